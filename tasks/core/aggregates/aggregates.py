@@ -1,0 +1,112 @@
+"""Aggregates: how many records hold each combination of attributes, as SDS's users know them.
+
+Here an *attribute* is (header, value), and a multi-valued column ``A`` is one header ``A_x`` with the
+single value ``1`` for each item ``x``, as in SDS's wide form (sds.md 1.4). A combination is a strictly
+ascending row of attribute ids; ids follow the code-point order of ``header:value`` (sds.md 2.1), so a
+row is already in the order in which its text is written.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+AttributeIds = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """One attribute: a header of the wide form and its value, and where it comes from.
+
+    Attributes:
+        header: of the wide form; ``A_x`` for item x of a multi-valued column A.
+        value: the value; ``1`` for an item.
+        column: index of the source column in the public schema.
+        item: the item, for a multi-valued column; None otherwise.
+    """
+
+    header: str
+    value: str
+    column: int
+    item: str | None = None
+
+    @property
+    def text(self) -> str:
+        """As written in ``selections``."""
+        return f"{self.header}:{self.value}"
+
+
+@dataclass(frozen=True)
+class Aggregates:
+    """Counts of combinations by length, over one list of attributes.
+
+    Attributes:
+        headers: all headers of the wide form in output order: file order, items of a multi-valued
+            column in place, by code point (sds.md 1.2, 1.4).
+        attributes: ascending by ``text``; a combination's id i stands for ``attributes[i]``.
+        number_of_records: the (protected) number of records.
+        combinations: for each length 1..R an int32 array (N_k, k), rows ascending within and
+            lexicographic among each other.
+        counts: for each length 1..R an int64 array (N_k,), aligned with ``combinations``.
+    """
+
+    headers: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    number_of_records: int
+    combinations: tuple[AttributeIds, ...]
+    counts: tuple[Counts, ...]
+
+    @property
+    def reporting_length(self) -> int:
+        """R, the longest length counted."""
+        return len(self.combinations)
+
+    def write(self, folder: Path) -> None:
+        """Write ``attributes.parquet`` and ``aggregates_<k>.parquet`` into an existing empty folder."""
+        about = {
+            b"headers": json.dumps(self.headers).encode(),
+            b"number_of_records": str(self.number_of_records).encode(),
+            b"reporting_length": str(self.reporting_length).encode(),
+        }
+        attributes = pa.table(
+            {
+                "header": pa.array([a.header for a in self.attributes], pa.string()),
+                "value": pa.array([a.value for a in self.attributes], pa.string()),
+                "column_id": pa.array([a.column for a in self.attributes], pa.int32()),
+                "item": pa.array([a.item for a in self.attributes], pa.string()),
+            }
+        )
+        pq.write_table(attributes.replace_schema_metadata(about), folder / "attributes.parquet")
+        for length, (ids, counts) in enumerate(zip(self.combinations, self.counts, strict=True), start=1):
+            columns = {f"attribute_{i + 1}": pa.array(ids[:, i]) for i in range(length)}
+            pq.write_table(
+                pa.table({**columns, "count": pa.array(counts)}),
+                folder / f"aggregates_{length}.parquet",
+                compression="zstd",
+            )
+
+
+def read_aggregates(folder: Path) -> Aggregates:
+    """The aggregates that `Aggregates.write` wrote."""
+    table = pq.read_table(folder / "attributes.parquet")
+    about = table.schema.metadata
+    combinations, counts = [], []
+    for length in range(1, int(about[b"reporting_length"]) + 1):
+        stored = pq.read_table(folder / f"aggregates_{length}.parquet")
+        ids = [stored[f"attribute_{i + 1}"].to_numpy() for i in range(length)]
+        combinations.append(np.stack(ids, axis=1))
+        counts.append(stored["count"].to_numpy())
+    return Aggregates(
+        headers=tuple(json.loads(about[b"headers"])),
+        attributes=tuple(
+            Attribute(row["header"], row["value"], row["column_id"], row["item"]) for row in table.to_pylist()
+        ),
+        number_of_records=int(about[b"number_of_records"]),
+        combinations=tuple(combinations),
+        counts=tuple(counts),
+    )

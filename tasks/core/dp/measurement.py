@@ -1,0 +1,167 @@
+"""A measurement: every noisy count exactly as drawn, and the public facts of how it was drawn.
+
+It is the one thing that crosses from ``sensitive/``, it is differentially private as a whole, and
+everything published is rebuilt from it and public configuration alone.
+
+On disk, a folder: ``measurement.json`` (schema, parameters, levels), ``attributes.parquet``
+(column_id, code, value) and ``counts_<k>.parquet`` (combination_id, code_1..code_k, count, survives).
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.records.columns import Schema
+
+
+@dataclass(frozen=True)
+class Level:
+    """What was measured at one length k.
+
+    Rows are sorted by (combination, codes) and each names a tuple once. Kept are all survivors, and
+    also the non-surviving cells of combinations whose columns are all declared where the level was
+    measured densely there.
+
+    Attributes:
+        sigma: sigma_k, the noise multiplier; 1 / sigma_k^2 is this level's charge to mu^2.
+        sensitivity: Delta_k, the largest number of tuples of one subject that are counted.
+        scale: s_k, standard deviation of the rounded Gaussian in records (a multiple of 1/64).
+        threshold: the least integer noisy count of a survivor; None where there is no threshold
+            (declared columns at length 1 have none even where it is set).
+        candidates: |V_k|, public for k >= 2; None at length 1 if a column is open.
+        expected_spurious: expected number of survivors among candidates that nobody holds; an upper
+            bound, from the noise alone; None at length 1 if a column is open.
+        combinations: uint32 (N,), ids in ``schema.combinations(k)``.
+        codes: uint32 (N, k), codes in the measurement's own ``values``.
+        counts: int64 (N,), signed, as drawn.
+        survives: bool (N,).
+    """
+
+    sigma: float
+    sensitivity: int
+    scale: float
+    threshold: int | None
+    candidates: int | None
+    expected_spurious: float | None
+    combinations: npt.NDArray[np.uint32]
+    codes: npt.NDArray[np.uint32]
+    counts: npt.NDArray[np.int64]
+    survives: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One draw.
+
+    Attributes:
+        schema: the public schema.
+        parameters: what was asked for.
+        private: False for a draw of the seeded test engine, which must never be released.
+        mu_squared: the nominal charge (rule 9).
+        threshold_delta: delta_t, the nominal charge to delta.
+        number_of_records: the noisy count as drawn, signed.
+        count_scale: standard deviation of its noise (gdp), or 1 / eps_N (zcdp).
+        values: for each column the text of codes 1, 2, ...: declared domains whole and in order; of
+            an open column the survivors of length 1 alone, in code-point order.
+        levels: lengths 1..R; a length after the last that had candidates is empty.
+    """
+
+    schema: Schema
+    parameters: DpParameters
+    private: bool
+    mu_squared: float
+    threshold_delta: float
+    number_of_records: int
+    count_scale: float
+    values: tuple[tuple[str, ...], ...]
+    levels: tuple[Level, ...]
+
+    def write(self, folder: Path) -> None:
+        """Write into an existing empty folder; equal measurements give equal bytes."""
+        sizes = [len(column) for column in self.values]
+        attributes = pa.table(
+            {
+                "column_id": pa.array(np.repeat(np.arange(len(sizes)), sizes), pa.uint32()),
+                "code": pa.array([c for size in sizes for c in range(1, size + 1)], pa.uint32()),
+                "value": pa.array([v for column in self.values for v in column], pa.string()),
+            }
+        )
+        pq.write_table(attributes, folder / "attributes.parquet", compression="zstd")
+        for length, level in enumerate(self.levels, start=1):
+            columns: dict[str, pa.Array] = {"combination_id": pa.array(level.combinations)}
+            for place in range(length):
+                columns[f"code_{place + 1}"] = pa.array(np.ascontiguousarray(level.codes[:, place]))
+            columns["count"] = pa.array(level.counts)
+            columns["survives"] = pa.array(level.survives)
+            pq.write_table(pa.table(columns), folder / f"counts_{length}.parquet", compression="zstd")
+        (folder / "measurement.json").write_text(self._facts(), encoding="utf-8")
+
+    def _facts(self) -> str:
+        plain = ("sigma", "sensitivity", "scale", "threshold", "candidates", "expected_spurious")
+        body = {
+            "schema": json.loads(self.schema.to_json()),
+            "parameters": asdict(self.parameters),
+            "private": self.private,
+            "mu_squared": self.mu_squared,
+            "threshold_delta": self.threshold_delta,
+            "number_of_records": self.number_of_records,
+            "count_scale": self.count_scale,
+            "levels": [{name: getattr(level, name) for name in plain} for level in self.levels],
+        }
+        return json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_measurement(folder: Path) -> Measurement:
+    """The measurement that `Measurement.write` wrote."""
+    body = json.loads((folder / "measurement.json").read_text(encoding="utf-8"))
+    schema = Schema.from_json(json.dumps(body["schema"]))
+    values: list[list[str]] = [[] for _ in schema.columns]
+    for row in pq.read_table(folder / "attributes.parquet").to_pylist():
+        values[row["column_id"]].append(row["value"])
+    levels = []
+    for length, facts in enumerate(body["levels"], start=1):
+        table = pq.read_table(folder / f"counts_{length}.parquet")
+        codes = [table[f"code_{place + 1}"].to_numpy() for place in range(length)]
+        levels.append(
+            Level(
+                **facts,
+                combinations=table["combination_id"].to_numpy(),
+                codes=np.stack(codes, axis=1),
+                counts=table["count"].to_numpy(),
+                survives=table["survives"].to_numpy(zero_copy_only=False),
+            )
+        )
+    return Measurement(
+        schema=schema,
+        parameters=_parameters(body["parameters"]),
+        private=body["private"],
+        mu_squared=body["mu_squared"],
+        threshold_delta=body["threshold_delta"],
+        number_of_records=body["number_of_records"],
+        count_scale=body["count_scale"],
+        values=tuple(tuple(column) for column in values),
+        levels=tuple(levels),
+    )
+
+
+def _parameters(body: dict[str, object]) -> DpParameters:
+    thresholds = dict(body.pop("thresholds"))  # type: ignore[call-overload]
+    thresholds["values"] = {int(k): v for k, v in thresholds["values"].items()}
+    body["sigma_proportions"] = tuple(body["sigma_proportions"])  # type: ignore[arg-type]
+    return DpParameters(thresholds=Thresholds(**thresholds), **body)  # type: ignore[arg-type]
+
+
+def measurement_sha256(folder: Path) -> str:
+    """SHA-256 over the names and bytes of a measurement's files: what a ledger's commit records."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        content = hashlib.sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.name} {content}\n".encode())
+    return digest.hexdigest()

@@ -1,0 +1,73 @@
+"""What a differentially private release is asked to be: public constants, fixed before the data is read.
+
+Everything here is public and enters the digest that names a release (see `ledger`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+AccountantName = Literal["gdp", "zcdp"]
+ContributionName = Literal["schema", "profile", "percentile"]
+ThresholdName = Literal["spurious", "adaptive", "fixed"]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Which combinations of length >= 2 are released; length 1 of open columns has its own rule.
+
+    Attributes:
+        kind: ``fixed``: noisy count >= ceil(value + 1/2), value in records, default 0;
+            ``adaptive``: SDS's, with eta in (0, 1], default 1 (sds.md 3.5, with Delta_k);
+            ``spurious``: the paper's, expected fabrication at most eta times the survivors of the
+            length before (privacy.md 6.6).
+        values: by length (2..R): the fixed value, or eta.
+        default: the value for lengths not in ``values``.
+    """
+
+    kind: ThresholdName = "spurious"
+    values: Mapping[int, float] = field(default_factory=dict)
+    default: float = 0.1
+
+    def value(self, length: int) -> float:
+        """The fixed value or eta of one length."""
+        return self.values.get(length, self.default)
+
+
+@dataclass(frozen=True)
+class DpParameters:
+    """Parameters of one release, all public.
+
+    Attributes:
+        epsilon, delta: the claim. With ``delta_factor`` delta is delta_max (rule 16).
+        reporting_length: R, already at most the schema's width (rule 12).
+        accountant: ``gdp`` (all Gaussian, closed form) or ``zcdp`` (SDS's EQ1/EQ2).
+        count_share: gdp: f_0, the noisy count's share of mu^2; zcdp: eps_N / epsilon.
+        sigma_proportions: R positive ratios of sigma_k.
+        threshold_delta_share: delta_t / delta (gdp); 0 where every column's domain is declared.
+            zcdp always uses one half, as its documents do.
+        contribution: how Delta_k is set: ``schema`` (min(C(W,k), |V_k|)), ``profile`` (a noisy
+            histogram a length; gdp) or ``percentile`` (exponential mechanism; zcdp).
+        percentile_percentage: the percentile that ``profile`` and ``percentile`` aim at, 0..100.
+        percentile_share: gdp ``profile``: f of each histogram; zcdp: SDS's
+            ``percentile_epsilon_proportion``.
+        thresholds: the rule for lengths >= 2.
+        delta_factor: factor of rule 16, or None for a constant delta.
+        record_limit: the expected size of the sample of subjects, or None for all (rule 14).
+        engine: ``aes``; ``insecure-seeded`` exists for tests and can't write a release.
+    """
+
+    epsilon: float
+    delta: float
+    reporting_length: int
+    accountant: AccountantName = "gdp"
+    count_share: float = 0.01
+    sigma_proportions: tuple[float, ...] = ()
+    threshold_delta_share: float = 0.1
+    contribution: ContributionName = "schema"
+    percentile_percentage: int = 99
+    percentile_share: float = 0.01
+    thresholds: Thresholds = Thresholds()
+    delta_factor: float | None = None
+    record_limit: int | None = None
+    engine: Literal["aes", "insecure-seeded"] = "aes"

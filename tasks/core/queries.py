@@ -1,0 +1,74 @@
+"""SQL text in files: a query's name in, the rows or nothing out.
+
+Values are bound by DuckDB as ``$name``. Identifiers can't be bound: a query that must name
+columns holds ``${name}`` in its file, and the caller passes quoted identifiers built here.
+"""
+
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from string import Template
+
+import duckdb
+
+SQL_ROOT = Path(__file__).resolve().parents[2] / "sql"
+
+
+class _IdentifierTemplate(Template):
+    """``${name}`` is ours to fill; ``$name`` is left for DuckDB to bind."""
+
+    pattern = r"(?P<escaped>(?!))|(?P<named>(?!))|\$\{(?P<braced>[a-z_0-9]+)\}|(?P<invalid>(?!))"  # type: ignore[assignment]
+
+
+@functools.cache
+def query_text(name: str) -> str:
+    """Text of ``sql/<name>.sql``."""
+    return (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def render(name: str, **fragments: str) -> str:
+    """Text of a query with its ``${...}`` filled by fragments made with `identifier` or `listed`."""
+    return _IdentifierTemplate(query_text(name)).substitute(fragments)
+
+
+def identifier(name: str) -> str:
+    """A name quoted as an SQL identifier, whatever it holds."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a comma-separated list of quoted identifiers."""
+    return ", ".join(identifier(name) for name in names)
+
+
+def bound_in(text: str, values: Mapping[str, object]) -> dict[str, object]:
+    """Only those values that the text binds: DuckDB refuses a value it has no place for."""
+    used = set(re.findall(r"\$([a-z_][a-z_0-9]*)", text))
+    return {name: value for name, value in values.items() if name in used}
+
+
+@contextmanager
+def connect(
+    scratch: Path | None = None, *, threads: int = 0, memory_limit_mb: int = 0
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An in-memory DuckDB that spills to ``scratch`` and never reaches for the network.
+
+    Args:
+        scratch: folder for what does not fit in memory; None keeps DuckDB from spilling.
+        threads: number of threads, 0 for all cores.
+        memory_limit_mb: megabytes, 0 for DuckDB's own default.
+    """
+    settings: dict[str, str | int | bool] = {
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    if threads:
+        settings["threads"] = threads
+    if memory_limit_mb:
+        settings["memory_limit"] = f"{memory_limit_mb}MB"
+    settings["temp_directory"] = str(scratch) if scratch else ""
+    with duckdb.connect(config=settings) as connection:
+        connection.execute("set enable_progress_bar = false")
+        yield connection

@@ -1,0 +1,97 @@
+"""Coded records: a table as small integers, and the dictionary that turns them back into text.
+
+In memory: one unsigned array per slot (see `columns`), 0 = absent, code c of a column standing for
+``values[column][c - 1]``. On disk: a folder with ``records.parquet`` (one column ``slot_<i>`` per slot,
+and ``tag`` where there is one), ``dictionary.parquet`` (column_id, code, value), ``schema.json`` and
+``slots.json``.
+Coded records are sensitive, dictionary included.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.records.columns import Schema
+
+Codes = npt.NDArray[np.unsignedinteger]
+
+
+def code_type(size: int) -> type[np.unsignedinteger]:
+    """The smallest unsigned type that holds the codes 0..size."""
+    if size < 2**8:
+        return np.uint8
+    return np.uint16 if size < 2**16 else np.uint32
+
+
+@dataclass(frozen=True)
+class CodedRecords:
+    """The records of one table (or of one partition of it).
+
+    Attributes:
+        schema: the public schema; ``len(slots) == schema.width`` wherever every cap is set.
+        slots: one array of n codes per slot. The items of a multi-valued column are distinct within
+            a record, ascending over its slots, and fill the first slots.
+        slot_columns: for each slot the index of its column; ascending.
+        values: for each column the text of codes 1, 2, ...: the declared domain in declared order, or
+            the values seen in code-point order.
+        tags: n unsigned 64-bit tags, each a keyed function of its own record alone (rule 13), or None
+            where the release takes no sample and drops nothing.
+    """
+
+    schema: Schema
+    slots: tuple[Codes, ...]
+    slot_columns: tuple[int, ...]
+    values: tuple[tuple[str, ...], ...]
+    number_of_records: int
+    tags: npt.NDArray[np.uint64] | None = None
+
+    def write(self, folder: Path) -> None:
+        """Write the four files into an existing empty folder; the same records give the same bytes."""
+        columns = {f"slot_{index}": pa.array(codes) for index, codes in enumerate(self.slots)}
+        if self.tags is not None:
+            columns["tag"] = pa.array(self.tags)
+        if not columns:
+            columns["record"] = pa.nulls(self.number_of_records)
+        pq.write_table(pa.table(columns), folder / "records.parquet", compression="zstd")
+        _dictionary(self.values, folder / "dictionary.parquet")
+        (folder / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
+        (folder / "slots.json").write_text(json.dumps(self.slot_columns), encoding="utf-8")
+
+
+def _dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
+    """Write every column's values with their codes."""
+    sizes = [len(column) for column in values]
+    table = pa.table(
+        {
+            "column_id": pa.array(np.repeat(np.arange(len(sizes)), sizes), pa.uint16()),
+            "code": pa.array([code for size in sizes for code in range(1, size + 1)], pa.uint32()),
+            "value": pa.array([value for column in values for value in column], pa.string()),
+        }
+    )
+    pq.write_table(table, path, compression="zstd")
+
+
+def read_coded_records(folder: Path) -> CodedRecords:
+    """The records that `CodedRecords.write` wrote."""
+    schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
+    slot_columns = tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8")))
+    table = pq.read_table(folder / "records.parquet")
+    values: list[list[str]] = [[] for _ in schema.columns]
+    dictionary = pq.read_table(folder / "dictionary.parquet")
+    for column, value in zip(
+        dictionary["column_id"].to_pylist(), dictionary["value"].to_pylist(), strict=True
+    ):
+        values[column].append(value)
+    return CodedRecords(
+        schema=schema,
+        slots=tuple(table[f"slot_{index}"].to_numpy() for index in range(len(slot_columns))),
+        slot_columns=slot_columns,
+        values=tuple(tuple(column) for column in values),
+        number_of_records=table.num_rows,
+        tags=table["tag"].to_numpy() if "tag" in table.column_names else None,
+    )

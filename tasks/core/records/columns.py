@@ -1,0 +1,115 @@
+"""The public schema: what may be known of a table before anybody looks at its rows.
+
+Configuration, contract and the file's header go in (see `configuration`); the ordered columns with
+their domains, bins and caps come out. Everything here is public and may appear anywhere.
+
+A column takes ``max_items`` *slots*: one for an ordinary column, the cap for a multi-valued one. A
+record is then a fixed number of slots, and its k-tuples are choices of k filled slots: at most
+C(width, k) of them, which is what the sensitivity of a release is built on (privacy.md, rule 12).
+"""
+
+import itertools
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+#: Reserved in the outputs (SDS), so replaced in headers and values (sds.md 1.3).
+_RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
+
+
+def normalise(text: str) -> str:
+    """A header or value as the outputs spell it: trimmed, ``;`` and ``:`` replaced (sds.md 1.3)."""
+    text = text.strip()
+    for reserved, replacement in _RESERVED:
+        text = text.replace(reserved, replacement)
+    return text
+
+
+def bin_labels(edges: tuple[float, ...]) -> tuple[str, ...]:
+    """Labels of the bins between increasing edges, with one open bin at either end.
+
+    Edges 0, 10, 20 give ``<0``, ``[0,10)``, ``[10,20]``, ``>20``: every number has a bin, so binning
+    is total.
+    """
+    texts = [format(edge, ".15g") for edge in edges]
+    inner = [f"[{low},{high})" for low, high in itertools.pairwise(texts)]
+    inner[-1] = inner[-1][:-1] + "]"
+    return (f"<{texts[0]}", *inner, f">{texts[-1]}")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the public schema.
+
+    Attributes:
+        name: the header, normalised.
+        domain: the declared values, normalised, in declared order; None where the domain is open.
+            A binned column's domain is `bin_labels` of its edges.
+        bins: increasing public edges of a numeric column, or None.
+        delimiter: what separates the items of a cell; None for a single-valued column.
+        max_items: the largest number of items that one subject may hold; 0 is "no cap"
+            (never under differential privacy).
+        zero_is_value: whether the text ``0`` is a value; otherwise it means absent.
+        other: the declared value that stands for a value outside the domain; None: it becomes absent.
+        value_format: strftime pattern of a typed date or timestamp, or None.
+    """
+
+    name: str
+    domain: tuple[str, ...] | None = None
+    bins: tuple[float, ...] | None = None
+    delimiter: str | None = None
+    max_items: int = 1
+    zero_is_value: bool = False
+    other: str | None = None
+    value_format: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the values are read off the data (and so must pass the threshold)."""
+        return self.domain is None
+
+    @property
+    def is_multi_valued(self) -> bool:
+        """Whether a cell holds a set of items."""
+        return self.delimiter is not None
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table in file order, without the subject id."""
+
+    columns: tuple[Column, ...]
+    subject_id: str | None = None
+
+    @cached_property
+    def slot_columns(self) -> tuple[int, ...]:
+        """For each slot, the index of its column; ascending."""
+        return tuple(index for index, column in enumerate(self.columns) for _ in range(column.max_items))
+
+    @property
+    def width(self) -> int:
+        """W: the largest number of attributes that one subject can hold (rule 12)."""
+        return len(self.slot_columns)
+
+    def combinations(self, length: int) -> list[tuple[int, ...]]:
+        """Every set of columns that a tuple of this length can come from, in canonical order.
+
+        A multi-valued column stands in it up to ``max_items`` times. The place in this list is the
+        *combination id* of every stored marginal.
+        """
+        return sorted(set(itertools.combinations(self.slot_columns, length)))
+
+    def to_json(self) -> str:
+        """Canonical JSON: equal schemas give equal text."""
+        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Schema":
+        """The schema that `to_json` wrote."""
+        body = json.loads(text)
+        columns = []
+        for column in body["columns"]:
+            for key in ("domain", "bins"):
+                column[key] = None if column[key] is None else tuple(column[key])
+            columns.append(Column(**column))
+        return cls(columns=tuple(columns), subject_id=body["subject_id"])
