@@ -60,7 +60,7 @@ def connect(
         threads: number of threads, 0 for all cores.
         memory_limit_mb: megabytes, 0 for DuckDB's own default.
     """
-    settings: dict[str, str | int | bool] = {
+    settings: dict[str, str | bool | int | float | list[str]] = {
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
