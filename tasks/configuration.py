@@ -1,0 +1,135 @@
+"""The run's configuration: one frozen model, which is also the parameter of every flow.
+
+Nested here and discriminated by regime and mode; the flat file that SDS's users write is read into it by
+`tasks.configuration_file`. Everything in it is public: it may appear in a Prefect parameter, in the
+manifest and on the page.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, field_validator
+
+PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
+Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
+#: A name that is safe as a folder and a file name.
+Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{0,99}$")]
+
+AccuracyWord = Literal["long", "balanced", "short"]
+FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
+
+
+class Model(BaseModel):
+    """Frozen, and every key known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Input(Model):
+    """The table, and what is publicly known of it (sds.md section 1)."""
+
+    path: str = Field(min_length=1, description="CSV, TSV or Parquet.")
+    delimiter: str = Field(",", min_length=1, max_length=1, description="Of a CSV file.")
+    subject_id: str | None = Field(None, description="The column that says whose row it is.")
+    use_columns: tuple[str, ...] = Field((), description="Columns to use; none: all.")
+    multi_value_columns: dict[str, str] = Field({}, description="Column to the delimiter of its items.")
+    max_items: dict[str, Annotated[int, Field(ge=1, le=64)]] = Field(
+        {}, description="Most items of one subject, by multi-valued column."
+    )
+    sensitive_zeros: tuple[str, ...] = Field((), description="Columns in which 0 is a value, not absence.")
+    record_limit: int | None = Field(None, ge=1, description="Expected size of the sample of subjects.")
+    bins: dict[str, tuple[FiniteFloat, ...]] = Field({}, description="Public edges, by numeric column.")
+    domains: dict[str, tuple[str, ...]] = Field({}, description="Public values, by column.")
+    contract: str | None = Field(None, description="Path of the data contract.")
+    contract_mode: Literal["repair", "strict"] = Field(
+        "repair", description="Under differential privacy, strict is a choice that the statement names."
+    )
+
+
+class Thresholds(Model):
+    """Which combinations of two and more attributes are released (privacy.md 6.6, sds.md 3.5)."""
+
+    kind: Literal["spurious", "adaptive", "fixed"] = "spurious"
+    values: dict[int, Annotated[FiniteFloat, Field(ge=0)]] = Field({}, description="By length, from 2.")
+    default: Annotated[FiniteFloat, Field(ge=0)] | None = Field(
+        None, description="For other lengths. None: eta 0.1 (spurious), eta 1 (adaptive), 0 records (fixed)."
+    )
+
+
+class BudgetCap(Model):
+    """What all releases of the dataset together may cost; registers the dataset at its first run."""
+
+    epsilon: PositiveNumber
+    delta: Proportion
+    population: str = Field("", description="Whose data these are, in words; stated in every release.")
+
+
+class DifferentialPrivacy(Model):
+    """Differential privacy, adding or removing one subject."""
+
+    regime: Literal["differential_privacy"] = "differential_privacy"
+    epsilon: PositiveNumber
+    delta: Proportion = 1e-6
+    delta_factor: PositiveNumber | None = None
+    accountant: Literal["gdp", "zcdp"] = "gdp"
+    number_of_records_proportion: Proportion | None = Field(
+        None, description="gdp: the count's share f_0 of mu squared (0.01); zcdp: of epsilon (0.005)."
+    )
+    sigma_proportions: tuple[PositiveNumber, ...] | AccuracyWord = "balanced"
+    contribution: Literal["schema", "profile", "percentile"] = "schema"
+    percentile_percentage: int = Field(99, ge=0, le=100)
+    percentile_proportion: Proportion = 0.01
+    thresholds: Thresholds | FabricationWord = Thresholds()
+    threshold_delta_share: Proportion = 0.1
+    cap: BudgetCap | None = None
+
+
+class AggregateSeeded(Model):
+    """Synthetic records drawn from the reportable aggregates alone (sds.md 4.4)."""
+
+    mode: Literal["aggregate_seeded"] = "aggregate_seeded"
+    use_synthetic_counts: bool = False
+    weight_selection_percentile: int = Field(95, ge=0, le=100)
+    counts_scale_factor: PositiveNumber | None = None
+    target_number_of_records: int | None = Field(None, ge=0)
+    random_seed: int | None = Field(None, ge=0, lt=2**63)
+
+
+class Resources(Model):
+    """What the run may use of the machine."""
+
+    parallel_jobs: int = Field(1, ge=0, description="Threads; 0: all cores.")
+    memory_limit_mb: int = Field(0, ge=0, description="0: four fifths of what is free.")
+    cache_max_size: int | None = Field(None, description="SDS's; accepted, there is no cache to bound.")
+
+
+class Report(Model):
+    """The page (sds.md 6.2)."""
+
+    title: str = ""
+    visuals: dict[str, tuple[str, ...]] = {}
+    pages: dict[str, tuple[str, ...]] = {}
+
+
+class RunConfiguration(Model):
+    """Everything a run is asked to do."""
+
+    dataset: Label = Field(description="The logical name that the budget is kept under.")
+    dataset_is_named: bool = Field(True, description="False where the prefix stands in for the name.")
+    vintage: Label | None = Field(None, description="Label of this release; None: the scheduled date.")
+    prefix: Label = "my"
+    output_dir: str = Field("./", min_length=1, description="The workspace.")
+    input: Input
+    reporting_length: int = Field(3, ge=-1, description="-1: all lengths.")
+    reporting_resolution: int = Field(10, ge=1, description="Used by the evaluation kept in sensitive/.")
+    protection: DifferentialPrivacy
+    synthesis: AggregateSeeded = AggregateSeeded()
+    resources: Resources = Resources()
+    report: Report = Report()
+    evaluate_sensitive: bool = Field(True, description="Also evaluate against the raw data, for sensitive/.")
+
+    @field_validator("reporting_length")
+    @classmethod
+    def _some_length(cls, value: int) -> int:
+        if value == 0:
+            raise ValueError("must be at least 1, or -1 for all lengths; it is 0")
+        return value
