@@ -100,7 +100,10 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         configuration = RunConfiguration.model_validate(nested)
     except ValidationError as error:
         # A missing epsilon says nothing new where the regime is already refused.
-        raise ParameterError(problems or _sentences(error)) from None
+        found = [
+            text for text in _sentences(error) if not (problems and text.startswith("noise_epsilon (or"))
+        ]
+        raise ParameterError(problems + found) from None
     problems += _impossible(configuration, flat)
     if problems:
         raise ParameterError(problems)
@@ -120,7 +123,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         body = json.loads(text, object_pairs_hook=_no_duplicates)
     except json.JSONDecodeError as error:
         raise ParameterError(
-            f"The configuration file {path} must be JSON; line {error.lineno}, column {error.colno}: {error.msg}."
+            f"The configuration file {path} must be JSON; line {error.lineno}: {error.msg}."
         ) from None
     if not isinstance(body, dict):
         raise ParameterError(f"The configuration file {path} must hold one JSON object.")

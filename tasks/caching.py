@@ -1,0 +1,93 @@
+"""When a step before the draw may be skipped: same inputs, same parameters, same code.
+
+The key is an HMAC under the workspace's secret: Prefect's database sees keys, and a plain hash of a
+sensitive table would confirm a guess of its content. Nothing on or after the draw is cached this way: the
+ledger decides there (privacy.md, rule 1).
+"""
+
+import functools
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, ParamSpec
+
+from prefect import Task
+from prefect.cache_policies import CachePolicy
+from prefect.context import TaskRunContext
+from prefect.serializers import Serializer
+from pydantic import BaseModel
+
+from tasks.core.queries import SQL_ROOT
+from tasks.storage import StoredTable, Workspace
+
+P = ParamSpec("P")
+CODE_ROOT = Path(__file__).resolve().parent
+
+
+@functools.cache
+def code_hash() -> str:
+    """Hash of everything that can change what a step produces: the core and the SQL."""
+    digest = hashlib.sha256()
+    for root, pattern in ((CODE_ROOT / "core", "*.py"), (SQL_ROOT, "*.sql")):
+        for path in sorted(root.rglob(pattern)):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+class StoredTableSerializer(Serializer[StoredTable]):
+    """A cached reference; refuses to load when its folder is gone, so that the step runs again."""
+
+    type: Literal["stored-table"] = "stored-table"
+    root: str
+
+    def dumps(self, obj: StoredTable) -> bytes:
+        """The reference as JSON."""
+        return json.dumps(obj.to_json(), sort_keys=True).encode()
+
+    def loads(self, blob: bytes) -> StoredTable:
+        """The reference, if its folder is there."""
+        table = StoredTable(**json.loads(blob))
+        if not Workspace(Path(self.root)).exists(table):
+            raise FileNotFoundError(table.key)
+        return table
+
+
+@dataclass
+class ContentPolicy(CachePolicy):
+    """Key: the step's name, the content of its inputs, the code; under the workspace's secret."""
+
+    workspace: Workspace | None = None
+
+    def compute_key(
+        self, task_ctx: TaskRunContext, inputs: dict[str, Any], flow_parameters: dict[str, Any], **kwargs: Any
+    ) -> str | None:
+        """The key, or None (no caching) without a workspace."""
+        if self.workspace is None:
+            return None
+        body = {name: plain(value) for name, value in sorted(inputs.items())}
+        text = json.dumps([task_ctx.task.name, code_hash(), body], sort_keys=True)
+        return f"{task_ctx.task.name}-{self.workspace.keyed_hash(text)[:40]}"
+
+
+def plain(value: Any) -> Any:
+    """What of an input counts for the key."""
+    if isinstance(value, StoredTable):
+        return value.sha256
+    if isinstance(value, Workspace):
+        return None
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Path):
+        return str(value)
+    return value
+
+
+def cached(step: Task[P, StoredTable], workspace: Workspace) -> Task[P, StoredTable]:
+    """A step that is skipped when its key is known and its folder is still there."""
+    return step.with_options(
+        cache_policy=ContentPolicy(workspace=workspace),
+        persist_result=True,
+        result_storage=workspace.results,
+        result_serializer=StoredTableSerializer(root=str(workspace.root)),
+    )

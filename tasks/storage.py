@@ -1,0 +1,163 @@
+"""Where a run's tables live: the three zones, and references to what is stored in them.
+
+    <workspace>/sensitive/<dataset>/<run>/<table>/    0700
+    <workspace>/release/<dataset>/<run>/              what may leave; ``latest`` points at the newest
+
+A table is an immutable folder of files. Its reference travels between steps; reading verifies.
+"""
+
+import hashlib
+import hmac
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.core.errors import ParameterError, StoredTableMismatch
+
+SENSITIVE, RELEASE = "sensitive", "release"
+
+
+class StoredTable:
+    """Reference to a stored folder of files.
+
+    A plain class on purpose: Prefect draws the edge from the step that made a result to the step that
+    is given it by the identity of the object, and would look inside a dataclass and draw false ones.
+
+    Attributes:
+        key: the folder, relative to the workspace.
+        sha256: over the names and bytes of its files.
+        zone: ``sensitive`` or ``release``.
+        stage: what it is, in a word or two, for people.
+    """
+
+    def __init__(self, key: str, sha256: str, zone: str, stage: str) -> None:
+        """See the class."""
+        self.key, self.sha256, self.zone, self.stage = key, sha256, zone, stage
+
+    def to_json(self) -> dict[str, str]:
+        """As kept by the cache."""
+        return {"key": self.key, "sha256": self.sha256, "zone": self.zone, "stage": self.stage}
+
+    def __repr__(self) -> str:
+        """Without the hash: that of a sensitive table must not reach a log."""
+        return f"<{self.zone} table {self.stage}>"
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """The folder that ``output_dir`` names."""
+
+    root: Path
+
+    @property
+    def sensitive(self) -> Path:
+        """The zone that nothing leaves."""
+        return self.root / SENSITIVE
+
+    @property
+    def release(self) -> Path:
+        """The zone of what may leave."""
+        return self.root / RELEASE
+
+    @property
+    def results(self) -> Path:
+        """Where Prefect keeps the results of cached steps."""
+        return self.sensitive / ".results"
+
+    def prepare(self) -> None:
+        """Make the zones.
+
+        Raises:
+            ParameterError: the workspace can't be written.
+        """
+        try:
+            for folder in (self.sensitive, self.results):
+                folder.mkdir(parents=True, exist_ok=True)
+                folder.chmod(0o700)
+            self.release.mkdir(exist_ok=True)
+            probe = self.release / f".probe-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except OSError as error:
+            raise ParameterError(
+                f"output_dir must be a folder that can be written; {self.root} is not ({error.strerror})."
+            ) from None
+
+    def secret(self) -> bytes:
+        """32 random bytes that never leave ``sensitive/``: they key hashes of sensitive tables."""
+        path = self.sensitive / ".secret"
+        if not path.exists():
+            part = path.with_name(f".secret-{os.getpid()}.part")
+            part.touch(mode=0o600)
+            part.write_bytes(secrets.token_bytes(32))
+            try:
+                os.link(part, path)  # two first runs at once: one of them wins
+            except FileExistsError:
+                pass
+            finally:
+                part.unlink()
+        return path.read_bytes()
+
+    def keyed_hash(self, text: str) -> str:
+        """A hash that says nothing to whoever does not have the secret."""
+        return hmac.new(self.secret(), text.encode(), hashlib.sha256).hexdigest()
+
+    def store(self, folder: Path, stage: str, write: Callable[[Path], None]) -> StoredTable:
+        """Let ``write`` fill a new folder, which then appears whole by a rename.
+
+        Args:
+            folder: where the table will be, inside a zone.
+            stage: what it is.
+            write: given an empty folder to fill.
+        """
+        part = folder.with_name(f".{folder.name}-{os.getpid()}-{secrets.token_hex(4)}.part")
+        part.mkdir(parents=True)
+        try:
+            write(part)
+            digest = folder_sha256(part)
+            shutil.rmtree(folder, ignore_errors=True)
+            part.rename(folder)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
+        zone = folder.relative_to(self.root).parts[0]
+        return StoredTable(folder.relative_to(self.root).as_posix(), digest, zone, stage)
+
+    def path(self, table: StoredTable) -> Path:
+        """The folder of a table that is still what its reference says.
+
+        Raises:
+            StoredTableMismatch: it is gone or was changed.
+        """
+        folder = self.root / table.key
+        if not folder.is_dir():
+            raise StoredTableMismatch(
+                f"The stored table {table.key} is gone since this run began. Run again: it is made anew."
+            )
+        if folder_sha256(folder) != table.sha256:
+            raise StoredTableMismatch(
+                f"The stored table {table.key} was changed after it was written, and stored tables are never "
+                "changed. Find out who did it; then delete the folder and run again: it is made anew."
+            )
+        return folder
+
+    def exists(self, table: StoredTable) -> bool:
+        """Whether the folder is still there (whether it was changed is judged on reading)."""
+        return (self.root / table.key).is_dir()
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def folder_sha256(folder: Path) -> str:
+    """SHA-256 over the relative names and bytes of every file below a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{file_sha256(path)}\n".encode())
+    return digest.hexdigest()
