@@ -1,0 +1,222 @@
+"""A Prefect server on loopback, started once per user and kept for the next run.
+
+Nothing goes in; the URL of an API that answers comes out. Its state is a folder of its own (0700: the
+database, the log, ``server.json``), it has none of the caller's streams, and it is replaced when it is dead
+or of another version. An ephemeral server would cost eleven seconds of CPU at every run.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from tasks.core.errors import MarginaliaError
+
+#: A first start migrates a new database: half a minute on a busy machine.
+START_SECONDS = 240
+
+#: Nothing is sent anywhere, by the server or by its clients.
+OFFLINE = {
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
+    "DO_NOT_TRACK": "1",
+}
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server, as ``server.json`` keeps it."""
+
+    pid: int
+    started: str
+    port: int
+    version: str
+
+    @property
+    def api_url(self) -> str:
+        """What PREFECT_API_URL would be."""
+        return f"http://127.0.0.1:{self.port}/api"
+
+
+def state_folder() -> Path:
+    """Folder of the user: MARGINALIA_SERVER, else one in the XDG state folder."""
+    configured = os.environ.get("MARGINALIA_SERVER")
+    if configured:
+        return Path(configured)
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "marginalia" / "server"
+
+
+def configured_api_url() -> str | None:
+    """The Prefect API that the user has configured, by environment or by the active profile."""
+    if url := os.environ.get("PREFECT_API_URL"):
+        return url
+    home = Path(os.environ.get("PREFECT_HOME") or Path.home() / ".prefect")
+    path = Path(os.environ.get("PREFECT_PROFILES_PATH") or home / "profiles.toml")
+    try:
+        profiles = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError):
+        return None
+    active = os.environ.get("PREFECT_PROFILE") or profiles.get("active")
+    url = profiles.get("profiles", {}).get(active, {}).get("PREFECT_API_URL")
+    return str(url) if url else None
+
+
+def ensure(say: Callable[[str], None]) -> str:
+    """URL of this user's server, started if there is none that answers.
+
+    Raises:
+        MarginaliaError: it did not start; the message names its log.
+    """
+    with _lock():
+        server = _recorded()
+        if server is not None and _usable(server):
+            return server.api_url
+        if server is not None:
+            _end(server)
+        say("Starting the local Prefect server (once; it is kept for the next run).")
+        return _start().api_url
+
+
+def stop() -> bool:
+    """End this user's server; False if none was running."""
+    if not state_folder().is_dir():
+        return False
+    with _lock():
+        server = _recorded()
+        if server is None or not _alive(server):
+            return False
+        _end(server)
+        return True
+
+
+@contextlib.contextmanager
+def _lock() -> Iterator[None]:
+    """One starter at a time; the kernel releases it when the holder dies."""
+    folder = state_folder()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _recorded() -> Server | None:
+    try:
+        return Server(**json.loads((state_folder() / "server.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def _started(pid: int) -> str | None:
+    """When a process started, so that a recycled pid is not taken for ours; None if it runs no more."""
+    try:
+        # After the name (which may hold anything, in parentheses): state is field 3, start time field 22.
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except FileNotFoundError:
+        return _started_by_ps(pid)
+    return None if fields[0] == "Z" else fields[19]
+
+
+def _started_by_ps(pid: int) -> str | None:
+    """The same where there is no /proc."""
+    if Path("/proc/self").exists():
+        return None
+    listing = subprocess.run(
+        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
+    ).stdout.split(maxsplit=1)
+    return listing[1].strip() if len(listing) == 2 and not listing[0].startswith("Z") else None
+
+
+def _alive(server: Server) -> bool:
+    return _started(server.pid) == server.started
+
+
+def _usable(server: Server) -> bool:
+    return server.version == version("prefect") and _alive(server) and _answers(server.api_url, seconds=20)
+
+
+def _answers(url: str, seconds: float) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/health", timeout=seconds) as response:
+            return bool(response.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
+
+
+def _start() -> Server:
+    folder = state_folder()
+    port = _free_port()
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    environment |= OFFLINE | {"PREFECT_HOME": str(folder), "PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+    command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    with (folder / "server.log").open("ab") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    server = Server(process.pid, _started(process.pid) or "", port, version("prefect"))
+    _record(server)
+    deadline = time.monotonic() + START_SECONDS
+    try:
+        while time.monotonic() < deadline and process.poll() is None:
+            if _answers(server.api_url, seconds=2):
+                return server
+            time.sleep(0.25)
+    except BaseException:
+        _end(server)
+        raise
+    _end(server)
+    raise MarginaliaError(
+        f"The local Prefect server did not start; its log is {folder / 'server.log'}. "
+        "Set PREFECT_API_URL to use a server of your own."
+    )
+
+
+def _record(server: Server) -> None:
+    path = state_folder() / "server.json"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(asdict(server)), encoding="utf-8")
+    part.replace(path)
+
+
+def _end(server: Server) -> None:
+    """End the server's own session, gently and then not; forget it."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + 15
+        if _alive(server):
+            with contextlib.suppress(OSError):
+                os.killpg(server.pid, sign)
+        while _alive(server) and time.monotonic() < deadline:
+            _reap(server.pid)
+            time.sleep(0.1)
+    (state_folder() / "server.json").unlink(missing_ok=True)
+
+
+def _reap(pid: int) -> None:
+    """Take the exit status of a server that this very process started."""
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
