@@ -7,7 +7,8 @@ columns holds ``${name}`` in its file, and the caller passes quoted identifiers 
 import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
@@ -72,3 +73,22 @@ def connect(
     with duckdb.connect(config=settings) as connection:
         connection.execute("set enable_progress_bar = false")
         yield connection
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a query may use.
+
+    Attributes:
+        scratch: an existing folder for what does not fit in memory; None: never spill.
+        threads: 0 for all cores.
+        memory_limit_mb: megabytes; 0 for DuckDB's own default.
+    """
+
+    scratch: Path | None = None
+    threads: int = 0
+    memory_limit_mb: int = 0
+
+    def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
+        """A DuckDB within these resources (see `connect`)."""
+        return connect(self.scratch, threads=self.threads, memory_limit_mb=self.memory_limit_mb)

@@ -58,13 +58,13 @@ class CodedRecords:
         if not columns:
             columns["record"] = pa.nulls(self.number_of_records)
         pq.write_table(pa.table(columns), folder / "records.parquet", compression="zstd")
-        _dictionary(self.values, folder / "dictionary.parquet")
+        write_dictionary(self.values, folder / "dictionary.parquet")
         (folder / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
         (folder / "slots.json").write_text(json.dumps(self.slot_columns), encoding="utf-8")
 
 
-def _dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
-    """Write every column's values with their codes."""
+def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
+    """Write every column's values with their codes: column_id, code, value."""
     sizes = [len(column) for column in values]
     table = pa.table(
         {
@@ -76,22 +76,27 @@ def _dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
     pq.write_table(table, path, compression="zstd")
 
 
+def read_dictionary(path: Path, number_of_columns: int) -> tuple[tuple[str, ...], ...]:
+    """The values that `write_dictionary` wrote."""
+    values: list[list[str]] = [[] for _ in range(number_of_columns)]
+    dictionary = pq.read_table(path)
+    for column, value in zip(
+        dictionary["column_id"].to_pylist(), dictionary["value"].to_pylist(), strict=True
+    ):
+        values[column].append(value)
+    return tuple(tuple(column) for column in values)
+
+
 def read_coded_records(folder: Path) -> CodedRecords:
     """The records that `CodedRecords.write` wrote."""
     schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
     slot_columns = tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8")))
     table = pq.read_table(folder / "records.parquet")
-    values: list[list[str]] = [[] for _ in schema.columns]
-    dictionary = pq.read_table(folder / "dictionary.parquet")
-    for column, value in zip(
-        dictionary["column_id"].to_pylist(), dictionary["value"].to_pylist(), strict=True
-    ):
-        values[column].append(value)
     return CodedRecords(
         schema=schema,
         slots=tuple(table[f"slot_{index}"].to_numpy() for index in range(len(slot_columns))),
         slot_columns=slot_columns,
-        values=tuple(tuple(column) for column in values),
+        values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
         number_of_records=table.num_rows,
         tags=table["tag"].to_numpy() if "tag" in table.column_names else None,
     )
