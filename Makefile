@@ -1,0 +1,62 @@
+# Everything a person does with this checkout. `make help` lists it.
+
+PYTHON ?= python3
+UV := .tools/bin/uv
+RUN := .venv/bin/python
+export UV_PROJECT_ENVIRONMENT := .venv
+export UV_COMPILE_BYTECODE := 1
+export UV_LINK_MODE := copy
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo check test test-slow bench deploy lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+setup: .venv/.runtime  ## install what running needs into .venv, from the lock
+
+demo: setup  ## run the main flow on an embedded sample into demo/
+	@$(RUN) -m flows demo
+
+check: .venv/.dev  ## format, lint, types, imports, SQL
+	@.venv/bin/ruff format --check .
+	@.venv/bin/ruff check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+	@.venv/bin/sqlfluff lint sql --processes 1 --nocolor
+
+test: check  ## check, then the tests
+	@.venv/bin/pytest -m "not slow" -q
+
+test-slow: .venv/.dev  ## slow statistics and breakages (half an hour)
+	@.venv/bin/pytest -m slow -q -s
+
+bench: .venv/.dev  ## figures beside the published peer, one JSON line each (45 minutes)
+	@$(RUN) -m tests.benchmarks
+
+deploy: setup  ## register the deployments with the configured Prefect API
+	@.venv/bin/prefect --no-prompt deploy --all --prefect-file deployments/prefect.yaml
+
+lock: $(UV)  ## resolve the dependencies anew
+	@$(UV) lock
+	@$(UV) export --quiet --frozen --no-dev --no-emit-project --format requirements-txt --output-file requirements.lock
+
+clean:  ## remove what was installed and made here
+	rm -rf .venv .tools .bench demo
+
+$(UV):
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; \
+	sys.exit(0 if (3, 11) <= v < (3, 14) else "Python 3.11 to 3.13 is needed; %s.%s was found. Say which: make PYTHON=python3.12" % v)'
+	@echo "Making .tools (the installer)"
+	@$(PYTHON) -m venv .tools
+	@.tools/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
+
+.venv/.runtime: uv.lock pyproject.toml | $(UV)
+	@echo "Installing into .venv what running needs"
+	@test -f .venv/.dev || $(UV) sync --quiet --frozen --no-dev --python .tools/bin/python
+	@touch $@
+
+.venv/.dev: uv.lock pyproject.toml | $(UV)
+	@echo "Installing into .venv what testing needs"
+	@$(UV) sync --quiet --frozen --python .tools/bin/python
+	@touch .venv/.runtime $@
