@@ -1,0 +1,1 @@
+"""The thin boundary between Prefect and the core."""

@@ -1,0 +1,1 @@
+"""Every algorithm; nothing here knows Prefect."""

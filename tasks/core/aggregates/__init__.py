@@ -1,0 +1,1 @@
+"""Counts of combinations of attributes, exact or reportable."""

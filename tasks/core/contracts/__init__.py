@@ -1,0 +1,1 @@
+"""Data contracts; the only place that knows Great Expectations."""

@@ -1,0 +1,1 @@
+"""Differential privacy: from coded records to a measurement, and the ledger."""

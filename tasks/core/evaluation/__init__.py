@@ -1,0 +1,1 @@
+"""What was lost: synthetic against reportable, and against raw for sensitive/."""

@@ -1,0 +1,1 @@
+"""A table file in, coded records and a public schema out."""

@@ -1,0 +1,1 @@
+"""Reportable aggregates in, synthetic records out."""
