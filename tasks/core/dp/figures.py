@@ -1,0 +1,44 @@
+"""Figures as text, rounded so that no claim is overstated: a number goes in, text comes out.
+
+A loss (epsilon, delta, an error bar) is rounded up, what is left is rounded down. What is rounded is the
+shortest decimal that gives the number back, so that 1e-6 stays 1e-6.
+"""
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+_THIN_SPACE = "\u202f"
+_MINUS = "\u2212"
+
+
+def _rounded(value: float, digits: int, rounding: str) -> str:
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "undefined"
+    short = Context(prec=digits, rounding=rounding).plus(Decimal(repr(float(value)))).normalize()
+    if short == 0:
+        return "0"
+    exponent = short.adjusted()
+    if -4 < exponent < 9:
+        return f"{short:,f}".replace(",", _THIN_SPACE).replace("-", _MINUS)
+    mantissa = short.scaleb(-exponent).normalize()
+    return f"{mantissa:f}e{exponent}"
+
+
+def up(value: float, digits: int = 3) -> str:
+    """``value`` to ``digits`` significant digits, never less than it: for losses and error bars."""
+    return _rounded(value, digits, ROUND_CEILING)
+
+
+def down(value: float, digits: int = 3) -> str:
+    """``value`` to ``digits`` significant digits, never more than it: for what remains."""
+    return _rounded(value, digits, ROUND_FLOOR)
+
+
+def whole(value: int) -> str:
+    """A whole number with thin spaces between thousands and a true minus sign."""
+    return f"{value:,}".replace(",", _THIN_SPACE).replace("-", _MINUS)
+
+
+def percent_up(share: float, digits: int = 2) -> str:
+    """A share as a percentage, rounded up."""
+    return f"{up(share * 100, digits)}{_THIN_SPACE}%"

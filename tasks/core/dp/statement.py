@@ -1,0 +1,278 @@
+"""The privacy statement: a measurement and what the ledger says of it go in, ``privacy.json`` comes out.
+
+It is written to be checked line by line: every constant of the mechanism, every level's noise, threshold
+and error bar, the formulas that join them, the whole account of the dataset, and what is *not* covered.
+Everything in it is a function of the measurement, the ledger and public configuration, so it may be
+published as it stands. `tasks.core.dp.statement_words` says the same in plain words.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tasks.core.dp import statement_law as law
+from tasks.core.dp.group_privacy import group_guarantees
+from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.released_json import check_released_json
+from tasks.core.dp.thresholds import error_bar, laplace_error_bar
+from tasks.core.errors import InternalError
+
+FORMAT = "marginalia-privacy-statement/1"
+Json = dict[str, object]
+
+
+@dataclass(frozen=True)
+class LedgerFacts:
+    """What the ledger knows of a dataset just after one release was committed; all of it public.
+
+    Attributes:
+        dataset: the logical name that the budget is kept under.
+        unit: ``subject`` or ``row``.
+        population: whose data these are, in words; may be empty.
+        vintage: the label of this release.
+        scope: where this ledger counts, as a noun phrase such as "one ledger per user of one machine".
+        epsilon_cap, delta_cap: what all releases together may cost.
+        threshold_delta_cap: D, the part of delta_cap that thresholds may use (rule 7).
+        mu_squared_spent: sum of the charges of all releases, this one and lost ones included.
+        threshold_delta_spent: 1 - prod(1 - delta_t) over the same.
+        epsilon_spent: the epsilon of those two at ``delta_cap``.
+        releases: how many releases were charged, this one and lost ones included.
+        remaining_releases: how many more at this release's setting the caps admit.
+        head: hash of the chain's last entry.
+    """
+
+    dataset: str
+    unit: str
+    population: str
+    vintage: str
+    scope: str
+    epsilon_cap: float
+    delta_cap: float
+    threshold_delta_cap: float
+    mu_squared_spent: float
+    threshold_delta_spent: float
+    epsilon_spent: float
+    releases: int
+    remaining_releases: int
+    head: str
+
+
+@dataclass(frozen=True)
+class RunChoices:
+    """Public choices of the run that a measurement does not carry.
+
+    Attributes:
+        strict_contract: whether a table that broke its contract would have stopped the run (rule 2).
+        unused_keys: configuration keys that were accepted and have no effect.
+        measurement_sha256: what the ledger's commit records; empty where it is not known.
+    """
+
+    strict_contract: bool = False
+    unused_keys: tuple[str, ...] = ()
+    measurement_sha256: str = ""
+
+
+def statement(
+    measurement: Measurement, ledger: LedgerFacts, code_version: str, choices: RunChoices | None = None
+) -> Json:
+    """The content of ``privacy.json``.
+
+    Raises:
+        InternalError: the levels' noise does not carry the nominal charge (rule 9), or a key of the
+            statement is not one that a release may hold (test P5).
+    """
+    choices = choices or RunChoices()
+    _check_charge(measurement)
+    content: Json = {
+        "format": FORMAT,
+        "private": measurement.private,
+        "dataset": ledger.dataset,
+        "vintage": ledger.vintage,
+        "population": ledger.population,
+        "code_version": code_version,
+        "measurement_sha256": choices.measurement_sha256,
+        "guarantee": _guarantee(measurement, ledger) if measurement.private else None,
+        "noisy_count": _noisy_count(measurement),
+        "levels": [_level(measurement, length) for length in range(1, len(measurement.levels) + 1)],
+        "columns": _columns(measurement),
+        "noise": law.noise(measurement),
+        "contribution": law.contribution(measurement),
+        "sampling": law.sampling(measurement.parameters),
+        "disclosed_uniques": _disclosed_uniques(measurement, ledger),
+        "group_privacy": group_guarantees(measurement) if ledger.unit == "row" else None,
+        "ledger": _ledger(ledger),
+        "contract": law.contract(choices.strict_contract),
+        "unused_keys": [{"key": key, "why": law.unused(key)} for key in choices.unused_keys],
+        "public_side_channels": law.SIDE_CHANNELS,
+        "not_covered": law.not_covered(ledger.scope, ledger.unit),
+    }
+    check_released_json(content)
+    return content
+
+
+def _check_charge(measurement: Measurement) -> None:
+    """Refuse a measurement whose noise is smaller than its charge says, in exact rationals (rule 9)."""
+    spent = sum(
+        (Fraction(level.sensitivity) / Fraction(level.scale) ** 2 for level in measurement.levels if level.scale),
+        Fraction(0),
+    )
+    if measurement.parameters.accountant == "gdp":
+        spent += 1 / Fraction(measurement.count_scale) ** 2
+    if spent > Fraction(measurement.mu_squared):
+        raise InternalError("The noise of a release must cover its charge: sum of Delta_k / s_k^2 <= mu^2.")
+
+
+def _guarantee(measurement: Measurement, ledger: LedgerFacts) -> Json:
+    """The claim and the theorem behind it (privacy.md 1.2)."""
+    parameters = measurement.parameters
+    delta, delta_t = parameters.delta, measurement.threshold_delta
+    return {
+        "kind": "(epsilon, delta)-differential privacy",
+        "neighbours": law.neighbours(ledger.unit),
+        "unit": ledger.unit,
+        "subject_id": measurement.schema.subject_id,
+        "epsilon": parameters.epsilon,
+        "delta": delta,
+        "delta_given": law.delta_given(parameters),
+        "delta_threshold": delta_t,
+        "delta_noise": (delta - delta_t) / (1 - delta_t),
+        "identity": "delta = delta_threshold + (1 - delta_threshold) * delta_noise",
+        "mu_squared": measurement.mu_squared,
+        "mu": math.nextafter(math.sqrt(measurement.mu_squared), math.inf),
+        "reporting_length": parameters.reporting_length,
+        "accountant": law.accountant(measurement),
+        "computational": law.COMPUTATIONAL,
+    }
+
+
+def _noisy_count(measurement: Measurement) -> Json:
+    """The number of records as drawn, with its noise."""
+    scale = measurement.count_scale
+    gaussian = measurement.parameters.accountant == "gdp"
+    return {
+        "value": measurement.number_of_records,
+        "law": "rounded Gaussian" if gaussian else "rounded Laplace",
+        "scale": scale,
+        "sd": _rounded_sd(scale) if gaussian else _rounded_sd(math.sqrt(2) * scale),
+        "half_width_95": error_bar(scale) if gaussian else laplace_error_bar(scale),
+    }
+
+
+def _rounded_sd(scale: float) -> float:
+    """An upper bound of the standard deviation after rounding to integers: sqrt(s^2 + 1/12)."""
+    return math.sqrt(scale * scale + 1 / 12)
+
+
+def _level(measurement: Measurement, length: int) -> Json:
+    """One length's noise, threshold and result; what is suppressed only as rule 3 allows."""
+    level = measurement.levels[length - 1]
+    survivors = int(np.count_nonzero(level.survives))
+    suppressed: Json = {"value": None, "why": law.SUPPRESSED_UNKNOWN}
+    if level.candidates is not None and length > 1:
+        suppressed = {"value": level.candidates - survivors, "why": law.SUPPRESSED_KNOWN}
+    content: Json = {
+        "length": length,
+        "empty": level.scale == 0 or level.candidates == 0,
+        "sigma": level.sigma,
+        "sensitivity": level.sensitivity,
+        "scale": level.scale,
+        "mu_squared": 1 / level.sigma**2 if level.sigma else 0.0,
+        "threshold": level.threshold,
+        "threshold_rule": law.threshold_rule(measurement, length),
+        "candidates": level.candidates,
+        "survivors": survivors,
+        "suppressed": suppressed,
+        "spurious": _spurious(level, survivors),
+        "error_bar": _error_bar(level),
+    }
+    if length == 1:
+        content |= _first_length(measurement, level)
+    return content
+
+
+def _spurious(level: Level, survivors: int) -> Json:
+    """Expected combinations that nobody holds, and their share of what is published, at most."""
+    expected = level.expected_spurious
+    if expected is None:
+        return {"expected_spurious": None, "expected_spurious_share": None, "text": law.SPURIOUS_OPEN}
+    share = min(1.0, expected / survivors) if survivors else None
+    return {"expected_spurious": expected, "expected_spurious_share": share, "text": law.SPURIOUS}
+
+
+def _error_bar(level: Level) -> Json | None:
+    """Standard deviation and 95 % half width of one noisy count, None where nothing was measured."""
+    if not level.scale:
+        return None
+    return {
+        "sd": _rounded_sd(level.scale),
+        "half_width_95": error_bar(level.scale),
+        "excluded": law.ERROR_BAR_EXCLUDES,
+    }
+
+
+def _first_length(measurement: Measurement, level: Level) -> Json:
+    """Length 1 split into declared columns, whose domains are public, and open ones (rules 3 and 11)."""
+    columns = measurement.schema.columns
+    declared = [index for index, column in enumerate(columns) if not column.is_open]
+    held = np.isin(level.combinations, declared)
+    cells = sum(len(measurement.values[index]) for index in declared)
+    kept = int(np.count_nonzero(held & level.survives))
+    return {
+        "declared": {"columns": len(declared), "domain_size": cells, "survivors": kept, "suppressed": cells - kept},
+        "open": {
+            "columns": len(columns) - len(declared),
+            "survivors": int(np.count_nonzero(~held & level.survives)),
+            "suppressed": None,
+            "why": law.SUPPRESSED_UNKNOWN,
+        },
+    }
+
+
+def _columns(measurement: Measurement) -> list[Json]:
+    """The public schema, as far as the guarantee rests on it."""
+    return [
+        {
+            "name": column.name,
+            "domain": "open" if column.is_open else "declared",
+            "domain_size": None if column.domain is None else len(column.domain),
+            "bins": None if column.bins is None else list(column.bins),
+            "max_items": column.max_items,
+        }
+        for column in measurement.schema.columns
+    ]
+
+
+def _disclosed_uniques(measurement: Measurement, ledger: LedgerFacts) -> Json:
+    """Expected number of subjects of whom a value that nobody else holds is published (rule 22).
+
+    The number of subjects is the noisy count with its error bar on top, so it errs upward.
+    """
+    bar = _noisy_count(measurement)["half_width_95"]
+    subjects = max(0, measurement.number_of_records) + math.ceil(float(bar))  # type: ignore[arg-type]
+    return {
+        "assumed_subjects": subjects,
+        "how": law.DISCLOSED_UNIQUES,
+        "per_release": subjects * measurement.threshold_delta,
+        "all_releases": subjects * ledger.threshold_delta_spent,
+        "at_cap": subjects * ledger.threshold_delta_cap,
+        "releases": ledger.releases,
+    }
+
+
+def _ledger(ledger: LedgerFacts) -> Json:
+    """What the dataset has spent so far, and what is left."""
+    return {
+        "scope": ledger.scope,
+        "epsilon_cap": ledger.epsilon_cap,
+        "delta_cap": ledger.delta_cap,
+        "delta_threshold_cap": ledger.threshold_delta_cap,
+        "mu_squared_spent": ledger.mu_squared_spent,
+        "delta_threshold_spent": ledger.threshold_delta_spent,
+        "epsilon_spent": ledger.epsilon_spent,
+        "releases": ledger.releases,
+        "remaining_releases": ledger.remaining_releases,
+        "rule": law.LEDGER_RULE,
+        "head": ledger.head,
+    }

@@ -1,0 +1,207 @@
+"""The law of the mechanism in words and formulas: public parameters go in, parts of the statement come out.
+
+Symbols: n-hat the noisy count, sigma_k a length's noise multiplier, Delta_k the most tuples of one subject
+that are counted there, s_k the noise's standard deviation in records, tau the threshold, V_k the
+candidates, S_k the survivors, Phi the standard normal distribution function.
+"""
+
+from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.parameters import DpParameters
+
+Json = dict[str, object]
+
+COMPUTATIONAL = (
+    "The noise comes from AES-256 in counter mode under a fresh key of the operating system for each draw; "
+    "no key is kept. The guarantee is therefore computational: it holds against anyone who cannot tell "
+    "AES-256 from random."
+)
+ERROR_BAR_EXCLUDES = (
+    "The error bar is of the noise alone, as drawn. It excludes truncation bias (a subject with more than "
+    "Delta_k tuples is counted for Delta_k of them, so counts are too low by an amount that is not "
+    "published) and the selection of survivors (a combination that just passed its threshold was more "
+    "often pushed up than down)."
+)
+SUPPRESSED_KNOWN = (
+    "Candidates that were measured and not published, whether anybody holds them or not: |V_k| - |S_k|, "
+    "both of which are functions of published counts."
+)
+SUPPRESSED_UNKNOWN = (
+    "Not known to a differentially private release: how many values of the open columns exist and stayed "
+    "below the threshold would tell of single subjects."
+)
+SPURIOUS = (
+    "An upper bound on the expected number of published combinations that nobody holds, from the noise "
+    "and the number of candidates alone."
+)
+SPURIOUS_OPEN = (
+    "Values of open columns are measured only where somebody holds them, so none is spurious; every cell "
+    "of a declared column is published, whoever holds it."
+)
+DISCLOSED_UNIQUES = (
+    "Expected number of subjects of whom a value that nobody else holds is published: at most the number "
+    "of subjects times delta_threshold. The number of subjects is the noisy count plus its 95 % error bar."
+)
+LEDGER_RULE = (
+    "A release is admitted while the sum of its mu^2 and those of all charged releases stays within the mu^2 "
+    "of (epsilon_cap, (delta_cap - D) / (1 - D)) and 1 - prod(1 - delta_threshold) within "
+    "D = delta_threshold_cap. The guarantee of all releases together is the cap; what is spent so far is "
+    "accounting. A release that died while its noise was drawn stays charged."
+)
+STRICT = (
+    "That this release exists shows the raw table satisfied its contract; this is not protected, and the "
+    "guarantee holds between tables that both satisfy it."
+)
+REPAIRED = (
+    "No rule of the data contract could stop this release: cells that break a rule were blanked or replaced "
+    "by a declared value one record at a time, and rules about the whole table are judged on noisy figures."
+)
+SIDE_CHANNELS = (
+    "The times of releases and a refusal for want of budget (exit code 3) are public: they follow from "
+    "public configuration and the ledger, not from the table."
+)
+_SCHEDULE = {
+    "gdp": (
+        "f_0 + sum f_k + sum f_profile = 1; sigma_k = 1 / (mu sqrt(f_k)); "
+        "s_k = ceil(64 sigma_k sqrt(Delta_k)) / 64; sum Delta_k / s_k^2 <= mu^2"
+    ),
+    "zcdp": (
+        "epsilon = epsilon_N + epsilon_M; L = ln(2 / delta); rho = (sqrt(epsilon_M + L) - sqrt(L))^2; "
+        "R epsilon_Q^2 / 2 + sum 1 / (2 sigma_k^2) = rho; s_k = ceil(64 sigma_k sqrt(Delta_k)) / 64"
+    ),
+}
+
+
+def neighbours(unit: str) -> str:
+    """The neighbouring relation."""
+    what = "all rows of one subject" if unit == "subject" else "one parsed row"
+    return f"Two tables are neighbours if one is the other with {what} added or removed."
+
+
+def delta_given(parameters: DpParameters) -> Json:
+    """How delta was set (rule 16)."""
+    if parameters.delta_factor is None:
+        return {"rule": "a public constant"}
+    return {
+        "rule": "min(delta_max, delta_factor / (n-hat ln n-hat)), and delta_max where n-hat <= e; "
+        "the claim, the reserve and the ledger use delta_max",
+        "delta_factor": parameters.delta_factor,
+        "delta_max": parameters.delta,
+    }
+
+
+def accountant(measurement: Measurement) -> Json:
+    """The accountant, its theorem and its formulas (privacy.md 1.2 and 2)."""
+    name = measurement.parameters.accountant
+    if name == "gdp":
+        theorem = (
+            "Gaussian differential privacy: the levels, the count and the histograms are one adaptive "
+            "composition of Gaussian mechanisms with mu^2 = sum 1 / sigma^2; thresholding values that "
+            "nobody else holds adds delta_threshold"
+        )
+        conversion = "delta_noise = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu)"
+        return {"name": name, "theorem": theorem, "conversion": conversion, "rule": _SCHEDULE[name]}
+    theorem = (
+        "Zero-concentrated differential privacy (Bun and Steinke): Gaussian levels and percentiles compose "
+        "in rho, the count's epsilon_N is added outside, one half of delta covers the threshold"
+    )
+    conversion = "epsilon_M = rho + 2 sqrt(rho ln(2 / delta)); delta_noise = delta / 2"
+    parameters = measurement.parameters
+    content: Json = {"name": name, "theorem": theorem, "conversion": conversion, "rule": _SCHEDULE[name]}
+    content["epsilon_count"] = parameters.count_share * parameters.epsilon
+    content["text"] = (
+        "The ledger is charged mu^2 = sum 1 / sigma_k^2 + R m(epsilon_Q)^2 + m(epsilon_N)^2, "
+        "m(e) = 2 Phi^-1(exp(e) / (1 + exp(e)))."
+    )
+    return content
+
+
+def noise(measurement: Measurement) -> Json:
+    """The law of the noise and where its bits come from (privacy.md 3)."""
+    return {
+        "law": "round(N(0, s_k^2)), exact, drawn for every candidate, zero counts included",
+        "lattice": "s_k is a multiple of 1/64 of a record",
+        "generator": "AES-256-CTR" if measurement.parameters.engine == "aes" else "a seeded test engine: no privacy",
+    }
+
+
+def contribution(measurement: Measurement) -> Json:
+    """How one subject's contribution is bounded (rules 12 and 13)."""
+    parameters = measurement.parameters
+    rules = {
+        "schema": "Delta_k = min(C(W, k), |V_k|): what the public schema allows; nothing is dropped "
+        "beyond the caps of multi-valued columns",
+        "profile": f"Delta_k is read from a noisy histogram of tuples per subject at its percentile "
+        f"{parameters.percentile_percentage}, clamped to 1..C(W, k); a subject with more keeps Delta_k of them",
+        "percentile": f"Delta_k is percentile {parameters.percentile_percentage} of tuples per subject by the "
+        "exponential mechanism over 1..C(W, k); a subject with more keeps Delta_k of them",
+    }
+    return {
+        "rule": rules[parameters.contribution],
+        "width": measurement.schema.width,
+        "how": "Rows are joined per subject first; what is kept is a keyed function of the subject's own "
+        "items, never of other subjects or of a row's position.",
+    }
+
+
+def sampling(parameters: DpParameters) -> Json | None:
+    """The sample of subjects (rule 14), None where all are counted."""
+    if parameters.record_limit is None:
+        return None
+    return {
+        "rule": "each subject is kept iff PRF(key, subject) < p 2^64, independently of all others",
+        "expected_size": parameters.record_limit,
+        "text": "The counts are of the sample. No amplification by sampling is claimed.",
+    }
+
+
+def threshold_rule(measurement: Measurement, length: int) -> str:
+    """The threshold's formula at one length (rules 10 and 11, privacy.md 6.6)."""
+    level = measurement.levels[length - 1]
+    if length == 1:
+        if level.threshold is None:
+            return "none: every column's domain is declared"
+        if measurement.parameters.accountant == "zcdp":
+            z = "z = Phi^-1((1 - delta/2)^(1/Delta_open))"
+        else:
+            z = "z = Phi^-1((1 - delta_threshold)^(1/Delta_open))"
+        return f"tau = ceil(1.5 + s_1 z), {z}, for open columns; none for declared ones"
+    thresholds = measurement.parameters.thresholds
+    value = f"{thresholds.value(length):g}"
+    return {
+        "fixed": f"noisy count >= ceil({value} + 1/2)",
+        "adaptive": f"noisy count >= ceil(s_k Phi^-1(1 - eta/2) + 1/2), eta = {value}",
+        "spurious": f"noisy count >= ceil(s_k Phi^-1(1 - eta min(1, |S_(k-1)| / |V_k|)) + 1/2), eta = {value}",
+    }[thresholds.kind]
+
+
+def contract(strict: bool) -> Json:
+    """Whether the data contract could have stopped the release (rule 2)."""
+    return {"strict": strict, "sentence": STRICT if strict else REPAIRED}
+
+
+def unused(key: str) -> str:
+    """Why a key that was accepted has no effect."""
+    if key.startswith("percentile"):
+        return "accepted and unused: this release bounds contributions without a percentile mechanism"
+    return "accepted and unused: it has no effect on this release"
+
+
+def not_covered(scope: str, unit: str) -> list[str]:
+    """What the guarantee does not cover (rule 22, privacy.md 4)."""
+    sentences = [
+        f"The account is kept in {scope}. Releases of the same people that are charged to another ledger are "
+        "not added to it; together they are protected less than stated here.",
+        "Releases of other datasets that hold the same people are not added up either.",
+        "A differentially private release hides whether one subject took part. It does not hide what is "
+        "true of many: that is what it is published for.",
+        "Columns, declared values, bins and caps are taken to be public; they are not protected.",
+        "How long a run took and how much memory it used are not protected and are not published.",
+        "Everything under sensitive/, the evaluation against the raw table included, is outside the guarantee.",
+    ]
+    if unit == "row":
+        sentences.insert(
+            0,
+            "The unit is one parsed row, because no subject id is configured. A person with several rows is "
+            "protected less: see the guarantee for m rows.",
+        )
+    return sentences

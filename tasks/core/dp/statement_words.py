@@ -1,0 +1,133 @@
+"""The privacy statement in plain words: the statement goes in, sentences for page and terminal come out.
+
+Losses are rounded up and what is left is rounded down (`figures`), so no sentence claims more than the
+statement does.
+"""
+
+import math
+from typing import Any
+
+from tasks.core.dp.figures import down, percent_up, up, whole
+
+Json = dict[str, Any]
+
+NOT_PRIVATE = "NOT PRIVATE: this was drawn by the seeded test engine and must not be released."
+
+
+def sentences(statement: Json) -> list[str]:
+    """The statement in plain words, most important first; one sentence or two in each item."""
+    if not statement["private"]:
+        return [NOT_PRIVATE]
+    return [
+        *_guarantee(statement),
+        *_noise(statement),
+        *_thresholds(statement),
+        *_sample(statement),
+        *_account(statement),
+        statement["contract"]["sentence"],
+        *[f"Configuration key {entry['key']}: {entry['why']}." for entry in statement["unused_keys"]],
+        statement["guarantee"]["computational"],
+        statement["public_side_channels"],
+    ]
+
+
+def odds(epsilon: float) -> str:
+    """How far epsilon lets anybody's odds move, as a factor rounded up."""
+    return up(math.exp(min(epsilon, 700.0)), 2)
+
+
+def _guarantee(statement: Json) -> list[str]:
+    claim = statement["guarantee"]
+    who = "a person" if claim["unit"] == "subject" else "a row"
+    rows = "all of a person's rows" if claim["unit"] == "subject" else "one row"
+    population = f" of {statement['population']}" if statement["population"] else ""
+    told = [
+        f"This release of {statement['dataset']}{population} (vintage {statement['vintage']}) is differentially "
+        f"private with epsilon {up(claim['epsilon'])} and delta {up(claim['delta'])}, under adding or removing "
+        f"{rows}.",
+        f"Whatever somebody believed about whether {who} is in the table, this release can multiply the odds by "
+        f"at most {odds(claim['epsilon'])}, except with a probability of at most {up(claim['delta'])}.",
+    ]
+    for entry in statement["group_privacy"] or []:
+        if entry["epsilon"] is None:
+            told.append(f"For a person with {entry['rows']} rows no useful guarantee is left.")
+            continue
+        told.append(
+            f"For a person with {entry['rows']} rows the guarantee is epsilon {up(entry['epsilon'])} at delta "
+            f"{up(entry['delta'])}."
+        )
+    return told
+
+
+def _noise(statement: Json) -> list[str]:
+    count = statement["noisy_count"]
+    unit = "subjects" if statement["guarantee"]["unit"] == "subject" else "rows"
+    told = [
+        f"The number of {unit} is published as {whole(count['value'])}, with noise that stays within "
+        f"± {up(count['half_width_95'])} in 95 of 100 draws."
+    ]
+    bars = [
+        f"± {up(level['error_bar']['half_width_95'])} at length {level['length']}"
+        for level in statement["levels"]
+        if level["error_bar"]
+    ]
+    if bars:
+        told.append(
+            f"Every count carries noise of its own, in 95 of 100 draws within {', '.join(bars)}; this "
+            "excludes truncation bias and the selection by the threshold."
+        )
+    return told
+
+
+def _thresholds(statement: Json) -> list[str]:
+    told = []
+    first = statement["levels"][0] if statement["levels"] else None
+    if first and first["threshold"] is not None and first["open"]["columns"]:
+        told.append(
+            f"A value of an open column is published only where its noisy count is at least "
+            f"{whole(first['threshold'])}. How many values stayed below is not known to this release."
+        )
+    for level in statement["levels"][1:]:
+        share = level["spurious"]["expected_spurious_share"]
+        if share is not None and not level["empty"]:
+            told.append(
+                f"At length {level['length']}, {whole(level['survivors'])} of {whole(level['candidates'])} "
+                f"candidate combinations are published, of which at most {percent_up(share)} are expected to "
+                "be held by nobody."
+            )
+    uniques = statement["disclosed_uniques"]
+    if uniques["per_release"]:
+        told.append(
+            f"The expected number of subjects of whom a value that nobody else holds is published is at most "
+            f"{up(uniques['per_release'], 2)} in this release and {up(uniques['all_releases'], 2)} over all "
+            f"{whole(uniques['releases'])} so far."
+        )
+    return told
+
+
+def _sample(statement: Json) -> list[str]:
+    sampling = statement["sampling"]
+    if sampling is None:
+        return []
+    return [
+        f"A random sample of about {whole(sampling['expected_size'])} subjects was counted: {sampling['rule']}. "
+        f"{sampling['text']}"
+    ]
+
+
+def _account(statement: Json) -> list[str]:
+    ledger = statement["ledger"]
+    return [
+        f"All releases of this dataset together may cost epsilon {up(ledger['epsilon_cap'])} at delta "
+        f"{up(ledger['delta_cap'])}. {whole(ledger['releases'])} so far come to epsilon "
+        f"{up(ledger['epsilon_spent'])}; {_remaining(ledger)}",
+        f"The account is kept in {ledger['scope']}: it does not add up releases that were charged elsewhere, "
+        "nor other datasets of the same people.",
+    ]
+
+
+def _remaining(ledger: Json) -> str:
+    left = ledger["remaining_releases"]
+    if left <= 0:
+        return "no further release at this setting fits."
+    return f"{down(left, 6)} more at this setting would fit."
