@@ -1,0 +1,155 @@
+"""The command ``marginalia``: arguments in, an exit code out (0 done, 2 usage, 3 budget, 4 contract, 1 else).
+
+Prefect and Great Expectations are imported only where a flow runs, so that ``--help`` answers at once.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tasks.core.errors import InputError, MarginaliaError
+
+STAGES = ("aggregate", "generate", "evaluate", "navigate")
+_SHORT = {"aggregate": "--agg", "generate": "--gen", "evaluate": "--eval", "navigate": "--nav"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    options = _parser().parse_args(arguments)
+    action: Callable[[argparse.Namespace], int] = options.action
+    try:
+        return action(options)
+    except MarginaliaError as error:
+        for line in str(error).splitlines():
+            print(f"marginalia: {line}", file=sys.stderr)
+        if isinstance(error, InputError) and error.operator_detail:
+            print(f"marginalia: for the operator alone: {error.operator_detail}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("marginalia: interrupted. Run the same command again: what was done is kept.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="marginalia",
+        description="Share what is in a sensitive table without sharing the people in it.",
+        epilog="Exit codes: 0 done, 2 configuration or usage, 3 budget, 4 contract, 1 anything else.",
+    )
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    _add_run(commands)
+    _add_check(commands)
+    _add_ledger(commands)
+    _add_publish(commands)
+    demo = commands.add_parser("demo", help="run everything on a generated survey, into ./demo")
+    demo.add_argument("--folder", type=Path, default=Path("demo"), help="where to work (default: demo)")
+    _verbose(demo).set_defaults(action=_demo)
+    stop = commands.add_parser("stop", help="end the local Prefect server")
+    stop.set_defaults(action=_stop)
+    return parser
+
+
+def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    run = commands.add_parser(
+        "run",
+        help="the whole job on your own table",
+        description="Runs the stages that are named, and any missing earlier one first; none named: all.",
+    )
+    run.add_argument("configuration", type=Path, metavar="CONFIG.json")
+    for stage in STAGES:
+        run.add_argument(f"--{stage}", _SHORT[stage], action="store_true", dest=stage, help=f"{stage} stage")
+    _verbose(run).set_defaults(action=_run)
+
+
+def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    check = commands.add_parser(
+        "check",
+        help="validate a configuration and say what its run would cost",
+        description="Reads the header and public facts, never a value (except with --propose).",
+    )
+    check.add_argument("configuration", type=Path, metavar="CONFIG.json")
+    check.add_argument(
+        "--propose",
+        action="store_true",
+        help="read the table and draft dialect, bins and a contract for you to accept; "
+        "CONFIG may be the table itself",
+    )
+    check.set_defaults(action=_check)
+
+
+def _add_ledger(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    ledger = commands.add_parser("ledger", help="show or set a dataset's privacy budget")
+    ledger.add_argument("dataset", nargs="?", help="without it, every dataset")
+    ledger.add_argument(
+        "--cap", nargs=2, metavar=("EPSILON", "DELTA"), help="register, lower, or (with --reason) raise"
+    )
+    ledger.add_argument("--threshold-delta", metavar="D", help="cap of the thresholds' share of delta")
+    ledger.add_argument("--population", default="", help="whose data these are, in words")
+    ledger.add_argument("--reason", default="", help="why a cap is raised; stays in the ledger")
+    ledger.set_defaults(action=_ledger)
+
+
+def _add_publish(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    publish = commands.add_parser(
+        "publish",
+        help="rebuild a release from its measurement alone",
+        description="Reads neither the table nor sensitive/: may run as a user who can't.",
+    )
+    publish.add_argument("configuration", type=Path, metavar="CONFIG.json")
+    publish.add_argument("--measurement", type=Path, help="its folder; without it, the ledger is asked")
+    _verbose(publish).set_defaults(action=_publish)
+
+
+def _verbose(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    parser.add_argument(
+        "-v", "--v", "--verbose", action="store_true", dest="verbose", help="show Prefect's log"
+    )
+    return parser
+
+
+def _run(options: argparse.Namespace) -> int:
+    from flows import running
+    from tasks.configuration_file import read_configuration
+
+    stages = [stage for stage in STAGES if getattr(options, stage)] or list(STAGES)
+    running.run_showcase(read_configuration(options.configuration), stages, verbose=options.verbose)
+    return 0
+
+
+def _publish(options: argparse.Namespace) -> int:
+    from flows import running
+    from tasks.configuration_file import read_configuration
+
+    running.run_publish(
+        read_configuration(options.configuration), options.measurement, verbose=options.verbose
+    )
+    return 0
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from flows import running
+
+    running.run_demo(options.folder, verbose=options.verbose)
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from flows import checking
+
+    return checking.check(options.configuration, propose=options.propose)
+
+
+def _ledger(options: argparse.Namespace) -> int:
+    from flows import ledger_command
+
+    return ledger_command.show_or_set(options)
+
+
+def _stop(options: argparse.Namespace) -> int:
+    from flows import server
+
+    print("Stopped." if server.stop() else "No server was running.")
+    return 0

@@ -1,0 +1,53 @@
+"""What a step that reads sensitive tables may say when it fails.
+
+Prefect keeps an exception's text in the run's state and its log, where more people look than may see the
+data, and a library's exception can carry a cell. So such a step raises only errors of our own, whose texts
+are safe; whatever else happens is written to a log in ``sensitive/`` and named by that log.
+"""
+
+import functools
+import os
+import secrets
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Concatenate, ParamSpec, TypeVar
+
+from tasks.core.errors import InputError, InternalError, MarginaliaError
+from tasks.storage import Workspace
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def sanitised(step: Callable[Concatenate[Workspace, P], R]) -> Callable[Concatenate[Workspace, P], R]:
+    """Let only safe errors out of a step whose first argument is the workspace."""
+
+    @functools.wraps(step)
+    def guarded(workspace: Workspace, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        safe: MarginaliaError
+        try:
+            return step(workspace, *args, **kwargs)
+        except MarginaliaError as error:
+            if isinstance(error, InputError) and error.operator_detail:
+                _log(workspace, step.__name__, error.operator_detail)
+            safe = error.with_traceback(None)
+        except Exception:
+            log = _log(workspace, step.__name__, traceback.format_exc())
+            name = log.relative_to(workspace.root)
+            safe = InternalError(f"The step {step.__name__} failed; what happened is in {name}.")
+        # Outside the handlers, so that the original is not chained to what leaves.
+        raise safe
+
+    return guarded
+
+
+def _log(workspace: Workspace, step: str, text: str) -> Path:
+    """Write a log that only the owner can read."""
+    folder = workspace.sensitive / "logs"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{step}-{secrets.token_hex(2)}.log"
+    with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)
+    return path
