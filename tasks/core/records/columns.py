@@ -10,6 +10,7 @@ C(width, k) of them, which is what the sensitivity of a release is built on (pri
 
 import itertools
 import json
+import math
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
@@ -37,6 +38,29 @@ def bin_labels(edges: tuple[float, ...]) -> tuple[str, ...]:
     return (f"<{texts[0]}", *inner, f">{texts[-1]}")
 
 
+def domain_problems(values: tuple[str, ...]) -> list[str]:
+    """What keeps a list of (normalised) values from being a domain."""
+    problems = []
+    if any(value == "" for value in values):
+        problems.append("a list of values must not hold the empty text, which means absent.")
+    twice = sorted({value for value in values if values.count(value) > 1} - {""})
+    if twice:
+        problems.append(f"a list of values must hold each once; it repeats {', '.join(map(repr, twice))}.")
+    return problems
+
+
+def bin_problems(edges: tuple[float, ...]) -> list[str]:
+    """What keeps numbers from being the edges of bins."""
+    if len(edges) < 2 or not all(map(math.isfinite, edges)):
+        return ["bins must be two or more finite numbers."]
+    if any(high <= low for low, high in itertools.pairwise(edges)):
+        return ["bins must increase strictly."]
+    labels = bin_labels(edges)
+    if len(set(labels)) < len(labels):
+        return ["bins are too close together to tell their labels apart."]
+    return []
+
+
 @dataclass(frozen=True)
 class Column:
     """One column of the public schema.
@@ -52,6 +76,8 @@ class Column:
         zero_is_value: whether the text ``0`` is a value; otherwise it means absent.
         other: the declared value that stands for a value outside the domain; None: it becomes absent.
         value_format: strftime pattern of a typed date or timestamp, or None.
+        forbidden: regular expressions (RE2 syntax, found anywhere in the normalised cell or item) of
+            what looks like an identifier of a person: what one of them matches becomes absent.
     """
 
     name: str
@@ -62,6 +88,7 @@ class Column:
     zero_is_value: bool = False
     other: str | None = None
     value_format: str | None = None
+    forbidden: tuple[str, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -111,5 +138,6 @@ class Schema:
         for column in body["columns"]:
             for key in ("domain", "bins"):
                 column[key] = None if column[key] is None else tuple(column[key])
+            column["forbidden"] = tuple(column.get("forbidden", ()))
             columns.append(Column(**column))
         return cls(columns=tuple(columns), subject_id=body["subject_id"])

@@ -1,0 +1,159 @@
+"""A table's data contract: what it promises, and what is publicly known of its columns.
+
+A YAML file in the Open Data Contract Standard 3.1 goes in (see `odcs`), a frozen `Contract` comes out.
+Everything in a contract is declared by somebody, so it is public and may appear anywhere. Where the
+standard has no field, its ``customProperties`` and ``custom`` quality rules carry ours:
+
+* of the table: ``subjectId``, ``structuralZeros``, ``functionalDependencies``; rules
+  ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
+* of a column: ``bins``, ``delimiter``, ``other``, ``valueFormat``, ``zeroIsValue``, ``drafted``; rules
+  ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
+
+A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
+stays open, because a domain taken from data is not public (privacy.md, rule 11).
+"""
+
+import hashlib
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
+
+from tasks.core.contracts import odcs
+from tasks.core.errors import ParameterError
+
+
+class Model(BaseModel):
+    """Frozen, and every key known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Forbidden(Model):
+    """What no cell may look like: a name for sentences, and expressions that find it."""
+
+    name: str
+    patterns: tuple[str, ...]
+
+
+class ContractColumn(Model):
+    """What is declared of one column.
+
+    Attributes:
+        name: its header in the file, normalised as the outputs spell it.
+        logical_type: ``array`` is a multi-valued column of text items.
+        values: the allowed values, normalised, in declared order; None: any. Without ``other``.
+        drafted: whether ``values`` came from data: then they are a rule, not a domain.
+        other: the value that stands for a cell outside ``values`` or ``bins``; None: it becomes absent.
+        bins: increasing public edges; None: not binned.
+        delimiter: between the items of an array.
+        max_items: most items of one subject, for an array; None: not promised.
+        value_format: strftime pattern of a date, time or timestamp.
+        zero_is_value: whether the text ``0`` is a value.
+        max_distinct: most distinct values; None: not promised.
+        max_empty_percent: largest share of records without a value, 0..100; None: not promised.
+        forbidden: what no cell of this column may look like, beside the table's own rules.
+    """
+
+    name: str
+    logical_type: odcs.LogicalType = "string"
+    values: tuple[str, ...] | None = None
+    drafted: bool = False
+    other: str | None = None
+    bins: tuple[FiniteFloat, ...] | None = None
+    delimiter: str | None = None
+    max_items: int | None = None
+    value_format: str | None = None
+    zero_is_value: bool = False
+    max_distinct: int | None = None
+    max_empty_percent: float | None = None
+    forbidden: tuple[Forbidden, ...] = ()
+
+    @property
+    def domain(self) -> tuple[str, ...] | None:
+        """The public values: none where they were drafted from data."""
+        return None if self.drafted else self.values
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the contract says that the column holds numbers."""
+        return self.logical_type in ("integer", "number")
+
+
+class StructuralZero(Model):
+    """A combination that can't occur: for each of its columns the values that don't go together."""
+
+    values: dict[str, tuple[str, ...]] = Field(min_length=2)
+
+
+class FunctionalDependency(Model):
+    """Columns whose values decide the value of another one."""
+
+    determinants: tuple[str, ...] = Field(min_length=1)
+    dependent: str
+
+
+class Contract(Model):
+    """One table's contract.
+
+    Attributes:
+        columns: in the contract's order, without the subject id.
+        min_rows: least number of records (of subjects, where there is a subject id); None: not promised.
+        forbidden: what no cell of any open column may look like.
+        sha256: of the file, to name it in a manifest.
+    """
+
+    id: str
+    name: str
+    version: str
+    status: str
+    table: str
+    subject_id: str | None
+    columns: tuple[ContractColumn, ...]
+    min_rows: int | None = None
+    forbidden: tuple[Forbidden, ...] = ()
+    structural_zeros: tuple[StructuralZero, ...] = ()
+    functional_dependencies: tuple[FunctionalDependency, ...] = ()
+    sha256: str = ""
+
+    def column(self, name: str) -> ContractColumn | None:
+        """The column of a header, matched after trimming and lowercasing; None where there is none."""
+        wanted = name.strip().lower()
+        return next((column for column in self.columns if column.name.lower() == wanted), None)
+
+    def forbidden_in(self, column: ContractColumn) -> tuple[Forbidden, ...]:
+        """What is searched for in a column: nothing where its values are declared or binned."""
+        if column.domain is not None or column.bins is not None:
+            return ()
+        own = {rule.name for rule in column.forbidden}
+        return column.forbidden + tuple(rule for rule in self.forbidden if rule.name not in own)
+
+
+def load_contract(path: Path) -> Contract:
+    """The contract in a file.
+
+    Raises:
+        ParameterError: every fault found, each with its line and its place in the file.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise ParameterError(f"The data contract {path} does not exist.") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParameterError(f"The data contract {path} can't be read: {type(error).__name__}.") from None
+    return read_contract(text, path.name)
+
+
+def read_contract(text: str, file_name: str = "contract") -> Contract:
+    """The contract in a YAML text; ``file_name`` is what its faults are reported under.
+
+    Raises:
+        ParameterError: every fault found.
+    """
+    from tasks.core.contracts.translation import translate  # it builds the models of this module
+
+    document, problems = odcs.parse(text, file_name)
+    contract = translate(document, problems) if document is not None else None
+    if contract is None or problems.found:
+        raise ParameterError(problems.found)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return contract.model_copy(update={"sha256": digest})

@@ -1,0 +1,289 @@
+"""From the standard's document to a `Contract`: what its rules and custom properties mean together.
+
+A parsed document goes in, with the collector of its faults; the contract comes out. A fault is noted at
+its place and the rest is still looked at, so that all are reported at once.
+"""
+
+from typing import Any, TypeVar
+
+from pydantic import Field, FiniteFloat, JsonValue
+
+from tasks.core.contracts import odcs
+from tasks.core.contracts.contract import (
+    Contract,
+    ContractColumn,
+    Forbidden,
+    FunctionalDependency,
+    StructuralZero,
+)
+from tasks.core.contracts.identifiers import KINDS, pattern_problem
+from tasks.core.contracts.odcs import CustomProperty, Place, Problems, Property, Quality
+from tasks.core.records.columns import bin_labels, bin_problems, domain_problems, normalise
+
+ExtrasType = TypeVar("ExtrasType", bound=odcs.Part)
+_DATED = ("date", "time", "timestamp")
+
+
+class ColumnExtras(odcs.Part):
+    """Our custom properties of a column."""
+
+    bins: tuple[FiniteFloat, ...] | None = None
+    delimiter: str | None = Field(None, min_length=1)
+    other: str | None = None
+    value_format: str | None = Field(None, min_length=1)
+    zero_is_value: bool = False
+    drafted: bool = False
+
+
+class Dependency(odcs.Part):
+    """One functional dependency as written."""
+
+    determinants: tuple[str, ...] = Field(alias="from", min_length=1)
+    dependent: str = Field(alias="to")
+
+
+class TableExtras(odcs.Part):
+    """Our custom properties of the table."""
+
+    subject_id: str | None = Field(None, min_length=1)
+    structural_zeros: tuple[dict[str, tuple[str, ...]], ...] = ()
+    functional_dependencies: tuple[Dependency, ...] = ()
+
+
+def translate(document: odcs.Document, problems: Problems) -> Contract | None:
+    """The contract that a document describes; faults are noted in ``problems``."""
+    table, place = document.tables[0], ("schema", 0)
+    extras = _extras(TableExtras, table.custom_properties, place, problems)
+    subject = normalise(extras.subject_id) if extras.subject_id else None
+    columns: list[ContractColumn] = []
+    for index, part in enumerate(table.properties):
+        column_place: Place = (*place, "properties", index)
+        column = _column(part, column_place, problems)
+        if any(column.name.lower() == other.name.lower() for other in columns):
+            problems.add((*column_place, "name"), f"the column {column.name!r} is described twice; keep one.")
+        if subject is None or column.name.lower() != subject.lower():
+            columns.append(column)
+        elif _makes_promises(column):
+            problems.add(column_place, "the subject id is never published, and carries no rule of its own.")
+    min_rows, forbidden = _table_rules(table.quality, (*place, "quality"), problems)
+    return Contract(
+        id=document.id,
+        name=document.name or document.id,
+        version=document.version,
+        status=document.status,
+        table=table.name,
+        subject_id=subject,
+        columns=tuple(columns),
+        min_rows=min_rows,
+        forbidden=forbidden,
+        structural_zeros=_structural_zeros(extras, columns, table.custom_properties, problems),
+        functional_dependencies=_dependencies(extras, columns, table.custom_properties, problems),
+    )
+
+
+def _makes_promises(column: ContractColumn) -> bool:
+    plain = ContractColumn(name=column.name, logical_type=column.logical_type, max_empty_percent=0)
+    return column not in (plain, plain.model_copy(update={"max_empty_percent": None}))
+
+
+def _extras(
+    model: type[ExtrasType], properties: tuple[CustomProperty, ...], place: Place, problems: Problems
+) -> ExtrasType:
+    """Custom properties as a model; a property that we do not know is a fault."""
+    names = [item.property for item in properties]
+    body: dict[str, JsonValue] = {}
+    for index, item in enumerate(properties):
+        entry: Place = (*place, "customProperties", index)
+        known = sorted(field.alias or name for name, field in model.model_fields.items())
+        if item.property not in known:
+            problems.add(entry, f"the property must be one of {', '.join(known)}; it is {item.property!r}.")
+        elif names.count(item.property) > 1:
+            problems.add(entry, f"the property {item.property!r} is given more than once; keep one.")
+        elif problems.validated(model, {item.property: item.value}, (*entry, "value")) is not None:
+            body[item.property] = item.value
+    return model.model_validate(body)
+
+
+def _column(part: Property, place: Place, problems: Problems) -> ContractColumn:
+    extras = _extras(ColumnExtras, part.custom_properties, place, problems)
+    rules = _ColumnRules(part, place, problems)
+    values = None if rules.values is None else tuple(normalise(value) for value in rules.values)
+    if part.logical_type == "boolean" and values is None:
+        values = ("false", "true")
+    column = ContractColumn(
+        name=normalise(part.physical_name or part.name),
+        logical_type=part.logical_type,
+        values=values,
+        drafted=extras.drafted,
+        other=None if extras.other is None else normalise(extras.other),
+        bins=extras.bins,
+        delimiter=extras.delimiter,
+        max_items=part.logical_type_options.max_items,
+        value_format=extras.value_format,
+        zero_is_value=extras.zero_is_value or "0" in (values or ()),
+        max_distinct=rules.max_distinct,
+        max_empty_percent=0.0 if part.required else rules.max_empty_percent,
+        forbidden=tuple(rules.forbidden),
+    )
+    for problem in _column_problems(column, part):
+        problems.add(place, problem)
+    return column
+
+
+def _column_problems(column: ContractColumn, part: Property) -> list[str]:
+    """What can't be meant together in one column."""
+    is_array = column.logical_type == "array"
+    declared = column.domain is not None or column.bins is not None
+    checks = [
+        (is_array != (column.delimiter is not None), "an array needs a delimiter, and only an array has one"),
+        (part.items is not None and not is_array, "only an array has items"),
+        (column.max_items is not None and not is_array, "only an array has maxItems"),
+        (is_array and column.bins is not None, "an array can't be binned; split it before, or drop the bins"),
+        (column.bins is not None and column.values is not None, "bins and validValues can't both be given"),
+        (
+            column.bins is not None and not column.is_numeric,
+            "bins need the logicalType integer or number",
+        ),
+        (
+            column.value_format is not None and column.logical_type not in _DATED,
+            "valueFormat needs the logicalType date, time or timestamp",
+        ),
+        (column.drafted and column.values is None, "drafted marks a list of validValues; there is none"),
+        (column.other is not None and not declared, "other needs declared validValues or bins"),
+        (column.other == "", "other must not be empty"),
+        (
+            column.max_distinct is not None and declared,
+            "distinctValues is for a column without declared validValues or bins",
+        ),
+        (
+            part.required and any(rule.metric == "nullValues" for rule in part.quality),
+            "required already says that nothing is empty; give it or nullValues, not both",
+        ),
+        (
+            is_array and column.max_empty_percent is not None,
+            "nullValues and required can't be judged on an array; remove them",
+        ),
+    ]
+    problems = [f"{text}." for found, text in checks if found]
+    if column.values is not None:
+        problems += domain_problems(column.values)
+    if column.bins is not None:
+        problems += bin_problems(column.bins)
+    return problems
+
+
+class _ColumnRules:
+    """The quality entries of one column, by what they say."""
+
+    def __init__(self, part: Property, place: Place, problems: Problems) -> None:
+        self.values: tuple[str, ...] | None = None
+        self.max_distinct: int | None = None
+        self.max_empty_percent: float | None = None
+        self.forbidden: list[Forbidden] = []
+        for index, rule in enumerate(part.quality):
+            problem = self._read(rule)
+            if problem:
+                problems.add((*place, "quality", index), problem)
+
+    def _read(self, rule: Quality) -> str:
+        if rule.metric == "invalidValues" and rule.implementation is None:
+            if rule.arguments is None or rule.must_be != 0:
+                return "invalidValues needs arguments.validValues and mustBe 0."
+            if self.values is not None:
+                return "validValues are given twice; keep one list."
+            self.values = rule.arguments.valid_values
+            return ""
+        if rule.metric == "nullValues" and rule.implementation is None:
+            if rule.unit != "percent" or rule.must_be_less_or_equal_to is None:
+                return "nullValues needs unit percent and mustBeLessOrEqualTo, 0 to 100."
+            self.max_empty_percent = rule.must_be_less_or_equal_to
+            return ""
+        own = rule.implementation
+        if own is None or rule.engine is None or rule.type != "custom" or rule.metric is not None:
+            return (
+                "a column's rule must have the metric invalidValues or nullValues, or be of type custom "
+                "with engine marginalia and an implementation."
+            )
+        if own.rule == "distinctValues":
+            self.max_distinct = own.must_be_less_or_equal_to
+            return "" if self.max_distinct else "distinctValues needs mustBeLessOrEqualTo, 1 or more."
+        forbidden, problem = _forbidden(own)
+        self.forbidden += forbidden
+        return problem
+
+
+def _forbidden(own: odcs.Implementation) -> tuple[list[Forbidden], str]:
+    """The searches that a rule of ours stands for, and what is wrong with it."""
+    if own.rule == "noPersonalIdentifiers":
+        return [Forbidden(name=KINDS[kind][0], patterns=KINDS[kind][1]) for kind in own.kinds], ""
+    if not own.pattern or not own.name:
+        return [], "forbiddenPattern needs a name and a pattern."
+    problem = pattern_problem(own.pattern)
+    return ([] if problem else [Forbidden(name=own.name, patterns=(own.pattern,))]), problem
+
+
+def _table_rules(
+    rules: tuple[Quality, ...], place: Place, problems: Problems
+) -> tuple[int | None, tuple[Forbidden, ...]]:
+    min_rows: int | None = None
+    forbidden: list[Forbidden] = []
+    for index, rule in enumerate(rules):
+        problem = ""
+        own = rule.implementation
+        if rule.metric == "rowCount" and own is None:
+            min_rows = rule.must_be_greater_or_equal_to
+            problem = "" if min_rows is not None else "rowCount needs mustBeGreaterOrEqualTo."
+        elif own is not None and rule.type == "custom" and rule.engine and own.rule != "distinctValues":
+            found, problem = _forbidden(own)
+            forbidden += found
+        else:
+            problem = "a table's rule must be rowCount, noPersonalIdentifiers or forbiddenPattern."
+        if problem:
+            problems.add((*place, index), problem)
+    return min_rows, tuple(forbidden)
+
+
+def _place_of(name: str, properties: tuple[CustomProperty, ...]) -> Place:
+    index = next(index for index, item in enumerate(properties) if item.property == name)
+    return ("schema", 0, "customProperties", index, "value")
+
+
+def _structural_zeros(
+    extras: TableExtras, columns: list[ContractColumn], properties: Any, problems: Problems
+) -> tuple[StructuralZero, ...]:
+    known = {column.name: column for column in columns}
+    found = []
+    for index, values in enumerate(extras.structural_zeros):
+        place = (*_place_of("structuralZeros", properties), index)
+        body = {normalise(name): tuple(map(normalise, listed)) for name, listed in values.items()}
+        if len(body) < 2:
+            problems.add(place, "an impossible combination needs two columns or more.")
+            continue
+        for name, listed in body.items():
+            if name not in known:
+                problems.add(place, f"the contract describes no column {name!r}.")
+                continue
+            column = known[name]
+            possible = bin_labels(column.bins) if column.bins and len(column.bins) > 1 else column.values
+            strange = sorted(set(listed) - set(possible or listed) - {column.other})
+            if strange:
+                problems.add(place, f"{name!r} does not have the values {', '.join(map(repr, strange))}.")
+        found.append(StructuralZero(values=body))
+    return tuple(found)
+
+
+def _dependencies(
+    extras: TableExtras, columns: list[ContractColumn], properties: Any, problems: Problems
+) -> tuple[FunctionalDependency, ...]:
+    known = {column.name for column in columns}
+    found = []
+    for index, item in enumerate(extras.functional_dependencies):
+        determinants, dependent = tuple(map(normalise, item.determinants)), normalise(item.dependent)
+        unknown = sorted({*determinants, dependent} - known)
+        place = (*_place_of("functionalDependencies", properties), index)
+        if unknown:
+            problems.add(place, f"the contract describes no column {', '.join(map(repr, unknown))}.")
+        if dependent in determinants:
+            problems.add(place, "a column can't decide itself.")
+        found.append(FunctionalDependency(determinants=determinants, dependent=dependent))
+    return tuple(found)
