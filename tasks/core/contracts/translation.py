@@ -108,8 +108,6 @@ def _column(part: Property, place: Place, problems: Problems) -> ContractColumn:
     extras = _extras(ColumnExtras, part.custom_properties, place, problems)
     rules = _ColumnRules(part, place, problems)
     values = None if rules.values is None else tuple(normalise(value) for value in rules.values)
-    if part.logical_type == "boolean" and values is None:
-        values = ("false", "true")
     column = ContractColumn(
         name=normalise(part.physical_name or part.name),
         logical_type=part.logical_type,
