@@ -1,0 +1,118 @@
+"""How many tuples of one record are counted, and which: contribution bounding.
+
+In: how many candidates each record holds, and its tag. Out: Delta_k, drawn where it looks at the data,
+and the coins by which records over it drop the rest.
+
+Coins are keyed by the tag alone (rule 13): a tag is a keyed function of its own record (identical
+records are told apart by an occurrence number), so what a record keeps does not change when others come
+and go, and two neighbouring tables differ in one record's tuples whatever the key is. The guarantee
+therefore needs no more of the coins than that; a splitmix64 sequence that starts at the tag is enough,
+and its quality matters only for which tuples are lost.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.dp import noise, percentile
+from tasks.core.dp.candidates import Ints
+from tasks.core.dp.counting import CodeMatrix, Coins
+from tasks.core.dp.stream import WordSource
+
+Sensitivity = npt.NDArray[np.uint32]
+#: The most bins of a profile (rule 12).
+PROFILE_BINS = 32
+#: An odd constant that takes the sequences of different lengths apart.
+_LENGTH_STEP = 0xD1B54A32D192ED03
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Public facts about one length.
+
+    Attributes:
+        width: W, the largest number of attributes of a record.
+        length: k.
+        candidates: |V_k|, or None where it is not public.
+    """
+
+    width: int
+    length: int
+    candidates: int | None
+
+    @property
+    def most(self) -> int:
+        """C(W, k): what one record can hold."""
+        return math.comb(self.width, self.length)
+
+    def clamp(self, sensitivity: int) -> int:
+        """A chosen sensitivity within 1..C(W, k), and not above the number of candidates."""
+        sensitivity = min(max(sensitivity, 1), self.most)
+        return sensitivity if self.candidates is None else min(sensitivity, self.candidates)
+
+    @property
+    def schema(self) -> int:
+        """Delta_k from the schema alone: nothing is drawn and nothing dropped (rule 12)."""
+        return self.clamp(self.most)
+
+
+def profile_edges(bounds: Bounds) -> Ints:
+    """Inclusive upper edges of at most 32 public bins that cover 0..C(W, k), ascending.
+
+    A record with w values left holds at most C(w, k) tuples, so those are the edges that split records
+    by width; with few possible tuples each number has a bin of its own.
+    """
+    if bounds.most < PROFILE_BINS:
+        return np.arange(bounds.most + 1)
+    edges = [math.comb(width, bounds.length) for width in range(bounds.length - 1, bounds.width + 1)]
+    places = np.unique(np.linspace(0, len(edges) - 1, min(len(edges), PROFILE_BINS)).round().astype(int))
+    return np.array([edges[place] for place in places], np.int64)
+
+
+def from_profile(
+    sensitivity: Sensitivity,
+    bounds: Bounds,
+    percentage: int,
+    law: noise.RoundedGaussian,
+    stream: WordSource,
+) -> int:
+    """Delta_k as the percentile of a noisy histogram of candidates a record (privacy.md 6.4).
+
+    Every bin gets noise, empty ones too; one record is in one bin, so the histogram's sensitivity is 1.
+    From the top down, the first bin above whose lower end lie more than (100 - percentage) % of the
+    noisy total gives Delta_k, its upper edge: noise in the tail makes it too large rather than too small.
+    """
+    edges = profile_edges(bounds)
+    bins = np.bincount(np.searchsorted(edges, sensitivity), minlength=len(edges))
+    noisy = bins + law.draw(stream, len(edges))
+    tails = np.cumsum(noisy[::-1])[::-1]
+    beyond = np.flatnonzero(tails * 100 > (100 - percentage) * max(int(noisy.sum()), 0))
+    return bounds.clamp(int(edges[beyond[-1]]) if len(beyond) else 1)
+
+
+def from_percentile(
+    sensitivity: Sensitivity, bounds: Bounds, percentage: int, epsilon: float, stream: WordSource
+) -> int:
+    """Delta_k by the exponential mechanism over 1..C(W, k) (C4)."""
+    sizes = np.bincount(sensitivity)
+    return bounds.clamp(percentile.choose(sizes, percentage / 100, epsilon, bounds.most, stream))
+
+
+def coins(tags: npt.NDArray[np.uint64], sensitivity: Sensitivity, limit: int, length: int) -> Coins:
+    """The coins of records that hold more than ``limit`` candidates (see `kernels.drop_tuples`)."""
+    left = sensitivity.astype(np.int64)
+    start = tags + np.uint64(length * _LENGTH_STEP % 2**64)
+    return start, left, left - limit
+
+
+def over_limit(
+    codes: CodeMatrix, sensitivity: Sensitivity, limit: int
+) -> Iterator[tuple[Ints, npt.NDArray[np.uint32]]]:
+    """Blocks of the records over the limit: their rows, and their codes in one type."""
+    rows = np.flatnonzero(sensitivity > limit)
+    for start in range(0, len(rows), 1 << 16):
+        block = rows[start : start + (1 << 16)]
+        yield block, codes[:, block].astype(np.uint32)

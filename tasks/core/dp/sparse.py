@@ -1,0 +1,148 @@
+"""One combination whose cube is too large to visit: the same law without touching its empty cells.
+
+In: the survivors of the length before and the coded records. Out: what a dense measurement would have
+given. The candidates that some record holds (the set A) are counted by sorted keys and get their noise
+one by one. Of the others only those that pass the threshold exist here: how many do is Binomial(|V - A|,
+Pr[noise >= threshold]), which of them is a uniform subset, and their noise is the conditional tail
+(rule 15; Cormode et al., "Differentially private summaries for sparse data", 2012). Nothing about the
+candidates that don't pass is kept.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.dp import noise, sparse_kernels
+from tasks.core.dp.candidates import Combination, Ints, Lattice
+from tasks.core.dp.counting import CodeMatrix, Coins
+from tasks.core.dp.stream import WordSource
+
+#: Rows, or prefixes, at a time: what bounds the memory of the arrays in between.
+_BLOCK = 1 << 18
+
+
+@dataclass
+class SparseTable:
+    """One combination's candidates, known by their number, and those of them that records hold.
+
+    Attributes:
+        combination: its columns.
+        slots: int64 (T, k), its choices of slots.
+        lattice: survivors of the lengths before.
+        keys: int64, ascending: candidates that a record holds (`Lattice` says what a key is).
+        counts: int64, how many records hold each.
+    """
+
+    combination: Combination
+    slots: Ints
+    lattice: Lattice
+    keys: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    counts: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def __post_init__(self) -> None:
+        """Count the candidates: for each surviving prefix the number of last codes that extend it."""
+        last = len(self.combination) - 2
+        self.size = int(self.lattice.sizes[self.combination[-1]])
+        self.prefixes = self.lattice.levels[last].of(self.combination[:-1])
+        self.extensions = np.zeros(len(self.prefixes), np.int64)
+        for start in range(0, len(self.prefixes), _BLOCK):
+            block = np.arange(start, min(start + _BLOCK, len(self.prefixes)))
+            self.extensions[block] = sparse_kernels.count_extensions(*self._lists(block), self.size)
+
+    @property
+    def candidates(self) -> int:
+        """|V| of this combination, exactly."""
+        return int(self.extensions.sum())
+
+    def _lists(self, block: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """For these prefixes: the lists whose intersection extends them, and the least last code."""
+        prefix, last = self.combination[:-1], self.combination[-1]
+        codes = self.prefixes[block]
+        lists, begins, ends, before = [], [], [], 0
+        for skipped in range(len(prefix)):
+            combination = (*prefix[:skipped], *prefix[skipped + 1 :], last)
+            keys = self.lattice.keys(combination)
+            rest = [codes[:, place] for place in range(len(prefix)) if place != skipped]
+            rank = self.lattice.rank(combination[:-1], rest) if rest else np.zeros(len(block), np.int64)
+            begins.append(before + np.searchsorted(keys, rank * self.size))
+            ends.append(before + np.searchsorted(keys, (rank + 1) * self.size))
+            lists.append(keys % self.size)
+            before += len(keys)
+        repeated = prefix[-1] == last
+        above = codes[:, -1].astype(np.int64) if repeated else np.zeros(len(block), np.int64)
+        return np.concatenate(lists), np.stack(begins, axis=1), np.stack(ends, axis=1), above
+
+    def _record_keys(self, codes: CodeMatrix, slots: Ints) -> Ints:
+        """For each record the key of the tuple in these slots, or -1 where it is no candidate."""
+        chosen = [codes[slot] for slot in slots]
+        prefix = self.lattice.rank(self.combination[:-1], chosen[:-1])
+        candidate = (prefix >= 0) & (chosen[-1] > 0)
+        for skipped in range(len(chosen) - 1):
+            rest = [column for place, column in enumerate(chosen) if place != skipped]
+            combination = (*self.combination[:skipped], *self.combination[skipped + 1 :])
+            candidate &= self.lattice.rank(combination, rest) >= 0
+        return np.where(candidate, prefix * self.size + chosen[-1], -1)
+
+    def count(self, codes: CodeMatrix, sensitivity: npt.NDArray[np.uint32] | None) -> None:
+        """Count every record, and add to ``sensitivity`` how many candidates each one holds."""
+        keys, counts = [self.keys], [self.counts]
+        for rows in _blocks(codes.shape[1]):
+            for slots in self.slots:
+                found = self._record_keys(codes[:, rows], slots)
+                if sensitivity is not None:
+                    sensitivity[rows] += (found >= 0).astype(np.uint32)
+                seen, times = np.unique(found[found >= 0], return_counts=True)
+                keys.append(seen)
+                counts.append(times)
+        self.keys, place = np.unique(np.concatenate(keys), return_inverse=True)
+        self.counts = np.zeros(len(self.keys), np.int64)
+        np.add.at(self.counts, place, np.concatenate(counts))
+
+    def drop(self, codes: npt.NDArray[np.uint32], coins: Coins) -> None:
+        """Take back what the records of ``codes`` (all of them over the limit) lose."""
+        for slots in self.slots:
+            found = self._record_keys(codes, slots)
+            places = np.where(found >= 0, np.searchsorted(self.keys, found), -1)
+            sparse_kernels.drop_at(places, self.counts, coins)
+
+    def release(
+        self, law: noise.RoundedGaussian, threshold: int, stream: WordSource
+    ) -> tuple[npt.NDArray[np.uint32], Ints]:
+        """Codes (N, k) and noisy counts of the survivors, in canonical order."""
+        held = self.counts + law.draw(stream, len(self.counts))
+        empty = self.candidates - len(self.keys)
+        passing = noise.binomial(stream, empty, law.upper_tail(threshold))
+        ranks = np.sort(noise.subset(stream, empty, passing))
+        keys = np.concatenate([self.keys[held >= threshold], self._empty_cells(ranks)])
+        counts = np.concatenate([held[held >= threshold], law.draw_at_least(threshold, stream, passing)])
+        order = np.argsort(keys, kind="stable")
+        last = (keys[order] % self.size).astype(np.uint32)
+        codes = np.column_stack([self.prefixes[keys[order] // self.size], last]).astype(np.uint32)
+        return codes, counts[order]
+
+    def _empty_cells(self, ranks: Ints) -> Ints:
+        """Keys of the candidates with these ascending ranks among those that no record holds."""
+        holders = self.keys // self.size
+        ends = np.cumsum(self.extensions - np.bincount(holders, minlength=len(self.prefixes)))
+        of = np.searchsorted(ends, ranks, side="right")
+        touched = np.unique(of)
+        keys = np.zeros(len(ranks), np.int64)
+        for start in range(0, len(touched), _BLOCK):
+            block = touched[start : start + _BLOCK]
+            mine = slice(*np.searchsorted(of, [block[0], block[-1] + 1]))
+            wanted = ranks[mine] - np.where(of[mine] > 0, ends[of[mine] - 1], 0)
+            wanted_ends = np.searchsorted(of[mine], block, side="right")
+            taken = self.keys[np.isin(holders, block)]
+            taken_ends = np.searchsorted(taken // self.size, block, side="right")
+            codes = sparse_kernels.select_extensions(
+                *self._lists(block), taken % self.size, taken_ends, wanted, wanted_ends, self.size
+            )
+            keys[mine] = of[mine] * self.size + codes
+        return keys
+
+
+def _blocks(rows: int) -> Iterator[slice]:
+    for start in range(0, rows, _BLOCK):
+        yield slice(start, start + _BLOCK)
