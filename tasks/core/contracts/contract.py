@@ -151,8 +151,8 @@ def read_contract(text: str, file_name: str = "contract") -> Contract:
     """
     from tasks.core.contracts.translation import translate  # it builds the models of this module
 
-    document, problems = odcs.parse(text, file_name)
-    contract = translate(document, problems) if document is not None else None
+    body, problems = odcs.parse(text, file_name)
+    contract = translate(body, problems) if body else None
     if contract is None or problems.found:
         raise ParameterError(problems.found)
     digest = hashlib.sha256(text.encode()).hexdigest()

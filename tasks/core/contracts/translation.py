@@ -12,12 +12,11 @@ from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import (
     Contract,
     ContractColumn,
-    Forbidden,
     FunctionalDependency,
     StructuralZero,
 )
-from tasks.core.contracts.identifiers import KINDS, pattern_problem
-from tasks.core.contracts.odcs import CustomProperty, Place, Problems, Property, Quality
+from tasks.core.contracts.odcs import CustomProperty, Place, Problems, Property
+from tasks.core.contracts.quality import ColumnRules, table_rules
 from tasks.core.records.columns import bin_labels, bin_problems, domain_problems, normalise
 
 ExtrasType = TypeVar("ExtrasType", bound=odcs.Part)
@@ -50,22 +49,24 @@ class TableExtras(odcs.Part):
     functional_dependencies: tuple[Dependency, ...] = ()
 
 
-def translate(document: odcs.Document, problems: Problems) -> Contract | None:
-    """The contract that a document describes; faults are noted in ``problems``."""
-    table, place = document.tables[0], ("schema", 0)
+def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
+    """The contract in a parsed file, or None; faults are noted in ``problems``."""
+    document = problems.validated(odcs.Document, body)
+    listed = body.get("schema")
+    if not isinstance(listed, list) or not listed:
+        return None
+    place: Place = ("schema", 0)
+    table = problems.validated(odcs.Table, listed[0], place)
+    if table is None:
+        return None
     extras = _extras(TableExtras, table.custom_properties, place, problems)
     subject = normalise(extras.subject_id) if extras.subject_id else None
-    columns: list[ContractColumn] = []
-    for index, part in enumerate(table.properties):
-        column_place: Place = (*place, "properties", index)
-        column = _column(part, column_place, problems)
-        if any(column.name.lower() == other.name.lower() for other in columns):
-            problems.add((*column_place, "name"), f"the column {column.name!r} is described twice; keep one.")
-        if subject is None or column.name.lower() != subject.lower():
-            columns.append(column)
-        elif _makes_promises(column):
-            problems.add(column_place, "the subject id is never published, and carries no rule of its own.")
-    min_rows, forbidden = _table_rules(table.quality, (*place, "quality"), problems)
+    columns = _columns(table, subject, problems)
+    min_rows, forbidden = table_rules(table.quality, (*place, "quality"), problems)
+    zeros = _structural_zeros(extras, columns, table.custom_properties, problems)
+    dependencies = _dependencies(extras, columns, table.custom_properties, problems)
+    if document is None:
+        return None
     return Contract(
         id=document.id,
         name=document.name or document.id,
@@ -76,9 +77,29 @@ def translate(document: odcs.Document, problems: Problems) -> Contract | None:
         columns=tuple(columns),
         min_rows=min_rows,
         forbidden=forbidden,
-        structural_zeros=_structural_zeros(extras, columns, table.custom_properties, problems),
-        functional_dependencies=_dependencies(extras, columns, table.custom_properties, problems),
+        structural_zeros=zeros,
+        functional_dependencies=dependencies,
     )
+
+
+def _columns(table: odcs.Table, subject: str | None, problems: Problems) -> list[ContractColumn]:
+    """The described columns in order, without the subject id."""
+    columns: list[ContractColumn] = []
+    for index, body in enumerate(table.properties):
+        place: Place = ("schema", 0, "properties", index)
+        part = problems.validated(Property, body, place)
+        if part is None:  # others may refer to it by its name
+            named = body.get("name") if isinstance(body, dict) else None
+            columns += [ContractColumn(name=normalise(named))] if isinstance(named, str) else []
+            continue
+        column = _column(part, place, problems)
+        if any(column.name.lower() == other.name.lower() for other in columns):
+            problems.add((*place, "name"), f"the column {column.name!r} is described twice; keep one.")
+        if subject is None or column.name.lower() != subject.lower():
+            columns.append(column)
+        elif _makes_promises(column):
+            problems.add(place, "the subject id is never published, and carries no rule of its own.")
+    return columns
 
 
 def _makes_promises(column: ContractColumn) -> bool:
@@ -106,7 +127,7 @@ def _extras(
 
 def _column(part: Property, place: Place, problems: Problems) -> ContractColumn:
     extras = _extras(ColumnExtras, part.custom_properties, place, problems)
-    rules = _ColumnRules(part, place, problems)
+    rules = ColumnRules(part, place, problems)
     values = None if rules.values is None else tuple(normalise(value) for value in rules.values)
     column = ContractColumn(
         name=normalise(part.physical_name or part.name),
@@ -168,77 +189,6 @@ def _column_problems(column: ContractColumn, part: Property) -> list[str]:
     if column.bins is not None:
         problems += bin_problems(column.bins)
     return problems
-
-
-class _ColumnRules:
-    """The quality entries of one column, by what they say."""
-
-    def __init__(self, part: Property, place: Place, problems: Problems) -> None:
-        self.values: tuple[str, ...] | None = None
-        self.max_distinct: int | None = None
-        self.max_empty_percent: float | None = None
-        self.forbidden: list[Forbidden] = []
-        for index, rule in enumerate(part.quality):
-            problem = self._read(rule)
-            if problem:
-                problems.add((*place, "quality", index), problem)
-
-    def _read(self, rule: Quality) -> str:
-        if rule.metric == "invalidValues" and rule.implementation is None:
-            if rule.arguments is None or rule.must_be != 0:
-                return "invalidValues needs arguments.validValues and mustBe 0."
-            if self.values is not None:
-                return "validValues are given twice; keep one list."
-            self.values = rule.arguments.valid_values
-            return ""
-        if rule.metric == "nullValues" and rule.implementation is None:
-            if rule.unit != "percent" or rule.must_be_less_or_equal_to is None:
-                return "nullValues needs unit percent and mustBeLessOrEqualTo, 0 to 100."
-            self.max_empty_percent = rule.must_be_less_or_equal_to
-            return ""
-        own = rule.implementation
-        if own is None or rule.engine is None or rule.type != "custom" or rule.metric is not None:
-            return (
-                "a column's rule must have the metric invalidValues or nullValues, or be of type custom "
-                "with engine marginalia and an implementation."
-            )
-        if own.rule == "distinctValues":
-            self.max_distinct = own.must_be_less_or_equal_to
-            return "" if self.max_distinct else "distinctValues needs mustBeLessOrEqualTo, 1 or more."
-        forbidden, problem = _forbidden(own)
-        self.forbidden += forbidden
-        return problem
-
-
-def _forbidden(own: odcs.Implementation) -> tuple[list[Forbidden], str]:
-    """The searches that a rule of ours stands for, and what is wrong with it."""
-    if own.rule == "noPersonalIdentifiers":
-        return [Forbidden(name=KINDS[kind][0], patterns=KINDS[kind][1]) for kind in own.kinds], ""
-    if not own.pattern or not own.name:
-        return [], "forbiddenPattern needs a name and a pattern."
-    problem = pattern_problem(own.pattern)
-    return ([] if problem else [Forbidden(name=own.name, patterns=(own.pattern,))]), problem
-
-
-def _table_rules(
-    rules: tuple[Quality, ...], place: Place, problems: Problems
-) -> tuple[int | None, tuple[Forbidden, ...]]:
-    min_rows: int | None = None
-    forbidden: list[Forbidden] = []
-    for index, rule in enumerate(rules):
-        problem = ""
-        own = rule.implementation
-        if rule.metric == "rowCount" and own is None:
-            min_rows = rule.must_be_greater_or_equal_to
-            problem = "" if min_rows is not None else "rowCount needs mustBeGreaterOrEqualTo."
-        elif own is not None and rule.type == "custom" and rule.engine and own.rule != "distinctValues":
-            found, problem = _forbidden(own)
-            forbidden += found
-        else:
-            problem = "a table's rule must be rowCount, noPersonalIdentifiers or forbiddenPattern."
-        if problem:
-            problems.add((*place, index), problem)
-    return min_rows, tuple(forbidden)
 
 
 def _place_of(name: str, properties: tuple[CustomProperty, ...]) -> Place:
