@@ -1,13 +1,18 @@
 """Synthetic records: sets of attributes, in the order in which they are published.
 
 Compressed rows: record i holds ``attribute_ids[offsets[i]:offsets[i + 1]]``, ascending. Ids and headers
-are those of the aggregates that the records were drawn from.
+are those of the aggregates that the records were drawn from. On disk: a folder with ``attributes.parquet``
+(header, value, column_id, item; the headers in its metadata) and ``records.parquet`` (one list a record).
 """
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Attribute
 
@@ -32,3 +37,34 @@ class SyntheticRecords:
     def number_of_records(self) -> int:
         """n, empty records included."""
         return len(self.offsets) - 1
+
+    def write(self, folder: Path) -> None:
+        """Write the two files into an existing empty folder; equal records give equal bytes."""
+        attributes = pa.table(
+            {
+                "header": pa.array([a.header for a in self.attributes], pa.string()),
+                "value": pa.array([a.value for a in self.attributes], pa.string()),
+                "column_id": pa.array([a.column for a in self.attributes], pa.int32()),
+                "item": pa.array([a.item for a in self.attributes], pa.string()),
+            }
+        ).replace_schema_metadata({b"headers": json.dumps(self.headers).encode()})
+        pq.write_table(attributes, folder / "attributes.parquet", compression="zstd")
+        lists = pa.LargeListArray.from_arrays(pa.array(self.offsets), pa.array(self.attribute_ids))
+        pq.write_table(pa.table({"attribute_ids": lists}), folder / "records.parquet", compression="zstd")
+
+
+def read_synthetic_records(folder: Path) -> SyntheticRecords:
+    """The records that `SyntheticRecords.write` wrote."""
+    table = pq.read_table(folder / "attributes.parquet")
+    lists = pq.read_table(folder / "records.parquet")["attribute_ids"].combine_chunks()
+    if isinstance(lists, pa.ChunkedArray):
+        lists = pa.concat_arrays(lists.chunks) if lists.num_chunks else pa.array([], lists.type)
+    offsets = lists.offsets.to_numpy()
+    return SyntheticRecords(
+        headers=tuple(json.loads(table.schema.metadata[b"headers"])),
+        attributes=tuple(
+            Attribute(row["header"], row["value"], row["column_id"], row["item"]) for row in table.to_pylist()
+        ),
+        offsets=offsets - offsets[0],
+        attribute_ids=lists.values.to_numpy()[offsets[0] : offsets[-1]],
+    )

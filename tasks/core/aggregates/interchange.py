@@ -1,0 +1,145 @@
+"""SDS's interchange format: aggregates in, ``selections`` and counts as TSV or Parquet out, and back."""
+
+import csv
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.aggregates.delimited import as_lines, needs_quotes
+from tasks.core.errors import InputError
+
+#: The first line under the header: the number of records, a combination of length 0 so to speak.
+RECORD_COUNT = "record_count"
+_HEADER = ("selections", "protected_count")
+#: Combinations that are turned into text at once, and how many bytes they may come to.
+_AT_ONCE = 1 << 18
+_BYTES_AT_ONCE = 1 << 28
+
+
+def write_reportable_tsv(aggregates: Aggregates, path: Path) -> None:
+    """SDS's ``reportable_aggregates.tsv`` (sds.md 2.4), canonical: equal aggregates give equal bytes.
+
+    Lines by length ascending, count descending, text of the selections by code point. A cell is quoted
+    only where it holds a tab, a quote or a line break.
+    """
+    texts = [attribute.text for attribute in aggregates.attributes]
+    # Quotes are doubled piece by piece, the enclosing ones are added where any piece needs them.
+    pieces = pa.array([text.replace('"', '""') for text in texts], pa.string())
+    enclose = np.array([needs_quotes(text) for text in texts], np.bool_)
+    with path.open("wb") as file:
+        file.write("\t".join(_HEADER).encode() + b"\n")
+        file.write(f"{RECORD_COUNT}\t{aggregates.number_of_records}\n".encode())
+        for ids, counts in _ordered_parts(aggregates, pieces):
+            selections = _joined(pieces, ids)
+            marked = enclose[ids].any(axis=1)
+            if marked.any():
+                around = pc.binary_join_element_wise('"', selections, '"', "")
+                selections = pc.if_else(pa.array(marked), around, selections)
+            for lines in as_lines([selections, pa.array(counts).cast(pa.string())]):
+                file.write(lines)
+
+
+def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
+    """The same lines in the same order: length, selections, protected_count.
+
+    The number of records is the row of length 0, named ``record_count``.
+    """
+    schema = pa.schema([("length", pa.int32()), ("selections", pa.string()), ("protected_count", pa.int64())])
+    pieces = pa.array([attribute.text for attribute in aggregates.attributes], pa.string())
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        first = [[0], [RECORD_COUNT], [aggregates.number_of_records]]
+        writer.write_table(pa.table(first, schema=schema))
+        for ids, counts in _ordered_parts(aggregates, pieces):
+            lengths = np.full(len(counts), ids.shape[1], np.int32)
+            columns = [pa.array(lengths), _joined(pieces, ids), pa.array(counts)]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+
+
+def _joined(pieces: pa.Array, ids: npt.NDArray[np.int32]) -> pa.Array:
+    """Selections: each row's pieces, ``;`` between."""
+    columns = [pieces.take(pa.array(ids[:, place])) for place in range(ids.shape[1])]
+    return pc.binary_join_element_wise(*columns, ";")
+
+
+def _ordered_parts(
+    aggregates: Aggregates, pieces: pa.Array
+) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]]:
+    """Combinations and counts in the order of the file, a bounded number at a time."""
+    texts = [attribute.text for attribute in aggregates.attributes]
+    # Followed by a semicolon the order of two attributes can differ from that of their bare texts,
+    # where one's text begins with the other's.
+    followed = _ranks([text + ";" for text in texts])
+    last = _ranks(texts)
+    longest = max(pc.max(pc.binary_length(pieces)).as_py() or 0, 1)
+    for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
+        keys = np.hstack([last[ids[:, -1:]], followed[ids[:, -2::-1]], -counts[:, None]])
+        order = np.lexsort(keys.T)
+        step = max(min(_AT_ONCE, _BYTES_AT_ONCE // (ids.shape[1] * (longest + 1))), 1)
+        for start in range(0, len(order), step):
+            part = order[start : start + step]
+            yield ids[part], counts[part]
+
+
+def _ranks(texts: Sequence[str]) -> npt.NDArray[np.int32]:
+    """Place of each text in code-point order."""
+    order = sorted(range(len(texts)), key=texts.__getitem__)
+    ranks = np.empty(len(texts), np.int32)
+    ranks[order] = np.arange(len(texts), dtype=np.int32)
+    return ranks
+
+
+def read_reportable_tsv(path: Path, headers: Sequence[str] = ()) -> Aggregates:
+    """The aggregates of a file in SDS's format, ours or SDS's own, whatever the order of its lines.
+
+    The file tells neither the order of the headers nor which of them are items of one multi-valued
+    column: ``headers`` gives the order (otherwise by code point), and every header becomes a column of
+    its own.
+
+    Raises:
+        InputError: the file is not of that format, or holds a header that ``headers`` does not.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = iter(csv.reader(file, delimiter="\t", strict=True))
+        number_of_records, rows = _parsed(lines)
+    found = sorted({piece for selections, _ in rows for piece in selections})
+    named = {piece.partition(":")[0] for piece in found}
+    order = tuple(headers) if headers else tuple(sorted(named))
+    if not named <= set(order):
+        raise InputError("The aggregates hold a header that is not among those given.")
+    columns = {header: index for index, header in enumerate(order)}
+    attributes = tuple(
+        Attribute(header, value, columns[header])
+        for header, _, value in (piece.partition(":") for piece in found)
+    )
+    ids = {piece: number for number, piece in enumerate(found)}
+    combinations, counts = [], []
+    for length in range(1, max((len(selections) for selections, _ in rows), default=0) + 1):
+        level = sorted((sorted(ids[p] for p in s), count) for s, count in rows if len(s) == length)
+        combinations.append(np.array([row for row, _ in level], np.int32).reshape(-1, length))
+        counts.append(np.array([count for _, count in level], np.int64))
+    return Aggregates(order, attributes, number_of_records, tuple(combinations), tuple(counts))
+
+
+def _parsed(lines: Iterator[list[str]]) -> tuple[int, list[tuple[list[str], int]]]:
+    """Number of records, and of each combination its pieces and its count."""
+    try:
+        head = next(lines)
+        name, count = next(lines)
+        if head[0] != _HEADER[0] or name != RECORD_COUNT:
+            raise ValueError
+        rows = [(selections.split(";"), int(text)) for selections, text in lines]
+        if not all(":" in piece for piece in itertools.chain.from_iterable(s for s, _ in rows)):
+            raise ValueError
+        return int(count), rows
+    except (ValueError, StopIteration, IndexError, csv.Error):
+        raise InputError(
+            "An aggregates file must begin with 'selections' and a count's name, then 'record_count', then "
+            "one combination and its count a line."
+        ) from None

@@ -1,0 +1,135 @@
+"""Whole records: a law and what is available in, synthetic records out.
+
+While a record grows nothing that a weight depends on changes, since every weight is of combinations
+that hold an attribute the record has not got. So availability and synthetic counts are settled when the
+record is done, and a record that outgrows its workspace is given up and drawn again from the same state.
+"""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tasks.core.synthesis.generator_kernels import below
+from tasks.core.synthesis.kernels import (
+    FIRST_TOTAL,
+    SUBSETS,
+    Law,
+    Supply,
+    Workspace,
+    accept,
+    weigh,
+    weigh_alone,
+)
+
+#: How `draw_records` ended.
+OUT_OF_ROOM, EXHAUSTED, RECORD_TOO_LONG = 0, 1, 2
+
+
+@njit(cache=True, nogil=True)
+def fill_tree(supply: Supply) -> None:
+    """Build the tree of first weights: the remaining count of every attribute that is available."""
+    size = len(supply.available)
+    supply.now[FIRST_TOTAL] = 0
+    supply.tree[:] = 0
+    for attribute in range(size):
+        if supply.available[attribute] > 0 and supply.remaining[attribute] > 0:
+            supply.now[FIRST_TOTAL] += supply.remaining[attribute]
+            supply.tree[attribute + 1] += supply.remaining[attribute]
+        above = (attribute + 1) + ((attribute + 1) & -(attribute + 1))
+        if above <= size:
+            supply.tree[above] += supply.tree[attribute + 1]
+
+
+@njit(cache=True, nogil=True)
+def lower_first_weight(supply: Supply, attribute: int, by: int) -> None:
+    """Take ``by`` off an attribute's weight as a first attribute."""
+    supply.now[FIRST_TOTAL] -= by
+    place = attribute + 1
+    while place < len(supply.tree):
+        supply.tree[place] -= by
+        place += place & -place
+
+
+@njit(cache=True, nogil=True)
+def first_attribute(supply: Supply) -> int:
+    """Draw by first weights; their sum must be positive."""
+    rest = below(supply.random, supply.now[FIRST_TOTAL])
+    size = len(supply.tree) - 1
+    step = 1
+    while 2 * step <= size:
+        step *= 2
+    place = 0
+    while step > 0:
+        if place + step <= size and supply.tree[place + step] <= rest:
+            place += step
+            rest -= supply.tree[place]
+        step >>= 1
+    return place
+
+
+@njit(cache=True, nogil=True)
+def settle(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int32]) -> None:
+    """Take a finished record off what is available and, where the law says so, off the counts."""
+    for attribute in record:
+        supply.available[attribute] -= 1
+        if supply.available[attribute] == 0:
+            lower_first_weight(supply, attribute, supply.remaining[attribute])
+        elif law.synthetic_counts:
+            lower_first_weight(supply, attribute, 1)
+    if law.synthetic_counts:
+        for i in range(supply.now[SUBSETS]):
+            supply.remaining[work.subset[i]] -= 1
+
+
+@njit(cache=True, nogil=True)
+def draw_record(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int32]) -> int:
+    """Draw one record into ``record``; returns its size, or -1 if the workspace is too small for it."""
+    supply.now[SUBSETS] = 0
+    record[0] = first_attribute(supply)
+    size = 1
+    while size < len(law.lower):
+        accept(law, supply, work, record[size - 1], size)
+        if law.reporting_length == 1:
+            allowed = weigh_alone(law, supply, work, record[:size])
+        else:
+            allowed = weigh(law, supply, work, size)
+        if allowed == 0:
+            return size
+        rest = below(supply.random, work.cumulative[allowed - 1])
+        record[size] = work.drawn[np.searchsorted(work.cumulative[:allowed], rest, side="right")]
+        size += 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def draw_records(
+    law: Law,
+    supply: Supply,
+    work: Workspace,
+    sizes: npt.NDArray[np.int32],
+    attribute_ids: npt.NDArray[np.int32],
+) -> tuple[int, int, int]:
+    """Draw records until there is no room, nothing is available, or one outgrows the workspace.
+
+    ``sizes`` and ``attribute_ids`` (one record after the other) are filled from their beginning; before
+    each record there must be room in them for the longest possible one.
+
+    Returns:
+        How it ended, the number of records, the number of attribute ids.
+    """
+    records, used = 0, 0
+    state = np.empty_like(supply.random)
+    while records < len(sizes) and used + law.longest <= len(attribute_ids):
+        if supply.now[FIRST_TOTAL] == 0:
+            return EXHAUSTED, records, used
+        state[:] = supply.random
+        record = attribute_ids[used : used + law.longest]
+        size = draw_record(law, supply, work, record)
+        if size < 0:
+            supply.random[:] = state
+            return RECORD_TOO_LONG, records, used
+        settle(law, supply, work, record[:size])
+        sizes[records] = size
+        records += 1
+        used += size
+    return OUT_OF_ROOM, records, used

@@ -1,0 +1,165 @@
+"""The aggregates as the sampler looks them up: `Aggregates` in, an `Index` of numbered counts out.
+
+Combination numbers: the attributes are 0 .. A - 1 by their ids, then the combinations of length 2, 3, ...
+in the order of the aggregates.
+"""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.aggregates.aggregates import Aggregates, Counts
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.synthesis.index_kernels import Rows, entries_of, parents_of, words_of
+
+#: Counts beyond this could overflow the sampler's exact percentile, which multiplies by 300.
+LARGEST_COUNT = 2**53
+#: Numbers of combinations are 32-bit.
+LARGEST_NUMBER = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Index:
+    """Numbered combinations, their counts and how to get from one to a longer one.
+
+    Attributes:
+        reporting_length: R.
+        counts: int64, by combination number; 0 for an attribute that is not in the aggregates.
+        rows: of all combinations shorter than R.
+        header_of: int32 (A,), for each attribute the place of its header in the output.
+        number_of_headers: how many headers have an attribute that is in the aggregates.
+    """
+
+    reporting_length: int
+    counts: Counts
+    rows: Rows
+    header_of: npt.NDArray[np.int32]
+    number_of_headers: int
+
+
+def scaled(counts: Counts, factor: float | None) -> Counts:
+    """Every count c as ceil(c * factor) (sds.md 4.4), exactly, the factor being the decimal as written.
+
+    In floating point 100 * 0.07 is a little above 7 and would become 8.
+    """
+    if factor is None:
+        return counts
+    ratio = Fraction(str(factor))
+    distinct, places = np.unique(counts, return_inverse=True)
+    raised = [math.ceil(int(count) * ratio) for count in distinct]
+    if raised and raised[-1] > LARGEST_COUNT:
+        raise ParameterError(
+            "aggregate_counts_scale_factor makes counts larger than 2^53: choose a smaller factor."
+        )
+    return np.array(raised, np.int64)[places]
+
+
+def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> Index:
+    """Number and index all combinations of which every part is in the aggregates too.
+
+    Protected aggregates are closed in that sense; of others the combinations that lack a part are
+    left out, since a record that held one would hold the missing part as well.
+
+    Raises:
+        InternalError: the aggregates are not as their class promises.
+        ParameterError: a count is above 2^53, or there are 2^31 combinations or more.
+    """
+    _check(aggregates)
+    size = len(aggregates.attributes)
+    headers = {header: place for place, header in enumerate(aggregates.headers)}
+    header_of = np.array([headers[a.header] for a in aggregates.attributes], np.int32)
+    counts = np.zeros(size, np.int64)
+    if aggregates.combinations:
+        counts[aggregates.combinations[0][:, 0]] = scaled(aggregates.counts[0], scale_factor)
+    levels, base = [counts], 0
+    rows = _no_rows(0)
+    for ids, level in zip(aggregates.combinations[1:], aggregates.counts[1:], strict=True):
+        first_number = base + len(levels[-1])
+        kept_counts = scaled(level, scale_factor)
+        present = _present(ids, kept_counts, counts)
+        rows = _with_level(rows, ids, present, (base, len(levels[-1]), first_number))
+        levels.append(kept_counts)
+        base = first_number
+    return Index(
+        reporting_length=aggregates.reporting_length,
+        counts=np.concatenate(levels),
+        rows=rows,
+        header_of=header_of,
+        number_of_headers=len(np.unique(header_of[counts > 0])),
+    )
+
+
+def _present(ids: npt.NDArray[np.int32], counts: Counts, singles: Counts) -> npt.NDArray[np.bool_]:
+    """Which combinations have a count of their own and of each attribute."""
+    present: npt.NDArray[np.bool_] = (counts > 0) & (singles[ids] > 0).all(axis=1)
+    return present
+
+
+def _no_rows(combinations: int) -> Rows:
+    """Rows of so many combinations that nothing may join."""
+    return Rows(
+        start=np.zeros(combinations + 1, np.int64),
+        word=np.empty(0, np.int32),
+        bits=np.empty(0, np.uint64),
+        first=np.empty(0, np.int64),
+        joined=np.empty(0, np.int32),
+    )
+
+
+def _with_level(
+    rows: Rows, ids: npt.NDArray[np.int32], present: npt.NDArray[np.bool_], level: tuple[int, int, int]
+) -> Rows:
+    """Rows with those of one more length; level: (first row, rows, number of the first combination)."""
+    base, number_of_rows, first_number = level
+    ids = np.ascontiguousarray(ids, np.int32)
+    parents = parents_of(rows, ids)
+    parents[~present, 0] = -1
+    entry_start, joining, joined = entries_of(ids, parents, base, number_of_rows, first_number)
+    start, word, bits, first = words_of(entry_start, joining)
+    return Rows(
+        start=np.concatenate([rows.start, rows.start[-1] + start[1:]]),
+        word=np.concatenate([rows.word, word]),
+        bits=np.concatenate([rows.bits, bits]),
+        first=np.concatenate([rows.first, first + len(rows.joined)]),
+        joined=np.concatenate([rows.joined, joined]),
+    )
+
+
+def _check(aggregates: Aggregates) -> None:
+    """Raise where the aggregates break what their class promises or what the sampler can hold."""
+    headers = {header: place for place, header in enumerate(aggregates.headers)}
+    if len(headers) != len(aggregates.headers):
+        raise InternalError("The aggregates name a header twice.")
+    if any(attribute.header not in headers for attribute in aggregates.attributes):
+        raise InternalError("The aggregates hold an attribute whose header they do not name.")
+    header_of = np.array([headers[a.header] for a in aggregates.attributes], np.int32)
+    if len(aggregates.attributes) + sum(map(len, aggregates.combinations)) > LARGEST_NUMBER:
+        raise ParameterError(
+            "The aggregates hold more than 2^31 combinations: choose a smaller reporting length."
+        )
+    for length, (ids, counts) in enumerate(zip(aggregates.combinations, aggregates.counts, strict=True), 1):
+        if ids.shape != (len(counts), length) or (np.diff(ids, axis=1) <= 0).any():
+            raise InternalError(f"The combinations of length {length} are not ascending rows of that length.")
+        if len(ids) and not (ids.min() >= 0 and ids.max() < len(aggregates.attributes)):
+            raise InternalError(f"A combination of length {length} holds an unknown attribute.")
+        if (np.diff(np.sort(header_of[ids], axis=1), axis=1) == 0).any():
+            raise InternalError(f"A combination of length {length} holds two values of one header.")
+        if not _lexicographic(ids):
+            raise InternalError(f"The combinations of length {length} are not in lexicographic order.")
+        if (counts < 0).any():
+            raise InternalError(f"A combination of length {length} has a negative count.")
+        if (counts > LARGEST_COUNT).any():
+            raise ParameterError("The aggregates hold a count above 2^53, which synthesis can't take.")
+
+
+def _lexicographic(ids: npt.NDArray[np.int32]) -> bool:
+    """Whether rows are strictly ascending among each other."""
+    if len(ids) < 2:
+        return True
+    differs = ids[1:] != ids[:-1]
+    first = differs.argmax(axis=1)
+    rows = np.arange(len(first))
+    return bool((ids[1:][rows, first] > ids[:-1][rows, first]).all())

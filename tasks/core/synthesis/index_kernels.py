@@ -1,0 +1,180 @@
+"""Look-up of a combination from a shorter one: combinations of one length in, compressed rows out.
+
+Every combination up to length R has a number. The *row* of a combination S of length k - 1 says for
+each attribute x that may join it the number of S + x: a bitset over the attributes, of which only the
+64-bit words that are not empty are kept, and behind each word the numbers in the order of its bits. The
+number of any combination is then found by joining one attribute after the other, in any order, without
+hashing; and what may join all of several combinations is the AND of their bitsets.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit, types
+from numba.extending import intrinsic
+
+ONE = np.uint64(1)
+MISSING = -1
+
+
+class Rows(NamedTuple):
+    """The rows of combinations 0, 1, ...
+
+    Attributes:
+        start: int64 (rows + 1,); row r holds words ``start[r]`` to ``start[r + 1] - 1``.
+        word: int32 (words,); which 64 attributes the word is of; ascending within a row.
+        bits: uint64 (words,); bit b of word w: attribute 64 w + b may join.
+        first: int64 (words,); where in ``joined`` the number of the word's lowest attribute is.
+        joined: int32; numbers of the joined combinations, by row and attribute ascending.
+    """
+
+    start: npt.NDArray[np.int64]
+    word: npt.NDArray[np.int32]
+    bits: npt.NDArray[np.uint64]
+    first: npt.NDArray[np.int64]
+    joined: npt.NDArray[np.int32]
+
+
+def _ones_in(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+def _lowest_in(typing_context: Any, bits: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), generate
+
+
+#: Number of bits set in a uint64, and place of the lowest one set in a uint64 that is not 0: one
+#: instruction each, which numba has no functions for.
+ones_in: Any = intrinsic(_ones_in)
+lowest_in: Any = intrinsic(_lowest_in)
+
+
+@njit(cache=True, nogil=True)
+def attribute_at(word: int, bit: np.uint64) -> int:
+    """The attribute that one set bit (given as a mask) of a word stands for."""
+    return int((np.int64(word) << 6) + np.int64(lowest_in(bit)))
+
+
+@njit(cache=True, nogil=True)
+def place_of(rows: Rows, place: int, bit: np.uint64) -> int:
+    """Where in ``joined`` the number for one set bit (given as a mask) of a word is."""
+    below = ones_in(rows.bits[place] & (bit - ONE))
+    return int(rows.first[place] + np.int64(below))
+
+
+@njit(cache=True, nogil=True)
+def join(rows: Rows, combination: int, attribute: int) -> int:
+    """The number of a combination with one more attribute, or `MISSING`."""
+    wanted = attribute >> 6
+    low, high = rows.start[combination], rows.start[combination + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if rows.word[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    if low == rows.start[combination + 1] or rows.word[low] != wanted:
+        return MISSING
+    bit = ONE << np.uint64(attribute & 63)
+    if rows.bits[low] & bit == np.uint64(0):
+        return MISSING
+    return int(rows.joined[place_of(rows, low, bit)])
+
+
+@njit(cache=True, nogil=True)
+def parents_of(rows: Rows, combinations: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """For each combination the numbers of it without its first, second, ... attribute.
+
+    A combination that lacks one of them gets `MISSING` in its first place: it can't be reached.
+    """
+    number, length = combinations.shape
+    parents = np.empty((number, length), np.int32)
+    for i in range(number):
+        for left_out in range(length):
+            found = MISSING
+            for place in range(length):
+                if place == left_out:
+                    continue
+                attribute = combinations[i, place]
+                found = attribute if found == MISSING else join(rows, found, attribute)
+                if found == MISSING:
+                    break
+            if found == MISSING:
+                parents[i, 0] = MISSING
+                break
+            parents[i, left_out] = found
+    return parents
+
+
+@njit(cache=True, nogil=True)
+def entries_of(
+    combinations: npt.NDArray[np.int32],
+    parents: npt.NDArray[np.int32],
+    base: int,
+    rows: int,
+    first_number: int,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Bounds of each row, and by row the attributes that may join and the numbers of what they make.
+
+    Combinations are lexicographic, so of one row those with an earlier joining place have the lower
+    attribute, and taking place after place leaves every row ascending without a sort.
+
+    The rows are of the combinations numbered from ``base`` on; ``first_number`` is the number of
+    ``combinations[0]``.
+    """
+    number, length = combinations.shape
+    start = np.zeros(rows + 1, np.int64)
+    for i in range(number):
+        if parents[i, 0] != MISSING:
+            for place in range(length):
+                start[parents[i, place] - base + 1] += 1
+    for row in range(rows):
+        start[row + 1] += start[row]
+    cursor = start[:-1].copy()
+    joining = np.empty(start[rows], np.int32)
+    joined = np.empty(start[rows], np.int32)
+    for place in range(length):
+        for i in range(number):
+            if parents[i, 0] != MISSING:
+                row = parents[i, place] - base
+                joining[cursor[row]] = combinations[i, place]
+                joined[cursor[row]] = first_number + i
+                cursor[row] += 1
+    return start, joining, joined
+
+
+@njit(cache=True, nogil=True)
+def words_of(
+    entry_start: npt.NDArray[np.int64], joining: npt.NDArray[np.int32]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """``start``, ``word``, ``bits`` and ``first`` of `Rows` from each row's ascending attributes."""
+    rows = len(entry_start) - 1
+    start = np.zeros(rows + 1, np.int64)
+    for row in range(rows):
+        start[row + 1] = start[row]
+        last = MISSING
+        for entry in range(entry_start[row], entry_start[row + 1]):
+            if joining[entry] >> 6 != last:
+                last = joining[entry] >> 6
+                start[row + 1] += 1
+    word = np.empty(start[rows], np.int32)
+    bits = np.zeros(start[rows], np.uint64)
+    first = np.empty(start[rows], np.int64)
+    for row in range(rows):
+        place = start[row] - 1
+        last = MISSING
+        for entry in range(entry_start[row], entry_start[row + 1]):
+            if joining[entry] >> 6 != last:
+                last = joining[entry] >> 6
+                place += 1
+                word[place] = last
+                first[place] = entry
+            bits[place] |= ONE << np.uint64(joining[entry] & 63)
+    return start, word, bits, first

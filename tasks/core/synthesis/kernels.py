@@ -1,0 +1,251 @@
+"""What the next attribute of a record may be, and by which weights: a record in the making in and out.
+
+The law is sds.md 4.4; `tests/oracles/aggregate_seeded.py` says it slowly and plainly. Two things make it
+fast (performance.md section 4). What may still join a record is the AND of the bitsets of its
+combinations. And of the counts of all combinations that a candidate makes with the record, only the
+``depth`` largest (or smallest) that the percentile can need are kept, sorted, and each accepted
+attribute only adds the counts of the combinations that it is part of.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tasks.core.synthesis.index_kernels import ONE, Rows, attribute_at, join, place_of
+
+#: Places in ``Supply.now``.
+FIRST_TOTAL = 0  # sum of the weights of first attributes
+CANDIDATE_WORDS = 1  # how many words of candidates
+SUBSETS = 2  # how many combinations of the record are listed
+KEPT = 3  # how many counts are kept of each candidate
+
+
+class Law(NamedTuple):
+    """What the weights follow; constant through a run.
+
+    Attributes:
+        rows: of the index.
+        header_of: int32 (A,), for each attribute the place of its header.
+        longest: the largest size that a record can have.
+        reporting_length: R.
+        synthetic_counts: whether what was synthesised is taken off every count.
+        sign: 1 if the largest counts are kept, -1 if the smallest are.
+        depth: how many counts are kept of each candidate.
+        lower, upper, share: by record size m, places among the kept counts and 300ths between them:
+            the percentile of what a candidate makes with m attributes.
+    """
+
+    rows: Rows
+    header_of: npt.NDArray[np.int32]
+    longest: int
+    reporting_length: int
+    synthetic_counts: bool
+    sign: int
+    depth: int
+    lower: npt.NDArray[np.int64]
+    upper: npt.NDArray[np.int64]
+    share: npt.NDArray[np.int64]
+
+
+class Supply(NamedTuple):
+    """What a shard has left to give.
+
+    Attributes:
+        available: int64 (A,), how often each attribute may still be used.
+        remaining: int64, by combination number: its count, less what was synthesised of it where the
+            law says so.
+        tree: int64 (A + 1,), Fenwick tree of the weights of first attributes.
+        random: uint64 (4,), the generator's state.
+        now: int64 (4,), counters; see the constants above.
+    """
+
+    available: npt.NDArray[np.int64]
+    remaining: npt.NDArray[np.int64]
+    tree: npt.NDArray[np.int64]
+    random: npt.NDArray[np.uint64]
+    now: npt.NDArray[np.int64]
+
+
+class Workspace(NamedTuple):
+    """Room for one record in the making.
+
+    Attributes:
+        word, bits: candidates: the words that are not empty, ascending.
+        kept: int64 (A * depth,), by attribute: sign * counts, descending.
+        whole: int64 (A,): count of the record with the attribute, while that is at most R long.
+        spent: bool (A,): a combination it makes with the record is used up.
+        subset, subset_length: the record's combinations that weights or synthetic counts need.
+        drawn, cumulative: int32 and int64 (A,): candidates in turn and running sums of weights.
+    """
+
+    word: npt.NDArray[np.int32]
+    bits: npt.NDArray[np.uint64]
+    kept: npt.NDArray[np.int64]
+    whole: npt.NDArray[np.int64]
+    spent: npt.NDArray[np.bool_]
+    subset: npt.NDArray[np.int32]
+    subset_length: npt.NDArray[np.int32]
+    drawn: npt.NDArray[np.int32]
+    cumulative: npt.NDArray[np.int64]
+
+
+@njit(cache=True, nogil=True)
+def list_subsets(law: Law, supply: Supply, work: Workspace, attribute: int) -> int:
+    """List the combinations that an attribute makes with the record's; returns where they start."""
+    start = int(supply.now[SUBSETS])
+    longest = law.reporting_length if law.synthetic_counts else law.reporting_length - 1
+    end = start
+    work.subset[end], work.subset_length[end] = attribute, 1
+    end += 1
+    for i in range(start):
+        if work.subset_length[i] < longest:
+            work.subset[end] = join(law.rows, work.subset[i], attribute)
+            work.subset_length[end] = work.subset_length[i] + 1
+            end += 1
+    supply.now[SUBSETS] = end
+    return start
+
+
+@njit(cache=True, nogil=True)
+def start_candidates(law: Law, supply: Supply, work: Workspace, attribute: int) -> None:
+    """Candidates beside a first attribute: what may join it and is available."""
+    rows = law.rows
+    words = 0
+    for place in range(rows.start[attribute], rows.start[attribute + 1]):
+        rest, usable = rows.bits[place], np.uint64(0)
+        while rest:
+            bit = rest & (~rest + ONE)
+            rest ^= bit
+            candidate = attribute_at(rows.word[place], bit)
+            if supply.available[candidate] > 0:
+                usable |= bit
+                work.kept[candidate * law.depth] = law.sign * supply.remaining[candidate]
+                work.spent[candidate] = supply.remaining[candidate] <= 0
+        if usable:
+            work.word[words], work.bits[words] = rows.word[place], usable
+            words += 1
+    supply.now[CANDIDATE_WORDS] = words
+    supply.now[KEPT] = 1
+
+
+@njit(cache=True, nogil=True)
+def narrow_candidates(law: Law, supply: Supply, work: Workspace, combination: int) -> None:
+    """Keep only the candidates that may join a combination."""
+    rows = law.rows
+    words = 0
+    place, end = rows.start[combination], rows.start[combination + 1]
+    for i in range(supply.now[CANDIDATE_WORDS]):
+        while place < end and rows.word[place] < work.word[i]:
+            place += 1
+        if place < end and rows.word[place] == work.word[i]:
+            both = work.bits[i] & rows.bits[place]
+            if both:
+                work.word[words], work.bits[words] = work.word[i], both
+                words += 1
+    supply.now[CANDIDATE_WORDS] = words
+
+
+@njit(cache=True, nogil=True)
+def keep_count(work: Workspace, base: int, kept: int, depth: int, count: int) -> None:
+    """Insert into the descending counts at ``base``, of which ``kept`` are there, the last falling out."""
+    place = kept
+    if kept == depth:
+        if count <= work.kept[base + depth - 1]:
+            return
+        place = depth - 1
+    while place > 0 and work.kept[base + place - 1] < count:
+        work.kept[base + place] = work.kept[base + place - 1]
+        place -= 1
+    work.kept[base + place] = count
+
+
+@njit(cache=True, nogil=True)
+def add_counts(law: Law, supply: Supply, work: Workspace, combination: int, whole: bool) -> None:
+    """Note, for every candidate, the remaining count of a combination (``whole``: the record) with it."""
+    rows = law.rows
+    place = rows.start[combination]
+    kept = int(supply.now[KEPT])
+    for i in range(supply.now[CANDIDATE_WORDS]):
+        while rows.word[place] < work.word[i]:
+            place += 1
+        rest = work.bits[i]
+        while rest:
+            bit = rest & (~rest + ONE)
+            rest ^= bit
+            candidate = attribute_at(work.word[i], bit)
+            count = supply.remaining[rows.joined[place_of(rows, place, bit)]]
+            if count <= 0:
+                work.spent[candidate] = True
+            if whole:
+                work.whole[candidate] = count
+            keep_count(work, candidate * law.depth, kept, law.depth, law.sign * count)
+    supply.now[KEPT] = min(kept + 1, law.depth)
+
+
+@njit(cache=True, nogil=True)
+def accept(law: Law, supply: Supply, work: Workspace, attribute: int, size: int) -> None:
+    """Join an attribute to the record, which then has ``size``, and bring the candidates up to date."""
+    start = list_subsets(law, supply, work, attribute)
+    end = supply.now[SUBSETS]
+    if law.reporting_length == 1:
+        return
+    longest = min(size, law.reporting_length - 1)
+    if size == 1:
+        start_candidates(law, supply, work, attribute)
+    else:
+        for i in range(start, end):
+            if work.subset_length[i] == longest:
+                narrow_candidates(law, supply, work, work.subset[i])
+    for i in range(start, end):
+        if work.subset_length[i] <= longest:
+            add_counts(law, supply, work, work.subset[i], work.subset_length[i] == size)
+
+
+@njit(cache=True, nogil=True)
+def percentile(law: Law, work: Workspace, candidate: int, size: int) -> int:
+    """Type-8 percentile of a candidate's counts, half rounded away from zero, in exact integers."""
+    base = candidate * law.depth
+    low = law.sign * work.kept[base + law.lower[size]]
+    high = law.sign * work.kept[base + law.upper[size]]
+    return int(low + ((high - low) * law.share[size] + 150) // 300)
+
+
+@njit(cache=True, nogil=True)
+def weigh(law: Law, supply: Supply, work: Workspace, size: int) -> int:
+    """Fill ``drawn`` and ``cumulative`` for a record of ``size`` >= 1; returns how many are allowed."""
+    allowed, total = 0, 0
+    for i in range(supply.now[CANDIDATE_WORDS]):
+        rest = work.bits[i]
+        while rest:
+            bit = rest & (~rest + ONE)
+            rest ^= bit
+            candidate = attribute_at(work.word[i], bit)
+            if size < law.reporting_length:
+                weight = work.whole[candidate]
+            elif work.spent[candidate]:
+                weight = 0
+            else:
+                weight = percentile(law, work, candidate, size)
+            if weight > 0:
+                total += weight
+                work.drawn[allowed], work.cumulative[allowed] = candidate, total
+                allowed += 1
+    return allowed
+
+
+@njit(cache=True, nogil=True)
+def weigh_alone(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int32]) -> int:
+    """`weigh` for R = 1, where an attribute's weight is its own count and only headers exclude."""
+    allowed, total = 0, 0
+    for candidate in range(len(supply.available)):
+        weight = supply.remaining[candidate] if supply.available[candidate] > 0 else 0
+        for attribute in record:
+            if law.header_of[attribute] == law.header_of[candidate]:
+                weight = 0
+        if weight > 0:
+            total += weight
+            work.drawn[allowed], work.cumulative[allowed] = candidate, total
+            allowed += 1
+    return allowed
