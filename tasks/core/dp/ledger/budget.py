@@ -1,0 +1,243 @@
+"""Budget arithmetic: caps, charges and what was spent go in, yes or no and what is left come out.
+
+Every number is a decimal that errs towards privacy: charges and sums are rounded up, caps and what is
+left down, at sixty digits. Admission (privacy.md, rule 7): the sum of mu^2 stays at most B^2 and
+1 - prod(1 - delta_t) at most D, two limits fixed in advance. Spending along the joint frontier of
+(epsilon, delta) instead would give up to twice the delta that was promised.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+from tasks.core.dp.accounting import gdp_epsilon, gdp_mu
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.errors import InternalError, ParameterError
+
+UP = Context(prec=60, rounding=ROUND_CEILING)
+DOWN = Context(prec=60, rounding=ROUND_FLOOR)
+_SHORT = Context(prec=17, rounding=ROUND_FLOOR)
+
+#: `remaining_runs` counts no further than this.
+MOST_RUNS = 10_000
+
+#: D as a share of delta_cap where no release says otherwise: `DpParameters.threshold_delta_share`'s default.
+DEFAULT_THRESHOLD_SHARE = 0.1
+
+#: A planned charge may differ from the one worked out here by rounding alone; rule 9 keeps the noise
+#: 1e-9 below its charge, a thousand times more.
+_ROUNDING = Decimal("1e-12")
+
+
+def decimal_up(value: float) -> Decimal:
+    """A decimal of at most 17 digits that is no less: the shortest that reads back as it, if it serves."""
+    shortest = Decimal(repr(float(value)))
+    return (
+        shortest
+        if shortest >= Decimal(value)
+        else Context(prec=17, rounding=ROUND_CEILING).plus(Decimal(value))
+    )
+
+
+def float_down(value: Decimal) -> float:
+    """The largest double that is no more."""
+    nearest = float(value)
+    return nearest if Decimal(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def float_up(value: Decimal) -> float:
+    """The smallest double that is no less."""
+    return -float_down(value.copy_negate())
+
+
+def mu_squared(epsilon: Decimal, delta: Decimal, threshold_delta: Decimal) -> Decimal:
+    """The square of gdp_mu(epsilon, (delta - delta_t) / (1 - delta_t)) at 17 digits, rounded down.
+
+    Source: privacy.md rule 7 and section 2. The square itself is exact.
+    """
+    rest = DOWN.divide(DOWN.subtract(delta, threshold_delta), UP.subtract(Decimal(1), threshold_delta))
+    mu = _SHORT.plus(Decimal(gdp_mu(float_down(epsilon), float_down(rest))))
+    return DOWN.multiply(mu, mu)
+
+
+@dataclass(frozen=True)
+class Charge:
+    """What one release costs, nominal (rule 9): as planned, never what the noise turned out to be.
+
+    Attributes:
+        mu_squared: as planned. ``gdp``: gdp_mu^2 of the claim; ``zcdp``: rule 8's sum.
+        threshold_delta: delta_t, as planned; 0 where no threshold stands on it.
+        epsilon, delta: the claim; under rule 16 delta is delta_max.
+        accountant: ``gdp`` or ``zcdp``.
+        engine: `DpParameters.engine`; only ``aes`` can be charged.
+    """
+
+    mu_squared: float
+    threshold_delta: float
+    epsilon: float
+    delta: float
+    accountant: str = "gdp"
+    engine: str = "aes"
+
+    @classmethod
+    def planned(cls, parameters: DpParameters, mu_squared: float, threshold_delta: float) -> "Charge":
+        """The charge of a release that is planned so."""
+        return cls(
+            mu_squared,
+            threshold_delta,
+            parameters.epsilon,
+            parameters.delta,
+            parameters.accountant,
+            parameters.engine,
+        )
+
+    @property
+    def threshold_delta_exact(self) -> Decimal:
+        """delta_t as recorded."""
+        return decimal_up(self.threshold_delta)
+
+    @property
+    def mu_squared_exact(self) -> Decimal:
+        """mu^2 as recorded.
+
+        Under ``gdp`` it is worked out from the claim exactly as a cap is, so that a cap of one
+        release's own (epsilon, delta) admits that release, to the last digit.
+
+        Raises:
+            InternalError: the plan's charge is not that of its claim.
+        """
+        planned = decimal_up(self.mu_squared)
+        if self.accountant != "gdp":
+            return planned
+        nominal = mu_squared(decimal_up(self.epsilon), decimal_up(self.delta), self.threshold_delta_exact)
+        if abs(planned - nominal) > _ROUNDING * nominal:
+            raise InternalError("The planned charge of a release must be the mu^2 of its epsilon and delta.")
+        return nominal
+
+
+@dataclass(frozen=True)
+class Caps:
+    """What all releases of a dataset together may cost.
+
+    Attributes:
+        epsilon, delta: the guarantee.
+        threshold_delta: D, the part of delta that thresholds may use.
+        mu_squared: B^2.
+    """
+
+    epsilon: Decimal
+    delta: Decimal
+    threshold_delta: Decimal
+    mu_squared: Decimal
+
+    def __le__(self, other: "Caps") -> bool:
+        """Whether everything that these admit, the others admit."""
+        return self.mu_squared <= other.mu_squared and self.threshold_delta <= other.threshold_delta
+
+    def as_body(self) -> dict[str, object]:
+        """As an entry holds them."""
+        return {
+            "epsilon_cap": str(self.epsilon),
+            "delta_cap": str(self.delta),
+            "threshold_delta_cap": str(self.threshold_delta),
+            "mu2_cap": str(self.mu_squared),
+        }
+
+    @classmethod
+    def of(cls, body: Mapping[str, object]) -> "Caps":
+        """As an entry holds them."""
+        names = ("epsilon_cap", "delta_cap", "threshold_delta_cap", "mu2_cap")
+        return cls(*(Decimal(str(body[name])) for name in names))
+
+
+def caps_of(epsilon_cap: float, delta_cap: float, threshold_delta_cap: float) -> Caps:
+    """Caps with their B^2.
+
+    Raises:
+        ParameterError: epsilon_cap is not positive and finite, delta_cap not between 0 and 1, or D not
+            between 0 and delta_cap.
+    """
+    problems = []
+    if not (math.isfinite(epsilon_cap) and epsilon_cap > 0):
+        problems.append(f"A dataset's epsilon cap must be positive and finite; it is {epsilon_cap}.")
+    if not 0 < delta_cap < 1:
+        problems.append(f"A dataset's delta cap must be between 0 and 1; it is {delta_cap}.")
+    elif not 0 <= threshold_delta_cap < delta_cap:
+        problems.append(
+            f"The part of a dataset's delta cap that thresholds may use must be at least 0 and below the "
+            f"cap {delta_cap}; it is {threshold_delta_cap}."
+        )
+    if problems:
+        raise ParameterError(problems)
+    epsilon, delta, threshold_delta = (decimal_up(x) for x in (epsilon_cap, delta_cap, threshold_delta_cap))
+    return Caps(epsilon, delta, threshold_delta, mu_squared(epsilon, delta, threshold_delta))
+
+
+def default_threshold_delta_cap(delta_cap: float, charge: Charge | None = None) -> float:
+    """D where nobody chose one: the share of delta_cap that the first release's thresholds take of its delta.
+
+    Releases like the first then run out of mu^2 and of delta_t at about the same time: n releases at
+    delta under delta_cap = n * delta always find their delta_t. Where every domain is declared it is 0,
+    which leaves the most for the noise; a later release with an open column needs raised caps.
+    """
+    if charge is None:
+        return DEFAULT_THRESHOLD_SHARE * delta_cap
+    if delta_cap == charge.delta:
+        return charge.threshold_delta
+    return min(charge.threshold_delta / charge.delta * delta_cap, math.nextafter(delta_cap, 0))
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a set of charges adds up to.
+
+    Attributes:
+        mu_squared: their sum, rounded up.
+        clean: prod(1 - delta_t), rounded down.
+    """
+
+    mu_squared: Decimal = Decimal(0)
+    clean: Decimal = Decimal(1)
+
+    @property
+    def threshold_delta(self) -> Decimal:
+        """1 - prod(1 - delta_t), rounded up."""
+        return UP.subtract(Decimal(1), self.clean)
+
+    def plus(self, mu_squared: Decimal, threshold_delta: Decimal) -> "Spent":
+        """With one more charge."""
+        rest = DOWN.subtract(Decimal(1), threshold_delta)
+        return Spent(UP.add(self.mu_squared, mu_squared), DOWN.multiply(self.clean, rest))
+
+    def within(self, caps: Caps) -> bool:
+        """Rule 7: whether it stays inside both limits."""
+        return self.mu_squared <= caps.mu_squared and self.threshold_delta <= caps.threshold_delta
+
+    def epsilon(self, delta: Decimal) -> float:
+        """The epsilon of it all at this delta, rounded up; infinite where delta_t alone is more."""
+        if self.mu_squared == 0 and self.threshold_delta <= delta:
+            return 0.0
+        rest = DOWN.divide(
+            DOWN.subtract(delta, self.threshold_delta), UP.subtract(Decimal(1), self.threshold_delta)
+        )
+        if rest <= 0:
+            return math.inf
+        return gdp_epsilon(float_up(self.mu_squared.sqrt(UP).next_plus(UP)), float_down(rest))
+
+
+def sum_of(charges: Iterable[tuple[Decimal, Decimal]]) -> Spent:
+    """All of (mu^2, delta_t) together."""
+    spent = Spent()
+    for charge in charges:
+        spent = spent.plus(*charge)
+    return spent
+
+
+def runs_left(caps: Caps, spent: Spent, mu_squared: Decimal, threshold_delta: Decimal) -> int:
+    """How many more such charges are admitted, at most `MOST_RUNS`."""
+    for runs in range(MOST_RUNS):
+        spent = spent.plus(mu_squared, threshold_delta)
+        if not spent.within(caps):
+            return runs
+    return MOST_RUNS

@@ -1,0 +1,287 @@
+"""The ledger: registrations, charges and releases go in, whether a draw may happen comes out.
+
+All reads and writes of the chain that others need go through `Ledger`; drawing itself goes through
+`tasks.core.dp.ledger.drawing.draw_once`.
+"""
+
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+
+from tasks.core.dp.ledger.account import FOLLOWING, Account, Reservation, account_of
+from tasks.core.dp.ledger.budget import Charge, sum_of
+from tasks.core.dp.ledger.entries import Entry, Transaction, broken
+from tasks.core.dp.ledger.names import ReleaseName
+from tasks.core.dp.ledger.place import ledger_place
+from tasks.core.dp.ledger.refusals import exhausted, non_private
+from tasks.core.dp.ledger.registration import Registration, lowered, raised
+from tasks.core.dp.ledger.store import LedgerStore, SqliteStore
+from tasks.core.dp.measurement import measurement_sha256
+from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
+
+_ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
+
+
+class Admission(StrEnum):
+    """What a run of a release would meet.
+
+    ``COMMITTED``: its measurement is there, nothing is drawn. ``ADMISSIBLE``: it would be charged.
+    ``RESERVED``: an earlier run's reservation, from which nothing was drawn, would be used.
+    ``AT_WORK``: another run is drawing it; this one would wait.
+    """
+
+    COMMITTED = "committed"
+    ADMISSIBLE = "admissible"
+    RESERVED = "reserved"
+    AT_WORK = "at work"
+
+
+class Ledger:
+    """The account of every dataset, in one chain."""
+
+    def __init__(self, store: LedgerStore, code: str = "") -> None:
+        """Args: store: where the chain is kept. code: the code's version, noted with each entry."""
+        self.store = store
+        self.code = code
+
+    @property
+    def scope(self) -> str:
+        """Where this ledger counts, as a noun phrase that a release states (rule 22)."""
+        return self.store.scope
+
+    def head(self) -> str:
+        """Hash of the last entry."""
+        return self._entries()[-1].sha256
+
+    def verify(self, expected_head: str | None = None) -> str:
+        """Check the whole chain and return its head.
+
+        Args:
+            expected_head: the head that the newest release recorded; it must be one of this chain's.
+
+        Raises:
+            LedgerError: the chain is broken, or was cut short, or is another ledger's.
+        """
+        entries = self._entries()
+        if expected_head is not None and all(entry.sha256 != expected_head for entry in entries):
+            raise broken(
+                str(self.store.measurements.parent),
+                "the head that a release has recorded is not in it: it was cut short, or is another ledger",
+            )
+        return entries[-1].sha256
+
+    def _entries(self) -> list[Entry]:
+        """All entries, verified, with a reservation for each stored measurement.
+
+        The folders are listed first: each is made after its reservation is on the disk.
+        """
+        folders = [folder.name.removesuffix(".part") for folder in self.store.measurements.iterdir()]
+        entries = self.store.entries()
+        known = {f"{ReleaseName.of(e.body).key}.{e.seq}" for e in entries if e.phase == "reserve"}
+        if not known.issuperset(folders):
+            raise broken(
+                str(self.store.measurements.parent),
+                "it has a measurement that no entry knows: it was cut short",
+            )
+        return entries
+
+    def datasets(self) -> tuple[str, ...]:
+        """Registered datasets, in order of registration."""
+        return tuple(e.text("dataset") for e in self._entries() if e.phase == "register")
+
+    def is_registered(self, dataset: str) -> bool:
+        """Whether the dataset has a budget here."""
+        return dataset in self.datasets()
+
+    def register(self, registration: Registration) -> Account:
+        """Give a dataset its budget, once.
+
+        Raises:
+            ParameterError: it is registered already, or a cap is out of range.
+        """
+        content = registration.as_body()
+        with self.store.transaction() as work:
+            if any(e.phase == "register" and e.body["dataset"] == registration.dataset for e in work.entries):
+                raise ParameterError(
+                    f"A dataset is registered once; '{registration.dataset}' is registered already. "
+                    "Lower its caps freely, or raise them with a written reason."
+                )
+            self._append(work, "register", registration.dataset, content)
+            return account_of(work.entries, registration.dataset)
+
+    def lower(
+        self, dataset: str, epsilon_cap: float, delta_cap: float, threshold_delta_cap: float | None = None
+    ) -> Account:
+        """Lower a dataset's caps, below what is spent if wished; see `registration.lowered`."""
+        with self.store.transaction() as work:
+            caps = lowered(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
+            self._append(work, "lower", dataset, caps.as_body())
+            return account_of(work.entries, dataset)
+
+    def raise_caps(
+        self,
+        dataset: str,
+        epsilon_cap: float,
+        delta_cap: float,
+        threshold_delta_cap: float | None = None,
+        *,
+        reason: str,
+    ) -> Account:
+        """Raise a dataset's caps; the reason stays in the chain. See `registration.raised`."""
+        if not reason.strip():
+            raise ParameterError(f"Raising the caps of '{dataset}' needs a written reason; none was given.")
+        with self.store.transaction() as work:
+            caps = raised(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
+            self._append(work, "raise", dataset, caps.as_body() | {"reason": reason.strip()})
+            return account_of(work.entries, dataset)
+
+    def account(self, dataset: str, head: str | None = None) -> Account:
+        """A dataset's account, now or as it was when the chain ended at ``head``."""
+        entries = self._entries()
+        if head is not None:
+            places = [entry.seq for entry in entries if entry.sha256 == head]
+            entries = entries[: places[0]] if places else entries
+        return account_of(entries, dataset)
+
+    def spent(self, dataset: str) -> tuple[Decimal, Decimal, float]:
+        """(sum of mu^2, 1 - prod(1 - delta_t), the epsilon of both at the delta cap), rounded up."""
+        account = self.account(dataset)
+        return account.spent.mu_squared, account.spent.threshold_delta, account.epsilon_spent
+
+    def remaining(self, dataset: str) -> tuple[Decimal, Decimal]:
+        """What is left: of B^2, and the largest delta_t that one more release may have."""
+        return self.account(dataset).remaining
+
+    def remaining_runs(self, dataset: str, charge: Charge) -> int:
+        """How many more releases of this charge fit, at most `budget.MOST_RUNS`."""
+        return self.account(dataset).remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
+
+    def check_admission(self, name: ReleaseName, charge: Charge) -> Admission:
+        """What a run of this release would meet; to be asked before anything is read.
+
+        Raises:
+            LedgerError: the ledger is damaged, or the dataset is not registered.
+            StoredTableMismatch: the release is committed and its measurement was changed or is gone.
+            BudgetExhausted: the budget does not cover it.
+        """
+        _require_private(charge)
+        account = account_of(self._entries(), name.dataset)
+        latest = account.latest(name)
+        if latest is not None:
+            if latest.phase == "commit":
+                self.committed_folder(latest)
+                return Admission.COMMITTED
+            if self.store.is_at_work(name.key):
+                return Admission.AT_WORK
+            if latest.phase == "drawing" and self.folder(latest).is_dir():
+                return Admission.COMMITTED
+            if latest.phase == "reserve" and covers(latest, charge):
+                return Admission.RESERVED
+        _admit(account, charge, latest)
+        return Admission.ADMISSIBLE
+
+    def stored_measurement(self, name: ReleaseName) -> Path | None:
+        """The folder of a committed release's measurement, verified; None where there is none.
+
+        Raises:
+            StoredTableMismatch: it was changed or is gone; a measurement is never made again.
+        """
+        latest = self.account(name.dataset).latest(name)
+        return self.committed_folder(latest) if latest is not None and latest.phase == "commit" else None
+
+    def folder(self, reservation: Reservation) -> Path:
+        """Where a reservation's measurement is, or would be."""
+        return self.store.measurements / reservation.folder_name
+
+    def committed_folder(self, reservation: Reservation) -> Path:
+        """The measurement of a committed reservation, verified against its commit."""
+        folder = self.folder(reservation)
+        advice = (
+            f"A measurement is never made again: restore {folder} from a backup, "
+            "or run under a new vintage, which is drawn and charged anew."
+        )
+        if not folder.is_dir():
+            raise StoredTableMismatch(
+                f"The measurement of this release must be in the ledger; it is gone. {advice}"
+            )
+        if measurement_sha256(folder) != reservation.measurement_sha256:
+            raise StoredTableMismatch(
+                f"The measurement of this release must be as committed; it was changed. {advice}"
+            )
+        return folder
+
+    def reserve(self, name: ReleaseName, charge: Charge) -> Reservation:
+        """Admit and charge a release; an open reservation of it is replaced, not added to.
+
+        Raises:
+            BudgetExhausted: the budget does not cover it.
+        """
+        _require_private(charge)
+        with self.store.transaction() as work:
+            account = account_of(work.entries, name.dataset)
+            latest = account.latest(name)
+            _admit(account, charge, latest)
+            content: dict[str, object] = {
+                **name.as_body(),
+                "unit": account.unit,
+                "mu2": str(charge.mu_squared_exact),
+                "delta_t": str(charge.threshold_delta_exact),
+                "eps_delta_requested": [repr(float(charge.epsilon)), repr(float(charge.delta))],
+                "accountant": charge.accountant,
+                "engine": _ENGINES[charge.engine],
+            }
+            if latest is not None and latest.phase == "reserve":
+                content["replaces"] = latest.seq
+            entry = self._append(work, "reserve", name.dataset, content)
+            return _at(work.entries, entry.seq)
+
+    def advance(self, reservation: Reservation, phase: str, **content: str) -> Reservation:
+        """Record what became of a reservation: ``drawing``, ``commit``, ``void`` or ``lost``."""
+        with self.store.transaction() as work:
+            now = _at(work.entries, reservation.seq)
+            if phase not in FOLLOWING.get(now.phase, ()):
+                raise InternalError(f"A release must not go from {now.phase} to {phase}.")
+            body = {**now.name.as_body(), "reserve": now.seq, **content}
+            self._append(work, phase, now.name.dataset, body)
+            return _at(work.entries, now.seq)
+
+    def _append(self, work: Transaction, phase: str, dataset: str, content: dict[str, object]) -> Entry:
+        return work.append({"phase": phase, "dataset": dataset, "code": self.code, **content})
+
+
+def open_ledger(folder: Path | None = None, code: str = "") -> Ledger:
+    """The ledger of a folder, by default the user's own (`place.ledger_place`), made where it is missing.
+
+    Raises:
+        LedgerError: see `SqliteStore`.
+    """
+    return Ledger(SqliteStore(folder or ledger_place()), code)
+
+
+def covers(reservation: Reservation, charge: Charge) -> bool:
+    """Whether an open reservation is charged enough for this."""
+    return (
+        charge.mu_squared_exact <= reservation.mu_squared
+        and charge.threshold_delta_exact <= reservation.threshold_delta
+    )
+
+
+def _at(entries: list[Entry], seq: int) -> Reservation:
+    dataset = entries[seq - 1].text("dataset")
+    return next(r for r in account_of(entries, dataset).reservations if r.seq == seq)
+
+
+def _admit(account: Account, charge: Charge, latest: Reservation | None) -> None:
+    """Refuse what the budget does not cover (rule 7); an open reservation of the release gives way."""
+    spent = account.spent
+    if latest is not None and latest.phase == "reserve":
+        others = [r for r in account.reservations if r.is_charged and r.seq != latest.seq]
+        spent = sum_of((r.mu_squared, r.threshold_delta) for r in others)
+    after = spent.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
+    if not after.within(account.caps):
+        raise exhausted(account, charge)
+
+
+def _require_private(charge: Charge) -> None:
+    if charge.engine not in _ENGINES:
+        raise non_private(charge.engine)

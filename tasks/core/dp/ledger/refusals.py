@@ -1,0 +1,51 @@
+"""What the ledger refuses with: an account and what was asked go in, an error that says what to do comes out.
+
+All figures in it are public: caps, charges and what is left.
+"""
+
+import math
+from decimal import Decimal
+
+from tasks.core.dp.accounting import gdp_epsilon
+from tasks.core.dp.ledger.account import Account
+from tasks.core.dp.ledger.budget import DOWN, Charge, float_down
+from tasks.core.errors import BudgetExhausted, ParameterError
+
+
+def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
+    """The refusal of a release that the budget does not cover (exit code 3)."""
+    mu_squared, threshold_delta = account.remaining
+    name = account.dataset
+    return BudgetExhausted(
+        f"The budget of '{name}' must cover a release before anything is read. This one asks for epsilon "
+        f"{charge.epsilon:g} at delta {charge.delta:g} (mu^2 {_short(charge.mu_squared_exact)}, thresholds "
+        f"{_short(charge.threshold_delta_exact)}); of the cap epsilon {float(account.caps.epsilon):g}, delta "
+        f"{float(account.caps.delta):g}, {account.charged_releases} releases have left mu^2 "
+        f"{_short(mu_squared)}, thresholds {_short(threshold_delta)}: "
+        f"{_covers(charge, mu_squared, threshold_delta)}. "
+        "Ask for less, use a vintage that was released already (it costs nothing), or raise the cap with a "
+        f"written reason: marginalia ledger '{name}' --cap EPSILON DELTA --reason '...'."
+    )
+
+
+def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> str:
+    """The release that would still fit, in words."""
+    if charge.threshold_delta_exact > threshold_delta:
+        return "too little for thresholds at that delta, whatever the epsilon"
+    rest = (charge.delta - charge.threshold_delta) / (1 - charge.threshold_delta)
+    mu = float_down(mu_squared.sqrt(DOWN))
+    epsilon = gdp_epsilon(mu, rest) * (1 - 1e-6) if mu > 0 else 0.0
+    digits = 10.0 ** (math.floor(math.log10(epsilon)) - 2) if epsilon > 0 else 1.0
+    return f"enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at that delta (accountant gdp)"
+
+
+def _short(value: Decimal) -> str:
+    return f"{value:.6g}"
+
+
+def non_private(engine: str) -> ParameterError:
+    """The refusal of noise that protects nobody: it can't be charged, nor kept as a release."""
+    return ParameterError(
+        f"A release's noise must come from the engine 'aes'; it is '{engine}'. Seeded noise protects nobody: "
+        "it is not charged and can't be a release."
+    )
