@@ -19,7 +19,11 @@ from prefect.serializers import Serializer
 from pydantic import BaseModel
 
 from tasks.core.queries import SQL_ROOT
+from tasks.core.records.columns import Schema
 from tasks.storage import StoredTable, Workspace
+
+#: Inputs that say where and with what a step runs, and nothing of what it makes.
+_WITHOUT_EFFECT = ("workspace", "run", "resources")
 
 P = ParamSpec("P")
 CODE_ROOT = Path(__file__).resolve().parent
@@ -65,7 +69,7 @@ class ContentPolicy(CachePolicy):
         """The key, or None (no caching) without a workspace."""
         if self.workspace is None:
             return None
-        body = {name: plain(value) for name, value in sorted(inputs.items())}
+        body = {name: plain(value) for name, value in sorted(inputs.items()) if name not in _WITHOUT_EFFECT}
         text = json.dumps([task_ctx.task.name, code_hash(), body], sort_keys=True)
         return f"{task_ctx.task.name}-{self.workspace.keyed_hash(text)[:40]}"
 
@@ -74,12 +78,10 @@ def plain(value: Any) -> Any:
     """What of an input counts for the key."""
     if isinstance(value, StoredTable):
         return value.sha256
-    if isinstance(value, Workspace):
-        return None
+    if isinstance(value, Schema):
+        return value.to_json()
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json")
-    if isinstance(value, Path):
-        return str(value)
     return value
 
 

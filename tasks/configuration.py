@@ -133,3 +133,18 @@ class RunConfiguration(Model):
         if value == 0:
             raise ValueError("must be at least 1, or -1 for all lengths; it is 0")
         return value
+
+    @property
+    def unused_keys(self) -> tuple[str, ...]:
+        """SDS's keys that were given and have no effect on this run."""
+        unused = []
+        if self.protection.contribution == "schema":
+            names = {
+                "percentile_percentage": "percentile_percentage",
+                "percentile_proportion": "percentile_epsilon_proportion",
+            }
+            given = self.protection.model_fields_set
+            unused += [key for field, key in names.items() if field in given]
+        if self.resources.cache_max_size is not None:
+            unused.append("cache_max_size")
+        return tuple(unused)

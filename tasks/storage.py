@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from tasks.configuration import RunConfiguration
 from tasks.core.errors import ParameterError, StoredTableMismatch
 
 SENSITIVE, RELEASE = "sensitive", "release"
@@ -51,6 +52,11 @@ class Workspace:
     """The folder that ``output_dir`` names."""
 
     root: Path
+
+    @classmethod
+    def of(cls, configuration: RunConfiguration) -> "Workspace":
+        """The workspace that a configuration names; relative paths start at the working directory."""
+        return cls(Path(configuration.output_dir).absolute())
 
     @property
     def sensitive(self) -> Path:

@@ -1,0 +1,26 @@
+"""Showcase: the whole job. Measure, publish, and evaluate against the raw table for ``sensitive/``."""
+
+from prefect import flow
+
+from flows.evaluate import evaluating
+from flows.measure import measuring
+from flows.publish import STAGES, publishing
+from tasks.configuration import RunConfiguration
+from tasks.storage import Workspace
+
+
+@flow(name="showcase", flow_run_name="showcase-{configuration.dataset}", persist_result=False)
+def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> str:
+    """Run every stage up to ``last`` and return the release's place in the workspace.
+
+    Args:
+        configuration: the run's.
+        last: aggregate, generate, evaluate or navigate.
+    """
+    workspace = Workspace.of(configuration)
+    measured = measuring(workspace, configuration)
+    sensitive = (measured.table, measured.records)
+    published = publishing(workspace, configuration, measured.measurement, last, sensitive)
+    if configuration.evaluate_sensitive and STAGES.index(last) >= STAGES.index("evaluate"):
+        evaluating(workspace, configuration, measured, published)
+    return published.release.key

@@ -1,0 +1,39 @@
+"""Navigate stage: everything that is released in, one self-contained page out."""
+
+import json
+from pathlib import Path
+
+from prefect import task
+
+from tasks.configuration import RunConfiguration
+from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.core.dp.measurement import read_measurement
+from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.synthesis.records import read_synthetic_records
+from tasks.publish import Built
+from tasks.release_evaluation import read_fidelity
+from tasks.storage import StoredTable, Workspace
+
+
+@task
+def write_page(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, built: Built, work: str
+) -> StoredTable:
+    """Write ``report.html``."""
+    assert built.records is not None and built.evaluation is not None, "the page comes after both"
+    statement = workspace.path(built.statement) / "privacy.json"
+    inputs = ReportInputs(
+        statement=json.loads(statement.read_text(encoding="utf-8")),
+        schema=read_measurement(workspace.path(measurement) / "measurement").schema,
+        aggregates=read_aggregates(workspace.path(built.aggregates)),
+        synthetic=read_synthetic_records(workspace.path(built.records)),
+        fidelity=read_fidelity(workspace.path(built.evaluation)),
+        title=configuration.report.title,
+        visuals=configuration.report.visuals,
+        pages=configuration.report.pages,
+    )
+
+    def write(folder: Path) -> None:
+        (folder / "report.html").write_text(render(inputs), encoding="utf-8")
+
+    return workspace.store(workspace.root / work / "report", "report", write)

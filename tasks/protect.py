@@ -1,0 +1,129 @@
+"""Protect: the only crossing from ``sensitive/``. Coded records in, one measurement out, through the ledger.
+
+No caching and no retries by Prefect here: whether noise is drawn is the ledger's decision alone
+(privacy.md, rules 1 and 4).
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.configuration import RunConfiguration
+from tasks.core.dp.accounting import gdp_epsilon, plan
+from tasks.core.dp.ledger.budget import Charge
+from tasks.core.dp.ledger.drawing import draw_once
+from tasks.core.dp.ledger.ledger import Admission, open_ledger
+from tasks.core.dp.ledger.names import ReleaseName, configuration_digest
+from tasks.core.dp.ledger.registration import Registration
+from tasks.core.dp.release import measure
+from tasks.core.dp.stream import WordStream
+from tasks.core.records.coded import read_coded_records
+from tasks.describe import Described
+from tasks.failures import sanitised
+from tasks.handover import hand_over
+from tasks.progress import Progress, say
+from tasks.storage import StoredTable, Workspace
+from tasks.version import code_version
+
+
+def release_name(configuration: RunConfiguration, described: Described) -> ReleaseName:
+    """The public name of a release (rule 1), from every public setting that touches the noise."""
+    preparation = {
+        "delimiter": configuration.input.delimiter,
+        "contract_mode": configuration.input.contract_mode,
+    }
+    digest = configuration_digest(described.schema, described.parameters, preparation)
+    return ReleaseName(configuration.dataset, described.vintage, digest)
+
+
+def nominal_charge(described: Described) -> Charge:
+    """What a release is charged, fixed before the draw (rule 9)."""
+    schema, parameters = described.schema, described.parameters
+    planned = plan(
+        parameters,
+        all_declared=not any(column.is_open for column in schema.columns),
+        levels=parameters.reporting_length,
+    )
+    return Charge(
+        mu_squared=planned.mu_squared,
+        threshold_delta=planned.threshold_delta,
+        epsilon=parameters.epsilon,
+        delta=parameters.delta,
+        accountant=parameters.accountant,
+        engine=parameters.engine,
+    )
+
+
+def registration(configuration: RunConfiguration, described: Described, charge: Charge) -> Registration:
+    """What the first run registers its dataset with: the configured cap, else one release's cost."""
+    cap = configuration.protection.cap
+    delta_cap = cap.delta if cap else charge.delta
+    share = charge.threshold_delta / charge.delta
+    threshold_cap = delta_cap * share if cap else charge.threshold_delta
+    # A zcdp charge is larger in mu^2 than a gdp charge of the same claim (rule 8): cover it.
+    least = gdp_epsilon(charge.mu_squared**0.5, (delta_cap - threshold_cap) / (1 - threshold_cap))
+    return Registration(
+        dataset=configuration.dataset,
+        epsilon_cap=cap.epsilon if cap else max(charge.epsilon, least * (1 + 1e-9)),
+        delta_cap=delta_cap,
+        threshold_delta_cap=threshold_cap,
+        population=cap.population if cap else "",
+        unit="subject" if described.schema.subject_id else "row",
+    )
+
+
+class Admitted:
+    """That a release may be drawn; a plain class, for the reason that `StoredTable` is one."""
+
+    def __init__(self, name: ReleaseName) -> None:
+        """Args: name: the release."""
+        self.name = name
+
+
+@task(cache_policy=NO_CACHE, persist_result=False, retries=0)
+def admit_release(configuration: RunConfiguration, described: Described) -> Admitted:
+    """Ask the ledger whether this release may be drawn, before anything is read."""
+    ledger = open_ledger(code=code_version())
+    charge = nominal_charge(described)
+    if not ledger.is_registered(configuration.dataset):
+        entered = registration(configuration, described, charge)
+        ledger.register(entered)
+        say(
+            f"Registered dataset {entered.dataset!r} with a cap of epsilon {entered.epsilon_cap:.6g}, "
+            f"delta {entered.delta_cap:.6g} for all its releases together."
+        )
+    name = release_name(configuration, described)
+    if ledger.check_admission(name, charge) is Admission.AT_WORK:
+        say("Another run is drawing this release; this one waits and returns its measurement.")
+    return Admitted(name)
+
+
+@task(cache_policy=NO_CACHE, persist_result=False, retries=0)
+@sanitised
+def protect_records(
+    workspace: Workspace, records: StoredTable, described: Described, admitted: Admitted
+) -> StoredTable:
+    """Draw the release's noise once, or return the measurement that was drawn before."""
+    name = admitted.name
+    ledger = open_ledger(code=code_version())
+    charge = nominal_charge(described)
+    progress = Progress("protect")
+
+    def draw(folder: Path, before_first_word: Callable[[], None]) -> None:
+        # The stream's key is made here, in the thread and process that use it (rule 17).
+        measurement = measure(
+            read_coded_records(workspace.path(records)),
+            described.parameters,
+            WordStream(),
+            before_first_word=before_first_word,
+            progress=progress,
+        )
+        measurement.write(folder)
+
+    try:
+        drawn = draw_once(ledger, name, charge, draw, notice=say)
+    finally:
+        progress.close()
+    return hand_over(workspace, name, drawn, ledger.scope)

@@ -1,0 +1,39 @@
+"""What the machine has to give: free memory and disk, for limits and for refusing what can't fit."""
+
+import os
+import shutil
+from pathlib import Path
+
+from tasks.configuration import RunConfiguration
+from tasks.core.queries import Resources
+from tasks.storage import Workspace
+
+
+def free_memory_mb() -> int:
+    """Megabytes that a new process could take now, within the control group's limit if there is one."""
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    meminfo = Path("/proc/meminfo")
+    if meminfo.exists():
+        for line in meminfo.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) * 1024
+    for root, used in (("memory.max", "memory.current"),):
+        limit = Path("/sys/fs/cgroup") / root
+        if limit.exists() and (text := limit.read_text().strip()) != "max":
+            free = min(free, int(text) - int((limit.parent / used).read_text()))
+    return max(free, 0) // 2**20
+
+
+def free_disk_mb(folder: Path) -> int:
+    """Megabytes free where a folder is or will be."""
+    while not folder.exists():
+        folder = folder.parent
+    return shutil.disk_usage(folder).free // 2**20
+
+
+def query_resources(configuration: RunConfiguration, workspace: Workspace) -> Resources:
+    """What DuckDB may use: four fifths of what is free unless configured, spilling into ``sensitive/``."""
+    scratch = workspace.sensitive / ".scratch"
+    scratch.mkdir(mode=0o700, exist_ok=True)
+    limit = configuration.resources.memory_limit_mb or max(free_memory_mb() * 4 // 5, 256)
+    return Resources(scratch=scratch, threads=configuration.resources.parallel_jobs, memory_limit_mb=limit)
