@@ -3,7 +3,6 @@
 admit -> locate -> encode -> (judge the contract, if it is strict) -> protect
 """
 
-
 from prefect import flow
 from tasks.contract import judge_contract
 

@@ -1,0 +1,104 @@
+"""``marginalia check``: what a configuration would do and cost; or, when asked, a proposal."""
+
+import json
+from pathlib import Path
+
+from tasks.configuration import RunConfiguration
+from tasks.configuration_file import read_configuration
+from tasks.core.dp.ledger.budget import Charge
+from tasks.core.dp.ledger.ledger import open_ledger
+from tasks.core.navigation.charts import Level, curve_text
+from tasks.describe import Described, describe
+from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
+from tasks.protect import nominal_charge, registration, release_name
+from tasks.storage import Workspace
+
+_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+
+
+def check(path: Path, *, propose: bool) -> int:
+    """Print the report on a configuration, or a proposal for a table."""
+    if propose:
+        return _propose(path)
+    configuration = read_configuration(path)
+    described = describe(configuration)
+    found = estimate(described)
+    print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
+    for note in described.notes:
+        print(f"  note: {note}")
+    _print_columns(described)
+    _print_levels(found)
+    _print_budget(configuration, described)
+    _print_resources(found)
+    require_room(found, Workspace.of(configuration).root)
+    print("The configuration can be run.")
+    return 0
+
+
+def _print_columns(described: Described) -> None:
+    columns = described.schema.columns
+    opened = [column.name for column in columns if column.is_open]
+    print(f"{len(columns)} columns, at most {described.schema.width} attributes a record")
+    if opened:
+        print(f"  open domains (values pass a threshold): {', '.join(opened)}")
+
+
+def _print_levels(found: Estimate) -> None:
+    print("\nlength      sigma  sensitivity  noise sd  95% error  threshold  candidates up to")
+    for level in found.levels:
+        threshold = "none" if level.threshold is None else str(level.threshold)
+        print(
+            f"{level.length:>6}  {level.sigma:>9.4f}  {level.sensitivity:>11}  {level.scale:>8.2f}  "
+            f"{'+-' + format(level.half_width_95, '.0f'):>9}  {threshold:>9}  {level.candidates:>16}"
+        )
+    print(f"(an open column is taken to have {OPEN_VALUES} values; the error bar leaves out truncation)")
+    curves = [Level(f"length {level.length}", level.scale, level.threshold) for level in found.levels]
+    print("\nThe chance that a combination is published:")
+    print(curve_text([curve for curve in curves if curve.threshold is not None]))
+
+
+def _print_budget(configuration: RunConfiguration, described: Described) -> None:
+    charge = nominal_charge(described)
+    ledger = open_ledger()
+    print(f"\nClaim: epsilon {charge.epsilon:g}, delta {charge.delta:g}; charge mu^2 {charge.mu_squared:.6g}")
+    if not ledger.is_registered(configuration.dataset):
+        entered = registration(configuration, described, charge)
+        print(
+            f"The dataset is not registered yet: this run would register it with a cap of epsilon "
+            f"{entered.epsilon_cap:.6g}, delta {entered.delta_cap:.6g}."
+        )
+        return
+    admission = ledger.check_admission(release_name(configuration, described), charge)
+    account = ledger.account(configuration.dataset)
+    print(
+        f"Spent so far: epsilon {account.epsilon_spent:.6g} of {account.caps.epsilon:.6g} "
+        f"at delta {account.caps.delta:.6g}."
+    )
+    print(f"This release: {admission.value}. {_left(charge, configuration.dataset)} more of its kind fit.")
+
+
+def _left(charge: Charge, dataset: str) -> int:
+    return open_ledger().remaining_runs(dataset, charge)
+
+
+def _print_resources(found: Estimate) -> None:
+    print(
+        f"\nAbout {found.records:,} records: {found.memory_mb} MB of memory, {found.disk_mb} MB of disk, "
+        f"{found.seconds:.0f} CPU seconds beside the start-up."
+    )
+
+
+def _propose(path: Path) -> int:
+    from tasks.core.contracts.proposal import propose
+
+    table = path
+    if path.suffix.lower() not in _TABLES:
+        table = Path(read_configuration(path).input.path)
+    print("# Drafted from the table's values, for you to read, mend and accept. Domains stay open until you")
+    print("# declare them: a domain taken from the data is not public.")
+    proposal = propose(table)
+    print("\n# configuration.json")
+    print(json.dumps(proposal.configuration, indent=2, ensure_ascii=False))
+    print("\n# contract.yaml")
+    print(proposal.contract)
+    return 0

@@ -1,0 +1,75 @@
+"""``marginalia ledger``: a dataset's account, and its caps."""
+
+import argparse
+import math
+
+from tasks.core.dp.ledger.account import Account
+from tasks.core.dp.ledger.budget import default_threshold_delta_cap
+from tasks.core.dp.ledger.ledger import Ledger, open_ledger
+from tasks.core.dp.ledger.registration import Registration
+from tasks.core.errors import ParameterError
+from tasks.version import code_version
+
+
+def show_or_set(options: argparse.Namespace) -> int:
+    """Show accounts, or register, lower or raise a dataset's caps."""
+    ledger = open_ledger(code=code_version())
+    if options.dataset is None:
+        for dataset in ledger.datasets():
+            _show(ledger.account(dataset))
+        if not ledger.datasets():
+            print("No dataset is registered in this ledger.")
+        return 0
+    if options.cap is None:
+        _show(ledger.account(options.dataset))
+        return 0
+    _show(_set(ledger, options))
+    return 0
+
+
+def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
+    epsilon, delta = (
+        _number(text, name) for text, name in zip(options.cap, ("EPSILON", "DELTA"), strict=True)
+    )
+    threshold = _number(options.threshold_delta, "--threshold-delta") if options.threshold_delta else None
+    dataset: str = options.dataset
+    if not ledger.is_registered(dataset):
+        share = default_threshold_delta_cap(delta) if threshold is None else threshold
+        return ledger.register(Registration(dataset, epsilon, delta, share, options.population))
+    now = ledger.account(dataset).caps
+    if options.reason:
+        return ledger.raise_caps(dataset, epsilon, delta, threshold, reason=options.reason)
+    if epsilon > float(now.epsilon) or delta > float(now.delta):
+        raise ParameterError(
+            f"Raising the cap of {dataset!r} (now epsilon {now.epsilon}, delta {now.delta}) needs a written "
+            "reason that stays in the ledger: add --reason."
+        )
+    return ledger.lower(dataset, epsilon, delta, threshold)
+
+
+def _number(text: str, name: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not (math.isfinite(value) and value > 0):
+        raise ParameterError(f"{name} must be a positive number; it is {text!r}.")
+    return value
+
+
+def _show(account: Account) -> None:
+    caps, spent = account.caps, account.spent
+    print(f"{account.dataset}  ({account.population or 'population not described'}; unit: {account.unit})")
+    print(
+        f"  cap      epsilon {caps.epsilon:.6g}, delta {caps.delta:.3g} "
+        f"({caps.threshold_delta:.3g} for thresholds)"
+    )
+    used = spent.mu_squared / caps.mu_squared
+    print(f"  spent    {used:.1%} of mu^2, epsilon {account.epsilon_spent:.6g} at the delta cap")
+    for reason in account.reasons:
+        print(f"  raised   {reason}")
+    for release in account.reservations:
+        print(
+            f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} "
+            f"epsilon {release.epsilon:g}, delta {release.delta:g}, mu^2 {release.mu_squared:.6g}"
+        )

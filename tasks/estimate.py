@@ -1,0 +1,140 @@
+"""What a run would cost, from public facts alone: budget, noise, combinations, memory, disk, time.
+
+No value is read. The number of records comes from a Parquet file's footer or, for text, from the file's
+size; it is for the operator's terminal only.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from tasks.core.dp import thresholds
+from tasks.core.dp.accounting import Plan, plan
+from tasks.core.errors import ResourceLimit
+from tasks.core.records.columns import Schema
+from tasks.core.records.reading import InputFile
+from tasks.describe import Described
+from tasks.resources import free_disk_mb, free_memory_mb
+
+#: A guess for an open column, whose number of values is not public.
+OPEN_VALUES = 50
+#: Bytes of a cell of text with its delimiter, for guessing the rows of a text file.
+_BYTES_A_CELL = 6
+_NANOSECONDS = {
+    "cell of input": 60.0,
+    "tuple of a record": 1.5,
+    "candidate": 60.0,
+    "synthetic record": 40_000.0,
+}
+
+
+@dataclass(frozen=True)
+class LevelEstimate:
+    """One length.
+
+    Attributes:
+        length: k.
+        sigma: noise multiplier.
+        sensitivity: the most tuples of one subject.
+        scale: standard deviation of the noise, in records.
+        half_width_95: the error bar.
+        threshold: least noisy count of a survivor, assuming every candidate of the length before survives.
+        candidates: upper bound, with `OPEN_VALUES` for an open column.
+    """
+
+    length: int
+    sigma: float
+    sensitivity: int
+    scale: float
+    half_width_95: float
+    threshold: int | None
+    candidates: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The whole run; memory and disk in megabytes, time in CPU seconds."""
+
+    records: int
+    levels: tuple[LevelEstimate, ...]
+    memory_mb: int
+    disk_mb: int
+    seconds: float
+
+
+def estimate(described: Described) -> Estimate:
+    """Estimate a run; rough in time, careful in memory and disk."""
+    schema, parameters = described.schema, described.parameters
+    length = parameters.reporting_length
+    all_declared = not any(column.is_open for column in schema.columns)
+    planned = plan(parameters, all_declared=all_declared, levels=length)
+    levels = _levels(described, planned)
+    records = number_of_records(described.source, schema)
+    tuples = sum(math.comb(schema.width, k) for k in range(1, length + 1))
+    cells = sum(level.candidates for level in levels)
+    cost = _NANOSECONDS
+    nanoseconds = (
+        records * schema.width * cost["cell of input"]
+        + records * tuples * cost["tuple of a record"]
+        + cells * cost["candidate"]
+        + records * cost["synthetic record"]
+    )
+    largest = max((level.candidates for level in levels), default=0)
+    memory = 400 + records * schema.width * 16 / 2**20 + min(largest, 2**28) * 24 / 2**20
+    disk = records * schema.width * 12 / 2**20 + min(cells, 2**28) * 12 / 2**20 + 20
+    return Estimate(records, levels, math.ceil(memory), math.ceil(disk), nanoseconds / 1e9)
+
+
+def _levels(described: Described, planned: Plan) -> tuple[LevelEstimate, ...]:
+    schema, parameters = described.schema, described.parameters
+    sizes = [len(column.domain) if column.domain is not None else OPEN_VALUES for column in schema.columns]
+    levels = []
+    before = 0
+    for length in range(1, parameters.reporting_length + 1):
+        candidates = sum(
+            math.prod(sizes[column] for column in combination) for combination in schema.combinations(length)
+        )
+        sensitivity = min(math.comb(schema.width, length), candidates)
+        sigma = planned.sigmas[length - 1]
+        scale = thresholds.scale(sigma, sensitivity)
+        if length == 1:
+            opened = sum(column.max_items for column in schema.columns if column.is_open)
+            least = (
+                thresholds.first_threshold(scale, planned.threshold_delta, min(sensitivity, opened))
+                if opened
+                else None
+            )
+        else:
+            least = thresholds.level_threshold(parameters.thresholds, length, scale, before, candidates)
+        bar = float(thresholds.error_bar(scale, 0.95))
+        levels.append(LevelEstimate(length, sigma, sensitivity, float(scale), bar, least, candidates))
+        before = candidates
+    return tuple(levels)
+
+
+def number_of_records(source: InputFile, schema: Schema) -> int:
+    """Rows of the input: exact for Parquet, guessed from the size for text."""
+    if source.is_parquet:
+        return int(pq.read_metadata(source.path).num_rows)
+    return math.ceil(Path(source.path).stat().st_size / (_BYTES_A_CELL * max(len(schema.columns), 1)))
+
+
+def require_room(found: Estimate, workspace: Path) -> None:
+    """Refuse a run that can't fit.
+
+    Raises:
+        ResourceLimit: it needs more memory or disk than there is.
+    """
+    problems = []
+    memory, disk = free_memory_mb(), free_disk_mb(workspace)
+    if found.memory_mb > memory:
+        problems.append(
+            f"The run needs about {found.memory_mb} MB of memory; {memory} MB are free. Lower the reporting "
+            "length, use fewer columns, or declare smaller domains."
+        )
+    if found.disk_mb > disk:
+        problems.append(f"The run needs about {found.disk_mb} MB of disk; {disk} MB are free in {workspace}.")
+    if problems:
+        raise ResourceLimit(problems)
