@@ -1,0 +1,2 @@
+insert into raw
+select * from batch

@@ -1,0 +1,2 @@
+create or replace temp table raw as
+select * from batch

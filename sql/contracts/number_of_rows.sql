@@ -1,0 +1,2 @@
+select count(*) as number
+from raw

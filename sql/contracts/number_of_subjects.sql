@@ -1,0 +1,3 @@
+select
+    count(distinct nullif(lower(trim(${subject}, $whitespace)), '')) as number
+from raw

@@ -1,0 +1,3 @@
+select count(*) as number
+from cell_values
+where column_id = $column_id

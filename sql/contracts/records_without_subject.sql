@@ -1,0 +1,3 @@
+select count(*) as number
+from raw
+where coalesce(trim(${subject}, $whitespace), '') = ''

@@ -1,0 +1,7 @@
+select count(*) as number
+from (
+    select subject
+    from items
+    group by subject
+    having count(*) > $limit
+)

@@ -1,0 +1,4 @@
+select
+    name,
+    type
+from pragma_table_info('raw')

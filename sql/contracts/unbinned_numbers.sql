@@ -1,0 +1,12 @@
+select column_id
+from cell_values
+group by column_id
+having
+    count(*) > $limit
+    and bool_and(
+        regexp_full_match(
+            value,
+            '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?'
+        )
+    )
+order by column_id

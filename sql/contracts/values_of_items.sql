@@ -1,0 +1,7 @@
+insert into cell_values
+select
+    $column_id as column_id,
+    value,
+    count(*) as number
+from items
+group by value

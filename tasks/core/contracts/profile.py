@@ -1,0 +1,211 @@
+"""What a raw table holds, as the numbers that decide a contract's rules: DuckDB counts, nothing is kept.
+
+An input file, its public schema and the rules go in; a `Profile` comes out. It is sensitive as a whole:
+it is judged where it was made, and only its verdicts leave.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from tasks.core.contracts.rules import Rule
+from tasks.core.errors import ParameterError
+from tasks.core.queries import bound_in, identifier, query_text, render
+from tasks.core.records.batches import read_batches
+from tasks.core.records.cells import is_list, text_of_values
+from tasks.core.records.columns import Schema
+from tasks.core.records.reading import InputFile, column_positions, read_headers
+
+#: A column with more different numbers than this must be binned.
+MOST_UNBINNED_NUMBERS = 1000
+
+_WHITESPACE = "".join(chr(code) for code in range(0x110000) if chr(code).isspace())
+_SUBJECT = "subject"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What was counted.
+
+    Attributes:
+        numbers: for each rule the number that decides it; see `rules.Rule`.
+        some_values: for each rule about allowed values as many values as can decide it, those that
+            break it first; empty for other rules.
+        unbinned: positions in the file, from 1, of open columns with thousands of different numbers.
+    """
+
+    numbers: tuple[float, ...]
+    some_values: tuple[tuple[str, ...], ...]
+    unbinned: tuple[int, ...]
+
+    def counts(self, rules: list[Rule]) -> pa.Table:
+        """Table (rule, column, number, least, most) for ``sensitive/``, one row a rule."""
+        return pa.table(
+            {
+                "rule": pa.array([rule.sentence for rule in rules], pa.string()),
+                "column": pa.array([rule.column for rule in rules], pa.string()),
+                "number": pa.array(self.numbers, pa.float64()),
+                "least": pa.array([rule.least for rule in rules], pa.float64()),
+                "most": pa.array([rule.most for rule in rules], pa.float64()),
+            }
+        )
+
+    def require_bins(self) -> None:
+        """Refuse numeric columns without bins; never under differential privacy's ``repair``.
+
+        Raises:
+            ParameterError: naming the columns by position.
+        """
+        problems = [
+            f"Column {position} of the input holds more than {MOST_UNBINNED_NUMBERS} different numbers: "
+            "give public edges for it in bins, or leave it out of use_columns."
+            for position in self.unbinned
+        ]
+        if problems:
+            raise ParameterError(problems)
+
+
+def profile(
+    connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema, rules: list[Rule]
+) -> Profile:
+    """Read the table and count what the rules ask for.
+
+    Raises:
+        InputError: the file is not what its dialect says; the message carries no cell.
+    """
+    positions = _load(connection, source, schema)
+    connection.execute(query_text("contracts/create_cell_values"))
+    items_over = _load_values(connection, schema, rules)
+    numbers = tuple(
+        items_over[index] if index in items_over else _number(connection, rule, schema)
+        for index, rule in enumerate(rules)
+    )
+    some_values = tuple(_some_values(connection, rule) for rule in rules)
+    unbinned = connection.execute(
+        query_text("contracts/unbinned_numbers"), {"limit": MOST_UNBINNED_NUMBERS}
+    ).fetchall()
+    open_columns = {index for index, column in enumerate(schema.columns) if column.is_open}
+    found = tuple(positions[index] + 1 for (index,) in unbinned if index in open_columns)
+    return Profile(numbers, some_values, found)
+
+
+def _cell(index: int) -> str:
+    return f"cell_{index}"
+
+
+def _load(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema) -> list[int]:
+    """Table ``raw``: one text (or list of texts) per used column, and the subject id; and positions."""
+    headers = read_headers(source)
+    positions, subject = column_positions(headers, source, schema)
+    names = {_cell(index): position for index, position in enumerate(positions)}
+    if subject is not None:
+        names[_SUBJECT] = subject
+    formats = {_cell(index): column.value_format for index, column in enumerate(schema.columns)}
+    query = "contracts/create_raw"
+    for batch in read_batches(source, headers, list(names.values())):
+        arrays = {
+            name: _texts(connection, batch.column(str(position)), formats.get(name))
+            for name, position in names.items()
+        }
+        _run_on(connection, query, pa.table(arrays))
+        query = "contracts/append_raw"
+    if query == "contracts/create_raw":
+        _run_on(connection, query, pa.table({name: pa.array([], pa.string()) for name in names}))
+    return positions
+
+
+def _texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, value_format: str | None) -> pa.Array:
+    if isinstance(array, pa.DictionaryArray):
+        array = array.dictionary_decode()
+    if is_list(array.type):
+        return array.cast(pa.list_(pa.string()))
+    return text_of_values(connection, array, value_format)
+
+
+def _run_on(connection: duckdb.DuckDBPyConnection, query: str, batch: pa.Table) -> None:
+    connection.register("batch", batch)
+    try:
+        connection.execute(query_text(query))
+    finally:
+        connection.unregister("batch")
+
+
+def _load_values(
+    connection: duckdb.DuckDBPyConnection, schema: Schema, rules: list[Rule]
+) -> dict[int, float]:
+    """Table ``cell_values``; and for each rule on items how many subjects hold too many."""
+    kinds = dict(connection.execute(query_text("contracts/types_of_raw")).fetchall())
+    over: dict[int, float] = {}
+    for index, column in enumerate(schema.columns):
+        values = {
+            "column_id": index,
+            "whitespace": _WHITESPACE,
+            "zero_is_value": column.zero_is_value,
+            "delimiter": column.delimiter,
+        }
+        cell = identifier(_cell(index))
+        if not column.is_multi_valued:
+            _execute(connection, render("contracts/values_of_cells", cell=cell), values)
+            continue
+        subject = identifier(_SUBJECT) if schema.subject_id is not None else "cast(rowid as varchar)"
+        listed = cell if kinds[_cell(index)].endswith("[]") else f"string_split({cell}, $delimiter)"
+        _execute(connection, render("contracts/create_items", subject=subject, items=listed), values)
+        _execute(connection, query_text("contracts/values_of_items"), values)
+        for number, rule in enumerate(rules):
+            if rule.kind == "items of a subject" and rule.column_id == index:
+                query = query_text("contracts/subjects_over_items")
+                over[number] = _execute(connection, query, {"limit": int(rule.detail)})
+    return over
+
+
+_QUERIES = {
+    "subject id present": "contracts/records_without_subject",
+    "type": "contracts/cells_of_another_type",
+    "allowed values": "contracts/cells_not_allowed",
+    "distinct values": "contracts/number_of_values",
+    "share of empties": "contracts/percent_empty",
+    "identifiers": "contracts/cells_that_match",
+}
+
+
+def _number(connection: duckdb.DuckDBPyConnection, rule: Rule, schema: Schema) -> float:
+    """The number that decides one rule."""
+    values = {
+        "column_id": rule.column_id,
+        "whitespace": _WHITESPACE,
+        "allowed": list(rule.allowed),
+        "patterns": list(rule.patterns),
+        "logical_type": rule.logical_type,
+        "value_format": rule.value_format or None,
+    }
+    if rule.kind == "minimum rows":
+        by_subject = schema.subject_id is not None
+        query = "contracts/number_of_subjects" if by_subject else "contracts/number_of_rows"
+    else:
+        query = _QUERIES[rule.kind]
+    return _execute(connection, _with_subject(query), values)
+
+
+def _with_subject(query: str) -> str:
+    return render(query, subject=identifier(_SUBJECT)) if "${" in query_text(query) else query_text(query)
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, object]) -> float:
+    """Run a query; the single number of its result."""
+    row = connection.execute(text, bound_in(text, values)).fetchone()
+    return float(row[0]) if row is not None else 0.0
+
+
+def _some_values(connection: duckdb.DuckDBPyConnection, rule: Rule) -> tuple[str, ...]:
+    """Values that decide a rule: one more than are allowed always holds a value that is not."""
+    if rule.kind != "allowed values":
+        return ()
+    values = {
+        "column_id": rule.column_id,
+        "allowed": list(rule.allowed),
+        "limit": len(rule.allowed) + 1,
+    }
+    rows = connection.execute(query_text("contracts/some_values"), values).fetchall()
+    return tuple(value for (value,) in rows)

@@ -1,0 +1,124 @@
+"""The rules of a contract that a table of a given public schema must meet, and what their results say.
+
+A contract and a schema go in; rules come out, always in the same order. A result carries the rule and
+whether it passed, and no number: what was counted is for ``sensitive/`` alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from tasks.core.contracts.contract import Contract, ContractColumn
+from tasks.core.records.columns import Column, Schema
+
+Kind = Literal[
+    "subject id present",
+    "minimum rows",
+    "type",
+    "allowed values",
+    "distinct values",
+    "share of empties",
+    "items of a subject",
+    "identifiers",
+]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    Attributes:
+        kind: what is asked.
+        column_id: index of the column in the schema; None for a rule of the table.
+        column: its name, declared by the contract.
+        least, most: limits of the number that decides, where there are any. For rules about single
+            cells it is the number of cells that break the rule, and ``most`` is 0.
+        allowed: the allowed values.
+        patterns: what no cell may look like, and ``detail`` its name.
+        logical_type, value_format: what each cell must parse as.
+    """
+
+    kind: Kind
+    column_id: int | None = None
+    column: str | None = None
+    least: float | None = None
+    most: float | None = None
+    allowed: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
+    detail: str = ""
+    logical_type: str = ""
+    value_format: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """What is asked, in words; public, as everything that a contract declares."""
+        words = {
+            "subject id present": "every record has a subject id",
+            "minimum rows": f"at least {self.least or 0:.15g} records",
+            "type": f"every value is of type {self.logical_type}",
+            "allowed values": "every value is one of those listed",
+            "distinct values": f"at most {self.most or 0:.15g} distinct values",
+            "share of empties": f"at most {self.most or 0:.15g} % empty",
+            "items of a subject": f"at most {self.detail} items a subject",
+            "identifiers": f"nothing that looks like {self.detail}",
+        }[self.kind]
+        return words if self.column is None else f"{self.column}: {words}"
+
+
+@dataclass(frozen=True)
+class RuleResult:
+    """Whether a rule holds; ``rule`` is its sentence and ``column`` its declared column, if it has one."""
+
+    rule: str
+    column: str | None
+    passed: bool
+
+
+def result(rule: Rule, passed: bool) -> RuleResult:
+    """What may be said of a judged rule."""
+    return RuleResult(rule.sentence, rule.column, passed)
+
+
+def violations(results: list[RuleResult]) -> list[str]:
+    """A sentence for each rule that is broken; rule and declared column only."""
+    return [f"The contract is broken: {item.rule}." for item in results if not item.passed]
+
+
+def rules_of(contract: Contract, schema: Schema) -> list[Rule]:
+    """Every rule of the contract on the columns that the schema uses."""
+    rules = []
+    if schema.subject_id is not None:
+        rules.append(Rule("subject id present", most=0))
+    if contract.min_rows is not None:
+        rules.append(Rule("minimum rows", least=contract.min_rows))
+    for index, column in enumerate(schema.columns):
+        promised = contract.column(column.name)
+        if promised is not None:
+            rules += _column_rules(index, column, contract, promised)
+    return rules
+
+
+def _column_rules(index: int, column: Column, contract: Contract, promised: ContractColumn) -> Iterator[Rule]:
+    """Rules of one column. Where ``other`` is declared, no cell is outside the list or of another type."""
+    name = promised.name
+    typed = promised.logical_type not in ("string", "array") and column.other is None
+    if typed and promised.domain is None:
+        yield Rule(
+            "type",
+            index,
+            name,
+            most=0,
+            logical_type=promised.logical_type,
+            value_format=promised.value_format or "",
+        )
+    allowed = promised.values if promised.drafted or column.bins is not None else column.domain
+    if allowed is not None and column.other is None:
+        yield Rule("allowed values", index, name, most=0, allowed=allowed)
+    if promised.max_distinct is not None:
+        yield Rule("distinct values", index, name, most=promised.max_distinct)
+    if promised.max_empty_percent is not None:
+        yield Rule("share of empties", index, name, most=promised.max_empty_percent)
+    if promised.max_items is not None:
+        yield Rule("items of a subject", index, name, most=0, detail=str(promised.max_items))
+    for searched in contract.forbidden_in(promised):
+        yield Rule("identifiers", index, name, most=0, patterns=searched.patterns, detail=searched.name)
