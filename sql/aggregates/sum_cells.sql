@@ -1,0 +1,12 @@
+-- Several choices of slots stand for one combination wherever a column is multi-valued.
+with cells as materialized (
+    ${cells}
+)
+select
+    combination_id,
+    ${codes},
+    sum(count)::bigint as count
+from cells
+where ${present}
+group by all
+order by all

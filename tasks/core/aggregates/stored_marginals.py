@@ -1,0 +1,191 @@
+"""Marginals on disk: for each counted set of columns, how many records hold each tuple of values.
+
+A folder: ``marginals.json`` (schema, slots, number of records, what was counted), ``dictionary.parquet``
+(column_id, code, value) and, for each length k, ``marginals_<k>.parquet`` (combination_id uint32,
+code_1..code_k uint32, count int64), sorted by combination_id and codes, tuples without an absent value
+only. A combination id is the place in `Marginals.combinations`. Equal marginals give equal bytes: row
+groups hold a fixed number of rows, whoever counted and in however many batches.
+"""
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.records.coded import read_dictionary, write_dictionary
+from tasks.core.records.columns import Schema
+
+ROWS_IN_A_GROUP = 1 << 20
+
+#: Combination ids by length; None stands for all of that length.
+Workload = Mapping[int, tuple[int, ...] | None]
+
+
+@dataclass(frozen=True)
+class MarginalFacts:
+    """What marginals are about; two partials add up if they agree in all but the number of records.
+
+    Attributes:
+        schema: the public schema.
+        slot_columns: for each slot of the coded records the index of its column, ascending.
+        values: for each column the text of codes 1, 2, ...
+        number_of_records: n, empty records included.
+        workload: what was counted.
+    """
+
+    schema: Schema
+    slot_columns: tuple[int, ...]
+    values: tuple[tuple[str, ...], ...]
+    number_of_records: int
+    workload: Workload
+
+    def combinations(self, length: int) -> list[tuple[int, ...]]:
+        """All sets of columns of this length, in canonical order.
+
+        The same as `Schema.combinations` wherever every cap is set; an uncapped column has as many slots
+        as the records needed.
+        """
+        return sorted(set(itertools.combinations(self.slot_columns, length)))
+
+    def counted(self, length: int) -> dict[int, tuple[int, ...]]:
+        """The combinations counted at this length by their id, ascending."""
+        every = self.combinations(length)
+        ids = self.workload[length]
+        return dict(enumerate(every)) if ids is None else {i: every[i] for i in ids}
+
+    def with_workload(self, asked: int | Sequence[tuple[int, ...]]) -> "MarginalFacts":
+        """The same facts with another workload.
+
+        Args:
+            asked: all combinations up to this length (-1: all lengths; clamped to the slots), or a
+                list of sets of column indexes, a multi-valued column once per item.
+
+        Raises:
+            ParameterError: if the length is 0 or below -1, or a set can't be formed.
+        """
+        if isinstance(asked, int):
+            if asked == 0 or asked < -1:
+                raise ParameterError(f"A reporting length is -1 (all) or at least 1, not {asked}.")
+            longest = len(self.slot_columns) if asked == -1 else min(asked, len(self.slot_columns))
+            return self._replaced(dict.fromkeys(range(1, longest + 1)))
+        chosen: dict[int, list[int]] = {}
+        for columns in asked:
+            every = self.combinations(len(columns))
+            wanted = tuple(sorted(columns))
+            if not wanted or wanted not in every:
+                raise ParameterError(
+                    "A set of columns to count names columns of the table, each at most as often as it has "
+                    f"items; the columns at {list(columns)} do not: correct the set."
+                )
+            chosen.setdefault(len(wanted), []).append(every.index(wanted))
+        return self._replaced({length: tuple(sorted(set(chosen[length]))) for length in sorted(chosen)})
+
+    def _replaced(self, workload: Workload) -> "MarginalFacts":
+        return MarginalFacts(self.schema, self.slot_columns, self.values, self.number_of_records, workload)
+
+    def write(self, folder: Path) -> None:
+        """Write all but the counts into an existing folder."""
+        body = {
+            "schema": json.loads(self.schema.to_json()),
+            "slot_columns": self.slot_columns,
+            "number_of_records": self.number_of_records,
+            "workload": {str(length): ids for length, ids in self.workload.items()},
+        }
+        text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
+        (folder / "marginals.json").write_text(text, encoding="utf-8")
+        write_dictionary(self.values, folder / "dictionary.parquet")
+
+
+@dataclass(frozen=True)
+class Marginals:
+    """Stored marginals: a folder and its facts."""
+
+    folder: Path
+    facts: MarginalFacts
+
+    @property
+    def lengths(self) -> tuple[int, ...]:
+        """The lengths that were counted, ascending."""
+        return tuple(sorted(self.facts.workload))
+
+    def path(self, length: int) -> Path:
+        """The Parquet file of one length."""
+        return self.folder / f"marginals_{length}.parquet"
+
+    def table(self, length: int) -> pa.Table:
+        """All rows of one length, in memory."""
+        return pq.read_table(self.path(length))
+
+
+def read_marginals(folder: Path) -> Marginals:
+    """The marginals that a counting function stored here."""
+    body = json.loads((folder / "marginals.json").read_text(encoding="utf-8"))
+    schema = Schema.from_json(json.dumps(body["schema"]))
+    workload = {int(k): None if ids is None else tuple(ids) for k, ids in body["workload"].items()}
+    facts = MarginalFacts(
+        schema=schema,
+        slot_columns=tuple(body["slot_columns"]),
+        values=read_dictionary(folder / "dictionary.parquet", len(schema.columns)),
+        number_of_records=body["number_of_records"],
+        workload=workload,
+    )
+    return Marginals(folder, facts)
+
+
+def check_same_table(facts: Sequence[MarginalFacts]) -> None:
+    """Raise unless partials are of partitions of one table: same schema, slots, dictionary, workload."""
+    first = facts[0]
+    for other in facts[1:]:
+        same = (first.schema, first.slot_columns, first.values, dict(first.workload))
+        if same != (other.schema, other.slot_columns, other.values, dict(other.workload)):
+            raise InternalError("Partitions of one table must share schema, slots, dictionary and workload.")
+
+
+def table_schema(length: int) -> pa.Schema:
+    """Columns of ``marginals_<length>.parquet``."""
+    codes = [(f"code_{place}", pa.uint32()) for place in range(1, length + 1)]
+    return pa.schema([("combination_id", pa.uint32()), *codes, ("count", pa.int64())])
+
+
+class MarginalsWriter:
+    """Appends rows in their final order and cuts them into row groups of one size."""
+
+    def __init__(self, writer: pq.ParquetWriter, schema: pa.Schema) -> None:
+        self._writer, self._schema = writer, schema
+        self._pending: list[pa.Table] = []
+        self._rows = 0
+
+    def append(self, rows: pa.Table) -> None:
+        """Append rows that follow all those before them."""
+        self._pending.append(rows.cast(self._schema))
+        self._rows += rows.num_rows
+        while self._rows >= ROWS_IN_A_GROUP:
+            self._write(ROWS_IN_A_GROUP)
+
+    def finish(self) -> None:
+        """Write what is left."""
+        if self._rows:
+            self._write(self._rows)
+
+    def _write(self, rows: int) -> None:
+        # One chunk a group: page boundaries must not depend on how the rows arrived.
+        everything = pa.concat_tables(self._pending)
+        self._writer.write_table(everything.slice(0, rows).combine_chunks(), row_group_size=rows)
+        self._pending = [everything.slice(rows)]
+        self._rows -= rows
+
+
+@contextmanager
+def writing(path: Path, length: int) -> Iterator[MarginalsWriter]:
+    """A writer of one length's file."""
+    schema = table_schema(length)
+    with pq.ParquetWriter(path, schema, compression="zstd") as file:
+        writer = MarginalsWriter(file, schema)
+        yield writer
+        writer.finish()

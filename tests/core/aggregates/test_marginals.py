@@ -1,0 +1,225 @@
+"""Exact counting against published examples and an obvious oracle."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates.marginals import count_marginals, count_partition, merge_partials
+from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
+from tasks.core.aggregates.wide_form import as_aggregates
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.queries import Resources
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column, Schema
+from tests.oracles.marginals import T1, coded, count, read_back, rows
+
+ABC = Schema(tuple(Column(name) for name in "ABC"))
+ONE_THREAD = Resources(threads=1)
+
+
+def stored(records: CodedRecords, folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    records.write(folder)
+    return folder
+
+
+def counted(records: CodedRecords, folder: Path, workload=3, resources=ONE_THREAD) -> Marginals:
+    source, destination = stored(records, folder / "records"), folder / "marginals"
+    destination.mkdir()
+    return count_marginals(source, destination, workload, resources)
+
+
+def digest(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+def texts(marginals: Marginals) -> dict[str, int]:
+    aggregates = as_aggregates(marginals)
+    found = {}
+    for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
+        for row, value in zip(ids, counts, strict=True):
+            found[";".join(aggregates.attributes[i].text for i in row)] = int(value)
+    return found
+
+
+T1_COUNTS = {
+    "A:a1": 3,
+    "A:a2": 2,
+    "B:b1": 1,
+    "B:b2": 3,
+    "C:c1": 3,
+    "C:c2": 1,
+    "A:a1;B:b1": 1,
+    "A:a1;B:b2": 2,
+    "A:a1;C:c1": 2,
+    "A:a2;B:b2": 1,
+    "A:a2;C:c1": 1,
+    "A:a2;C:c2": 1,
+    "B:b1;C:c1": 1,
+    "B:b2;C:c1": 2,
+    "A:a1;B:b1;C:c1": 1,
+    "A:a1;B:b2;C:c1": 1,
+    "A:a2;B:b2;C:c1": 1,
+}
+
+
+@pytest.mark.parametrize("length", [3, -1, 5])
+def test_t1_the_five_row_example_has_its_seventeen_combinations(tmp_path: Path, length: int) -> None:
+    marginals = counted(coded(ABC, T1), tmp_path, length)
+    assert texts(marginals) == T1_COUNTS
+    assert marginals.facts.number_of_records == 5
+    assert read_marginals(marginals.folder) == marginals
+
+
+def test_t4_columns_of_absent_zeros_count_nothing(tmp_path: Path) -> None:
+    table = rows("a1,b1,c1,,,d1 a1,b1,,,,d1 a2,,c2,,,d2 a1,,c1,,,")
+    marginals = counted(coded(Schema(tuple(Column(name) for name in "ABCFGD")), table), tmp_path)
+    found = texts(marginals)
+    assert found["A:a1;B:b1;D:d1"] == 2
+    assert not any("F" in text or "G" in text for text in found)
+    assert as_aggregates(marginals).headers == tuple("ABCFGD")
+
+
+SETTINGS = settings(max_examples=60, deadline=None)
+COLUMNS = [
+    Column("A"),
+    Column("A-"),
+    Column("M", delimiter=";", max_items=3),
+    Column("0"),
+    Column("N", delimiter=";", max_items=2),
+]
+VALUES = ["x", "y", "10", "9", "é"]
+single = st.sets(st.sampled_from(VALUES), max_size=1)
+TABLES = st.lists(
+    st.tuples(
+        single,
+        single,
+        st.sets(st.sampled_from(VALUES), max_size=3),
+        single,
+        st.sets(st.sampled_from(VALUES), max_size=2),
+    ).map(list),
+    max_size=25,
+)
+
+
+@given(table=TABLES, uncapped=st.booleans(), parts=st.integers(1, 3))
+@SETTINGS
+def test_counts_are_those_of_the_oracle(tmp_path_factory, table, uncapped, parts) -> None:
+    tmp_path = tmp_path_factory.mktemp("oracle")
+    columns = [
+        Column(c.name, delimiter=c.delimiter, max_items=0 if uncapped and c.delimiter else c.max_items)
+        for c in COLUMNS
+    ]
+    records = coded(Schema(tuple(columns)), table)
+    whole = counted(records, tmp_path / "whole", -1)
+    aggregates = as_aggregates(whole)
+    for length in whole.lengths:
+        assert read_back(aggregates, length) == count(table, length)
+        assert (np.diff(aggregates.combinations[length - 1], axis=1) > 0).all()
+    assert [a.text for a in aggregates.attributes] == sorted(a.text for a in aggregates.attributes)
+    folders = [stored(part, tmp_path / f"part_{i}") for i, part in enumerate(cut(records, parts))]
+    destination = tmp_path / "merged"
+    destination.mkdir()
+    count_marginals(folders, destination, -1, ONE_THREAD)
+    assert digest(destination) == digest(whole.folder)
+
+
+def cut(records: CodedRecords, parts: int) -> list[CodedRecords]:
+    pieces = [np.array_split(codes, parts) for codes in records.slots]
+    sizes = [len(piece) for piece in np.array_split(np.zeros(records.number_of_records), parts)]
+    return [
+        CodedRecords(
+            records.schema, tuple(p[i] for p in pieces), records.slot_columns, records.values, sizes[i]
+        )
+        for i in range(parts)
+    ]
+
+
+def wide_table(rows_: int, seed: int, sizes: list[int]) -> CodedRecords:
+    generator = np.random.default_rng(seed)
+    slots = tuple(generator.integers(0, size + 1, rows_).astype(np.uint16) for size in sizes)
+    values = tuple(tuple(f"v{code:05d}" for code in range(size)) for size in sizes)
+    schema = Schema(tuple(Column(f"c{i}") for i in range(len(sizes))))
+    return CodedRecords(schema, slots, tuple(range(len(sizes))), values, rows_)
+
+
+def test_bytes_are_the_same_whatever_the_threads_and_the_memory(tmp_path: Path) -> None:
+    source = stored(wide_table(200_000, 1, [3, 40, 300, 2, 25]), tmp_path / "records")
+    digests = []
+    for index, (threads, memory) in enumerate([(1, 0), (2, 0), (2, 200)]):
+        destination = tmp_path / f"marginals_{index}"
+        destination.mkdir()
+        count_marginals(source, destination, 3, Resources(tmp_path, threads, memory))
+        digests.append(digest(destination))
+    assert digests[0] == digests[1] == digests[2]
+
+
+def test_what_does_not_fit_is_spilled_and_counted_right(tmp_path: Path) -> None:
+    records = wide_table(1_500_000, 2, [1000, 1000, 1000])
+    source = stored(records, tmp_path / "records")
+    destination = tmp_path / "marginals"
+    destination.mkdir()
+    marginals = count_marginals(source, destination, [(0, 1, 2)], Resources(tmp_path, 1, 64))
+    filled = np.stack([codes.astype(np.int64) for codes in records.slots], axis=1)
+    filled = filled[(filled > 0).all(axis=1)]
+    keys, counts = np.unique((filled[:, 0] << 20) + (filled[:, 1] << 10) + filled[:, 2], return_counts=True)
+    table = marginals.table(3)
+    found = (table["code_1"].to_numpy().astype(np.int64) << 20) + (table["code_2"].to_numpy() << 10)
+    assert np.array_equal(found + table["code_3"].to_numpy(), keys)
+    assert np.array_equal(table["count"].to_numpy(), counts)
+
+
+def test_a_set_of_columns_counts_as_it_does_among_all(tmp_path: Path) -> None:
+    records = wide_table(500, 3, [3, 4, 5, 2])
+    everything = counted(records, tmp_path / "all")
+    chosen = counted(records, tmp_path / "chosen", [(3, 1), (0, 1, 2), (2, 0)])
+    assert chosen.lengths == (2, 3)
+    for length in chosen.lengths:
+        ids = list(chosen.facts.counted(length))
+        table = everything.table(length).to_pandas()
+        expected = table[table.combination_id.isin(ids)].reset_index(drop=True)
+        assert chosen.table(length).to_pandas().equals(expected)
+    assert set(chosen.facts.counted(2).values()) == {(1, 3), (0, 2)}
+    with pytest.raises(ParameterError, match="reporting length"):
+        as_aggregates(chosen)
+
+
+@pytest.mark.parametrize("workload", [0, -2, [(0, 0)], [(0, 7)], [()]])
+def test_a_workload_that_cannot_be_formed_is_refused(tmp_path: Path, workload) -> None:
+    with pytest.raises(ParameterError):
+        counted(coded(ABC, T1), tmp_path, workload)
+
+
+def test_partials_of_different_tables_do_not_add_up(tmp_path: Path) -> None:
+    one = counted(coded(ABC, T1), tmp_path / "one")
+    other = counted(coded(ABC, T1[:2]), tmp_path / "other")
+    destination = tmp_path / "merged"
+    destination.mkdir()
+    with pytest.raises(InternalError, match="Partitions"):
+        merge_partials([one, other], destination)
+
+
+@pytest.mark.parametrize("table", [[], [[set(), set(), set()]] * 3])
+def test_tables_of_nothing_have_no_combinations(tmp_path: Path, table) -> None:
+    marginals = counted(coded(ABC, table), tmp_path)
+    assert [marginals.table(length).num_rows for length in marginals.lengths] == [0, 0, 0]
+    assert as_aggregates(marginals).number_of_records == len(table)
+
+
+def test_a_table_without_columns_is_counted(tmp_path: Path) -> None:
+    marginals = counted(CodedRecords(Schema(()), (), (), (), 4), tmp_path)
+    assert (marginals.lengths, marginals.facts.number_of_records) == ((), 4)
+
+
+def test_progress_goes_up_to_one(tmp_path: Path) -> None:
+    seen: list[float] = []
+    source = stored(coded(ABC, T1), tmp_path / "records")
+    destination = tmp_path / "marginals"
+    destination.mkdir()
+    count_partition(source, destination, 3, ONE_THREAD, seen.append)
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
