@@ -1,0 +1,174 @@
+"""``make bench``: figures beside the published peer, one JSON line each.
+
+Each is CPU seconds of ours and of the peer in the same run, one thread each, their ratio and its bar. Peer
+sections of over a minute run once, others three times, interleaved with ours; medians. Names may be given
+as arguments to run those figures alone.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.benchmarks.data import FOLDER, ROOT, Table, adult, generated
+
+PEER = "pac-synth==0.0.8"
+_LONG = 60.0
+Result = dict[str, object]
+
+
+def peer_python() -> Path:
+    """The peer's own environment, made when it is missing."""
+    python = FOLDER / "peer" / "bin" / "python"
+    if not python.exists():
+        FOLDER.mkdir(exist_ok=True)
+        print(f"Making the peer's environment ({PEER})", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", FOLDER / "peer"], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", PEER, "pandas", "numpy"], check=True)
+    return python
+
+
+def peer(section: str, table: Table, length: int, records: int = 0) -> Result:
+    """One measurement of the peer."""
+    script = ROOT / "tests" / "benchmarks" / "peer.py"
+    return _measured([peer_python(), script, section, table.path, length, records])
+
+
+def ours(section: str, table: Table, *arguments: object) -> Result:
+    """One measurement of ours, in a process of its own."""
+    return _measured([sys.executable, "-m", "tests.benchmarks.ours", section, table.path, *arguments])
+
+
+def _measured(command: list[object]) -> Result:
+    done = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    if done.returncode:
+        raise SystemExit(f"{command[1:4]} failed:\n{done.stderr[-2000:]}")
+    result: Result = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def interleaved(us: Callable[[], Result], them: Callable[[], Result]) -> tuple[list[Result], list[Result]]:
+    """Three pairs in turn; the peer once where it takes over a minute."""
+    mine, theirs = [us()], [them()]
+    for _ in range(2):
+        mine.append(us())
+        if _seconds(theirs[0]) < _LONG:
+            theirs.append(them())
+    return mine, theirs
+
+
+def _seconds(result: Result, key: str = "cpu_s") -> float:
+    return float(str(result[key]))
+
+
+def median(results: list[Result], key: str = "cpu_s") -> float:
+    """Median of one key over results."""
+    return statistics.median(_seconds(result, key) for result in results)
+
+
+def report(name: str, mine: float, theirs: float, bar: float, **more: object) -> None:
+    """One JSON line."""
+    line = {
+        "name": name,
+        "ours_cpu_s": round(mine, 6),
+        "peer_cpu_s": round(theirs, 6),
+        "ratio": round(theirs / mine, 1),
+        "bar": bar,
+        "unit": "CPU s",
+    }
+    print(json.dumps(line | more), flush=True)
+
+
+def count_adult_r3() -> None:
+    """Exact counting by DuckDB alone."""
+    table = adult()
+    mine, theirs = interleaved(lambda: ours("count", table, 3), lambda: peer("count", table, 3))
+    assert mine[0]["combinations"] == theirs[0]["combinations"], "both count the same combinations"
+    report("count_adult_r3", median(mine), median(theirs), 20, data=table.name)
+
+
+def _dp_fit(length: int, bar: float) -> None:
+    table = adult()
+    mine, theirs = interleaved(
+        lambda: ours("fit", table, length, "zcdp"), lambda: peer("fit", table, length)
+    )
+    agree = agreement(mine, theirs)
+    name = f"dp_fit_adult_r{length}"
+    report(name, median(mine), median(theirs), bar, data=table.name, accountant="zcdp", survivors=agree)
+    default = [ours("fit", table, length, "gdp") for _ in range(3)]
+    report(name, median(default), median(theirs), bar, data=table.name, accountant="gdp")
+
+
+def agreement(mine: list[Result], theirs: list[Result]) -> list[list[float]]:
+    """Survivors a length, ours and theirs, which must agree within 3 % (or four values at length 1)."""
+    pairs = []
+    for length in range(len(mine[0]["survivors"])):  # type: ignore[arg-type]
+        us = statistics.mean(result["survivors"][length] for result in mine)  # type: ignore[index]
+        them = statistics.mean(result["survivors"][length] for result in theirs)  # type: ignore[index]
+        tolerance = max(0.03 * them, 4)
+        assert abs(us - them) <= tolerance, f"survivors of length {length + 1}: {us} and {them}"
+        pairs.append([round(us, 1), round(them, 1)])
+    return pairs
+
+
+def dp_fit_adult_r3() -> None:
+    """The whole fit, from codes in memory to released counts, R = 3."""
+    _dp_fit(3, 100)
+
+
+def dp_fit_adult_r4() -> None:
+    """The same, R = 4."""
+    _dp_fit(4, 50)
+
+
+def synthesis_adult_r3() -> None:
+    """Synthesis from the peer's own aggregates, per record; then errors on a full run."""
+    table = adult()
+    theirs = peer("sample", table, 3, 3000)
+    mine = [ours("synthesis", table, 3000) for _ in range(3)]
+    peer_each = _seconds(theirs, "sample_cpu_s") / float(str(theirs["records"]))
+    each = statistics.median(_seconds(result) / float(str(result["records"])) for result in mine)
+    full = generated(10_000, 15)
+    peer("sample", full, 3, 0)
+    errors = ours("errors", full)
+    report("synthesis_adult_r3", each, peer_each, 100, data=table.name, per="record", full_run=errors)
+
+
+def whole_adult_r3() -> None:
+    """CSV to report, imports included, without the start-up of Prefect and Great Expectations."""
+    table = adult()
+    theirs = peer("whole", table, 3, 0)
+    mine = [ours("whole", table, 3) for _ in range(3)]
+    starts = ours("starts", table)
+    report(
+        "whole_adult_r3",
+        median(mine),
+        _seconds(theirs),
+        30,
+        data=table.name,
+        peak_mb=max(int(str(result["peak_mb"])) for result in mine),
+        peer_peak_mb=theirs["peak_mb"],
+        beside=starts,
+    )
+
+
+FIGURES = (count_adult_r3, dp_fit_adult_r3, dp_fit_adult_r4, synthesis_adult_r3, whole_adult_r3)
+
+
+def main() -> None:
+    """Run the figures named, or all."""
+    wanted = sys.argv[1:] or [figure.__name__ for figure in FIGURES]
+    unknown = set(wanted) - {figure.__name__ for figure in FIGURES}
+    if unknown:
+        raise SystemExit(f"No figure is called {', '.join(sorted(unknown))}.")
+    for figure in FIGURES:
+        if figure.__name__ in wanted:
+            figure()
+
+
+if __name__ == "__main__":
+    main()
