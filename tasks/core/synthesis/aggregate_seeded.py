@@ -100,7 +100,7 @@ def synthesize(
         parameters: see `AggregateSeeded`.
         seed: any integer; names the random stream.
         threads: SDS's ``parallel_jobs``: 1 is one shard, t is t shards, 0 is 8 shards on all cores.
-        progress: told the share that is done, 0 to 1, about twice a second.
+        progress: told the share that is done, 0 to 1, a few times a second; the last time 1.
 
     Raises:
         ParameterError: threads below 0, or counts too large to be summed in 63 bits.

@@ -63,10 +63,9 @@ def attribute_at(word: int, bit: np.uint64) -> int:
 
 
 @njit(cache=True, nogil=True)
-def place_of(rows: Rows, place: int, bit: np.uint64) -> int:
-    """Where in ``joined`` the number for one set bit (given as a mask) of a word is."""
-    below = ones_in(rows.bits[place] & (bit - ONE))
-    return int(rows.first[place] + np.int64(below))
+def rank_of(bits: np.uint64, bit: np.uint64) -> int:
+    """How many bits are set below one (given as a mask): how far behind ``first`` its number is."""
+    return int(np.int64(ones_in(bits & (bit - ONE))))
 
 
 @njit(cache=True, nogil=True)
@@ -85,7 +84,7 @@ def join(rows: Rows, combination: int, attribute: int) -> int:
     bit = ONE << np.uint64(attribute & 63)
     if rows.bits[low] & bit == np.uint64(0):
         return MISSING
-    return int(rows.joined[place_of(rows, low, bit)])
+    return int(rows.joined[rows.first[low] + rank_of(rows.bits[low], bit)])
 
 
 @njit(cache=True, nogil=True)

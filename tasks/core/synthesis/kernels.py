@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from tasks.core.synthesis.index_kernels import ONE, Rows, attribute_at, join, place_of
+from tasks.core.synthesis.index_kernels import ONE, Rows, attribute_at, join, rank_of
 
 #: Places in ``Supply.now``.
 FIRST_TOTAL = 0  # sum of the weights of first attributes
@@ -96,13 +96,13 @@ def list_subsets(law: Law, supply: Supply, work: Workspace, attribute: int) -> i
     """List the combinations that an attribute makes with the record's; returns where they start."""
     start = int(supply.now[SUBSETS])
     longest = law.reporting_length if law.synthetic_counts else law.reporting_length - 1
+    rows, subset, length = law.rows, work.subset, work.subset_length
     end = start
-    work.subset[end], work.subset_length[end] = attribute, 1
+    subset[end], length[end] = attribute, 1
     end += 1
     for i in range(start):
-        if work.subset_length[i] < longest:
-            work.subset[end] = join(law.rows, work.subset[i], attribute)
-            work.subset_length[end] = work.subset_length[i] + 1
+        if length[i] < longest:
+            subset[end], length[end] = join(rows, subset[i], attribute), length[i] + 1
             end += 1
     supply.now[SUBSETS] = end
     return start
@@ -111,20 +111,21 @@ def list_subsets(law: Law, supply: Supply, work: Workspace, attribute: int) -> i
 @njit(cache=True, nogil=True)
 def start_candidates(law: Law, supply: Supply, work: Workspace, attribute: int) -> None:
     """Candidates beside a first attribute: what may join it and is available."""
-    rows = law.rows
+    start, word, bits = law.rows.start, law.rows.word, law.rows.bits
+    available, remaining, counts, spent = supply.available, supply.remaining, work.kept, work.spent
     words = 0
-    for place in range(rows.start[attribute], rows.start[attribute + 1]):
-        rest, usable = rows.bits[place], np.uint64(0)
+    for place in range(start[attribute], start[attribute + 1]):
+        rest, usable = bits[place], np.uint64(0)
         while rest:
             bit = rest & (~rest + ONE)
             rest ^= bit
-            candidate = attribute_at(rows.word[place], bit)
-            if supply.available[candidate] > 0:
+            candidate = attribute_at(word[place], bit)
+            if available[candidate] > 0:
                 usable |= bit
-                work.kept[candidate * law.depth] = law.sign * supply.remaining[candidate]
-                work.spent[candidate] = supply.remaining[candidate] <= 0
+                counts[candidate * law.depth] = law.sign * remaining[candidate]
+                spent[candidate] = remaining[candidate] <= 0
         if usable:
-            work.word[words], work.bits[words] = rows.word[place], usable
+            work.word[words], work.bits[words] = word[place], usable
             words += 1
     supply.now[CANDIDATE_WORDS] = words
     supply.now[KEPT] = 1
@@ -133,55 +134,56 @@ def start_candidates(law: Law, supply: Supply, work: Workspace, attribute: int) 
 @njit(cache=True, nogil=True)
 def narrow_candidates(law: Law, supply: Supply, work: Workspace, combination: int) -> None:
     """Keep only the candidates that may join a combination."""
-    rows = law.rows
+    word, bits, candidate_word, candidate_bits = law.rows.word, law.rows.bits, work.word, work.bits
+    place, end = law.rows.start[combination], law.rows.start[combination + 1]
     words = 0
-    place, end = rows.start[combination], rows.start[combination + 1]
     for i in range(supply.now[CANDIDATE_WORDS]):
-        while place < end and rows.word[place] < work.word[i]:
+        while place < end and word[place] < candidate_word[i]:
             place += 1
-        if place < end and rows.word[place] == work.word[i]:
-            both = work.bits[i] & rows.bits[place]
+        if place < end and word[place] == candidate_word[i]:
+            both = candidate_bits[i] & bits[place]
             if both:
-                work.word[words], work.bits[words] = work.word[i], both
+                candidate_word[words], candidate_bits[words] = candidate_word[i], both
                 words += 1
     supply.now[CANDIDATE_WORDS] = words
 
 
 @njit(cache=True, nogil=True)
-def keep_count(work: Workspace, base: int, kept: int, depth: int, count: int) -> None:
+def keep_count(counts: npt.NDArray[np.int64], base: int, kept: int, depth: int, count: int) -> None:
     """Insert into the descending counts at ``base``, of which ``kept`` are there, the last falling out."""
-    place = kept
+    place = base + kept
     if kept == depth:
-        if count <= work.kept[base + depth - 1]:
-            return
-        place = depth - 1
-    while place > 0 and work.kept[base + place - 1] < count:
-        work.kept[base + place] = work.kept[base + place - 1]
         place -= 1
-    work.kept[base + place] = count
+        if count <= counts[place]:
+            return
+    while place > base and counts[place - 1] < count:
+        counts[place] = counts[place - 1]
+        place -= 1
+    counts[place] = count
 
 
 @njit(cache=True, nogil=True)
 def add_counts(law: Law, supply: Supply, work: Workspace, combination: int, whole: bool) -> None:
     """Note, for every candidate, the remaining count of a combination (``whole``: the record) with it."""
-    rows = law.rows
-    place = rows.start[combination]
-    kept = int(supply.now[KEPT])
+    word, bits, first, joined = law.rows.word, law.rows.bits, law.rows.first, law.rows.joined
+    remaining, counts, depth, sign = supply.remaining, work.kept, law.depth, law.sign
+    candidate_word, candidate_bits, spent = work.word, work.bits, work.spent
+    place, kept = law.rows.start[combination], int(supply.now[KEPT])
     for i in range(supply.now[CANDIDATE_WORDS]):
-        while rows.word[place] < work.word[i]:
+        while word[place] < candidate_word[i]:
             place += 1
-        rest = work.bits[i]
+        rest = candidate_bits[i]
         while rest:
             bit = rest & (~rest + ONE)
             rest ^= bit
-            candidate = attribute_at(work.word[i], bit)
-            count = supply.remaining[rows.joined[place_of(rows, place, bit)]]
+            candidate = attribute_at(word[place], bit)
+            count = remaining[joined[first[place] + rank_of(bits[place], bit)]]
             if count <= 0:
-                work.spent[candidate] = True
+                spent[candidate] = True
             if whole:
                 work.whole[candidate] = count
-            keep_count(work, candidate * law.depth, kept, law.depth, law.sign * count)
-    supply.now[KEPT] = min(kept + 1, law.depth)
+            keep_count(counts, candidate * depth, kept, depth, sign * count)
+    supply.now[KEPT] = min(kept + 1, depth)
 
 
 @njit(cache=True, nogil=True)
@@ -192,29 +194,30 @@ def accept(law: Law, supply: Supply, work: Workspace, attribute: int, size: int)
     if law.reporting_length == 1:
         return
     longest = min(size, law.reporting_length - 1)
+    subset, length = work.subset, work.subset_length
     if size == 1:
         start_candidates(law, supply, work, attribute)
     else:
         for i in range(start, end):
-            if work.subset_length[i] == longest:
-                narrow_candidates(law, supply, work, work.subset[i])
+            if length[i] == longest:
+                narrow_candidates(law, supply, work, subset[i])
     for i in range(start, end):
-        if work.subset_length[i] <= longest:
-            add_counts(law, supply, work, work.subset[i], work.subset_length[i] == size)
+        if length[i] <= longest:
+            add_counts(law, supply, work, subset[i], length[i] == size)
 
 
 @njit(cache=True, nogil=True)
-def percentile(law: Law, work: Workspace, candidate: int, size: int) -> int:
-    """Type-8 percentile of a candidate's counts, half rounded away from zero, in exact integers."""
-    base = candidate * law.depth
-    low = law.sign * work.kept[base + law.lower[size]]
-    high = law.sign * work.kept[base + law.upper[size]]
-    return int(low + ((high - low) * law.share[size] + 150) // 300)
+def between(low: int, high: int, share: int) -> int:
+    """``share`` 300ths of the way from one count to another, half rounded away from zero."""
+    return low + ((high - low) * share + 150) // 300
 
 
 @njit(cache=True, nogil=True)
 def weigh(law: Law, supply: Supply, work: Workspace, size: int) -> int:
     """Fill ``drawn`` and ``cumulative`` for a record of ``size`` >= 1; returns how many are allowed."""
+    counts, spent, whole, drawn, cumulative = work.kept, work.spent, work.whole, work.drawn, work.cumulative
+    depth, sign = law.depth, law.sign
+    lower, upper, share = law.lower[size], law.upper[size], law.share[size]
     allowed, total = 0, 0
     for i in range(supply.now[CANDIDATE_WORDS]):
         rest = work.bits[i]
@@ -223,14 +226,15 @@ def weigh(law: Law, supply: Supply, work: Workspace, size: int) -> int:
             rest ^= bit
             candidate = attribute_at(work.word[i], bit)
             if size < law.reporting_length:
-                weight = work.whole[candidate]
-            elif work.spent[candidate]:
+                weight = whole[candidate]
+            elif spent[candidate]:
                 weight = 0
             else:
-                weight = percentile(law, work, candidate, size)
+                base = candidate * depth
+                weight = between(sign * counts[base + lower], sign * counts[base + upper], share)
             if weight > 0:
                 total += weight
-                work.drawn[allowed], work.cumulative[allowed] = candidate, total
+                drawn[allowed], cumulative[allowed] = candidate, total
                 allowed += 1
     return allowed
 

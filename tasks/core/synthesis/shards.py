@@ -4,20 +4,24 @@ The number of shards is a matter of the configuration alone, so the records are 
 """
 
 import math
+import time
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.errors import InternalError
 from tasks.core.synthesis.drawing_kernels import EXHAUSTED, RECORD_TOO_LONG, draw_records, fill_tree
 from tasks.core.synthesis.generator_kernels import stream
 from tasks.core.synthesis.index import Index
 from tasks.core.synthesis.kernels import Law, Supply, Workspace
 
-#: Records and attribute ids drawn between two looks at the clock.
-SLICE_RECORDS = 1 << 14
-SLICE_IDS = 1 << 18
+#: Records in the first slice; later ones are made longer or shorter to take about this long, so that
+#: progress can be told and an interrupt is heard. How records are sliced does not change them.
+_FIRST_SLICE = 256
+_LARGEST_SLICE = 1 << 16
+_SECONDS_A_SLICE = 0.2
 #: Room is made for records of this size first, and doubled when one outgrows it.
 _FIRST_CAPACITY = 16
 
@@ -129,6 +133,7 @@ class Shard:
     done: float = 0.0
     _slices: list[Drawn] = field(default_factory=list)
     _records: int = 0
+    _slice: int = _FIRST_SLICE
 
     def __post_init__(self) -> None:
         """Set the supply to its beginning."""
@@ -145,29 +150,44 @@ class Shard:
         self._make_room(min(_FIRST_CAPACITY, self._longest))
 
     def _make_room(self, capacity: int) -> None:
+        """Make room for records of up to ``capacity`` attributes."""
         self._law = law_of(self.index, self.percentage, self.synthetic_counts, capacity)
         self._work = workspace_of(self.index, self._law)
 
+    def _grow(self) -> None:
+        capacity = len(self._law.lower) - 1
+        if capacity >= self._longest:
+            raise InternalError("A synthetic record holds more combinations than the aggregates have.")
+        self._make_room(min(2 * capacity, self._longest))
+
     def advance(self) -> bool:
         """Draw one slice of records; returns whether there is more to do."""
-        wanted = SLICE_RECORDS
+        wanted = self._slice
         if self.target is not None:
             wanted = min(wanted, self.target - self._records)
         if wanted and self.target is not None and not self.available.any():
             self._keep(np.zeros(wanted, np.int32), np.empty(0, np.int32))
             return self._records < self.target
         sizes = np.empty(wanted, np.int32)
-        ids = np.empty(SLICE_IDS + self._law.longest, np.int32)
+        ids = np.empty(wanted * _FIRST_CAPACITY + self._law.longest, np.int32)
+        begun = time.monotonic()
         ended, records, used = draw_records(self._law, self._supply, self._work, sizes, ids)
+        self._set_slice(time.monotonic() - begun)
         self._keep(sizes[:records].copy(), ids[:used].copy())
         if ended == RECORD_TOO_LONG:
-            self._make_room(min(2 * (len(self._law.lower) - 1), self._longest))
+            self._grow()
             return True
         if self.target is None:
             return bool(ended != EXHAUSTED)
         if ended == EXHAUSTED:
             self._reset()
         return self._records < self.target
+
+    def _set_slice(self, seconds: float) -> None:
+        if seconds < _SECONDS_A_SLICE / 2:
+            self._slice = min(2 * self._slice, _LARGEST_SLICE)
+        elif seconds > 2 * _SECONDS_A_SLICE:
+            self._slice = max(self._slice // 2, 1)
 
     def _reset(self) -> None:
         """Make everything available again and forget what was synthesised (sds.md 4.4)."""
