@@ -234,7 +234,8 @@ def _sentences(error: ValidationError) -> list[str]:
     names |= {place: f"privacy.{key}" for key, place in PRIVACY_PLACES.items() if place not in names}
     found = []
     for detail in error.errors(include_url=False, include_input=False):
-        place = tuple(str(part) for part in detail["loc"])
+        # Without the names of a union's members, which pydantic puts between the keys.
+        place = tuple(str(part) for part in detail["loc"] if not _is_member(str(part)))
         name = next(
             (names[place[:n]] for n in range(len(place), 0, -1) if place[:n] in names), ".".join(place)
         )
@@ -246,6 +247,10 @@ def _sentences(error: ValidationError) -> list[str]:
             message = detail["msg"].removeprefix("Value error, ")
             found.append(f"{name}: {message[0].lower()}{message[1:]}.")
     return list(dict.fromkeys(found))
+
+
+def _is_member(part: str) -> bool:
+    return part[:1].isupper() or "[" in part
 
 
 def _impossible(configuration: RunConfiguration, flat: dict[str, Any]) -> list[str]:

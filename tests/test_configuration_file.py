@@ -1,0 +1,158 @@
+"""A configuration file: SDS's keys keep their meaning, and every problem is reported at once."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tasks.configuration_file import from_flat, read_configuration
+from tasks.core.errors import ParameterError
+
+SMALLEST = {"sensitive_microdata_path": "people.csv", "dp_aggregates": True, "noise_epsilon": 4.0}
+
+#: As SDS's own templates are written, for differential privacy.
+SDS_TEMPLATE = {
+    **SMALLEST,
+    "sensitive_microdata_delimiter": "\t",
+    "subject_id": None,
+    "use_columns": [],
+    "multi_value_columns": {},
+    "record_limit": -1,
+    "sensitive_zeros": [],
+    "reporting_length": 4,
+    "reporting_resolution": 10,
+    "synthesis_mode": "aggregate_seeded",
+    "parallel_jobs": 1,
+    "cache_max_size": 10000,
+    "use_synthetic_counts": False,
+    "weight_selection_percentile": 95,
+    "aggregate_seeded_counts_scale_factor": None,
+    "percentile_percentage": 99,
+    "percentile_epsilon_proportion": 0.01,
+    "sigma_proportions": [1.0, 0.5, 0.33, 0.25],
+    "number_of_records_epsilon_proportion": 0.005,
+    "delta_factor": None,
+    "noise_threshold_type": "adaptive",
+    "noise_threshold_values": {"2": 0.1, "3": 0.4, "4": 1},
+    "oversampling_ratio": None,
+    "oversampling_tries": None,
+    "prefix": "my",
+    "output_dir": "./my_output",
+    "report_title": "",
+    "report_visuals": {},
+    "report_pages": {},
+}
+
+
+def problems(flat: dict[str, object]) -> str:
+    with pytest.raises(ParameterError) as found:
+        from_flat(flat)
+    assert found.value.exit_code == 2
+    return str(found.value)
+
+
+def test_sds_template_is_read_unchanged() -> None:
+    configuration = from_flat(SDS_TEMPLATE)
+    assert configuration.reporting_length == 4
+    assert configuration.input.delimiter == "\t"
+    assert configuration.input.record_limit is None
+    assert configuration.protection.sigma_proportions == (1.0, 0.5, 0.33, 0.25)
+    assert configuration.protection.number_of_records_proportion == 0.005
+    assert configuration.protection.thresholds.values == {2: 0.1, 3: 0.4, 4: 1.0}  # type: ignore[union-attr]
+    assert configuration.unused_keys == (
+        "percentile_percentage",
+        "percentile_epsilon_proportion",
+        "cache_max_size",
+    )
+
+
+def test_dataset_is_the_prefix_where_none_is_named() -> None:
+    assert from_flat(SMALLEST | {"prefix": "survey"}).dataset == "survey"
+    assert not from_flat(SMALLEST | {"prefix": "survey"}).dataset_is_named
+    assert from_flat(SMALLEST | {"dataset": "people"}).dataset_is_named
+
+
+def test_defaults_are_those_of_the_documents() -> None:
+    protection = from_flat(SMALLEST).protection
+    assert (protection.accountant, protection.delta, protection.threshold_delta_share) == ("gdp", 1e-6, 0.1)
+    assert (protection.contribution, protection.thresholds.kind) == ("schema", "spurious")  # type: ignore[union-attr]
+
+
+def test_zcdp_means_the_percentile_as_in_sds() -> None:
+    assert from_flat(SMALLEST | {"privacy": {"accountant": "zcdp"}}).protection.contribution == "percentile"
+
+
+def test_epsilon_may_stand_in_either_place_but_not_differ() -> None:
+    only = {"sensitive_microdata_path": "people.csv", "privacy": {"epsilon": 2}}
+    assert from_flat(only).protection.epsilon == 2
+    assert from_flat(SMALLEST | {"privacy": {"epsilon": 4.0}}).protection.epsilon == 4
+    assert "differ" in problems(SMALLEST | {"privacy": {"epsilon": 2}})
+
+
+@pytest.mark.parametrize("mode", ["row_seeded", "value_seeded", "unseeded"])
+def test_modes_that_read_raw_records_are_refused(mode: str) -> None:
+    assert "aggregate_seeded" in problems(SMALLEST | {"synthesis_mode": mode})
+
+
+def test_k_anonymity_is_refused_with_a_sentence() -> None:
+    assert "k-anonymity regime is not available" in problems(
+        {"sensitive_microdata_path": "people.csv", "dp_aggregates": False}
+    )
+
+
+def test_all_problems_are_reported_at_once() -> None:
+    text = problems(
+        SMALLEST
+        | {"noise_epsilonn": 1, "reporting_length": 0, "privacy": {"delta": 2, "epsilom": 1}, "prefix": "a/b"}
+    )
+    for part in ("did you mean noise_epsilon?", "reporting_length", "delta", "privacy.epsilom", "prefix"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "part"),
+    [
+        ("noise_epsilon", 0, "noise_epsilon"),
+        ("noise_epsilon", -1, "noise_epsilon"),
+        ("noise_epsilon", float("nan"), "noise_epsilon"),
+        ("noise_epsilon", float("inf"), "noise_epsilon"),
+        ("delta", 0, "delta"),
+        ("delta", 1, "delta"),
+        ("reporting_length", 0, "reporting_length"),
+        ("reporting_length", -2, "reporting_length"),
+        ("sigma_proportions", [1, 1], "one number a length (3)"),
+        ("sigma_proportions", [1, 0, 1], "sigma_proportions"),
+        ("noise_threshold_values", {"1": 0.5}, "for lengths from 2"),
+        ("noise_threshold_type", "magic", "noise_threshold_type"),
+        ("weight_selection_percentile", 101, "weight_selection_percentile"),
+        ("aggregate_seeded_counts_scale_factor", -1, "aggregate_seeded_counts_scale_factor"),
+        ("aggregate_seeded_target_number_of_records", -1, "aggregate_seeded_target_number_of_records"),
+        ("delta_factor", 2, "delta_factor needs delta"),
+        ("sensitive_microdata_delimiter", "::", "sensitive_microdata_delimiter"),
+        ("bins", {"age": [0, float("nan")]}, "bins"),
+        ("dp_aggregates", "yes", "dp_aggregates"),
+        ("vintage", "../x", "vintage"),
+    ],
+)
+def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, part: str) -> None:
+    assert part in problems(SMALLEST | {key: value})
+
+
+def test_input_values_are_not_repeated_in_a_message() -> None:
+    assert "canary" not in problems(SMALLEST | {"domains": {"a": "canary"}, "use_columns": [["canary"]]})
+
+
+def test_missing_and_malformed_files(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="does not exist"):
+        read_configuration(tmp_path / "none.json")
+    for text in ("", "[1]", "{", '{"prefix": "a", "prefix": "b"}'):
+        path = tmp_path / "bad.json"
+        path.write_text(text)
+        with pytest.raises(ParameterError):
+            read_configuration(path)
+
+
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "bom.json"
+    path.write_text("\ufeff" + json.dumps(SMALLEST), encoding="utf-8")
+    assert read_configuration(path).protection.epsilon == 4
