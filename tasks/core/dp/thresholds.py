@@ -1,0 +1,127 @@
+"""Noise scales, the least noisy counts that are released, and what they mean for a reader.
+
+In: public parameters and earlier released numbers. Out: scales on the 1/64 grid, integer thresholds,
+survival probabilities, error bars (privacy.md rules 10, 11, 15; sds.md 3.5). Everything is rounded
+towards more privacy.
+"""
+
+from fractions import Fraction
+from math import ceil, isqrt
+
+from tasks.core.dp.noise import GRID
+from tasks.core.dp.normal import Mpf, float_above, number, precision, upper_quantile, upper_tail
+from tasks.core.dp.parameters import Thresholds
+from tasks.core.errors import InternalError, ParameterError
+
+_BITS = 256
+_HALF = Fraction(1, 2)
+
+
+def scale(sigma: float, sensitivity: int) -> Fraction:
+    """The scale s = ceil(64 sigma sqrt(Delta)) / 64, exactly (rule 10).
+
+    Args:
+        sigma: noise multiplier, > 0.
+        sensitivity: Delta >= 1, the number of items of one subject that are counted.
+    """
+    if sensitivity < 1 or sigma <= 0:
+        raise InternalError("A noise scale needs sigma > 0 and a sensitivity of at least 1.")
+    square = Fraction(sigma) ** 2 * sensitivity * GRID**2
+    root = isqrt(ceil(square))
+    return Fraction(root if root * root >= square else root + 1, GRID)
+
+
+def first_threshold(noise_scale: Fraction, open_sensitivity: int, threshold_delta: float) -> int:
+    """The least noisy count at which an attribute of an open column is released (rules 10 and 11).
+
+    tau = ceil(1.5 + s_1 z + 1e-9), z = Phi^-1((1 - delta_t)^(1 / Delta_open)): all of one newcomer's
+    unseen attributes stay out with probability at least 1 - delta_t.
+
+    Args:
+        noise_scale: s_1 of all of length 1, public and open columns together, on the grid.
+        open_sensitivity: Delta_open >= 1, the number of one subject's counted items that can be new.
+        threshold_delta: delta_t in (0, 1).
+    """
+    if open_sensitivity < 1 or not 0 < threshold_delta < 1:
+        raise InternalError("An open column needs a threshold delta above 0 and below 1.")
+    with precision(_BITS) as mp:
+        tail = -mp.expm1(mp.log1p(-number(threshold_delta)) / open_sensitivity)
+        least = mp.mpf("1.5") + number(noise_scale) * upper_quantile(tail) + mp.mpf("1e-9")
+        return max(1, int(mp.ceil(least)))
+
+
+def level_threshold(
+    rule: Thresholds, length: int, noise_scale: Fraction, survivors_before: int, candidates: int
+) -> int | None:
+    """The least noisy count of a survivor of length k >= 2; None if there is no candidate.
+
+    A real threshold r is applied to integers as >= ceil(r + 1/2), and nothing below 1 is released.
+    ``fixed``: r is the rule's value. ``adaptive``: r = s Phi^-1(1 - min(eta / 2, 1/2)) (sds.md 3.5).
+    ``spurious``: r = s Phi^-1(1 - eta min(1, |S_{k-1}| / |V_k|)), so that the expected number of
+    survivors that nobody holds is at most eta |S_{k-1}| (privacy.md 6.6).
+
+    Args:
+        rule: the kind and its values by length.
+        length: k >= 2.
+        noise_scale: s_k, that is SDS's sigma_k sqrt(Delta_k), on the grid.
+        survivors_before: |S_{k-1}|.
+        candidates: |V_k|.
+
+    Raises:
+        ParameterError: for a fixed value below 0 or not finite, or an eta outside (0, 1].
+    """
+    if candidates == 0:
+        return None
+    value = rule.value(length)
+    if rule.kind == "fixed":
+        if not 0 <= value < float("inf"):
+            raise ParameterError(f"The fixed threshold of length {length} must be 0 or more, not {value}.")
+        return ceil(Fraction(value) + _HALF)
+    if not 0 < value <= 1:
+        raise ParameterError(
+            f"The threshold's eta of length {length} must be above 0 and at most 1, not {value}."
+        )
+    if rule.kind == "adaptive":
+        tail = min(Fraction(value) / 2, _HALF)
+    else:
+        tail = Fraction(value) * min(Fraction(1), Fraction(survivors_before, candidates))
+    if tail <= 0:
+        raise InternalError("There are candidates although nothing survived at the length before.")
+    return _applied(noise_scale, tail)
+
+
+def _applied(noise_scale: Fraction, tail: Fraction) -> int:
+    """The least integer tau >= 1 with tau >= s Phi^-1(1 - tail) + 1/2."""
+    # At one half and beyond the real threshold is 0 or less, and 1 is the least count released.
+    if tail >= _HALF:
+        return 1
+    with precision(_BITS) as mp:
+        return max(1, int(mp.ceil(number(noise_scale) * upper_quantile(number(tail)) + mp.mpf("0.5"))))
+
+
+def _chance(noise_scale: Fraction, least: int) -> Mpf:
+    """P(Z >= least) of the rounded Gaussian, at the current precision."""
+    return upper_tail(number((least - _HALF) / noise_scale))
+
+
+def survival_probability(noise_scale: Fraction, threshold: int | None, true_count: int) -> float:
+    """The chance that a combination of this true count is released, if it is a candidate."""
+    if threshold is None:
+        return 1.0
+    with precision(_BITS):
+        return float(_chance(noise_scale, threshold - true_count))
+
+
+def expected_spurious(noise_scale: Fraction, threshold: int, candidates: int) -> float:
+    """An upper bound of the expected number of survivors among candidates that nobody holds."""
+    with precision(_BITS):
+        return float_above(candidates * _chance(noise_scale, threshold))
+
+
+def error_bar(noise_scale: Fraction, confidence: float) -> int:
+    """The least h with P(|Z| <= h) >= confidence, in records: the noise alone, not truncation (rule 3)."""
+    if not 0 < confidence < 1:
+        raise ParameterError(f"A confidence lies between 0 and 1, not at {confidence}.")
+    with precision(_BITS) as mp:
+        quantile = upper_quantile((1 - number(confidence)) / 2)
+        return max(0, int(mp.ceil(number(noise_scale) * quantile - mp.mpf("0.5"))))
