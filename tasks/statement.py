@@ -8,7 +8,7 @@ from prefect import task
 from tasks.configuration import RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.contracts.contract import load_contract
-from tasks.core.contracts.released_rules import judge_released
+from tasks.core.contracts.released import judge_released
 from tasks.core.dp.measurement import measurement_sha256, read_measurement
 from tasks.core.dp.statement import RunChoices, statement
 from tasks.core.errors import InternalError
