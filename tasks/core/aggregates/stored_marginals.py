@@ -7,6 +7,7 @@ only. A combination id is the place in `Marginals.combinations`. Equal marginals
 groups hold a fixed number of rows, whoever counted and in however many batches.
 """
 
+import functools
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +52,7 @@ class MarginalFacts:
         The same as `Schema.combinations` wherever every cap is set; an uncapped column has as many slots
         as the records needed.
         """
-        return sorted(set(itertools.combinations(self.slot_columns, length)))
+        return list(_combinations(self.slot_columns, length))
 
     def counted(self, length: int) -> dict[int, tuple[int, ...]]:
         """The combinations counted at this length by their id, ascending."""
@@ -100,6 +101,11 @@ class MarginalFacts:
         text = json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False) + "\n"
         (folder / "marginals.json").write_text(text, encoding="utf-8")
         write_dictionary(self.values, folder / "dictionary.parquet")
+
+
+@functools.lru_cache(maxsize=64)
+def _combinations(slot_columns: tuple[int, ...], length: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(sorted(set(itertools.combinations(slot_columns, length))))
 
 
 @dataclass(frozen=True)

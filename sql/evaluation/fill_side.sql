@@ -1,0 +1,2 @@
+create or replace table ${side} as
+select ${columns} from rows_of_side

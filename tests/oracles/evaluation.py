@@ -1,0 +1,52 @@
+"""The measures of evaluation in plain dictionaries, one combination at a time (sds.md 5)."""
+
+from collections.abc import Mapping
+
+Attributes = frozenset[tuple[int, str]]
+Counts = Mapping[Attributes, int]
+
+
+def bin_bounds(largest: int) -> list[int]:
+    bounds = [10]
+    while bounds[-1] < largest:
+        bounds.append(bounds[-1] * 2)
+    return bounds
+
+
+def measures(s: Counts, y: Counts, resolution: int) -> dict[str, object]:
+    """Everything by definition; keys as the functions under test name them."""
+    union = set(s) | set(y)
+    both = set(s) & set(y)
+    population = {t for t in s if s[t] >= resolution} | set(y)
+    rare = {t for t in s if s[t] < resolution}
+
+    def proportional(t: Attributes) -> float:
+        return abs(y.get(t, 0) - s[t]) / s[t] if t in s else 1.0
+
+    def mean(values: list[float]) -> float:
+        return sum(values) / len(values) if values else 0.0
+
+    bounds = bin_bounds(max(y.values(), default=0))
+    binned = {
+        bound: [t for t in population if next(b for b in bounds if b >= y.get(t, 0)) == bound]
+        for bound in bounds
+    }
+    return {
+        "suppressed": len(set(s) - set(y)),
+        "fabricated": len(set(y) - set(s)),
+        "leaked": sum(1 for t in rare if 0 < y.get(t, 0) < resolution),
+        "leaked_anywhere": sum(1 for t in rare if t in y),
+        "mean_error": mean([abs(s[t] - y[t]) for t in both]),
+        "mean_error_union": mean([abs(s.get(t, 0) - y.get(t, 0)) for t in union]),
+        "by_count": {
+            bound: (
+                mean([y.get(t, 0) for t in held]),
+                mean([len(t) for t in held]),
+                mean([min(y.get(t, 0) / s[t], 1) if t in s else 0.0 for t in held]),
+                mean([proportional(t) for t in held]),
+            )
+            for bound, held in binned.items()
+        },
+        "mean_proportional_error": sum(mean([proportional(t) for t in held]) for held in binned.values())
+        / len(bounds),
+    }
