@@ -75,9 +75,8 @@ def profile(
     Raises:
         InputError: the file is not what its dialect says; the message carries no cell.
     """
-    positions = _load(connection, source, schema)
-    connection.execute(query_text("contracts/create_cell_values"))
-    items_over = _load_values(connection, schema, rules)
+    positions = load_raw(connection, source, schema)
+    items_over = load_values(connection, schema, rules)
     numbers = tuple(
         items_over[index] if index in items_over else _number(connection, rule, schema)
         for index, rule in enumerate(rules)
@@ -95,8 +94,10 @@ def _cell(index: int) -> str:
     return f"cell_{index}"
 
 
-def _load(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema) -> list[int]:
-    """Table ``raw``: one text (or list of texts) per used column, and the subject id; and positions."""
+def load_raw(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema) -> list[int]:
+    """Make the table ``raw``: ``cell_<i>`` for each column of the schema, text or a list of texts, and
+    ``subject``. Returns the columns' positions in the file.
+    """
     headers = read_headers(source)
     positions, subject = column_positions(headers, source, schema)
     names = {_cell(index): position for index, position in enumerate(positions)}
@@ -132,10 +133,11 @@ def _run_on(connection: duckdb.DuckDBPyConnection, query: str, batch: pa.Table) 
         connection.unregister("batch")
 
 
-def _load_values(
-    connection: duckdb.DuckDBPyConnection, schema: Schema, rules: list[Rule]
-) -> dict[int, float]:
-    """Table ``cell_values``; and for each rule on items how many subjects hold too many."""
+def load_values(connection: duckdb.DuckDBPyConnection, schema: Schema, rules: list[Rule]) -> dict[int, float]:
+    """Make the table ``cell_values`` (column_id, value, number of cells, or of subjects for items) from
+    ``raw``. Returns for each rule on items, by its place, how many subjects hold too many.
+    """
+    connection.execute(query_text("contracts/create_cell_values"))
     kinds = dict(connection.execute(query_text("contracts/types_of_raw")).fetchall())
     over: dict[int, float] = {}
     for index, column in enumerate(schema.columns):
