@@ -69,6 +69,22 @@ class Survivors:
         return self.codes[self.starts[place] : self.starts[place + 1]]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What is kept of one length, with the columns of `measurement.Level`, in canonical order (C10)."""
+
+    combinations: npt.NDArray[np.uint32]
+    codes: npt.NDArray[np.uint32]
+    counts: Ints
+    survives: npt.NDArray[np.bool_]
+
+    def survivors(self, combinations: list[Combination]) -> Survivors:
+        """The surviving rows by combination."""
+        of = self.combinations[self.survives]
+        starts = np.searchsorted(of, np.arange(len(combinations) + 1)).astype(np.int64)
+        return Survivors(combinations, starts, self.codes[self.survives])
+
+
 class Lattice:
     """The survivors of all lengths so far, and the place of a tuple among them.
 

@@ -13,6 +13,7 @@ and its quality matters only for which tuples are lost.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -97,8 +98,8 @@ def from_percentile(
     sensitivity: Sensitivity, bounds: Bounds, percentage: int, epsilon: float, stream: WordSource
 ) -> int:
     """Delta_k by the exponential mechanism over 1..C(W, k) (C4)."""
-    sizes = np.bincount(sensitivity)
-    return bounds.clamp(percentile.choose(sizes, percentage / 100, epsilon, bounds.most, stream))
+    sizes = np.bincount(sensitivity).tolist()
+    return bounds.clamp(percentile.choose(sizes, Fraction(percentage, 100), epsilon, bounds.most, stream))
 
 
 def coins(tags: npt.NDArray[np.uint64], sensitivity: Sensitivity, limit: int, length: int) -> Coins:

@@ -189,25 +189,29 @@ def mark_candidates(columns, sizes, offsets, alive, alive_offsets, cells):
 
 
 @njit(cache=True)
-def add_noise(cells, sizes, noise, threshold, keep, out_codes, out_counts):
-    """Noise on every candidate of one cube; write the survivors, or all of them if ``keep``, in order.
+def add_noise(cells, cubes, offsets, sizes, keep, threshold, noisy, ids, codes):
+    """Noise on every candidate of some cubes, keeping survivors, or all of a cube where ``keep`` says so.
 
-    ``cells`` is one cube, ``sizes`` (k,) its dimensions, ``noise`` one int64 for each candidate in
-    order; ``out_codes`` and ``out_counts`` have room for what is kept. Returns how many were written.
+    ``cubes`` is (first, stop); ``offsets`` and ``sizes`` (C, k) are those of all cubes. ``noisy`` holds
+    one draw for each candidate in order, and in its beginning, when this returns, the noisy counts of
+    what is kept; ``ids`` and ``codes`` are filled beside it. Returns how many were kept.
     """
+    length = sizes.shape[1]
     drawn = 0
     written = 0
-    for key in range(len(cells)):
-        cell = cells[key]
-        if cell < CANDIDATE:
-            continue
-        count = np.int64(cell & COUNT) + noise[drawn]
-        drawn += 1
-        if keep or count >= threshold:
-            rest = key
-            for place in range(len(sizes) - 1, -1, -1):
-                out_codes[written, place] = rest % sizes[place]
-                rest //= sizes[place]
-            out_counts[written] = count
+    for cube in range(cubes[0], cubes[1]):
+        for place in range(offsets[cube], offsets[cube + 1]):
+            if cells[place] < CANDIDATE:
+                continue
+            count = np.int64(cells[place] & COUNT) + noisy[drawn]
+            drawn += 1
+            if not keep[cube] and count < threshold:
+                continue
+            rest = place - offsets[cube]
+            for column in range(length - 1, -1, -1):
+                codes[written, column] = rest % sizes[cube, column]
+                rest //= sizes[cube, column]
+            ids[written] = cube
+            noisy[written] = count
             written += 1
     return written

@@ -1,0 +1,200 @@
+"""The lengths of one draw, one after the other.
+
+In: records, parameters, a plan of the budget. Out: what each length releases, as `measurement.Level`. Only
+what earlier lengths released, and public facts, decide what is asked of the records next (C8).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tasks.core.dp import accounting, contribution, noise, thresholds
+from tasks.core.dp.accounting import Plan
+from tasks.core.dp.candidates import Kept, Lattice, SizeRule
+from tasks.core.dp.contribution import Bounds, Sensitivity
+from tasks.core.dp.counting import CodeMatrix
+from tasks.core.dp.first_length import NoisyValues, ValueCounts
+from tasks.core.dp.longer_lengths import TupleCounts
+from tasks.core.dp.measurement import Level
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.stream import WordSource
+from tasks.core.errors import InternalError
+from tasks.core.records.coded import CodedRecords
+
+Progress = Callable[[str, float], None]
+
+#: More survivors than this that nobody holds are of no use to anyone: thresholds are raised so that no
+#: more are expected at a length.
+MOST_SPURIOUS = 2e7
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One draw: what it is of, and how.
+
+    Attributes:
+        records: of the public schema; with tags where anything is sampled or dropped.
+        parameters: what is asked for.
+        stream: where the noise comes from.
+        before_first_word: called once, immediately before the first word is taken from the stream.
+        progress: told the step and how much of it is done.
+        size_rule: when a cube is visited cell by cell.
+    """
+
+    records: CodedRecords
+    parameters: DpParameters
+    stream: WordSource
+    before_first_word: Callable[[], None]
+    progress: Progress
+    size_rule: SizeRule = SizeRule()
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """What was chosen for one length before its noise was drawn."""
+
+    bounds: Bounds
+    sensitivity: int
+    scale: Fraction
+    threshold: int | None
+
+
+class Lengths:
+    """The lengths of one draw, one after the other."""
+
+    def __init__(self, asked: Draw, plan: Plan) -> None:
+        self._asked = asked
+        self._plan = plan
+        self._schema = asked.records.schema
+        self._lattice: Lattice
+        self._codes: CodeMatrix
+        self.levels: list[Level] = []
+        self.values: tuple[tuple[str, ...], ...] = ()
+
+    def first(self, counted: ValueCounts) -> None:
+        """Length 1: what survives it becomes the values of the measurement."""
+        records, schema, stream = self._asked.records, self._schema, self._asked.stream
+        opened = sum(column.max_items for column in schema.columns if column.is_open)
+        declared = None if opened else sum(map(len, records.values))
+        bounds = Bounds(schema.width, 1, declared)
+        combinations = schema.combinations(1)
+        if bounds.schema == 0:  # no columns, or no value in their domains
+            self._nothing(1)
+            self.values = records.values
+            self._lattice = NoisyValues.none(records).lattice(combinations)
+            return
+        sensitivity = self._choose(bounds, counted.sensitivity)
+        counted.drop(records, sensitivity)
+        scale = self._scale(bounds, sensitivity)
+        threshold = None
+        if opened:
+            delta = self._plan.applied_threshold_delta
+            threshold = thresholds.first_threshold(scale, min(sensitivity, opened), delta)
+        noisy = NoisyValues.draw(counted, schema, noise.RoundedGaussian(scale), threshold, stream)
+        self.values = noisy.values(records)
+        self._lattice = noisy.lattice(combinations)
+        self._codes = noisy.recode(records)
+        self._add(_Choice(bounds, sensitivity, scale, threshold), noisy.kept(combinations))
+
+    def longer(self, length: int) -> None:
+        """A length k >= 2: nothing where no candidate is left, and then at all longer ones (C9)."""
+        asked, lattice = self._asked, self._lattice
+        combinations = self._schema.combinations(length)
+        if not combinations or len(lattice.levels) < length - 1 or not len(lattice.levels[-1].codes):
+            self._nothing(length)
+            return
+        step = f"length {length}"
+        asked.progress(step, 0.0)
+        counts = TupleCounts.of(self._schema, combinations, lattice, asked.size_rule)
+        if counts.candidates == 0:
+            self._nothing(length)
+            return
+        bounds = Bounds(self._schema.width, length, counts.candidates)
+        bounded = asked.parameters.contribution != "schema"
+        held = counts.count(self._codes, bounded, lambda share: asked.progress(step, share))
+        sensitivity = self._choose(bounds, held)
+        if held is not None and asked.records.tags is not None:
+            counts.drop(self._codes, asked.records.tags, held, sensitivity)
+        scale = self._scale(bounds, sensitivity)
+        threshold = self._threshold(bounds, scale, len(lattice.levels[-1].codes))
+        kept = counts.release(noise.RoundedGaussian(scale), threshold, asked.stream)
+        lattice.levels.append(kept.survivors(combinations))
+        self._add(_Choice(bounds, sensitivity, scale, threshold), kept)
+
+    def _choose(self, bounds: Bounds, held: Sensitivity | None) -> int:
+        """Delta_k, at least 1."""
+        parameters, plan, stream = self._asked.parameters, self._plan, self._asked.stream
+        if held is None:
+            return bounds.schema
+        aim = parameters.percentile_percentage
+        if parameters.contribution == "profile" and plan.profile_sigma is not None:
+            law = noise.RoundedGaussian(thresholds.scale(plan.profile_sigma, 1))
+            return contribution.from_profile(held, bounds, aim, law, stream)
+        if plan.percentile_epsilon is None:
+            raise InternalError("The accountant gave the choice of the sensitivity no budget.")
+        return contribution.from_percentile(held, bounds, aim, plan.percentile_epsilon, stream)
+
+    def _scale(self, bounds: Bounds, sensitivity: int) -> Fraction:
+        """s_k, asserted to be covered by the plan before a word is drawn with it (rule 9)."""
+        scale = thresholds.scale(self._plan.sigmas[bounds.length - 1], sensitivity)
+        realised = [(level.sensitivity, Fraction(level.scale)) for level in self.levels]
+        accounting.assert_within(self._plan, [*realised, (sensitivity, scale)])
+        return scale
+
+    def _threshold(self, bounds: Bounds, scale: Fraction, survivors_before: int) -> int:
+        """The rule's threshold, raised until no more than `MOST_SPURIOUS` spurious survivors are expected.
+
+        A function of |V_k|, |S_(k-1)| and constants, so post-processing; without it a fixed threshold of
+        0 over 10^10 candidates would ask for 5 * 10^9 rows.
+        """
+        candidates = bounds.candidates or 0
+        rule = self._asked.parameters.thresholds
+        least = thresholds.level_threshold(rule, bounds.length, scale, survivors_before, candidates) or 1
+        step = 1
+        while thresholds.expected_spurious(scale, least, candidates) > MOST_SPURIOUS:
+            least, step = least + step, 2 * step
+        while step > 1:
+            step //= 2
+            if thresholds.expected_spurious(scale, least - step, candidates) <= MOST_SPURIOUS:
+                least -= step
+        return least
+
+    def _add(self, choice: "_Choice", kept: Kept) -> None:
+        spurious = None
+        if choice.bounds.candidates is not None:  # a declared value is published from a count of 1 on
+            least = choice.threshold or 1
+            spurious = thresholds.expected_spurious(choice.scale, least, choice.bounds.candidates)
+        self.levels.append(
+            Level(
+                sigma=float(self._plan.sigmas[choice.bounds.length - 1]),
+                sensitivity=choice.sensitivity,
+                scale=float(choice.scale),
+                threshold=choice.threshold,
+                candidates=choice.bounds.candidates,
+                expected_spurious=spurious,
+                combinations=kept.combinations,
+                codes=kept.codes,
+                counts=kept.counts,
+                survives=kept.survives,
+            )
+        )
+
+    def _nothing(self, length: int) -> None:
+        """A length without a candidate: nothing is drawn for it; its charge stands (rule 9)."""
+        none = np.zeros(0, np.uint32)
+        self.levels.append(
+            Level(
+                sigma=float(self._plan.sigmas[length - 1]),
+                sensitivity=0,
+                scale=0.0,
+                threshold=None,
+                candidates=0,
+                expected_spurious=0.0,
+                combinations=none,
+                codes=np.zeros((0, length), np.uint32),
+                counts=np.zeros(0, np.int64),
+                survives=np.zeros(0, bool),
+            )
+        )

@@ -1,0 +1,135 @@
+"""Lengths 2 and beyond: candidates from what survived, their counts, their noise.
+
+In: the lattice of survivors so far and the re-encoded records. Out: the noisy counts that are kept. A
+combination is measured cell by cell where its cube is small enough, and by the sparse law otherwise: the
+choice is a function of public sizes, and the law is the same (rule 15).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.dp import contribution, kernels, noise
+from tasks.core.dp.candidates import Combination, Cubes, Ints, Kept, Lattice, SizeRule, mark
+from tasks.core.dp.contribution import Sensitivity
+from tasks.core.dp.counting import Choices, CodeMatrix, DenseCounts
+from tasks.core.dp.sparse import SparseTable
+from tasks.core.dp.stream import WordSource
+from tasks.core.records.columns import Schema
+
+#: Candidates whose noise is drawn at a time.
+_DRAWN = 1 << 20
+
+
+@dataclass(frozen=True)
+class TupleCounts:
+    """The candidates of one length and, once counted, how many records hold each.
+
+    Attributes:
+        length: k.
+        dense: the combinations visited cell by cell.
+        kept: bool, for each of those whether its non-survivors are kept: all columns declared.
+        sparse: the others, by their place in ``schema.combinations(k)``.
+    """
+
+    length: int
+    dense: DenseCounts
+    kept: npt.NDArray[np.bool_]
+    sparse: dict[int, SparseTable]
+
+    @classmethod
+    def of(
+        cls, schema: Schema, combinations: list[Combination], lattice: Lattice, rule: SizeRule
+    ) -> "TupleCounts":
+        """The candidates: all k-tuples whose (k-1)-subsets survive, zero counts included (C6, C8)."""
+        length = len(combinations[0]) if combinations else 0
+        columns = np.array(combinations, np.int64).reshape(len(combinations), length)
+        by_column = np.array([not column.is_open for column in schema.columns], bool)
+        declared: npt.NDArray[np.bool_] = np.all(by_column[columns], axis=1)
+        cells = np.prod(lattice.sizes[columns].astype(np.float64), axis=1)
+        visited = rule.visited(cells, declared)
+        index = {combination: place for place, combination in enumerate(combinations)}
+        choices = Choices.of(schema.slot_columns, index, length)
+        cubes = Cubes.of(combinations, np.flatnonzero(visited), lattice.sizes)
+        by_slot = lattice.sizes[np.array(schema.slot_columns, np.int64)]
+        sparse = {
+            place: SparseTable(combinations[place], choices.of_combination(place), lattice)
+            for place in np.flatnonzero(~visited).tolist()
+        }
+        dense = DenseCounts.of(cubes, choices, by_slot, mark(cubes, lattice))
+        return cls(length, dense, declared[cubes.ids], sparse)
+
+    @property
+    def candidates(self) -> int:
+        """|V_k|, exactly."""
+        return int(self.dense.found.sum()) + sum(table.candidates for table in self.sparse.values())
+
+    def count(
+        self, codes: CodeMatrix, with_sensitivity: bool, report: Callable[[float], None]
+    ) -> Sensitivity | None:
+        """Count every record; where it is asked for, give the number of candidates each one holds."""
+        sensitivity = np.zeros(codes.shape[1], np.uint32) if with_sensitivity else None
+        if sensitivity is None:
+            self.dense.count(codes, report)
+        else:
+            self.dense.count_with_sensitivity(codes, sensitivity, report)
+        for table in self.sparse.values():
+            table.count(codes, sensitivity)
+        return sensitivity
+
+    def drop(
+        self, codes: CodeMatrix, tags: npt.NDArray[np.uint64], sensitivity: Sensitivity, limit: int
+    ) -> None:
+        """Take back the tuples that records with more than ``limit`` candidates lose.
+
+        A record's tuples are visited combination by combination, the dense ones first: an order that is
+        a function of public facts.
+        """
+        for rows, block in contribution.over_limit(codes, sensitivity, limit):
+            coins = contribution.coins(tags[rows], sensitivity[rows], limit, self.length)
+            self.dense.drop(block, coins)
+            for table in self.sparse.values():
+                table.drop(block, coins)
+
+    def release(self, law: noise.RoundedGaussian, threshold: int, stream: WordSource) -> Kept:
+        """Noise on every candidate; what is kept, in canonical order (C10)."""
+        parts = list(self._dense(law, threshold, stream))
+        for place, table in self.sparse.items():
+            codes, counts = table.release(law, threshold, stream)
+            parts.append((np.full(len(counts), place, np.uint32), codes, counts))
+        combinations = np.concatenate([np.zeros(0, np.uint32), *(part[0] for part in parts)])
+        codes = np.concatenate([np.zeros((0, self.length), np.uint32), *(part[1] for part in parts)])
+        counts = np.concatenate([np.zeros(0, np.int64), *(part[2] for part in parts)])
+        if self.sparse:
+            order = np.argsort(combinations, kind="stable")
+            combinations, codes, counts = combinations[order], codes[order], counts[order]
+        return Kept(combinations, codes, counts, counts >= threshold)
+
+    def _dense(
+        self, law: noise.RoundedGaussian, threshold: int, stream: WordSource
+    ) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], Ints]]:
+        """Some combinations at a time: ids, codes and noisy counts of what is kept."""
+        cubes, found = self.dense.cubes, self.dense.found
+        ends = np.cumsum(found)
+        first = 0
+        while first < len(found):
+            before = int(ends[first] - found[first])
+            last = max(first + 1, int(np.searchsorted(ends, before + _DRAWN, side="right")))
+            noisy = law.draw(stream, int(ends[last - 1]) - before)
+            ids = np.empty(len(noisy), np.uint32)
+            codes = np.empty((len(noisy), self.length), np.uint32)
+            written = kernels.add_noise(
+                self.dense.cells,
+                (first, last),
+                cubes.offsets,
+                cubes.sizes,
+                self.kept,
+                threshold,
+                noisy,
+                ids,
+                codes,
+            )
+            yield cubes.ids.astype(np.uint32)[ids[:written]], codes[:written].copy(), noisy[:written].copy()
+            first = last

@@ -1,0 +1,144 @@
+"""The one crossing: coded records in, a differentially private measurement out.
+
+The theorem is privacy.md 1.2. Whether it draws is not decided here but by the ledger; what happens here is
+the same for every table of the public schema, the empty one included: nothing read off the data stops it
+(rule 2). Noise on a noisy record count first, then length by length: candidates from what the length
+before released, exact counts, contributions bounded, one draw of noise a candidate, threshold.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from tasks.core.dp import accounting, noise, thresholds
+from tasks.core.dp.accounting import Plan
+from tasks.core.dp.first_length import ValueCounts
+from tasks.core.dp.lengths import Draw, Lengths, Progress
+from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.stream import WordSource
+from tasks.core.errors import InternalError, ResourceLimit
+from tasks.core.records.coded import CodedRecords
+
+#: A cell's count shares 32 bits with its flag.
+_MOST_RECORDS = 2**31 - 1
+
+
+def measure(
+    records: CodedRecords,
+    parameters: DpParameters,
+    stream: WordSource,
+    *,
+    before_first_word: Callable[[], None],
+    progress: Progress | None = None,
+) -> Measurement:
+    """Draw a release.
+
+    Args:
+        records: of one table of the public schema, tags included where ``parameters`` samples or drops.
+        parameters: public constants.
+        stream: `WordStream`, or `SeededStream` in tests.
+        before_first_word: called exactly once, immediately before the first word of noise is taken; what
+            it raises stops the draw with nothing drawn.
+        progress: told the step and the share of it that is done; for the operator alone.
+
+    Returns:
+        The measurement; its number of records is the noisy count of all records, also where a sample
+        was taken of them.
+
+    Raises:
+        ParameterError: scales beyond what can be drawn, before anything is drawn, by public facts alone.
+        InternalError: records that don't have the form that the schema says, or the charge exceeded.
+    """
+    return draw(Draw(records, parameters, stream, before_first_word, progress or _silent))
+
+
+def _silent(step: str, share: float) -> None:
+    """Progress that nobody watches."""
+
+
+def draw(asked: Draw) -> Measurement:
+    """As `measure`, of a `Draw`."""
+    records, parameters = asked.records, asked.parameters
+    _check(records, parameters)
+    schema = records.schema
+    all_declared = not any(column.is_open for column in schema.columns)
+    levels = max(1, min(parameters.reporting_length, schema.width))
+    plan = accounting.plan(parameters, all_declared=all_declared, levels=levels)
+    _check_scales(plan, schema.width)
+    keeps_sensitivity = parameters.contribution != "schema"
+    counted = None
+    if parameters.record_limit is None:
+        asked.progress("length 1", 0.0)
+        counted = ValueCounts.of(records, keeps_sensitivity)
+    asked.before_first_word()
+    number_of_records, count_scale = _noisy_count(records.number_of_records, plan, asked.stream)
+    plan = accounting.for_noisy_count(plan, parameters, number_of_records)
+    if counted is None:
+        records = sample(records, parameters.record_limit, number_of_records)
+        counted = ValueCounts.of(records, keeps_sensitivity)
+    drawn = Lengths(replace(asked, records=records), plan)
+    drawn.first(counted)
+    for length in range(2, levels + 1):
+        drawn.longer(length)
+    return Measurement(
+        schema=schema,
+        parameters=parameters,
+        private=asked.stream.private,
+        mu_squared=plan.mu_squared,
+        threshold_delta=plan.threshold_delta,
+        number_of_records=number_of_records,
+        count_scale=count_scale,
+        values=drawn.values,
+        levels=tuple(drawn.levels),
+    )
+
+
+def _check(records: CodedRecords, parameters: DpParameters) -> None:
+    """What our own code promises about the records, before anything is drawn."""
+    if len(records.slots) != records.schema.width or records.slot_columns != records.schema.slot_columns:
+        raise InternalError("Coded records must have the slots of the public schema, every cap set.")
+    needs_tags = parameters.record_limit is not None or parameters.contribution != "schema"
+    if needs_tags and records.tags is None:
+        raise InternalError("A record limit, profile and percentile need a tag for each record.")
+    if records.number_of_records > _MOST_RECORDS:
+        raise ResourceLimit("A table can be measured with up to 2^31 - 1 records.")
+
+
+def _check_scales(plan: Plan, width: int) -> None:
+    """Refuse scales that can't be drawn while nothing is drawn, by the largest that they can become."""
+    for length, sigma in enumerate(plan.sigmas, start=1):
+        noise.RoundedGaussian(thresholds.scale(sigma, max(1, math.comb(width, length))))
+
+
+def _noisy_count(records: int, plan: Plan, stream: WordSource) -> tuple[int, float]:
+    """The number of records as drawn, signed, and its noise's scale: nothing is clamped, nothing stops."""
+    law: noise.RoundedLaplace | noise.RoundedGaussian
+    if plan.count_epsilon is not None:
+        law, scale = noise.RoundedLaplace(plan.count_epsilon), 1 / plan.count_epsilon
+    elif plan.count_sigma is not None:
+        law = noise.RoundedGaussian(thresholds.scale(plan.count_sigma, 1))
+        scale = float(law.scale)
+    else:
+        raise InternalError("The accountant gave the noisy count no budget.")
+    return records + int(law.draw(stream, 1)[0]), scale
+
+
+def sample(records: CodedRecords, limit: int | None, noisy_count: int) -> CodedRecords:
+    """The records whose tag is below p 2^64, p = limit / noisy count, at most 1 (rule 14).
+
+    Whether a record is in does not depend on the others but through the noisy count, which is released:
+    the sample of a neighbouring table differs in one record at most.
+    """
+    if limit is None or noisy_count <= limit or records.tags is None:
+        return records
+    below = np.uint64(-(-limit * 2**64 // noisy_count))
+    rows = np.flatnonzero(records.tags < below)
+    return replace(
+        records,
+        slots=tuple(codes[rows] for codes in records.slots),
+        number_of_records=len(rows),
+        tags=records.tags[rows],
+    )
