@@ -63,7 +63,7 @@ def generated_codes(records: int, columns: int, seed: int = 1, empty: float = 0.
     found = []
     before = generator.integers(0, 1000, records)
     for size in sizes:
-        own = np.minimum(generator.geometric(2.5 / size, records) - 1, size - 1)
+        own = np.minimum(generator.geometric(min(2.5 / size, 0.7), records) - 1, size - 1)
         column = np.where(generator.random(records) < 0.6, before * 7 % size, own) + 1
         before = column
         found.append(np.where(generator.random(records) < empty, 0, column).astype(np.uint8))

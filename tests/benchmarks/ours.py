@@ -1,0 +1,118 @@
+"""One measurement of ours, in a process of its own: section, table and arguments in, one JSON line out.
+
+CPU seconds of the section named, user and system of all threads, kernels compiled and noise tables on disk (each
+section runs once before it is timed); imports count in ``whole`` alone.
+"""
+
+import time
+
+_START = time.process_time()
+
+import json  # noqa: E402
+import math  # noqa: E402
+import resource  # noqa: E402
+import subprocess  # noqa: E402
+import sys  # noqa: E402
+import tempfile  # noqa: E402
+from collections.abc import Callable  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+from tests.benchmarks.core_job import (  # noqa: E402
+    aggregates_of_peer,
+    coded,
+    mean_errors,
+    parameters_of,
+    run_core_job,
+)
+
+Result = dict[str, object]
+
+
+def count(path: Path, length: str) -> Result:
+    """Exact marginals by DuckDB, one thread."""
+    from tasks.core.aggregates.marginals import count_marginals
+    from tasks.core.queries import Resources
+
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for name in ("coded", "warm", "timed"):
+            (root / name).mkdir()
+        coded(path).write(root / "coded")
+
+        def run(name: str) -> int:
+            found = count_marginals(root / "coded", root / name, int(length), Resources(root, threads=1))
+            return sum(found.rows(k) for k in range(1, int(length) + 1))
+
+        run("warm")
+        return timed(lambda: {"combinations": run("timed")})
+
+
+def fit(path: Path, length: str, accountant: str) -> Result:
+    """Codes in memory to released counts."""
+    from tasks.core.dp.normalization import normalise
+    from tasks.core.dp.release import measure
+    from tasks.core.dp.stream import WordStream
+
+    records = coded(path, tags=True)
+    parameters = parameters_of(records, int(length), accountant)
+
+    def run() -> Result:
+        measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
+        return {"survivors": [len(counts) for counts in normalise(measurement).counts]}
+
+    run()
+    return timed(run)
+
+
+def synthesis(path: Path, records: str) -> Result:
+    """Records drawn from the peer's own aggregates."""
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+
+    aggregates = aggregates_of_peer(path)
+    parameters = AggregateSeeded(target_number_of_records=int(records))
+    synthesize(aggregates, AggregateSeeded(target_number_of_records=1), 1)
+    return timed(lambda: {"records": synthesize(aggregates, parameters, 2).number_of_records})
+
+
+def errors(path: Path) -> Result:
+    """Mean 2- and 3-way count errors of a full run, ours and the peer's, against the peer's aggregates."""
+    mine, theirs = mean_errors(path)
+    for length, (us, them) in enumerate(zip(mine, theirs, strict=True), start=2):
+        assert us <= 1.03 * them, f"mean error of length {length}: {us} and {them}"
+    return {"ours": [round(value, 2) for value in mine], "peer": [round(value, 2) for value in theirs]}
+
+
+def whole(path: Path, length: str) -> Result:
+    """CSV to page, imports included, without Prefect and Great Expectations."""
+    with tempfile.TemporaryDirectory() as folder:
+        run_core_job(path, int(length), Path(folder))
+    return {"cpu_s": time.process_time() - _START}
+
+
+def starts(path: Path) -> Result:
+    """CPU seconds of importing Prefect and Great Expectations, each in a process of its own."""
+    found: Result = {}
+    for module in ("prefect", "great_expectations"):
+        code = f"import time; import {module}; print(time.process_time())"
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+        found[f"import_{module}_cpu_s"] = round(float(done.stdout.split()[-1]), 2)
+    return found
+
+
+def timed(run: Callable[[], Result]) -> Result:
+    """The result with its CPU seconds."""
+    begun = time.process_time()
+    result = run()
+    return result | {"cpu_s": time.process_time() - begun}
+
+
+def main() -> None:
+    section, path, *arguments = sys.argv[1:]
+    sections = {"count": count, "fit": fit, "synthesis": synthesis, "errors": errors, "whole": whole, "starts": starts}
+    result = sections[section](Path(path), *arguments)
+    result["peak_mb"] = math.ceil(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

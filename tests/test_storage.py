@@ -1,0 +1,117 @@
+"""Stored tables: whole or not at all, verified on reading, and quiet about what they hold."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from tasks.core.errors import ParameterError, StoredTableMismatch
+from tasks.storage import StoredTable, Workspace, folder_sha256
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Workspace:
+    found = Workspace(tmp_path / "out")
+    found.prepare()
+    return found
+
+
+def store(workspace: Workspace, text: str = "a") -> StoredTable:
+    return workspace.store(
+        workspace.sensitive / "d" / "run" / "t", "table", lambda folder: (folder / "x").write_text(text) and None
+    )
+
+
+def test_sensitive_zone_is_closed_to_others(workspace: Workspace) -> None:
+    for folder in (workspace.sensitive, workspace.results):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def test_a_table_reads_back_and_names_its_zone(workspace: Workspace) -> None:
+    table = store(workspace)
+    assert table.zone == "sensitive"
+    assert (workspace.path(table) / "x").read_text() == "a"
+
+
+def test_a_changed_table_is_an_error(workspace: Workspace) -> None:
+    table = store(workspace)
+    (workspace.root / table.key / "x").write_text("b")
+    with pytest.raises(StoredTableMismatch, match="changed"):
+        workspace.path(table)
+
+
+def test_an_added_file_is_a_change(workspace: Workspace) -> None:
+    table = store(workspace)
+    (workspace.root / table.key / "y").touch()
+    with pytest.raises(StoredTableMismatch):
+        workspace.path(table)
+
+
+def test_a_missing_table_is_told_apart(workspace: Workspace) -> None:
+    table = store(workspace)
+    (workspace.root / table.key / "x").unlink()
+    (workspace.root / table.key).rmdir()
+    assert not workspace.exists(table)
+    with pytest.raises(StoredTableMismatch, match="gone"):
+        workspace.path(table)
+
+
+@pytest.mark.parametrize("error", [OSError(28, "full"), KeyboardInterrupt(), ValueError()])
+def test_nothing_is_left_of_a_table_that_failed(workspace: Workspace, error: BaseException) -> None:
+    def fail(folder: Path) -> None:
+        (folder / "x").touch()
+        raise error
+
+    with pytest.raises(type(error)):
+        workspace.store(workspace.sensitive / "d" / "t", "table", fail)
+    assert list((workspace.sensitive / "d").iterdir()) == []
+
+
+def test_the_secret_is_made_once_and_closed(workspace: Workspace) -> None:
+    assert workspace.secret() == workspace.secret()
+    assert len(workspace.secret()) == 32
+    assert stat.S_IMODE((workspace.sensitive / ".secret").stat().st_mode) == 0o600
+
+
+def test_keyed_hashes_differ_between_workspaces(workspace: Workspace, tmp_path: Path) -> None:
+    other = Workspace(tmp_path / "other")
+    other.prepare()
+    assert workspace.keyed_hash("a") == workspace.keyed_hash("a") != other.keyed_hash("a")
+
+
+def test_a_reference_does_not_show_its_hash(workspace: Workspace) -> None:
+    table = store(workspace)
+    assert table.sha256 not in repr(table)
+
+
+def test_names_and_bytes_both_count(tmp_path: Path) -> None:
+    hashes = set()
+    for name, text in (("a", "x"), ("b", "x"), ("a", "y")):
+        folder = tmp_path / f"{name}{text}"
+        folder.mkdir()
+        (folder / name).write_text(text)
+        hashes.add(folder_sha256(folder))
+    assert len(hashes) == 3
+
+
+def test_a_workspace_that_is_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").touch()
+    with pytest.raises(ParameterError, match="output_dir"):
+        Workspace(tmp_path / "out").prepare()
+
+
+@pytest.mark.needs_root
+def test_a_workspace_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to drop to another user")
+    tmp_path.chmod(0o755)
+    pid = os.fork()
+    if pid == 0:
+        os.setuid(65534)
+        try:
+            Workspace(tmp_path / "out").prepare()
+        except ParameterError:
+            os._exit(0)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
