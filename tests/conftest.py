@@ -1,0 +1,58 @@
+"""What tests share: a home of their own, a Prefect server of their own, and skips that CI refuses."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """With MARGINALIA_NO_SKIPS set, a skip is a failure: CI has everything that a test may need."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.skipped and os.environ.get("MARGINALIA_NO_SKIPS") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def home_of_our_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test touches the user's ledger, cache or server."""
+    home = tmp_path_factory.mktemp("home")
+    names = ("MARGINALIA_LEDGER", "MARGINALIA_SERVER", "PREFECT_HOME")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in names:
+            patch.setenv(name, str(home / name.lower()))
+        patch.delenv("PREFECT_API_URL", raising=False)
+        yield
+
+
+@pytest.fixture
+def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A ledger for one test."""
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "ledger"))
+    return tmp_path / "ledger"
+
+
+@pytest.fixture(scope="session")
+def prefect_server(home_of_our_own: None) -> Iterator[str]:
+    """URL of a Prefect server for this session, started as the command starts it."""
+    from flows import server
+
+    url = server.ensure(lambda text: None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PREFECT_API_URL", url)
+        yield url
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of the real tables; skips where it is absent."""
+    folder = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data"))
+    if not (folder / "adult.csv").is_file():
+        pytest.skip(f"needs the tables in $MARGINALIA_DATA or {folder}")
+    return folder
