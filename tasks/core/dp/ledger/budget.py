@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from functools import cache
 
 from tasks.core.dp.accounting import gdp_epsilon, gdp_mu
 from tasks.core.dp.parameters import DpParameters
@@ -25,9 +27,8 @@ MOST_RUNS = 10_000
 #: D as a share of delta_cap where no release says otherwise: `DpParameters.threshold_delta_share`'s default.
 DEFAULT_THRESHOLD_SHARE = 0.1
 
-#: A planned charge may differ from the one worked out here by rounding alone; rule 9 keeps the noise
-#: 1e-9 below its charge, a thousand times more.
-_ROUNDING = Decimal("1e-12")
+#: The noise is planned from mu (1 - 1e-9) (rule 9), the charge is the whole mu^2; the rest is rounding.
+_LEAST_PLANNED, _MOST_PLANNED = 1 - Decimal("3e-9"), 1 + Decimal("1e-12")
 
 
 def decimal_up(value: float) -> Decimal:
@@ -40,24 +41,14 @@ def decimal_up(value: float) -> Decimal:
     )
 
 
-def float_down(value: Decimal) -> float:
-    """The largest double that is no more."""
-    nearest = float(value)
-    return nearest if Decimal(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
-def float_up(value: Decimal) -> float:
-    """The smallest double that is no less."""
-    return -float_down(value.copy_negate())
-
-
+@cache
 def mu_squared(epsilon: Decimal, delta: Decimal, threshold_delta: Decimal) -> Decimal:
     """The square of gdp_mu(epsilon, (delta - delta_t) / (1 - delta_t)) at 17 digits, rounded down.
 
     Source: privacy.md rule 7 and section 2. The square itself is exact.
     """
-    rest = DOWN.divide(DOWN.subtract(delta, threshold_delta), UP.subtract(Decimal(1), threshold_delta))
-    mu = _SHORT.plus(Decimal(gdp_mu(float_down(epsilon), float_down(rest))))
+    rest = (Fraction(delta) - Fraction(threshold_delta)) / (1 - Fraction(threshold_delta))
+    mu = _SHORT.plus(Decimal(gdp_mu(Fraction(epsilon), rest)))
     return DOWN.multiply(mu, mu)
 
 
@@ -101,8 +92,9 @@ class Charge:
     def mu_squared_exact(self) -> Decimal:
         """mu^2 as recorded.
 
-        Under ``gdp`` it is worked out from the claim exactly as a cap is, so that a cap of one
-        release's own (epsilon, delta) admits that release, to the last digit.
+        Under ``gdp`` it is worked out from the claim exactly as a cap is, so that it is the whole
+        nominal mu^2, and a cap of one release's own (epsilon, delta) admits that release to the last
+        digit.
 
         Raises:
             InternalError: the plan's charge is not that of its claim.
@@ -111,7 +103,7 @@ class Charge:
         if self.accountant != "gdp":
             return planned
         nominal = mu_squared(decimal_up(self.epsilon), decimal_up(self.delta), self.threshold_delta_exact)
-        if abs(planned - nominal) > _ROUNDING * nominal:
+        if not _LEAST_PLANNED * nominal <= planned <= _MOST_PLANNED * nominal:
             raise InternalError("The planned charge of a release must be the mu^2 of its epsilon and delta.")
         return nominal
 
@@ -218,12 +210,10 @@ class Spent:
         """The epsilon of it all at this delta, rounded up; infinite where delta_t alone is more."""
         if self.mu_squared == 0 and self.threshold_delta <= delta:
             return 0.0
-        rest = DOWN.divide(
-            DOWN.subtract(delta, self.threshold_delta), UP.subtract(Decimal(1), self.threshold_delta)
-        )
+        rest = (Fraction(delta) - Fraction(self.threshold_delta)) / Fraction(self.clean)
         if rest <= 0:
             return math.inf
-        return gdp_epsilon(float_up(self.mu_squared.sqrt(UP).next_plus(UP)), float_down(rest))
+        return gdp_epsilon(Fraction(self.mu_squared.sqrt(UP).next_plus(UP)), rest)
 
 
 def sum_of(charges: Iterable[tuple[Decimal, Decimal]]) -> Spent:

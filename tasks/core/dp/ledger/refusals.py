@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.ledger.account import Account
-from tasks.core.dp.ledger.budget import DOWN, Charge, float_down
+from tasks.core.dp.ledger.budget import DOWN, Charge
 from tasks.core.errors import BudgetExhausted, ParameterError
 
 
@@ -33,7 +33,7 @@ def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> st
     if charge.threshold_delta_exact > threshold_delta:
         return "too little for thresholds at that delta, whatever the epsilon"
     rest = (charge.delta - charge.threshold_delta) / (1 - charge.threshold_delta)
-    mu = float_down(mu_squared.sqrt(DOWN))
+    mu = float(mu_squared.sqrt(DOWN))
     epsilon = gdp_epsilon(mu, rest) * (1 - 1e-6) if mu > 0 else 0.0
     digits = 10.0 ** (math.floor(math.log10(epsilon)) - 2) if epsilon > 0 else 1.0
     return f"enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at that delta (accountant gdp)"

@@ -7,6 +7,7 @@ So the first interrupt there waits until the measurement is committed; the secon
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -41,12 +42,15 @@ class DeferredInterrupts:
         for number in _DEFERRED:
             handler = signal.getsignal(number)
             if handler is not None and handler is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._receive)
+                self._before[number] = handler
+                signal.signal(number, self._receive)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
         if self._held is None:
             self._held = number
-            self._notice(WAITING)
+            # A notice that is cut into another (print is not reentrant) must not cost the measurement.
+            with suppress(Exception):
+                self._notice(WAITING)
             return
         raise KeyboardInterrupt
 

@@ -1,0 +1,123 @@
+"""A run of a release in a process of its own, which strikes itself down where it is told to.
+
+    python -m tests.oracles.ledger_runs LEDGER VINTAGE LOG [BLOW@PLACE ...]
+
+BLOW is KILL, INT or TERM. PLACE is ``before PHASE`` (the entry is written but not committed), ``after
+PHASE`` (it is committed), or a place in the draw: ``counting``, ``leave given``, ``half written``,
+``written``. ``wait`` in place of a blow makes the draw wait until another process waits for it.
+
+Each noise word drawn is a line in LOG. Prints the measurement's folder and whether it was reused.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+
+from tasks.core.dp.ledger import Charge, Ledger, Registration, ReleaseName, SqliteStore, draw_once
+from tasks.core.dp.ledger.budget import decimal_up, mu_squared
+from tasks.core.dp.ledger.entries import Transaction
+from tasks.core.errors import MarginaliaError
+
+ROOT = Path(__file__).resolve().parents[2]
+DATASET = "survey"
+
+
+def gdp_charge(epsilon: float = 1.0, delta: float = 1e-6, share: float = 0.1) -> Charge:
+    """The charge that the default accountant plans for a claim."""
+    mu2 = mu_squared(decimal_up(epsilon), decimal_up(delta), decimal_up(share * delta))
+    return Charge(float(mu2), share * delta, epsilon, delta)
+
+
+def release(vintage: str, dataset: str = DATASET) -> ReleaseName:
+    """A release's name of some configuration."""
+    return ReleaseName(dataset, vintage, "0" * 64)
+
+
+def ledger_for(folder: Path, releases: int = 1, epsilon: float = 1.0) -> Ledger:
+    """A ledger whose dataset has exactly the budget of so many releases of `gdp_charge()`."""
+    ledger = Ledger(SqliteStore(folder))
+    ledger.register(Registration(DATASET, epsilon, 1e-6 * releases, 1e-7 * releases))
+    return ledger
+
+
+def charged(ledger: Ledger) -> Decimal:
+    """How many releases of `gdp_charge()` are charged."""
+    return ledger.spent(DATASET)[0] / gdp_charge().mu_squared_exact
+
+
+def run(folder: Path, vintage: str, log: Path, *blows: str) -> subprocess.Popen[str]:
+    """Start this module in a process of its own."""
+    command = [sys.executable, "-m", "tests.oracles.ledger_runs", str(folder), vintage, str(log), *blows]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+class _Blows:
+    def __init__(self, blows: list[str]) -> None:
+        self.blows = [tuple(blow.split("@")) for blow in blows]
+
+    def at(self, place: str) -> None:
+        for blow, where in self.blows:
+            if where == place:
+                os.kill(os.getpid(), getattr(signal, f"SIG{blow}"))
+
+
+class _MortalStore(SqliteStore):
+    """The store itself, with blows around its commits."""
+
+    blows: _Blows
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        with super().transaction() as work:
+            yield work
+            phases = [entry.phase for entry in work.appended]
+            for phase in phases:
+                self.blows.at(f"before {phase}")
+        for phase in phases:
+            self.blows.at(f"after {phase}")
+
+
+def main(folder: str, vintage: str, log: str, *blows: str) -> int:
+    waits = "wait" in blows
+    strike = _Blows([blow for blow in blows if blow != "wait"])
+    store = _MortalStore(Path(folder))
+    store.blows = strike
+    noise = Path(log)
+    somebody_waits = noise.with_suffix(".waiting")
+
+    def draw(part: Path, leave: object) -> None:
+        strike.at("counting")
+        leave()  # type: ignore[operator]
+        strike.at("leave given")
+        with noise.open("a") as drawn:
+            drawn.write(f"{vintage}\n")
+        deadline = time.monotonic() + 60
+        while waits and not somebody_waits.exists() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        (part / "counts_1.parquet").write_text("1")
+        strike.at("half written")
+        (part / "counts_2.parquet").write_text("2")
+        strike.at("written")
+
+    def notice(sentence: str) -> None:
+        print(sentence, file=sys.stderr, flush=True)
+        if "waits" in sentence:
+            somebody_waits.touch()
+
+    try:
+        measured = draw_once(Ledger(store), release(vintage), gdp_charge(), draw, notice)
+    except MarginaliaError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return error.exit_code
+    print(measured.folder, measured.reused)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
