@@ -8,7 +8,6 @@ claims and budgets are in `conversions` and can be imported from here.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite
 
 from tasks.core.dp.conversions import (
     check_claim,
@@ -20,6 +19,7 @@ from tasks.core.dp.conversions import (
     zcdp_rho,
 )
 from tasks.core.dp.normal import Mpf, float_above, float_below, number, precision, upper_quantile
+from tasks.core.dp.parameter_checks import check_parameters
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import InternalError, ParameterError
 
@@ -84,7 +84,7 @@ def plan(parameters: DpParameters, *, all_declared: bool, levels: int) -> Plan:
     Raises:
         ParameterError: for a claim, a share or a proportion that can't be used, all of them at once.
     """
-    _check(parameters, all_declared, levels)
+    check_parameters(parameters, all_declared=all_declared, levels=levels)
     proportions = tuple(Fraction(p) for p in parameters.sigma_proportions[:levels])
     proportions = proportions or (Fraction(1),) * levels
     delta = Fraction(parameters.delta)
@@ -251,39 +251,3 @@ def threshold_values_named(name: str, length: int) -> dict[int, float]:
     raise ParameterError(
         f"Thresholds are values by length, uncontrolled, balanced, progressive or minimize, not {name!r}."
     )
-
-
-def _check(parameters: DpParameters, all_declared: bool, levels: int) -> None:
-    """Raise ParameterError with every problem of the parameters that the budget depends on."""
-    problems: list[str] = []
-    try:
-        check_claim(parameters.epsilon, parameters.delta)
-    except ParameterError as error:
-        problems += error.problems
-    gdp = parameters.accountant == "gdp"
-    if levels < 1:
-        problems.append("The reporting length must be at least 1.")
-    if parameters.sigma_proportions and len(parameters.sigma_proportions) < levels:
-        problems.append(
-            f"sigma_proportions must have one number for each of {levels} lengths, "
-            f"not {len(parameters.sigma_proportions)}."
-        )
-    if not all(isfinite(p) and 1e-6 <= p <= 1e6 for p in parameters.sigma_proportions):
-        problems.append("Each of sigma_proportions must be a number from 1e-6 to 1e6.")
-    if not 0 < parameters.count_share < 1:
-        problems.append(f"The noisy count's share must be between 0 and 1, not {parameters.count_share}.")
-    if gdp and not all_declared and not 0 < parameters.threshold_delta_share < 1:
-        problems.append(
-            "An open column needs a threshold_delta_share between 0 and 1: give one, or declare every domain."
-        )
-    if parameters.contribution != "schema":
-        spent = parameters.percentile_share
-        total = parameters.count_share + levels * spent if gdp else spent
-        if not (spent > 0 and total < 1):
-            problems.append(f"A percentile share of {spent} leaves nothing for the counts: give less.")
-        if (parameters.contribution == "profile") != gdp:
-            problems.append("contribution: profile goes with the accountant gdp, percentile with zcdp.")
-    if parameters.delta_factor is not None and not 1e-20 <= parameters.delta_factor <= 1e20:
-        problems.append(f"delta_factor must be a number such as 1, not {parameters.delta_factor}.")
-    if problems:
-        raise ParameterError(problems)

@@ -5,6 +5,7 @@ precision and its constants in shared state, so every use holds one lock.
 """
 
 import math
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,15 @@ Mpf: TypeAlias = Any
 
 _CONTEXT = mpmath.MPContext()
 _LOCK = threading.RLock()
+
+
+def _unlock_after_fork() -> None:
+    """A child must not wait for a thread that only its parent has."""
+    global _LOCK
+    _LOCK = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_unlock_after_fork)
 
 
 @contextmanager
@@ -43,8 +53,8 @@ def upper_tail(x: Mpf) -> Mpf:
 def upper_quantile(tail: Mpf) -> Mpf:
     """The z with Q(z) = tail, for 0 < tail < 1, to the current precision (Newton on log Q).
 
-    log Q is concave and decreasing, so from any start the second iterate is left of the solution
-    and the rest climb to it.
+    log Q is concave and decreasing, so its tangents lie above it: from any start the next iterate is
+    right of the solution and the rest descend to it.
     """
     if tail > 0.5:
         return -upper_quantile(1 - tail)

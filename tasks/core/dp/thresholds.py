@@ -15,6 +15,8 @@ from tasks.core.errors import InternalError, ParameterError
 
 _BITS = 256
 _HALF = Fraction(1, 2)
+_LARGEST_FIXED = 1e18
+_SMALLEST_ETA = 1e-100
 
 
 def scale(sigma: float, sensitivity: int) -> Fraction:
@@ -68,19 +70,15 @@ def level_threshold(
         candidates: |V_k|.
 
     Raises:
-        ParameterError: for a fixed value below 0 or not finite, or an eta outside (0, 1].
+        ParameterError: for a value that `rule_problems` refuses.
     """
+    if problems := _value_problems(rule, length):
+        raise ParameterError(problems)
     if candidates == 0:
         return None
     value = rule.value(length)
     if rule.kind == "fixed":
-        if not 0 <= value < float("inf"):
-            raise ParameterError(f"The fixed threshold of length {length} must be 0 or more, not {value}.")
         return ceil(Fraction(value) + _HALF)
-    if not 0 < value <= 1:
-        raise ParameterError(
-            f"The threshold's eta of length {length} must be above 0 and at most 1, not {value}."
-        )
     if rule.kind == "adaptive":
         tail = min(Fraction(value) / 2, _HALF)
     else:
@@ -88,6 +86,21 @@ def level_threshold(
     if tail <= 0:
         raise InternalError("There are candidates although nothing survived at the length before.")
     return _applied(noise_scale, tail)
+
+
+def rule_problems(rule: Thresholds, levels: int) -> list[str]:
+    """What is wrong with a rule for lengths 2..R: one sentence each."""
+    return [problem for length in range(2, levels + 1) for problem in _value_problems(rule, length)]
+
+
+def _value_problems(rule: Thresholds, length: int) -> list[str]:
+    value = rule.value(length)
+    if rule.kind == "fixed":
+        if not 0 <= value <= _LARGEST_FIXED:
+            return [f"The fixed threshold of length {length} must be a number from 0 on, not {value}."]
+    elif not _SMALLEST_ETA <= value <= 1:
+        return [f"The eta of length {length} must be above 0 and at most 1, not {value}."]
+    return []
 
 
 def _applied(noise_scale: Fraction, tail: Fraction) -> int:
