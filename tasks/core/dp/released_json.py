@@ -1,4 +1,4 @@
-"""What may stand as a key in the JSON of a release: a document goes in, nothing or an `InternalError` comes out.
+"""The keys that released JSON may have: a document goes in, nothing or an `InternalError` comes out.
 
 Test P5 of privacy.md: every released document is held against a list of allowed keys, and a name that
 could carry something read off the table is refused whoever allowed it.
@@ -9,36 +9,77 @@ from collections.abc import Iterator
 
 from tasks.core.errors import InternalError
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Names that can hold a true count, the noise's key or a figure of the raw table (P5, gaps G4 to G15).
 _FORBIDDEN = re.compile(
-    r"number_of_records|record_count_true|true_|_true|raw_|sensitive_|max_sensitivity|seed|noise_key|"
-    r"expansion_ratio|rare|leak|duration|elapsed|input_(hash|sha256|rows)|proportional_error"
+    r"number_of_records|^true_|_true|^raw|sensitive|max_sensitivity|seed|noise_key|expansion|rare|leak|"
+    r"duration|elapsed|timestamp|input_(hash|sha256|rows)|proportional_error|truncat"
 )
 
-#: Every key of the privacy statement (`statement`).
-ALLOWED_KEYS = frozenset(
+#: The privacy statement (`statement`).
+STATEMENT_KEYS = _words(
     """
-    accountant all_releases assumed_subjects at_cap bins candidates cell code_version columns
-    computational contract contribution conversion count_share covers dataset declared declared_cells
-    delta delta_cap delta_factor delta_given delta_max delta_noise delta_threshold delta_threshold_cap
-    delta_threshold_spent disclosed_uniques domain domain_size empty epsilon epsilon_cap epsilon_count
-    epsilon_percentile epsilon_spent error_bar excluded expected_size expected_spurious
-    expected_spurious_share format generator group_privacy guarantee half_width_95 head how identity
-    key kind lattice law ledger length levels max_items measurement_sha256 mu mu_squared mu_squared_spent name neighbours
-    noise noisy_count not_covered open open_columns per_release percentile population privacy private
-    public_side_channels releases remaining_releases reporting_length rows rule sampling scale
-    scope sd sensitivity sentence sigma spurious strict subject_id suppressed survivors text theorem
-    threshold threshold_rule unit unused_keys value vintage why width
-    """.split()
+    accountant all_releases assumed_subjects at_cap attack bins candidates code_version columns
+    computational contract contribution conversion dataset declared delta delta_cap delta_factor
+    delta_given delta_max delta_noise delta_threshold delta_threshold_cap delta_threshold_spent
+    disclosed_uniques domain domain_size empty epsilon epsilon_cap epsilon_count epsilon_spent error_bar
+    excluded expected_size expected_spurious expected_spurious_share false_alarm format generator
+    group_privacy guarantee half_width_95 head how identity key kind lattice law ledger length levels
+    max_items measurement_sha256 mu mu_squared mu_squared_spent name neighbours noise noisy_count
+    not_covered open per_release population power privacy private public_side_channels releases
+    remaining_releases reporting_length rows rule sampling scale scope sd sensitivity sentence sigma
+    spurious strict subject_id suppressed survivors text theorem threshold threshold_rule unit
+    unused_keys value vintage why width
+    """
 )
+
+#: The evaluation of synthetic against released counts (`tasks.core.navigation.fidelity`).
+EVALUATION_KEYS = _words(
+    """
+    cells combinations decades density error_by_count kept length lengths mean_count mean_error points
+    scale squares total_variation
+    """
+)
+
+#: The manifest, and the contract's table rules judged on released numbers.
+MANIFEST_KEYS = _words(
+    """
+    bytes code_version column dataset file files made_from passed protection rows rule rules sha256 vintage
+    """
+)
+
+#: The public configuration. Here and only here may a name be one of those that are forbidden elsewhere:
+#: what it holds was written by the operator, not read off the table.
+CONFIGURATION_KEYS = _words(
+    """
+    accountant bins cache_max_size cap contract_mode contribution counts_scale_factor dataset
+    dataset_is_named default delimiter delta delta_factor domains epsilon evaluate_sensitive input kind
+    max_items memory_limit_mb mode multi_value_columns number_of_records_proportion pages parallel_jobs
+    percentile_percentage percentile_proportion population prefix protection random_seed record_limit
+    regime report reporting_length reporting_resolution resources sensitive_zeros sigma_proportions
+    subject_id synthesis target_number_of_records threshold_delta_share thresholds title
+    use_columns use_synthetic_counts values vintage visuals weight_selection_percentile
+    """
+)
+
+#: Everything that may be released.
+ALLOWED_KEYS = STATEMENT_KEYS | EVALUATION_KEYS | MANIFEST_KEYS | CONFIGURATION_KEYS
+
+#: Settings by the operator's own names: of columns, visuals, pages or lengths, all public.
+_NAMED_BY_OPERATOR = _words("bins domains max_items multi_value_columns pages values visuals")
 
 
 def _keys(value: object) -> Iterator[str]:
-    """Every key of a JSON value, at every depth."""
+    """Every key of a JSON value, at every depth, but for names that the operator gave."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield key
-            yield from _keys(inner)
+            if not (key in _NAMED_BY_OPERATOR and isinstance(inner, dict)):
+                yield from _keys(inner)
     elif isinstance(value, list | tuple):
         for inner in value:
             yield from _keys(inner)
@@ -51,7 +92,8 @@ def check_released_json(document: object, allowed: frozenset[str] = ALLOWED_KEYS
         InternalError: naming the keys; they are ours, never the table's, so they may be shown.
     """
     keys = set(_keys(document))
-    bad = sorted(key for key in keys if _FORBIDDEN.search(key) or key not in allowed)
+    forbidden = {key for key in keys if _FORBIDDEN.search(key)} - CONFIGURATION_KEYS
+    bad = sorted(forbidden | (keys - allowed))
     if bad:
         raise InternalError(
             f"A released document may hold only the keys that are allowed; it holds {', '.join(bad)}. "

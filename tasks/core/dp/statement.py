@@ -7,8 +7,10 @@ published as it stands. `tasks.core.dp.statement_words` says the same in plain w
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from statistics import NormalDist
 
 import numpy as np
 
@@ -16,7 +18,8 @@ from tasks.core.dp import statement_law as law
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.released_json import check_released_json
-from tasks.core.dp.thresholds import error_bar, laplace_error_bar
+from tasks.core.dp.statement_noise import level_error_bar, noisy_count, spurious
+from tasks.core.dp.thresholds import survival_probability
 from tasks.core.errors import InternalError
 
 FORMAT = "marginalia-privacy-statement/1"
@@ -94,7 +97,7 @@ def statement(
         "code_version": code_version,
         "measurement_sha256": choices.measurement_sha256,
         "guarantee": _guarantee(measurement, ledger) if measurement.private else None,
-        "noisy_count": _noisy_count(measurement),
+        "noisy_count": noisy_count(measurement),
         "levels": [_level(measurement, length) for length in range(1, len(measurement.levels) + 1)],
         "columns": _columns(measurement),
         "noise": law.noise(measurement),
@@ -115,7 +118,11 @@ def statement(
 def _check_charge(measurement: Measurement) -> None:
     """Refuse a measurement whose noise is smaller than its charge says, in exact rationals (rule 9)."""
     spent = sum(
-        (Fraction(level.sensitivity) / Fraction(level.scale) ** 2 for level in measurement.levels if level.scale),
+        (
+            Fraction(level.sensitivity) / Fraction(level.scale) ** 2
+            for level in measurement.levels
+            if level.scale
+        ),
         Fraction(0),
     )
     if measurement.parameters.accountant == "gdp":
@@ -141,28 +148,22 @@ def _guarantee(measurement: Measurement, ledger: LedgerFacts) -> Json:
         "identity": "delta = delta_threshold + (1 - delta_threshold) * delta_noise",
         "mu_squared": measurement.mu_squared,
         "mu": math.nextafter(math.sqrt(measurement.mu_squared), math.inf),
+        "attack": _attack(measurement),
         "reporting_length": parameters.reporting_length,
         "accountant": law.accountant(measurement),
         "computational": law.COMPUTATIONAL,
     }
 
 
-def _noisy_count(measurement: Measurement) -> Json:
-    """The number of records as drawn, with its noise."""
-    scale = measurement.count_scale
-    gaussian = measurement.parameters.accountant == "gdp"
-    return {
-        "value": measurement.number_of_records,
-        "law": "rounded Gaussian" if gaussian else "rounded Laplace",
-        "scale": scale,
-        "sd": _rounded_sd(scale) if gaussian else _rounded_sd(math.sqrt(2) * scale),
-        "half_width_95": error_bar(scale) if gaussian else laplace_error_bar(scale),
-    }
+def _attack(measurement: Measurement, false_alarm: float = 0.05) -> Json:
+    """Power of the best test of whether one unit is in the table, at most, by the trade-off function.
 
-
-def _rounded_sd(scale: float) -> float:
-    """An upper bound of the standard deviation after rounding to integers: sqrt(s^2 + 1/12)."""
-    return math.sqrt(scale * scale + 1 / 12)
+    delta_t + Phi(Phi^-1(alpha / (1 - delta_t)) + mu): the Gaussian trade-off, with the threshold's mass
+    moved in both directions of the neighbouring relation (privacy.md 1.2, steps iii and iv).
+    """
+    normal, delta_t = NormalDist(), measurement.threshold_delta
+    shifted = normal.inv_cdf(false_alarm / (1 - delta_t)) + math.sqrt(measurement.mu_squared)
+    return {"false_alarm": false_alarm, "power": min(1.0, (delta_t + normal.cdf(shifted)) * (1 + 1e-9))}
 
 
 def _level(measurement: Measurement, length: int) -> Json:
@@ -184,32 +185,12 @@ def _level(measurement: Measurement, length: int) -> Json:
         "candidates": level.candidates,
         "survivors": survivors,
         "suppressed": suppressed,
-        "spurious": _spurious(level, survivors),
-        "error_bar": _error_bar(level),
+        "spurious": spurious(level, survivors),
+        "error_bar": level_error_bar(level),
     }
     if length == 1:
         content |= _first_length(measurement, level)
     return content
-
-
-def _spurious(level: Level, survivors: int) -> Json:
-    """Expected combinations that nobody holds, and their share of what is published, at most."""
-    expected = level.expected_spurious
-    if expected is None:
-        return {"expected_spurious": None, "expected_spurious_share": None, "text": law.SPURIOUS_OPEN}
-    share = min(1.0, expected / survivors) if survivors else None
-    return {"expected_spurious": expected, "expected_spurious_share": share, "text": law.SPURIOUS}
-
-
-def _error_bar(level: Level) -> Json | None:
-    """Standard deviation and 95 % half width of one noisy count, None where nothing was measured."""
-    if not level.scale:
-        return None
-    return {
-        "sd": _rounded_sd(level.scale),
-        "half_width_95": error_bar(level.scale),
-        "excluded": law.ERROR_BAR_EXCLUDES,
-    }
 
 
 def _first_length(measurement: Measurement, level: Level) -> Json:
@@ -220,7 +201,12 @@ def _first_length(measurement: Measurement, level: Level) -> Json:
     cells = sum(len(measurement.values[index]) for index in declared)
     kept = int(np.count_nonzero(held & level.survives))
     return {
-        "declared": {"columns": len(declared), "domain_size": cells, "survivors": kept, "suppressed": cells - kept},
+        "declared": {
+            "columns": len(declared),
+            "domain_size": cells,
+            "survivors": kept,
+            "suppressed": cells - kept,
+        },
         "open": {
             "columns": len(columns) - len(declared),
             "survivors": int(np.count_nonzero(~held & level.survives)),
@@ -249,8 +235,9 @@ def _disclosed_uniques(measurement: Measurement, ledger: LedgerFacts) -> Json:
 
     The number of subjects is the noisy count with its error bar on top, so it errs upward.
     """
-    bar = _noisy_count(measurement)["half_width_95"]
-    subjects = max(0, measurement.number_of_records) + math.ceil(float(bar))  # type: ignore[arg-type]
+    bar = noisy_count(measurement)["half_width_95"]
+    assert isinstance(bar, int)
+    subjects = max(0, measurement.number_of_records) + bar
     return {
         "assumed_subjects": subjects,
         "how": law.DISCLOSED_UNIQUES,
@@ -276,3 +263,16 @@ def _ledger(ledger: LedgerFacts) -> Json:
         "rule": law.LEDGER_RULE,
         "head": ledger.head,
     }
+
+
+def survival_curve(scale: float, threshold: int | None, true_counts: Sequence[int]) -> list[float]:
+    """The chance that a combination of each true count is published, given that all its parts are.
+
+    Args:
+        scale: s_k in records.
+        threshold: the least published noisy count; None: everything is published.
+        true_counts: in records, at least 0.
+    """
+    if threshold is None:
+        return [1.0] * len(true_counts)
+    return [survival_probability(Fraction(scale), threshold, count) for count in true_counts]

@@ -42,10 +42,10 @@ DISCLOSED_UNIQUES = (
     "of subjects times delta_threshold. The number of subjects is the noisy count plus its 95 % error bar."
 )
 LEDGER_RULE = (
-    "A release is admitted while the sum of its mu^2 and those of all charged releases stays within the mu^2 "
-    "of (epsilon_cap, (delta_cap - D) / (1 - D)) and 1 - prod(1 - delta_threshold) within "
-    "D = delta_threshold_cap. The guarantee of all releases together is the cap; what is spent so far is "
-    "accounting. A release that died while its noise was drawn stays charged."
+    "A release is admitted while its mu^2 and those of all charged releases together stay within the mu^2 "
+    "of (epsilon_cap, (delta_cap - D) / (1 - D)), and 1 - prod(1 - delta_threshold) within D, the part of "
+    "delta_cap that is set aside for thresholds. The guarantee of all releases together is the cap; what is "
+    "spent so far is accounting. A release that died while its noise was drawn stays charged."
 )
 STRICT = (
     "That this release exists shows the raw table satisfied its contract; this is not protected, and the "
@@ -59,16 +59,7 @@ SIDE_CHANNELS = (
     "The times of releases and a refusal for want of budget (exit code 3) are public: they follow from "
     "public configuration and the ledger, not from the table."
 )
-_SCHEDULE = {
-    "gdp": (
-        "f_0 + sum f_k + sum f_profile = 1; sigma_k = 1 / (mu sqrt(f_k)); "
-        "s_k = ceil(64 sigma_k sqrt(Delta_k)) / 64; sum Delta_k / s_k^2 <= mu^2"
-    ),
-    "zcdp": (
-        "epsilon = epsilon_N + epsilon_M; L = ln(2 / delta); rho = (sqrt(epsilon_M + L) - sqrt(L))^2; "
-        "R epsilon_Q^2 / 2 + sum 1 / (2 sigma_k^2) = rho; s_k = ceil(64 sigma_k sqrt(Delta_k)) / 64"
-    ),
-}
+_SCALE = "s_k = ceil(64 sigma_k sqrt(Delta_k)) / 64; sum Delta_k / s_k^2 <= mu^2"
 
 
 def neighbours(unit: str) -> str:
@@ -91,36 +82,51 @@ def delta_given(parameters: DpParameters) -> Json:
 
 def accountant(measurement: Measurement) -> Json:
     """The accountant, its theorem and its formulas (privacy.md 1.2 and 2)."""
-    name = measurement.parameters.accountant
-    if name == "gdp":
-        theorem = (
-            "Gaussian differential privacy: the levels, the count and the histograms are one adaptive "
-            "composition of Gaussian mechanisms with mu^2 = sum 1 / sigma^2; thresholding values that "
-            "nobody else holds adds delta_threshold"
-        )
-        conversion = "delta_noise = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu)"
-        return {"name": name, "theorem": theorem, "conversion": conversion, "rule": _SCHEDULE[name]}
-    theorem = (
-        "Zero-concentrated differential privacy (Bun and Steinke): Gaussian levels and percentiles compose "
-        "in rho, the count's epsilon_N is added outside, one half of delta covers the threshold"
+    return (
+        _gdp(measurement.parameters)
+        if measurement.parameters.accountant == "gdp"
+        else _zcdp(measurement.parameters)
     )
-    conversion = "epsilon_M = rho + 2 sqrt(rho ln(2 / delta)); delta_noise = delta / 2"
-    parameters = measurement.parameters
-    content: Json = {"name": name, "theorem": theorem, "conversion": conversion, "rule": _SCHEDULE[name]}
-    content["epsilon_count"] = parameters.count_share * parameters.epsilon
-    content["text"] = (
-        "The ledger is charged mu^2 = sum 1 / sigma_k^2 + R m(epsilon_Q)^2 + m(epsilon_N)^2, "
-        "m(e) = 2 Phi^-1(exp(e) / (1 + exp(e)))."
-    )
-    return content
+
+
+def _gdp(parameters: DpParameters) -> Json:
+    profile = " + R f_profile" if parameters.contribution == "profile" else ""
+    return {
+        "name": "gdp",
+        "theorem": "Gaussian differential privacy: everything drawn is one adaptive composition of Gaussian "
+        "mechanisms with mu^2 = sum 1 / sigma^2; thresholding values that nobody else holds adds "
+        "delta_threshold",
+        "conversion": "delta_noise = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu)",
+        "rule": f"f_0 + sum f_k{profile} = 1; sigma_k = 1 / (mu sqrt(f_k)); {_SCALE}",
+        "text": "",
+    }
+
+
+def _zcdp(parameters: DpParameters) -> Json:
+    percentile = parameters.contribution == "percentile"
+    spent, charged = ("R epsilon_Q^2 / 2 + ", "R m(epsilon_Q)^2 + ") if percentile else ("", "")
+    return {
+        "name": "zcdp",
+        "theorem": "Zero-concentrated differential privacy (Bun and Steinke): Gaussian levels"
+        f"{' and percentiles' if percentile else ''} compose in rho, the count's epsilon_N is added outside, "
+        "one half of delta covers the threshold",
+        "conversion": "epsilon_M = rho + 2 sqrt(rho ln(2 / delta)); delta_noise = delta / 2",
+        "rule": "epsilon = epsilon_N + epsilon_M; L = ln(2 / delta); "
+        "rho = (sqrt(epsilon_M + L) - sqrt(L))^2; "
+        f"{spent}sum 1 / (2 sigma_k^2) = rho; {_SCALE}",
+        "epsilon_count": parameters.count_share * parameters.epsilon,
+        "text": f"The ledger is charged mu^2 = sum 1 / sigma_k^2 + {charged}m(epsilon_N)^2, "
+        "m(e) = 2 Phi^-1(exp(e) / (1 + exp(e))).",
+    }
 
 
 def noise(measurement: Measurement) -> Json:
     """The law of the noise and where its bits come from (privacy.md 3)."""
     return {
-        "law": "round(N(0, s_k^2)), exact, drawn for every candidate, zero counts included",
+        "law": "round(N(0, s_k^2)), exact, for every candidate, zero counts included; where candidates are "
+        "too many to visit, the exact law of the survivors among those that nobody holds",
         "lattice": "s_k is a multiple of 1/64 of a record",
-        "generator": "AES-256-CTR" if measurement.parameters.engine == "aes" else "a seeded test engine: no privacy",
+        "generator": "AES-256-CTR" if measurement.private else "a seeded test engine: no privacy",
     }
 
 
@@ -128,12 +134,13 @@ def contribution(measurement: Measurement) -> Json:
     """How one subject's contribution is bounded (rules 12 and 13)."""
     parameters = measurement.parameters
     rules = {
-        "schema": "Delta_k = min(C(W, k), |V_k|): what the public schema allows; nothing is dropped "
-        "beyond the caps of multi-valued columns",
-        "profile": f"Delta_k is read from a noisy histogram of tuples per subject at its percentile "
-        f"{parameters.percentile_percentage}, clamped to 1..C(W, k); a subject with more keeps Delta_k of them",
-        "percentile": f"Delta_k is percentile {parameters.percentile_percentage} of tuples per subject by the "
-        "exponential mechanism over 1..C(W, k); a subject with more keeps Delta_k of them",
+        "schema": "Delta_k = min(C(W, k), |V_k|): what the public schema allows; nothing is dropped beyond "
+        "the caps of multi-valued columns",
+        "profile": "Delta_k is the upper edge of the bin that holds percentile "
+        f"{parameters.percentile_percentage} of a noisy histogram of tuples per subject, clamped to "
+        "1..C(W, k); a subject with more keeps Delta_k of them",
+        "percentile": f"Delta_k is percentile {parameters.percentile_percentage} of tuples per subject by "
+        "the exponential mechanism over 1..C(W, k); a subject with more keeps Delta_k of them",
     }
     return {
         "rule": rules[parameters.contribution],
@@ -148,9 +155,10 @@ def sampling(parameters: DpParameters) -> Json | None:
     if parameters.record_limit is None:
         return None
     return {
-        "rule": "each subject is kept iff PRF(key, subject) < p 2^64, independently of all others",
+        "rule": "each subject is kept iff PRF(key, subject) < p 2^64, p = min(1, expected_size / n-hat), "
+        "independently of all others",
         "expected_size": parameters.record_limit,
-        "text": "The counts are of the sample. No amplification by sampling is claimed.",
+        "text": "The counts are of the sample, the noisy number of records is of all. No amplification by sampling is claimed.",
     }
 
 
@@ -168,9 +176,10 @@ def threshold_rule(measurement: Measurement, length: int) -> str:
     thresholds = measurement.parameters.thresholds
     value = f"{thresholds.value(length):g}"
     return {
-        "fixed": f"noisy count >= ceil({value} + 1/2)",
-        "adaptive": f"noisy count >= ceil(s_k Phi^-1(1 - eta/2) + 1/2), eta = {value}",
-        "spurious": f"noisy count >= ceil(s_k Phi^-1(1 - eta min(1, |S_(k-1)| / |V_k|)) + 1/2), eta = {value}",
+        "fixed": f"noisy count >= max(1, ceil({value} + 1/2))",
+        "adaptive": f"noisy count >= max(1, ceil(s_k Phi^-1(1 - eta/2) + 1/2)), eta = {value}",
+        "spurious": "noisy count >= max(1, ceil(s_k Phi^-1(1 - eta min(1, |S_(k-1)| / |V_k|)) + 1/2)), "
+        f"eta = {value}",
     }[thresholds.kind]
 
 
@@ -196,7 +205,7 @@ def not_covered(scope: str, unit: str) -> list[str]:
         "true of many: that is what it is published for.",
         "Columns, declared values, bins and caps are taken to be public; they are not protected.",
         "How long a run took and how much memory it used are not protected and are not published.",
-        "Everything under sensitive/, the evaluation against the raw table included, is outside the guarantee.",
+        "Everything under sensitive/ is outside the guarantee, the evaluation against the raw table included.",
     ]
     if unit == "row":
         sentences.insert(

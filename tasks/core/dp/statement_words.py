@@ -16,45 +16,56 @@ NOT_PRIVATE = "NOT PRIVATE: this was drawn by the seeded test engine and must no
 
 def sentences(statement: Json) -> list[str]:
     """The statement in plain words, most important first; one sentence or two in each item."""
+    return [sentence for _, said in topics(statement) for sentence in said]
+
+
+def topics(statement: Json) -> list[tuple[str, list[str]]]:
+    """The same sentences under headings."""
     if not statement["private"]:
-        return [NOT_PRIVATE]
+        return [("No promise", [NOT_PRIVATE])]
+    unused = [f"Configuration key {entry['key']}: {entry['why']}." for entry in statement["unused_keys"]]
+    claim = statement["guarantee"]
     return [
-        *_guarantee(statement),
-        *_noise(statement),
-        *_thresholds(statement),
-        *_sample(statement),
-        *_account(statement),
-        statement["contract"]["sentence"],
-        *[f"Configuration key {entry['key']}: {entry['why']}." for entry in statement["unused_keys"]],
-        statement["guarantee"]["computational"],
-        statement["public_side_channels"],
+        ("The promise", _guarantee(statement)),
+        ("The noise", _noise(statement) + _sample(statement)),
+        ("What is published", _thresholds(statement)),
+        ("The account", _account(statement)),
+        (
+            "Conditions",
+            [statement["contract"]["sentence"], claim["computational"], statement["public_side_channels"]],
+        ),
+        *([("Unused settings", unused)] if unused else []),
     ]
 
 
-def odds(epsilon: float) -> str:
-    """How far epsilon lets anybody's odds move, as a factor rounded up."""
-    return up(math.exp(min(epsilon, 700.0)), 2)
+def factor(epsilon: float) -> str:
+    """e^epsilon: how many times as likely an outcome may be with a subject as without, rounded up."""
+    return up(math.exp(epsilon) if epsilon < 700 else math.inf, 2)
 
 
 def _guarantee(statement: Json) -> list[str]:
     claim = statement["guarantee"]
+    attack = claim["attack"]
     who = "a person" if claim["unit"] == "subject" else "a row"
     rows = "all of a person's rows" if claim["unit"] == "subject" else "one row"
-    population = f" of {statement['population']}" if statement["population"] else ""
+    population = f", {statement['population']}" if statement["population"] else ""
     told = [
-        f"This release of {statement['dataset']}{population} (vintage {statement['vintage']}) is differentially "
-        f"private with epsilon {up(claim['epsilon'])} and delta {up(claim['delta'])}, under adding or removing "
-        f"{rows}.",
-        f"Whatever somebody believed about whether {who} is in the table, this release can multiply the odds by "
-        f"at most {odds(claim['epsilon'])}, except with a probability of at most {up(claim['delta'])}.",
+        f"This release of the dataset {statement['dataset']}{population} (vintage {statement['vintage']}) is "
+        f"differentially private with epsilon {up(claim['epsilon'])} and delta {up(claim['delta'])}, under "
+        f"adding or removing {rows}.",
+        f"Whatever is concluded from this release is at most {factor(claim['epsilon'])} times as likely with "
+        f"{who}'s data as without it, and without as with, give or take {up(claim['delta'])}.",
+        f"Somebody who knows all of the table except whether {who} is in it, and who accepts "
+        f"{percent_up(attack['false_alarm'])} false alarms, would rightly say that {who} is in it in at most "
+        f"{percent_up(attack['power'], 3)} of cases.",
     ]
     for entry in statement["group_privacy"] or []:
         if entry["epsilon"] is None:
             told.append(f"For a person with {entry['rows']} rows no useful guarantee is left.")
             continue
         told.append(
-            f"For a person with {entry['rows']} rows the guarantee is epsilon {up(entry['epsilon'])} at delta "
-            f"{up(entry['delta'])}."
+            f"For a person with {entry['rows']} rows the guarantee is epsilon {up(entry['epsilon'])} at "
+            f"delta {up(entry['delta'])}."
         )
     return told
 
@@ -110,8 +121,8 @@ def _sample(statement: Json) -> list[str]:
     if sampling is None:
         return []
     return [
-        f"A random sample of about {whole(sampling['expected_size'])} subjects was counted: {sampling['rule']}. "
-        f"{sampling['text']}"
+        f"A random sample of about {whole(sampling['expected_size'])} subjects was counted: "
+        f"{sampling['rule']}. {sampling['text']}"
     ]
 
 

@@ -1,0 +1,123 @@
+"""Counts of every column's values: aggregates and synthetic records go in, rows of bars come out.
+
+The order is public: declared bins keep their order, all other values stand by noisy count, then by text.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.navigation.charts import Bar
+from tasks.core.records.columns import Schema
+from tasks.core.synthesis.records import SyntheticRecords
+
+#: How many values of a column are drawn; the page says how many more are released.
+SHOWN = 25
+
+Counts = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The published values of one column, or of a visual that the configuration names.
+
+    Attributes:
+        name: of the column or visual.
+        kind: what the column is, in words.
+        bars: those that are drawn.
+        more: how many published values are not drawn.
+    """
+
+    name: str
+    kind: str
+    bars: tuple[Bar, ...]
+    more: int
+
+
+@dataclass(frozen=True)
+class SingleCounts:
+    """Counts of single attributes.
+
+    Attributes:
+        noisy: per attribute id of the aggregates; 0 where the attribute has no published count.
+        published: whether it has one.
+        synthetic: per attribute id, times ``scale``.
+        scale: 1, or n-hat over the number of synthetic records where those two were made to differ.
+    """
+
+    noisy: Counts
+    published: npt.NDArray[np.bool_]
+    synthetic: Counts
+    scale: float
+
+
+def single_counts(aggregates: Aggregates, synthetic: SyntheticRecords) -> SingleCounts:
+    """Counts of every attribute in the aggregates and in the synthetic records.
+
+    Where the numbers of records differ by more than a quarter, a target number was asked for: the
+    synthetic counts are then scaled to the noisy number of records, so that they can be compared.
+    """
+    size = len(aggregates.attributes)
+    noisy, published = np.zeros(size), np.zeros(size, dtype=np.bool_)
+    if aggregates.combinations:
+        ids = aggregates.combinations[0][:, 0]
+        noisy[ids], published[ids] = aggregates.counts[0], True
+    drawn = np.bincount(synthetic.attribute_ids, minlength=len(synthetic.attributes)).astype(np.float64)
+    if synthetic.attributes != aggregates.attributes:
+        place = {attribute.text: index for index, attribute in enumerate(synthetic.attributes)}
+        held = [place.get(attribute.text) for attribute in aggregates.attributes]
+        drawn = np.array([0.0 if index is None else drawn[index] for index in held])
+    ratio = aggregates.number_of_records / max(synthetic.number_of_records, 1)
+    scale = ratio if synthetic.number_of_records and ratio > 0 and not 0.8 <= ratio <= 1.25 else 1.0
+    return SingleCounts(noisy, published, drawn * scale, scale)
+
+
+def column_distributions(schema: Schema, aggregates: Aggregates, counts: SingleCounts) -> list[Distribution]:
+    """One distribution a column, in file order."""
+    by_column: list[dict[str, int]] = [{} for _ in schema.columns]
+    for index, attribute in enumerate(aggregates.attributes):
+        if counts.published[index]:
+            by_column[attribute.column][attribute.value if attribute.item is None else attribute.item] = index
+    distributions = []
+    for column, held in zip(schema.columns, by_column, strict=True):
+        rows = [Bar(value, counts.noisy[index], counts.synthetic[index]) for value, index in held.items()]
+        rows += [Bar(value, 0, 0) for value in column.domain or () if value not in held]
+        ordered = column.domain if column.bins else None
+        bars, more = _drawn(rows, ordered)
+        distributions.append(
+            Distribution(column.name, _kind(column.domain, column.bins, column.delimiter), bars, more)
+        )
+    return distributions
+
+
+def _drawn(rows: list[Bar], ordered: Sequence[str] | None) -> tuple[tuple[Bar, ...], int]:
+    """The largest rows, in the declared order where there is one; and how many are left out."""
+    largest = sorted(rows, key=lambda row: (-(row.noisy or 0), row.label))[:SHOWN]
+    if ordered is not None:
+        place = {value: index for index, value in enumerate(ordered)}
+        largest.sort(key=lambda row: place.get(row.label, len(place)))
+    return tuple(largest), len(rows) - len(largest)
+
+
+def _kind(domain: Sequence[str] | None, bins: Sequence[float] | None, delimiter: str | None) -> str:
+    """What a column is, in words."""
+    several = "several items a subject, " if delimiter is not None else ""
+    if bins is not None:
+        return f"{several}numeric, in {len(domain or ())} declared bins"
+    if domain is not None:
+        return f"{several}{len(domain)} declared values"
+    return f"{several}open: values read off the data, behind the threshold"
+
+
+def visual(name: str, texts: Sequence[str], aggregates: Aggregates, counts: SingleCounts) -> Distribution:
+    """A visual of the configuration: chosen attributes, written ``header:value`` (sds.md 6.2)."""
+    place = {attribute.text: index for index, attribute in enumerate(aggregates.attributes)}
+    rows = [
+        Bar(text, counts.noisy[place[text]], counts.synthetic[place[text]])
+        for text in texts
+        if text in place and counts.published[place[text]]
+    ]
+    return Distribution(name, "chosen values", tuple(rows[:SHOWN]), max(len(rows) - SHOWN, 0))

@@ -1,0 +1,174 @@
+"""How well synthetic records keep the released counts: two sets of counts in, the page's figures out."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.aggregates.aggregates import Aggregates
+
+Floats = npt.NDArray[np.float64]
+Points = tuple[tuple[float, float], ...]
+
+
+@dataclass(frozen=True)
+class LengthFidelity:
+    """Combinations of one length.
+
+    Attributes:
+        length: k.
+        combinations: published ones.
+        kept: how many of them some synthetic record holds.
+        mean_count: mean published count.
+        mean_error: mean distance between synthetic and published count, over published combinations.
+        total_variation: of the two distributions over all combinations of this length, in 0..1; None
+            where one side has none.
+    """
+
+    length: int
+    combinations: int
+    kept: int
+    mean_count: float
+    mean_error: float
+    total_variation: float | None
+
+
+@dataclass(frozen=True)
+class Density:
+    """How many published combinations have which two counts, on logarithmic axes from 1.
+
+    Attributes:
+        decades: powers of ten that an axis spans.
+        cells: squares along an axis.
+        squares: (square across, square up, combinations), ascending; across is the released count.
+    """
+
+    decades: int
+    cells: int
+    squares: tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True)
+class Fidelity:
+    """Everything the page says of synthetic against released counts; small whatever the release's size.
+
+    Attributes:
+        scale: what synthetic counts were multiplied with.
+        lengths: a row a length with published combinations.
+        density: of both counts, all lengths together.
+        error_by_count: for each length, points (geometric middle of a count's bin, mean error).
+    """
+
+    scale: float
+    lengths: tuple[LengthFidelity, ...]
+    density: Density
+    error_by_count: tuple[tuple[int, Points], ...]
+
+    def to_json(self) -> dict[str, object]:
+        """The content of ``evaluation.json``: synthetic against released counts, so released itself."""
+        body = asdict(self)
+        body["error_by_count"] = [
+            {"length": length, "points": [list(point) for point in points]}
+            for length, points in self.error_by_count
+        ]
+        return body
+
+    @classmethod
+    def from_json(cls, body: dict[str, Any]) -> "Fidelity":
+        """What `to_json` made, also after a way through a file."""
+        density = body["density"]
+        return cls(
+            scale=body["scale"],
+            lengths=tuple(LengthFidelity(**row) for row in body["lengths"]),
+            density=Density(
+                density["decades"], density["cells"], tuple((x, y, n) for x, y, n in density["squares"])
+            ),
+            error_by_count=tuple(
+                (entry["length"], tuple((x, y) for x, y in entry["points"]))
+                for entry in body["error_by_count"]
+            ),
+        )
+
+
+def fidelity(reportable: Aggregates, recounted: Aggregates, scale: float = 1.0) -> Fidelity:
+    """Compare the released counts with those of the synthetic records.
+
+    Args:
+        reportable: the released aggregates.
+        recounted: counts of the synthetic records over the same attributes, to the same length.
+        scale: what a synthetic count is multiplied with to stand for as many records as a released one.
+    """
+    rows, across, up, errors = [], [], [], []
+    for place, (ids, counts) in enumerate(zip(reportable.combinations, reportable.counts, strict=True)):
+        if not len(ids):
+            continue
+        drawn_ids, drawn = recounted.combinations[place], recounted.counts[place].astype(np.float64) * scale
+        held, extra = _aligned(ids, drawn_ids, drawn)
+        released = counts.astype(np.float64)
+        rows.append(_row(place + 1, released, held, extra))
+        across.append(released)
+        up.append(held)
+        errors.append((place + 1, _by_count(released, np.abs(held - released))))
+    nothing = [np.zeros(0)]
+    density = _density(np.concatenate(across or nothing), np.concatenate(up or nothing))
+    return Fidelity(scale, tuple(rows), density, tuple(errors))
+
+
+def _row(length: int, released: Floats, held: Floats, extra: float) -> LengthFidelity:
+    """One length's figures; ``extra`` is the synthetic mass on combinations that were not published."""
+    variation = None
+    whole, drawn = float(released.sum()), float(held.sum()) + extra
+    if whole > 0 and drawn > 0:
+        variation = 0.5 * (float(np.abs(released / whole - held / drawn).sum()) + extra / drawn)
+    return LengthFidelity(
+        length=length,
+        combinations=len(released),
+        kept=int(np.count_nonzero(held)),
+        mean_count=float(released.mean()),
+        mean_error=float(np.abs(held - released).mean()),
+        total_variation=variation,
+    )
+
+
+def _aligned(
+    ids: npt.NDArray[np.int32], drawn_ids: npt.NDArray[np.int32], drawn: Floats
+) -> tuple[Floats, float]:
+    """The synthetic count of each released combination, and the sum of the others'."""
+    both = np.concatenate([ids, drawn_ids])
+    order = np.lexsort(both.T[::-1])
+    ordered = both[order]
+    new = np.ones(len(ordered), dtype=np.bool_)
+    new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
+    name = np.empty(len(both), dtype=np.int64)
+    name[order] = np.cumsum(new) - 1
+    counts = np.zeros(int(new.sum()))
+    counts[name[len(ids) :]] = drawn
+    held = counts[name[: len(ids)]]
+    return held, float(drawn.sum() - held.sum())
+
+
+def _density(across: Floats, up: Floats, cells: int = 44) -> Density:
+    """Both counts on a grid; those below 1 count as 1."""
+    if not len(across):
+        return Density(1, cells, ())
+    decades = max(1, math.ceil(math.log10(max(across.max(), up.max(), 1.0)) - 1e-9))
+    columns, rows = (
+        np.minimum((np.log10(np.maximum(figures, 1)) / decades * cells).astype(np.int64), cells - 1)
+        for figures in (across, up)
+    )
+    places, numbers = np.unique(columns * cells + rows, return_counts=True)
+    found = zip(places.tolist(), numbers.tolist(), strict=True)
+    return Density(decades, cells, tuple((place // cells, place % cells, number) for place, number in found))
+
+
+def _by_count(released: Floats, error: Floats, bins_a_decade: int = 3) -> Points:
+    """Mean error in bins of the released count, three to a power of ten."""
+    kept = released >= 1
+    bins = np.floor(np.log10(np.maximum(released[kept], 1)) * bins_a_decade + 1e-9).astype(np.int64)
+    points = []
+    for step in np.unique(bins).tolist():
+        mean = float(error[kept][bins == step].mean())
+        points.append((10 ** ((step + 0.5) / bins_a_decade), max(mean, math.ulp(1.0))))
+    return tuple((x, y) for x, y in points if y > math.ulp(1.0))

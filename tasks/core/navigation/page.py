@@ -1,0 +1,74 @@
+"""The page's text: figures and sentences go in, one self-contained HTML document comes out.
+
+Everything is escaped on its way in; only our own charts and symbols enter as markup.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from tasks.core.dp.figures import down, percent_up, up, whole
+from tasks.core.navigation import svg
+
+_SYMBOLS = {
+    "epsilon": "ε", "delta": "δ", "Delta": "Δ", "mu": "μ", "sigma": "σ", "tau": "τ", "rho": "ρ", "eta": "η",
+    "Phi": "Φ", "sqrt": "√", "sum": "Σ", "prod": "Π", "n-hat": "n̂",
+}  # fmt: skip
+_TOKEN = re.compile(
+    r"\b(n-hat|epsilon|delta|Delta|mu|sigma|tau|rho|eta|Phi|sqrt|sum|prod|[fszVSLmDR])(?:_(\(k-1\)|[A-Za-z0-9]+))?"
+    r"(\^-?\d+)?(?![A-Za-z0-9_])"
+)
+
+#: A power that is itself a formula: ``^( ... )`` without brackets inside.
+_POWER = re.compile(r"\^\(([^()]*)\)")
+
+
+def symbols(formula: str) -> Markup:
+    """A formula of the statement in Greek letters, with its indices and powers set small."""
+    parts, place = [], 0
+    for found in _TOKEN.finditer(formula):
+        parts.append(svg.escape(formula[place : found.start()]))
+        name, index, power = found.groups()
+        index = {"threshold": "t", "noise": "g"}.get(index, index)
+        parts.append(_SYMBOLS.get(name, f"<i>{name}</i>"))
+        parts.append(f"<sub>{svg.escape(index)}</sub>" if index else "")
+        parts.append(f"<sup>{power[1:].replace('-', '−')}</sup>" if power else "")
+        place = found.end()
+    parts.append(svg.escape(formula[place:]))
+    text = _POWER.sub(r"<sup>\1</sup>", "".join(parts))
+    return Markup(text.replace("&lt;=", "≤").replace("&gt;=", "≥").replace(" * ", "·").replace(" - ", " − "))
+
+
+def _exact(value: float) -> str:
+    """A figure that is a short decimal, such as a multiple of 1/64, in full."""
+    return f"{value:.9f}".rstrip("0").rstrip(".")
+
+
+def _shown(value: Any) -> Any:
+    """Text without control characters; everything else as it is."""
+    return svg.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def html(context: dict[str, Any]) -> str:
+    """The document for one context of the template ``report.html.j2``."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "up": up,
+        "down": down,
+        "whole": whole,
+        "percent_up": percent_up,
+        "exact": _exact,
+        "symbols": symbols,
+    }
+    return environment.get_template("report.html.j2").render(context)

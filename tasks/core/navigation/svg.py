@@ -1,0 +1,117 @@
+"""The smallest SVG: text and shapes go in, escaped deterministic markup comes out.
+
+One visual style for every chart: blue for what was measured with noise, orange for what is synthetic
+(apart for every kind of colour blindness, and in grey), dark text on light, no text under 11 px.
+"""
+
+import math
+from collections.abc import Sequence
+
+INK = "#1f2430"
+SOFT = "#5a6270"
+FAINT = "#d9dde3"
+GRID = "#e9ecf0"
+PAPER = "#ffffff"
+NOISY = "#0b5fa5"
+NOISY_LIGHT = "#a9cbe8"
+SYNTHETIC = "#d9730d"
+#: One colour and one dash pattern a length, so that print and colour-blind readers can tell them apart.
+SERIES = (("#0b5fa5", ""), ("#d9730d", "7 3"), ("#00795c", "2 3"), ("#9c3d7c", "9 3 2 3"), ("#5a6270", "4 4"))
+
+
+def clean(text: str) -> str:
+    """Text with control characters, and those that reorder what stands around them, shown as a box."""
+    return "".join("\ufffd" if _is_control(char) else char for char in text)
+
+
+def escape(text: object) -> str:
+    """Text made safe between tags and inside quoted attributes."""
+    shown = clean(str(text))
+    for char, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;"), ("'", "&#39;")):
+        shown = shown.replace(char, entity)
+    return shown
+
+
+def _is_control(char: str) -> bool:
+    """Characters that XML forbids, and those that reorder the text around them."""
+    point = ord(char)
+    if 0x202A <= point <= 0x202E or 0x2066 <= point <= 0x2069:
+        return True
+    return (point < 32 and char not in "\t\n\r") or 0x7F <= point <= 0x9F or 0xD800 <= point <= 0xDFFF
+
+
+def shortened(text: str, longest: int) -> str:
+    """Text of at most so many characters, an ellipsis in the place of what is cut."""
+    text = " ".join(text.split()) or "\u2423"
+    return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
+
+
+def number(value: float) -> str:
+    """A coordinate with at most two decimals."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def tag(name: str, content: str = "", /, **attributes: object) -> str:
+    """One element; ``font_size`` becomes ``font-size``; the content must be escaped already."""
+    parts = [name]
+    for key, value in attributes.items():
+        if value is None or value == "":
+            continue
+        shown = number(value) if isinstance(value, float | int) else escape(value)
+        parts.append(f'{key.rstrip("_").replace("_", "-")}="{shown}"')
+    head = " ".join(parts)
+    return f"<{head}>{content}</{name}>" if content else f"<{head}/>"
+
+
+def label(x: float, y: float, words: str, **attributes: object) -> str:
+    """A text element in the chart's own type."""
+    look: dict[str, object] = {"fill": INK, "font_size": 12, **attributes}
+    return tag("text", escape(words), x=x, y=y, **look)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str = GRID, **attributes: object) -> str:
+    """A straight line."""
+    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **attributes)
+
+
+def rect(x: float, y: float, width: float, height: float, fill: str, **attributes: object) -> str:
+    """A rectangle; negative sizes become empty."""
+    return tag("rect", x=x, y=y, width=max(width, 0.0), height=max(height, 0.0), fill=fill, **attributes)
+
+
+def figure(width: int, height: int, title: str, description: str, parts: Sequence[str]) -> str:
+    """A chart that a screen reader can name: title and description first, then the shapes."""
+    about = tag("title", escape(title)) + tag("desc", escape(description))
+    # A quarter larger than drawn at most: text keeps the size of the page's own.
+    style = f"max-width:{round(width * 1.25)}px"
+    return tag(
+        "svg",
+        about + "".join(parts),
+        viewBox=f"0 0 {width} {height}",
+        role="img",
+        aria_label=title,
+        style=style,
+        class_="chart",
+        font_family="system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
+    )
+
+
+def nice_ticks(top: float, most: int = 5) -> list[float]:
+    """Round ticks from 0 that reach at least ``top``: steps of 1, 2 or 5 times a power of ten."""
+    if top <= 0:
+        return [0.0, 1.0]
+    rough = top / most
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(multiple * power for multiple in (1, 2, 5, 10) if multiple * power >= rough * (1 - 1e-9))
+    step = max(step, 1e-9)
+    count = math.ceil(top / step - 1e-9)
+    return [step * index for index in range(count + 1)]
+
+
+def short_number(value: float) -> str:
+    """A tick's text: 0.5, 40, 12k, 3M."""
+    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if abs(value) >= limit:
+            scaled = value / (1e3 if unit == "k" else limit)
+            return f"{scaled:.3g}{unit}"
+    return f"{value:.4g}"

@@ -1,0 +1,205 @@
+"""A release made up from a table of true counts with independent noise, without any of our mechanism.
+
+For tests of what comes after the measurement: statement and page.
+"""
+
+import itertools
+import math
+from collections import Counter
+
+import numpy as np
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.statement import LedgerFacts
+from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.synthesis.records import SyntheticRecords
+
+SCHEMA = Schema(
+    columns=(
+        Column("age", domain=bin_labels((18.0, 30.0, 45.0, 60.0, 75.0)), bins=(18.0, 30.0, 45.0, 60.0, 75.0)),
+        Column("region", domain=("north", "east", "south", "west")),
+        Column("sector", domain=("farming", "industry", "services", "none")),
+        Column("town"),
+        Column("languages", delimiter="|", max_items=3),
+        Column("health", domain=("good", "fair", "poor")),
+    ),
+    subject_id="person",
+)
+
+
+def ledger_facts(**changes) -> LedgerFacts:
+    facts = {
+        "dataset": "survey",
+        "unit": "subject",
+        "population": "adults of an invented country",
+        "vintage": "2024-05",
+        "scope": "one ledger per user of one machine",
+        "epsilon_cap": 3.0,
+        "delta_cap": 1e-5,
+        "threshold_delta_cap": 1.2e-6,
+        "mu_squared_spent": 0.0554609352603,
+        "threshold_delta_spent": 1e-7,
+        "epsilon_spent": 0.8682000372,
+        "releases": 1,
+        "remaining_releases": 7,
+        "head": "4f" * 32,
+    }
+    return LedgerFacts(**{**facts, **changes})
+
+
+def records(number: int, seed: int = 7) -> list[tuple[str | frozenset[str], ...]]:
+    """Records of an invented population with dependence, a long tail of towns and item sets."""
+    draw = np.random.default_rng(seed)
+    ages, regions, sectors, healths = (SCHEMA.columns[i].domain for i in (0, 1, 2, 5))
+    tongues = ["Norish", "Estian", "Sudic", "Westish", "Old Norish", "Signed"]
+    made = []
+    for _ in range(number):
+        age = int(draw.choice(6, p=[0.02, 0.2, 0.3, 0.26, 0.16, 0.06]))
+        region = int(draw.choice(4, p=[0.4, 0.3, 0.2, 0.1]))
+        sector = int(draw.choice(4, p=[[0.1, 0.3, 0.5, 0.1], [0.02, 0.1, 0.3, 0.58]][age >= 4]))
+        health = int(draw.choice(3, p=[[0.8, 0.15, 0.05], [0.3, 0.4, 0.3]][age >= 4]))
+        town = f"{regions[region].title()}ville {int(draw.zipf(1.7)) % 60:02d}"
+        spoken = frozenset(
+            {tongues[region]} | {tongues[int(i)] for i in draw.integers(0, 6, int(draw.integers(0, 3)))}
+        )
+        made.append(
+            (
+                ages[age],
+                regions[region],
+                sectors[sector],
+                town,
+                frozenset(sorted(spoken)[:3]),
+                healths[health],
+            )
+        )
+    return made
+
+
+def attributes_of(record) -> list[tuple[int, str]]:
+    held = []
+    for column, cell in enumerate(record):
+        held += [(column, item) for item in sorted(cell)] if isinstance(cell, frozenset) else [(column, cell)]
+    return held
+
+
+def release(
+    number: int = 4000, epsilon: float = 1.0, length: int = 3
+) -> tuple[Measurement, Aggregates, SyntheticRecords]:
+    """A measurement, the aggregates that go with it, and synthetic records (a fresh sample of the law)."""
+    table = records(number)
+    draw = np.random.default_rng(11)
+    mu = 0.2355014549 * epsilon
+    width = SCHEMA.width
+    sigma = 1 / (mu * math.sqrt(0.33))
+    counts = [
+        Counter(c for r in table for c in itertools.combinations(attributes_of(r), k))
+        for k in range(1, length + 1)
+    ]
+    levels, kept = [], []
+    alive: set = set()
+    for k, true in enumerate(counts, start=1):
+        delta = math.comb(width, k)
+        scale = math.ceil(64 * sigma * math.sqrt(delta)) / 64
+        tau = math.ceil(1.5 + 5.6 * scale) if k == 1 else math.ceil(scale * 2.2 + 0.5)
+        noisy = {c: n + round(draw.normal(0, scale)) for c, n in sorted(true.items())}
+        open_ = {3, 4}
+        survivors = {
+            c: n for c, n in noisy.items()
+            if (k == 1 and c[0][0] not in open_)
+            or (n >= tau and all(k == 1 or part in alive for part in itertools.combinations(c, k - 1)))
+        }  # fmt: skip
+        alive = set(survivors)
+        kept.append(survivors)
+        levels.append(
+            (sigma, delta, scale, tau, len(noisy) * 2 if k > 1 else None, 3.2 * k if k > 1 else None)
+        )
+    values = tuple(
+        column.domain or tuple(sorted({c[0][1] for c in kept[0] if c[0][0] == i}))
+        for i, column in enumerate(SCHEMA.columns)
+    )
+    measured = tuple(
+        _level(facts, survivors, values, k)
+        for k, (facts, survivors) in enumerate(zip(levels, kept, strict=True), 1)
+    )
+    measurement = Measurement(
+        schema=SCHEMA,
+        parameters=DpParameters(
+            epsilon=epsilon, delta=1e-6, reporting_length=length, sigma_proportions=(1.0,) * length
+        ),
+        private=True,
+        mu_squared=mu * mu * (1 + 1e-9),
+        threshold_delta=1e-7,
+        number_of_records=number + 13,
+        count_scale=math.ceil(64 / (mu * 0.1)) / 64,
+        values=values,
+        levels=measured,
+    )
+    return measurement, *_published(kept, number)
+
+
+def _level(facts, survivors, values, k) -> Level:
+    place = {c: i for i, c in enumerate(SCHEMA.combinations(k))}
+    rows = sorted(
+        (
+            place[tuple(column for column, _ in c)],
+            *[values[column].index(value) + 1 for column, value in c],
+            n,
+        )
+        for c, n in survivors.items()
+    )
+    table = np.array(rows, dtype=np.int64).reshape(-1, k + 2)
+    return Level(
+        *facts,
+        combinations=table[:, 0].astype(np.uint32),
+        codes=table[:, 1:-1].astype(np.uint32),
+        counts=table[:, -1],
+        survives=np.ones(len(table), dtype=np.bool_),
+    )
+
+
+def _attribute(column: int, value: str) -> Attribute:
+    name = SCHEMA.columns[column].name
+    if SCHEMA.columns[column].is_multi_valued:
+        return Attribute(f"{name}_{value}", "1", column, value)
+    return Attribute(name, value, column)
+
+
+def _published(kept, number) -> tuple[Aggregates, SyntheticRecords]:
+    attributes = tuple(sorted((_attribute(*c[0]) for c in kept[0]), key=lambda a: a.text))
+    ids = {(a.column, a.item or a.value): i for i, a in enumerate(attributes)}
+    headers = tuple(dict.fromkeys(a.header for a in sorted(attributes, key=lambda a: (a.column, a.header))))
+    combinations, counts = [], []
+    for k, survivors in enumerate(kept, start=1):
+        rows = sorted(
+            (*sorted(ids[a] for a in c), max(n, 1)) for c, n in survivors.items() if all(a in ids for a in c)
+        )
+        table = np.array(rows, dtype=np.int64).reshape(-1, k + 1)
+        combinations.append(table[:, :k].astype(np.int32))
+        counts.append(table[:, k])
+    aggregates = Aggregates(headers, attributes, number + 13, tuple(combinations), tuple(counts))
+    drawn = [sorted(ids[a] for a in attributes_of(r) if a in ids) for r in records(number, seed=8)]
+    offsets = np.concatenate([[0], np.cumsum([len(r) for r in drawn])]).astype(np.int64)
+    flat = np.array([i for r in drawn for i in r], dtype=np.int32)
+    return aggregates, SyntheticRecords(headers, attributes, offsets, flat)
+
+
+def recounted(synthetic: SyntheticRecords, length: int) -> Aggregates:
+    """Counts of the synthetic records, the slow way."""
+    rows = [
+        synthetic.attribute_ids[a:b].tolist()
+        for a, b in itertools.pairwise(synthetic.offsets.tolist())
+    ]  # fmt: skip
+    combinations, counts = [], []
+    for k in range(1, length + 1):
+        found = sorted(Counter(c for r in rows for c in itertools.combinations(r, k)).items())
+        combinations.append(np.array([c for c, _ in found], dtype=np.int32).reshape(-1, k))
+        counts.append(np.array([n for _, n in found], dtype=np.int64))
+    return Aggregates(
+        synthetic.headers,
+        synthetic.attributes,
+        synthetic.number_of_records,
+        tuple(combinations),
+        tuple(counts),
+    )
