@@ -1,0 +1,13 @@
+select
+    records.record_id,
+    cells.*
+from records
+inner join (
+    select
+        *,
+        ${cell_key} as cell_key
+    from rare_cells
+    where combination_id = $combination_id
+) as cells
+    on ${record_key} = cells.cell_key
+where ${filled}
