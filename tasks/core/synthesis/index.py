@@ -7,6 +7,7 @@ in the order of the aggregates.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -38,6 +39,11 @@ class Index:
     rows: Rows
     header_of: npt.NDArray[np.int32]
     number_of_headers: int
+
+    @cached_property
+    def counts_beside(self) -> Counts:
+        """Counts in the order of ``rows.joined``."""
+        return self.counts[self.rows.joined]
 
 
 def scaled(counts: Counts, factor: float | None) -> Counts:

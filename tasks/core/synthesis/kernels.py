@@ -56,6 +56,8 @@ class Supply(NamedTuple):
         available: int64 (A,), how often each attribute may still be used.
         remaining: int64, by combination number: its count, less what was synthesised of it where the
             law says so.
+        beside: int64: counts in the order of ``rows.joined``, where the law has no synthetic counts: those
+            that are needed together then lie together in memory. Empty otherwise.
         tree: int64 (A + 1,), Fenwick tree of the weights of first attributes.
         random: uint64 (4,), the generator's state.
         now: int64 (4,), counters; see the constants above.
@@ -63,6 +65,7 @@ class Supply(NamedTuple):
 
     available: npt.NDArray[np.int64]
     remaining: npt.NDArray[np.int64]
+    beside: npt.NDArray[np.int64]
     tree: npt.NDArray[np.int64]
     random: npt.NDArray[np.uint64]
     now: npt.NDArray[np.int64]
@@ -166,7 +169,7 @@ def keep_count(counts: npt.NDArray[np.int64], base: int, kept: int, depth: int, 
 def add_counts(law: Law, supply: Supply, work: Workspace, combination: int, whole: bool) -> None:
     """Note, for every candidate, the remaining count of a combination (``whole``: the record) with it."""
     word, bits, first, joined = law.rows.word, law.rows.bits, law.rows.first, law.rows.joined
-    remaining, counts, depth, sign = supply.remaining, work.kept, law.depth, law.sign
+    remaining, beside, counts, depth, sign = supply.remaining, supply.beside, work.kept, law.depth, law.sign
     candidate_word, candidate_bits, spent = work.word, work.bits, work.spent
     place, kept = law.rows.start[combination], int(supply.now[KEPT])
     for i in range(supply.now[CANDIDATE_WORDS]):
@@ -177,9 +180,13 @@ def add_counts(law: Law, supply: Supply, work: Workspace, combination: int, whol
             bit = rest & (~rest + ONE)
             rest ^= bit
             candidate = attribute_at(word[place], bit)
-            count = remaining[joined[first[place] + rank_of(bits[place], bit)]]
-            if count <= 0:
-                spent[candidate] = True
+            entry = first[place] + rank_of(bits[place], bit)
+            if law.synthetic_counts:
+                count = remaining[joined[entry]]
+                if count <= 0:
+                    spent[candidate] = True
+            else:
+                count = beside[entry]
             if whole:
                 work.whole[candidate] = count
             keep_count(counts, candidate * depth, kept, depth, sign * count)

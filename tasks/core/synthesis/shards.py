@@ -142,6 +142,7 @@ class Shard:
         self._supply = Supply(
             available=self.available.copy(),
             remaining=counts.copy() if self.synthetic_counts else counts,
+            beside=np.empty(0, np.int64) if self.synthetic_counts else self.index.counts_beside,
             tree=np.empty(len(self.available) + 1, np.int64),
             random=stream(self.seed, self.number),
             now=np.zeros(4, np.int64),
