@@ -96,9 +96,9 @@ def _propose(path: Path) -> int:
         table = Path(read_configuration(path).input.path)
     print("# Drafted from the table's values, for you to read, mend and accept. Domains stay open until you")
     print("# declare them: a domain taken from the data is not public.")
-    proposal = propose(table)
+    configuration, contract = propose(table)
     print("\n# configuration.json")
-    print(json.dumps(proposal.configuration, indent=2, ensure_ascii=False))
+    print(json.dumps(configuration, indent=2, ensure_ascii=False))
     print("\n# contract.yaml")
-    print(proposal.contract)
+    print(contract)
     return 0

@@ -1,7 +1,7 @@
 """Runs a flow from the command: the Prefect API settled, the terminal's lines written, the flow called."""
 
+import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -38,31 +38,32 @@ def run_publish(configuration: RunConfiguration, measurement: Path | None, *, ve
 
 
 def run_demo(folder: Path, *, verbose: bool) -> None:
-    """Run the whole job on a generated survey: table, workspace and ledger all in one folder."""
+    """Run the whole job on a generated survey: table, configuration, workspace and ledger in one folder."""
+    from tasks.configuration_file import read_configuration
     from tasks.core.records.sample import write_survey
 
-    from tasks.configuration_file import from_flat
-
     root = folder.absolute()
-    if (root / "survey.csv").exists():
-        say(f"Using the demo that is in {folder}; delete the folder to start afresh.")
-    root.mkdir(parents=True, exist_ok=True)
     os.environ.setdefault("MARGINALIA_LEDGER", str(root / "ledger"))
-    checkout = Path(__file__).resolve().parents[1]
-    if not (root / "survey.csv").exists():
+    path = root / "configuration.json"
+    if path.exists():
+        say(f"Using the demo that is in {folder}; delete the folder to start afresh.")
+    else:
+        root.mkdir(parents=True, exist_ok=True)
         write_survey(root / "survey.csv")
-        for name in ("data_contracts/survey.yaml", "deployments/configurations/survey.json"):
-            shutil.copy(checkout / name, root)
-    os.chdir(root)
-    configuration = from_flat(_demo_configuration(root))
-    run_showcase(configuration, ("navigate",), verbose=verbose)
+        path.write_text(json.dumps(_demo_configuration(root), indent=2) + "\n", encoding="utf-8")
+    run_showcase(read_configuration(path), ("navigate",), verbose=verbose)
+    say(f"Its configuration: {path}")
+    say(f"Its ledger: MARGINALIA_LEDGER={os.environ['MARGINALIA_LEDGER']} marginalia ledger")
 
 
 def _demo_configuration(root: Path) -> dict[str, object]:
-    import json
-
-    body: dict[str, object] = json.loads((root / "survey.json").read_text(encoding="utf-8"))
-    return body
+    """The survey's configuration, with this checkout's and this folder's paths."""
+    checkout = Path(__file__).resolve().parents[1]
+    survey = checkout / "deployments" / "configurations" / "survey.json"
+    body: dict[str, object] = json.loads(survey.read_text(encoding="utf-8"))
+    contract = checkout / str(body["contract"])
+    paths = {"sensitive_microdata_path": root / "survey.csv", "output_dir": root, "contract": contract}
+    return body | {key: str(value) for key, value in paths.items()}
 
 
 def _run(configuration: RunConfiguration, run: Callable[[], str], *, verbose: bool) -> None:

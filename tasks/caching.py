@@ -5,12 +5,10 @@ sensitive table would confirm a guess of its content. Nothing on or after the dr
 ledger decides there (privacy.md, rule 1).
 """
 
-import functools
-import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from prefect import Task
 from prefect.cache_policies import CachePolicy
@@ -18,28 +16,23 @@ from prefect.context import TaskRunContext
 from prefect.serializers import Serializer
 from pydantic import BaseModel
 
-from tasks.core.queries import SQL_ROOT
 from tasks.core.records.columns import Schema
 from tasks.storage import StoredTable, Workspace
+from tasks.version import code_hash
 
 #: Inputs that say where and with what a step runs, and nothing of what it makes.
 _WITHOUT_EFFECT = ("workspace", "run", "resources")
 
 P = ParamSpec("P")
-CODE_ROOT = Path(__file__).resolve().parent
 
 
-@functools.cache
-def code_hash() -> str:
-    """Hash of everything that can change what a step produces: the core and the SQL."""
-    digest = hashlib.sha256()
-    for root, pattern in ((CODE_ROOT / "core", "*.py"), (SQL_ROOT, "*.sql")):
-        for path in sorted(root.rglob(pattern)):
-            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+if TYPE_CHECKING:
+    _Serializer = Serializer[StoredTable]
+else:  # Prefect registers every subclass, and a parametrised one has no name to be registered under
+    _Serializer = Serializer
 
 
-class StoredTableSerializer(Serializer[StoredTable]):
+class StoredTableSerializer(_Serializer):
     """A cached reference; refuses to load when its folder is gone, so that the step runs again."""
 
     type: Literal["stored-table"] = "stored-table"

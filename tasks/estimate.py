@@ -102,7 +102,7 @@ def _levels(described: Described, planned: Plan) -> tuple[LevelEstimate, ...]:
         if length == 1:
             opened = sum(column.max_items for column in schema.columns if column.is_open)
             least = (
-                thresholds.first_threshold(scale, planned.threshold_delta, min(sensitivity, opened))
+                thresholds.first_threshold(scale, min(sensitivity, opened), planned.threshold_delta)
                 if opened
                 else None
             )

@@ -8,12 +8,13 @@ closed to them.
 """
 
 import json
+import math
 import shutil
 from dataclasses import asdict
+from decimal import Decimal
 from pathlib import Path
 
 from tasks.configuration import RunConfiguration
-from tasks.core.dp.ledger.budget import float_up
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.statement import LedgerFacts
@@ -32,11 +33,11 @@ def hand_over(workspace: Workspace, name: ReleaseName, drawn: Measured, scope: s
         population=account.population,
         vintage=name.vintage,
         scope=scope,
-        epsilon_cap=float_up(account.guarantee.epsilon),
-        delta_cap=float_up(account.guarantee.delta),
-        threshold_delta_cap=float_up(account.guarantee.threshold_delta),
-        mu_squared_spent=float_up(account.spent.mu_squared),
-        threshold_delta_spent=float_up(account.spent.threshold_delta),
+        epsilon_cap=_float_up(account.guarantee.epsilon),
+        delta_cap=_float_up(account.guarantee.delta),
+        threshold_delta_cap=_float_up(account.guarantee.threshold_delta),
+        mu_squared_spent=_float_up(account.spent.mu_squared),
+        threshold_delta_spent=_float_up(account.spent.threshold_delta),
         epsilon_spent=account.epsilon_spent,
         releases=account.charged_releases,
         remaining_releases=drawn.remaining_runs,
@@ -50,6 +51,12 @@ def hand_over(workspace: Workspace, name: ReleaseName, drawn: Measured, scope: s
 
     place = workspace.root / ZONE / name.dataset / f"{name.vintage}-{name.digest[:8]}"
     return workspace.store(place, "measurement", write)
+
+
+def _float_up(value: Decimal) -> float:
+    """The smallest double that is no less: what a release says of its cost is never too little."""
+    nearest = float(value)
+    return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def ledger_facts(workspace: Workspace, measurement: StoredTable) -> LedgerFacts:

@@ -12,7 +12,7 @@ from prefect.cache_policies import NO_CACHE
 
 from tasks.configuration import RunConfiguration
 from tasks.core.dp.accounting import gdp_epsilon, plan
-from tasks.core.dp.ledger.budget import Charge
+from tasks.core.dp.ledger.budget import Charge, default_threshold_delta_cap
 from tasks.core.dp.ledger.drawing import draw_once
 from tasks.core.dp.ledger.ledger import Admission, open_ledger
 from tasks.core.dp.ledger.names import ReleaseName, configuration_digest
@@ -46,22 +46,14 @@ def nominal_charge(described: Described) -> Charge:
         all_declared=not any(column.is_open for column in schema.columns),
         levels=parameters.reporting_length,
     )
-    return Charge(
-        mu_squared=planned.mu_squared,
-        threshold_delta=planned.threshold_delta,
-        epsilon=parameters.epsilon,
-        delta=parameters.delta,
-        accountant=parameters.accountant,
-        engine=parameters.engine,
-    )
+    return Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
 
 
 def registration(configuration: RunConfiguration, described: Described, charge: Charge) -> Registration:
     """What the first run registers its dataset with: the configured cap, else one release's cost."""
     cap = configuration.protection.cap
     delta_cap = cap.delta if cap else charge.delta
-    share = charge.threshold_delta / charge.delta
-    threshold_cap = delta_cap * share if cap else charge.threshold_delta
+    threshold_cap = default_threshold_delta_cap(delta_cap, charge)
     # A zcdp charge is larger in mu^2 than a gdp charge of the same claim (rule 8): cover it.
     least = gdp_epsilon(charge.mu_squared**0.5, (delta_cap - threshold_cap) / (1 - threshold_cap))
     return Registration(

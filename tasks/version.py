@@ -1,16 +1,29 @@
-"""Which code made a release: the commit of the checkout, or a hash of its sources."""
+"""Which code made a release: the commit of the checkout, and a hash of its sources."""
 
 import functools
+import hashlib
 import subprocess
+from pathlib import Path
 
-from tasks.caching import CODE_ROOT, code_hash
+from tasks.core.queries import SQL_ROOT
+
+_TASKS = Path(__file__).resolve().parent
+
+
+@functools.cache
+def code_hash() -> str:
+    """Hash of everything that can change what a step produces: the core and the SQL."""
+    digest = hashlib.sha256()
+    for root, pattern in ((_TASKS / "core", "*.py"), (SQL_ROOT, "*.sql")):
+        for path in sorted(root.rglob(pattern)):
+            digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
 
 
 @functools.cache
 def code_version() -> str:
     """Commit id, ``+changes`` where the checkout differs from it; outside a checkout a hash of the core."""
-    root = CODE_ROOT.parent
-    if not (root / ".git").exists():
+    if not (_TASKS.parent / ".git").exists():
         return f"sources-{code_hash()[:16]}"
     try:
         commit = _git("rev-parse", "HEAD")
@@ -22,5 +35,5 @@ def code_version() -> str:
 
 def _git(*arguments: str) -> str:
     return subprocess.run(
-        ["git", "-C", str(CODE_ROOT.parent), *arguments], capture_output=True, text=True, check=True
+        ["git", "-C", str(_TASKS.parent), *arguments], capture_output=True, text=True, check=True
     ).stdout.strip()
