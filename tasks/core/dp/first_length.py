@@ -15,7 +15,7 @@ from tasks.core.dp.contribution import Sensitivity, coins
 from tasks.core.dp.counting import Cells, CodeMatrix, code_matrix
 from tasks.core.dp.stream import WordSource
 from tasks.core.records.coded import CodedRecords, code_type
-from tasks.core.records.columns import Schema
+from tasks.core.records.columns import Column, Schema
 
 _BLOCK = 1 << 16
 
@@ -68,6 +68,15 @@ class ValueCounts:
         cells = self.cells[self.offsets[column] + 1 : self.offsets[column + 1]]
         return (cells & kernels.COUNT).astype(np.int64)
 
+    def candidates(self, index: int, column: Column) -> Ints:
+        """Which values of a column get noise, from 0: all declared ones; of open ones those counted.
+
+        The open candidates are so the union of the truncated records (C7): a value that is held by
+        dropped tuples alone is none.
+        """
+        exact = self.of_column(index)
+        return np.flatnonzero(exact > 0) if column.is_open else np.arange(len(exact))
+
 
 @dataclass(frozen=True)
 class NoisyValues:
@@ -96,15 +105,11 @@ class NoisyValues:
         threshold: int | None,
         stream: WordSource,
     ) -> "NoisyValues":
-        """Noise on every declared value and on every open one that some record still counts for.
-
-        The candidates of an open column are the union of the truncated records (C7): a value that only
-        dropped tuples held is none. Declared values all survive.
-        """
+        """Noise on every candidate; the threshold on those of open columns. Declared values all survive."""
         codes, counts = [], []
         for index, column in enumerate(schema.columns):
             exact = counted.of_column(index)
-            candidates = np.flatnonzero(exact > 0) if column.is_open else np.arange(len(exact))
+            candidates = counted.candidates(index, column)
             noisy = exact[candidates] + law.draw(stream, len(candidates))
             if column.is_open and threshold is not None:
                 candidates, noisy = candidates[noisy >= threshold], noisy[noisy >= threshold]

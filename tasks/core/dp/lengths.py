@@ -18,7 +18,7 @@ from tasks.core.dp.counting import CodeMatrix
 from tasks.core.dp.first_length import NoisyValues, ValueCounts
 from tasks.core.dp.longer_lengths import TupleCounts
 from tasks.core.dp.measurement import Level
-from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.parameters import DpParameters, Thresholds
 from tasks.core.dp.stream import WordSource
 from tasks.core.errors import InternalError
 from tasks.core.records.coded import CodedRecords
@@ -59,6 +59,24 @@ class _Choice:
     sensitivity: int
     scale: Fraction
     threshold: int | None
+
+
+def spurious_bounded(rule: Thresholds, bounds: Bounds, scale: Fraction, survivors_before: int) -> int:
+    """The rule's threshold, raised until no more than `MOST_SPURIOUS` spurious survivors are expected.
+
+    A function of |V_k|, |S_(k-1)| and constants, so post-processing; without it a fixed threshold of
+    0 over 10^10 candidates would ask for 5 * 10^9 rows.
+    """
+    candidates = bounds.candidates or 0
+    least = thresholds.level_threshold(rule, bounds.length, scale, survivors_before, candidates) or 1
+    step = 1
+    while thresholds.expected_spurious(scale, least, candidates) > MOST_SPURIOUS:
+        least, step = least + step, 2 * step
+    while step > 1:
+        step //= 2
+        if thresholds.expected_spurious(scale, least - step, candidates) <= MOST_SPURIOUS:
+            least -= step
+    return least
 
 
 class Lengths:
@@ -105,23 +123,29 @@ class Lengths:
         if not combinations or len(lattice.levels) < length - 1 or not len(lattice.levels[-1].codes):
             self._nothing(length)
             return
-        step = f"length {length}"
-        asked.progress(step, 0.0)
         counts = TupleCounts.of(self._schema, combinations, lattice, asked.size_rule)
         if counts.candidates == 0:
             self._nothing(length)
             return
         bounds = Bounds(self._schema.width, length, counts.candidates)
+        sensitivity = self._count(counts, bounds)
+        scale = self._scale(bounds, sensitivity)
+        rule, before = asked.parameters.thresholds, len(lattice.levels[-1].codes)
+        threshold = spurious_bounded(rule, bounds, scale, before)
+        kept = counts.release(noise.RoundedGaussian(scale), threshold, asked.stream)
+        lattice.levels.append(kept.survivors(combinations))
+        self._add(_Choice(bounds, sensitivity, scale, threshold), kept)
+
+    def _count(self, counts: TupleCounts, bounds: Bounds) -> int:
+        """Count every record, choose Delta_k, and take back what records over it lose."""
+        asked, step = self._asked, f"length {bounds.length}"
+        asked.progress(step, 0.0)
         bounded = asked.parameters.contribution != "schema"
         held = counts.count(self._codes, bounded, lambda share: asked.progress(step, share))
         sensitivity = self._choose(bounds, held)
         if held is not None and asked.records.tags is not None:
             counts.drop(self._codes, asked.records.tags, held, sensitivity)
-        scale = self._scale(bounds, sensitivity)
-        threshold = self._threshold(bounds, scale, len(lattice.levels[-1].codes))
-        kept = counts.release(noise.RoundedGaussian(scale), threshold, asked.stream)
-        lattice.levels.append(kept.survivors(combinations))
-        self._add(_Choice(bounds, sensitivity, scale, threshold), kept)
+        return sensitivity
 
     def _choose(self, bounds: Bounds, held: Sensitivity | None) -> int:
         """Delta_k, at least 1."""
@@ -142,24 +166,6 @@ class Lengths:
         realised = [(level.sensitivity, Fraction(level.scale)) for level in self.levels]
         accounting.assert_within(self._plan, [*realised, (sensitivity, scale)])
         return scale
-
-    def _threshold(self, bounds: Bounds, scale: Fraction, survivors_before: int) -> int:
-        """The rule's threshold, raised until no more than `MOST_SPURIOUS` spurious survivors are expected.
-
-        A function of |V_k|, |S_(k-1)| and constants, so post-processing; without it a fixed threshold of
-        0 over 10^10 candidates would ask for 5 * 10^9 rows.
-        """
-        candidates = bounds.candidates or 0
-        rule = self._asked.parameters.thresholds
-        least = thresholds.level_threshold(rule, bounds.length, scale, survivors_before, candidates) or 1
-        step = 1
-        while thresholds.expected_spurious(scale, least, candidates) > MOST_SPURIOUS:
-            least, step = least + step, 2 * step
-        while step > 1:
-            step //= 2
-            if thresholds.expected_spurious(scale, least - step, candidates) <= MOST_SPURIOUS:
-                least -= step
-        return least
 
     def _add(self, choice: "_Choice", kept: Kept) -> None:
         spurious = None
