@@ -1,0 +1,17 @@
+"""Compiled loops of counting in memory (oracle: tests/oracles/marginals.py)."""
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+
+@njit(cache=True)
+def add_cells(
+    prefix: npt.NDArray[np.uint32],
+    last: npt.NDArray[np.unsignedinteger],
+    size: int,
+    cells: npt.NDArray[np.int64],
+) -> None:
+    """Count each record's cell: ``cells[prefix * size + last] += 1``; sizes are the caller's promise."""
+    for record in range(len(prefix)):
+        cells[np.int64(prefix[record]) * size + last[record]] += 1

@@ -1,0 +1,54 @@
+"""Counting in memory gives what DuckDB gives, byte for byte."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates import dense
+from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.queries import Resources
+from tasks.core.records.columns import Column, Schema
+from tests.oracles.marginals import coded
+
+SCHEMA = Schema((Column("A"), Column("M", delimiter=";", max_items=3), Column("B")))
+TABLE = st.lists(
+    st.tuples(
+        st.sets(st.sampled_from("xyz"), max_size=1),
+        st.sets(st.sampled_from("pqrs"), max_size=3),
+        st.sets(st.sampled_from("vw"), max_size=1),
+    ).map(list),
+    max_size=30,
+)
+
+
+def digest(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("most_cells", [1 << 22, 0])
+@given(table=TABLE)
+@settings(max_examples=15, deadline=None)
+def test_in_memory_counts_have_the_bytes_of_duckdb_s(tmp_path_factory, most_cells, table) -> None:
+    tmp_path = tmp_path_factory.mktemp("dense")
+    for name in ("records", "ours", "duckdb"):
+        (tmp_path / name).mkdir()
+    records = coded(SCHEMA, table)
+    records.write(tmp_path / "records")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dense, "_MOST_CELLS", most_cells)
+        count_in_memory(records, tmp_path / "ours", 3)
+    count_marginals(tmp_path / "records", tmp_path / "duckdb", 3, Resources(threads=1))
+    assert digest(tmp_path / "ours") == digest(tmp_path / "duckdb")
+
+
+def test_cells_of_absent_values_count_too() -> None:
+    counter = dense.CellCounter(
+        [np.array([0, 1, 1], np.uint8), np.array([2, 0, 0], np.uint8)], (0, 1), (2, 3)
+    )
+    codes, counts = counter.cells((0, 1))
+    assert (codes.tolist(), counts.tolist()) == ([[0, 2], [1, 0]], [1, 2])

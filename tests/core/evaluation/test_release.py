@@ -1,0 +1,125 @@
+"""What a release says of itself: synthetic records against reported counts."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.wide_form import as_aggregates
+from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.evaluation.distance import total_variation
+from tasks.core.evaluation.release import compare_release, noise_errors
+from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.queries import Resources
+from tasks.core.records.columns import Column, Schema
+from tasks.core.synthesis.records import SyntheticRecords
+from tests.oracles.marginals import T1, coded, count, read_back, rows
+
+ABC = Schema(tuple(Column(name) for name in "ABC"))
+MIXED = Schema((Column("A"), Column("M", delimiter=";", max_items=2), Column("B", domain=("w", "v"))))
+TABLE = st.lists(
+    st.tuples(
+        st.sets(st.sampled_from("xyz"), max_size=1),
+        st.sets(st.sampled_from("pqrs"), max_size=4),
+        st.sets(st.sampled_from("vw"), max_size=1),
+    ).map(list),
+    max_size=20,
+)
+
+
+def synthetic(schema: Schema, table) -> SyntheticRecords:
+    """Records in wide form over the attributes of the table, in code-point order of their text."""
+    held = {(c, v) for record in table for c, values in enumerate(record) for v in values}
+    attributes = []
+    for c, v in held:
+        column = schema.columns[c]
+        many = column.is_multi_valued
+        header = f"{column.name}_{v}" if many else column.name
+        attributes.append(Attribute(header, "1" if many else v, c, v if many else None))
+    attributes.sort(key=lambda a: a.text)
+    place = {(a.column, a.item or a.value): i for i, a in enumerate(attributes)}
+    ids = [sorted(place[c, v] for c, values in enumerate(record) for v in values) for record in table]
+    return SyntheticRecords(
+        tuple(dict.fromkeys(a.header for a in attributes)),
+        tuple(attributes),
+        np.cumsum([0, *map(len, ids)]).astype(np.int64),
+        np.array([i for own in ids for i in own], np.int32),
+    )
+
+
+@given(table=TABLE)
+@settings(max_examples=25, deadline=None)
+def test_synthetic_records_are_counted_as_the_oracle_counts_them(tmp_path_factory, table) -> None:
+    records = coded_synthetic(synthetic(MIXED, table), MIXED)
+    assert records.number_of_records == len(table)
+    assert records.values[2] == ("w", "v")
+    aggregates = as_aggregates(count_in_memory(records, tmp_path_factory.mktemp("m"), 3))
+    for length in (1, 2, 3):
+        assert read_back(aggregates, length) == count(table, length)
+
+
+def exact(tmp_path: Path, table) -> Aggregates:
+    return as_aggregates(count_in_memory(coded(ABC, table), tmp_path, 3))
+
+
+def test_records_that_keep_every_count_have_no_error(tmp_path: Path) -> None:
+    found = compare_release(exact(tmp_path, T1), synthetic(ABC, T1), ABC, resources=Resources(tmp_path, 1))
+    assert found.summary["missed_pct"] == found.summary["unreported_pct"] == 0
+    assert found.summary["mean_error_of_union"] == 0
+    assert [row["reported"] for row in found.by_length] == [6, 8, 3]
+    assert [row["kept"] for row in found.by_length] == [6, 8, 3]
+    assert {row["preservation"] for row in found.by_length} == {1.0}
+
+
+def test_what_was_reported_and_is_missed_is_counted(tmp_path: Path) -> None:
+    drawn = rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")
+    found = compare_release(exact(tmp_path, T1), synthetic(ABC, drawn), ABC)
+    assert found.summary["missed_pct"] == pytest.approx(47.0588, abs=5e-5)
+    assert found.summary["mean_error"] == pytest.approx(0.44444, abs=5e-6)
+    assert [row["mean_error"] for row in found.by_length] == [0.75, 0, 1]
+    assert found.to_dict()["noise"] == []
+
+
+def test_a_release_of_nothing_is_evaluated(tmp_path: Path) -> None:
+    nothing = exact(tmp_path, [])
+    found = compare_release(nothing, synthetic(ABC, []), ABC)
+    assert set(found.summary.values()) == {0.0}
+
+
+def test_the_error_of_the_noise_is_that_of_its_scale() -> None:
+    level = Level(
+        sigma=2.0, sensitivity=3, scale=10.0, threshold=None, candidates=None, expected_spurious=None,
+        combinations=np.zeros(0, np.uint32), codes=np.zeros((0, 1), np.uint32),
+        counts=np.zeros(0, np.int64), survives=np.zeros(0, np.bool_),
+    )  # fmt: skip
+    parameters = DpParameters(epsilon=1, delta=1e-6, reporting_length=1)
+    measurement = Measurement(ABC, parameters, False, 1.0, 0.0, 5, 1.0, ((), (), ()), (level,))
+    (error,) = noise_errors(measurement)
+    draws = np.random.default_rng(7).normal(0, 10, 200_000)
+    assert error.mean_absolute_error == pytest.approx(np.abs(draws).mean(), rel=0.01)
+    assert (np.abs(draws) <= error.error_bar_95).mean() == pytest.approx(0.95, abs=0.003)
+
+
+@given(table=TABLE, other=TABLE)
+@settings(max_examples=25, deadline=None)
+def test_total_variation_is_that_of_plain_shares(table, other) -> None:
+    single = Schema((Column("A"), Column("C")))
+    tables = [[[record[0], record[2]] for record in own] for own in (table, other)]
+    sides = [coded(single, own) for own in tables]
+    for found, columns in zip(total_variation(*sides, 2), [[(0,), (1,)], [(0, 1)]], strict=True):
+        distances = []
+        for chosen in columns:
+            cells = [[tuple(min(r[c], default="") for c in chosen) for r in own] for own in tables]
+            both = {*cells[0], *cells[1]}
+            if cells[0] and cells[1]:
+                shares = [{c: own.count(c) / len(own) for c in both} for own in cells]
+                distances.append(sum(abs(shares[0][c] - shares[1][c]) for c in both) / 2)
+            else:
+                distances.append(float(bool(cells[0]) != bool(cells[1])))
+        assert found.mean == pytest.approx(sum(distances) / len(distances))
+        assert found.largest == pytest.approx(max(distances))
