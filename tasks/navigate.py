@@ -24,7 +24,7 @@ def write_page(
     statement = workspace.path(built.statement) / "privacy.json"
     inputs = ReportInputs(
         statement=json.loads(statement.read_text(encoding="utf-8")),
-        schema=read_measurement(workspace.path(measurement) / "measurement").schema,
+        measurement=read_measurement(workspace.path(measurement) / "measurement"),
         aggregates=read_aggregates(workspace.path(built.aggregates)),
         synthetic=read_synthetic_records(workspace.path(built.records)),
         fidelity=read_fidelity(workspace.path(built.evaluation)),

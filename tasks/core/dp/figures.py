@@ -1,7 +1,7 @@
 """Figures as text, rounded so that no claim is overstated: a number goes in, text comes out.
 
 A loss (epsilon, delta, an error bar) is rounded up, what is left is rounded down. What is rounded is the
-shortest decimal that gives the number back, so that 1e-6 stays 1e-6.
+shortest decimal that gives the number back, so that 1e-6 is shown as 10⁻⁶.
 """
 
 import math
@@ -9,6 +9,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 _THIN_SPACE = "\u202f"
 _MINUS = "\u2212"
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _rounded(value: float, digits: int, rounding: str) -> str:
@@ -20,8 +21,9 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
     exponent = short.adjusted()
     if -4 < exponent < 9:
         return f"{short:,f}".replace(",", _THIN_SPACE).replace("-", _MINUS)
-    mantissa = short.scaleb(-exponent).normalize()
-    return f"{mantissa:f}e{exponent}"
+    mantissa = f"{short.scaleb(-exponent).normalize():f}".replace("-", _MINUS)
+    power = f"10{str(exponent).translate(_SUPERSCRIPTS)}"
+    return power if mantissa == "1" else f"{mantissa}·{power}"
 
 
 def up(value: float, digits: int = 3) -> str:

@@ -158,7 +158,8 @@ def sampling(parameters: DpParameters) -> Json | None:
         "rule": "each subject is kept iff PRF(key, subject) < p 2^64, p = min(1, expected_size / n-hat), "
         "independently of all others",
         "expected_size": parameters.record_limit,
-        "text": "The counts are of the sample, the noisy number of records is of all. No amplification by sampling is claimed.",
+        "text": "The counts are of the sample, the noisy number of records is of all. No amplification by "
+        "sampling is claimed.",
     }
 
 
@@ -205,7 +206,7 @@ def not_covered(scope: str, unit: str) -> list[str]:
         "true of many: that is what it is published for.",
         "Columns, declared values, bins and caps are taken to be public; they are not protected.",
         "How long a run took and how much memory it used are not protected and are not published.",
-        "Everything under sensitive/ is outside the guarantee, the evaluation against the raw table included.",
+        "Everything under sensitive/ is outside the guarantee, the evaluation against the raw table too.",
     ]
     if unit == "row":
         sentences.insert(

@@ -111,7 +111,7 @@ def _thresholds(statement: Json) -> list[str]:
         told.append(
             f"The expected number of subjects of whom a value that nobody else holds is published is at most "
             f"{up(uniques['per_release'], 2)} in this release and {up(uniques['all_releases'], 2)} over all "
-            f"{whole(uniques['releases'])} so far."
+            "releases so far."
         )
     return told
 
@@ -130,15 +130,21 @@ def _account(statement: Json) -> list[str]:
     ledger = statement["ledger"]
     return [
         f"All releases of this dataset together may cost epsilon {up(ledger['epsilon_cap'])} at delta "
-        f"{up(ledger['delta_cap'])}. {whole(ledger['releases'])} so far come to epsilon "
-        f"{up(ledger['epsilon_spent'])}; {_remaining(ledger)}",
+        f"{up(ledger['delta_cap'])}. {_spent(ledger)} {_remaining(ledger)}",
         f"The account is kept in {ledger['scope']}: it does not add up releases that were charged elsewhere, "
         "nor other datasets of the same people.",
     ]
 
 
+def _spent(ledger: Json) -> str:
+    epsilon = up(ledger["epsilon_spent"])
+    if ledger["releases"] == 1:
+        return f"This is the first, and comes to epsilon {epsilon} at that delta."
+    return f"The {whole(ledger['releases'])} so far come to epsilon {epsilon} at that delta."
+
+
 def _remaining(ledger: Json) -> str:
     left = ledger["remaining_releases"]
     if left <= 0:
-        return "no further release at this setting fits."
+        return "No further release at this setting fits."
     return f"{down(left, 6)} more at this setting would fit."

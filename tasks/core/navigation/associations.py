@@ -1,15 +1,17 @@
-"""Associations between columns: released counts and synthetic records go in, Cramer's V comes out.
+"""Associations between columns: a measurement and synthetic records go in, Cramer's V comes out.
 
-Multi-valued columns are left out: their items are not one two-way table.
+Noise and thresholds make columns look associated that are not, so the noisy side is an estimate that takes
+both off (`released_v`). Multi-valued columns are left out: their items are not one two-way table.
 """
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.dp.measurement import Measurement
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
@@ -18,8 +20,10 @@ Ids = npt.NDArray[np.int64]
 
 #: Columns beyond this many are not compared: their number of pairs grows with the square.
 MOST_COLUMNS = 40
-#: Of a column with more published values, the most frequent are compared.
-MOST_VALUES = 400
+#: Of a column with more values, the most frequent are compared.
+MOST_VALUES = 300
+#: A value must be held by so many standard deviations of a pair's noise, or its cells drown in it.
+_LEAST_HELD = 4
 #: Fitting of what was not published to what the margins leave; it settles within a few rounds.
 _ROUNDS = 30
 
@@ -30,7 +34,8 @@ class Associations:
 
     Attributes:
         columns: indices into the schema's columns, ascending.
-        noisy, synthetic: (n, n), symmetric, in 0..1; NaN where a side has no table.
+        noisy: (n, n), symmetric, in 0..1, from the measurement; NaN where there is no table.
+        synthetic: likewise, from the records.
     """
 
     columns: tuple[int, ...]
@@ -39,84 +44,98 @@ class Associations:
 
 
 @dataclass(frozen=True)
-class _Values:
-    """The published values of one column: attribute ids, descending by count, and their counts."""
+class PairTable:
+    """The two-way table of two columns, as measured.
 
-    ids: Ids
-    counts: Floats
-
-
-def associations(
-    schema: Schema, aggregates: Aggregates, synthetic: SyntheticRecords, pair_scale: float
-) -> Associations:
-    """Cramer's V of the first `MOST_COLUMNS` single-valued columns, pair by pair.
-
-    Args:
-        schema: the public schema.
-        aggregates: the released counts.
-        synthetic: records over the same attributes.
-        pair_scale: standard deviation of the noise of a two-way count, 0 for none.
+    Attributes:
+        counts: (r, c) noisy counts, 0 where nothing is known.
+        known: (r, c) whether the noisy count is known.
+        rows: (r,) noisy one-way counts.
+        columns: (c,) likewise.
     """
+
+    counts: Floats
+    known: npt.NDArray[np.bool_]
+    rows: Floats
+    columns: Floats
+
+
+def associations(measurement: Measurement, synthetic: SyntheticRecords) -> Associations:
+    """Cramer's V of the first `MOST_COLUMNS` single-valued columns, pair by pair, over the same values."""
+    schema = measurement.schema
     columns = tuple(i for i, column in enumerate(schema.columns) if not column.is_multi_valued)[:MOST_COLUMNS]
     size = len(columns)
     noisy, drawn = np.full((size, size), np.nan), np.full((size, size), np.nan)
-    if aggregates.reporting_length >= 2 and len(aggregates.combinations[1]):
-        values = [_published(aggregates, column) for column in columns]
-        place = _places(values, len(aggregates.attributes))
-        released = _pairs_by_column(aggregates, columns)
-        records = _by_column(synthetic, columns, place)
+    if len(measurement.levels) >= 2 and len(measurement.levels[1].counts):
+        held = [_held(measurement, column) for column in columns]
+        places = [
+            _places(codes, len(measurement.values[c])) for (codes, _), c in zip(held, columns, strict=True)
+        ]
+        records = _by_column(measurement, synthetic, columns, places)
+        pairs = _Pairs(measurement)
         for one, other in itertools.combinations(range(size), 2):
-            shape = len(values[one].ids), len(values[other].ids)
-            pairs, counts = released.get((one, other), (np.zeros((0, 2), np.int64), np.zeros(0)))
-            table = np.zeros(shape)
-            rows, across = place[pairs[:, 0]], place[pairs[:, 1]]
-            kept = (rows >= 0) & (across >= 0)
-            table[rows[kept], across[kept]] = counts[kept]
-            margins = _margins(values[one], values[other], aggregates.number_of_records)
-            noisy[one, other] = noisy[other, one] = released_v(table, *margins, pair_scale)
-            drawn[one, other] = drawn[other, one] = cramers_v(_counted(records[one], records[other], shape))
+            counts, known = pairs.table((columns[one], columns[other]), (places[one], places[other]))
+            table = PairTable(counts, known, held[one][1], held[other][1])
+            noisy[one, other] = noisy[other, one] = released_v(table, measurement)
+            seen = _counted(records[one], records[other], counts.shape)
+            drawn[one, other] = drawn[other, one] = cramers_v(seen)
     return Associations(columns, noisy, drawn)
 
 
-def cramers_v(table: Floats, noise: float = 0.0) -> float:
-    """Cramer's V of a two-way table; NaN where a side has fewer than two filled values.
-
-    V = sqrt(phi^2 / (min(r, c) - 1)), phi^2 = sum n_ij^2 / (n_i. n_.j) - 1 - noise.
-    """
+def cramers_v(table: Floats) -> float:
+    """Cramer's V of a two-way table of counts; NaN where a side has fewer than two filled values."""
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-    smaller = min(table.shape)
-    if smaller < 2:
+    if min(table.shape, default=0) < 2:
         return float("nan")
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0))
-    phi_squared = float(np.sum(table * table / expected)) - 1 - noise
-    return float(np.sqrt(min(max(phi_squared, 0.0) / (smaller - 1), 1.0)))
+    return _v(table, table.sum(axis=1), table.sum(axis=0), 0.0)
 
 
-def released_v(table: Floats, rows: Floats, columns: Floats, pair_scale: float) -> float:
-    """Cramer's V of published pairs, those that were not published filled in without association.
+def _v(table: Floats, rows: Floats, columns: Floats, noise: float | Floats) -> float:
+    """V = sqrt(phi^2 / (min(r, c) - 1)), phi^2 = sum ((n_ij - e_ij)^2 - noise_ij) / e_ij / n."""
+    total = math.sqrt(float(rows.sum()) * float(columns.sum()))
+    expected = np.outer(rows, columns) / total
+    phi_squared = float(np.sum(((table - expected) ** 2 - noise) / expected)) / total
+    return math.sqrt(min(max(phi_squared, 0.0) / (min(table.shape) - 1), 1.0))
 
-    Leaving unpublished cells at 0 would make columns look associated that are not. They get what the
-    one-way counts leave over, by iterative proportional fitting, and the noise's own expected part of
-    phi^2, s^2 times the sum of 1 / (n_i. n_.j) over published cells, is taken off.
 
-    Args:
-        table: published two-way counts, 0 where there is none.
-        rows: the margin that one-way counts lead to expect.
-        columns: the other margin.
-        pair_scale: s, standard deviation of the noise of a published cell.
+def released_v(table: PairTable, measurement: Measurement) -> float:
+    """Cramer's V of a measured table, corrected for noise and for what was not published.
+
+    The noise's own part of phi^2, s^2 / e_ij of each known cell, is taken off. Where only survivors are
+    known, a survivor's count is lowered by what the selection is expected to have added,
+    s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells get what the one-way
+    counts leave over, by iterative proportional fitting. NaN where fewer than two values are left.
     """
-    if not table.any():
+    level = measurement.levels[1]
+    if min(table.counts.shape) < 2 or not table.known.any():
         return float("nan")
-    published = table > 0
-    filled = np.where(published, 0.0, 1.0)
-    left_rows = np.maximum(rows - table.sum(axis=1), 0)
-    left_columns = np.maximum(columns - table.sum(axis=0), 0)
+    whole = max(float(measurement.number_of_records), float(table.rows.sum()), float(table.columns.sum()))
+    rows, columns = table.rows * (table.columns.sum() / whole), table.columns * (table.rows.sum() / whole)
+    counts = table.counts
+    if not table.known.all():
+        lowered = counts - _selection(counts, level.threshold or 0, level.scale)
+        counts = np.where(table.known, np.maximum(lowered, 0), 0)
+        left_rows = np.maximum(rows - counts.sum(axis=1), 0)
+        left_columns = np.maximum(columns - counts.sum(axis=0), 0)
+        counts = counts + _fitted(~table.known, left_rows, left_columns)
+    return _v(counts, rows, columns, np.where(table.known, level.scale**2, 0.0))
+
+
+def _selection(counts: Floats, threshold: int, scale: float) -> Floats:
+    """How much of each survivor's count its passing the threshold is expected to have added."""
+    above = np.minimum((threshold - 0.5 - counts) / scale, 0)
+    tails = np.array([0.5 * math.erfc(a / math.sqrt(2)) for a in above.ravel()]).reshape(above.shape)
+    added: Floats = scale * np.exp(-above * above / 2) / math.sqrt(2 * math.pi) / tails
+    return added
+
+
+def _fitted(open_cells: npt.NDArray[np.bool_], rows: Floats, columns: Floats) -> Floats:
+    """Cells without association that add up to what is left, as far as the open cells allow."""
+    filled = open_cells.astype(np.float64)
     for _ in range(_ROUNDS):
-        filled *= _ratio(left_rows, filled.sum(axis=1))[:, np.newaxis]
-        filled *= _ratio(left_columns, filled.sum(axis=0))[np.newaxis, :]
-    whole = table + filled
-    expected = np.outer(whole.sum(axis=1), whole.sum(axis=0))[published]
-    return cramers_v(whole, pair_scale**2 * float(np.sum(1 / expected)))
+        filled *= _ratio(rows, filled.sum(axis=1))[:, np.newaxis]
+        filled *= _ratio(columns, filled.sum(axis=0))[np.newaxis, :]
+    return filled
 
 
 def _ratio(wanted: Floats, given: Floats) -> Floats:
@@ -124,60 +143,60 @@ def _ratio(wanted: Floats, given: Floats) -> Floats:
     return np.divide(wanted, given, out=np.zeros_like(wanted), where=given > 0)
 
 
-def _published(aggregates: Aggregates, column: int) -> _Values:
-    """The most frequent published values of a column."""
-    source = np.array([attribute.column for attribute in aggregates.attributes], dtype=np.int64)
-    ids = aggregates.combinations[0][:, 0].astype(np.int64)
-    mine = source[ids] == column
-    ids, counts = ids[mine], aggregates.counts[0][mine].astype(np.float64)
-    order = np.lexsort((ids, -counts))[:MOST_VALUES]
-    return _Values(ids[order], counts[order])
+def _held(measurement: Measurement, column: int) -> tuple[Ids, Floats]:
+    """Codes of a column's values that enough hold, the most frequent first, and their counts."""
+    level, least = measurement.levels[0], max(_LEAST_HELD * measurement.levels[1].scale, 1)
+    place = measurement.schema.combinations(1).index((column,))
+    mine = (level.combinations == place) & level.survives & (level.counts >= least)
+    codes, counts = level.codes[mine, 0].astype(np.int64), level.counts[mine].astype(np.float64)
+    order = np.lexsort((codes, -counts))[:MOST_VALUES]
+    return codes[order], counts[order]
 
 
-def _places(values: list[_Values], attributes: int) -> Ids:
-    """For each attribute its place among its column's values, -1 for none."""
-    place = np.full(attributes, -1, dtype=np.int64)
-    for held in values:
-        place[held.ids] = np.arange(len(held.ids))
+def _places(codes: Ids, values: int) -> Ids:
+    """For each code its place among those compared, -1 for none; code 0 is absent."""
+    place = np.full(values + 1, -1, dtype=np.int64)
+    place[codes] = np.arange(len(codes))
     return place
 
 
-def _margins(one: _Values, other: _Values, records: int) -> tuple[Floats, Floats]:
-    """Expected margins of the records that have both: each column's counts times the other's share."""
-    whole = max(float(records), one.counts.sum(), other.counts.sum(), 1.0)
-    return one.counts * (other.counts.sum() / whole), other.counts * (one.counts.sum() / whole)
+class _Pairs:
+    """Level 2 of a measurement, by combination."""
+
+    def __init__(self, measurement: Measurement) -> None:
+        self._level = measurement.levels[1]
+        self._place = {pair: place for place, pair in enumerate(measurement.schema.combinations(2))}
+
+    def table(self, pair: tuple[int, int], places: tuple[Ids, Ids]) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Noisy counts of two columns over the values compared, and which of them are known."""
+        shape = int(places[0].max()) + 1, int(places[1].max()) + 1
+        counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        first, last = np.searchsorted(self._level.combinations, [self._place[pair], self._place[pair] + 1])
+        codes = self._level.codes[first:last]
+        rows, columns = places[0][codes[:, 0]], places[1][codes[:, 1]]
+        kept = (rows >= 0) & (columns >= 0)
+        counts[rows[kept], columns[kept]] = self._level.counts[first:last][kept]
+        known[rows[kept], columns[kept]] = True
+        return counts, known
 
 
-def _pairs_by_column(
-    aggregates: Aggregates, columns: tuple[int, ...]
-) -> dict[tuple[int, int], tuple[npt.NDArray[np.int64], Floats]]:
-    """The published pairs by their two columns' places in ``columns``, the smaller first."""
-    target = _targets(aggregates.attributes, columns)
-    pairs, counts = aggregates.combinations[1].astype(np.int64), aggregates.counts[1].astype(np.float64)
-    held = target[pairs]
-    wanted = (held >= 0).all(axis=1) & (held[:, 0] != held[:, 1])
-    pairs, held, counts = pairs[wanted], held[wanted], counts[wanted]
-    swapped = held[:, 0] > held[:, 1]
-    pairs[swapped], held[swapped] = pairs[swapped][:, ::-1], held[swapped][:, ::-1]
-    keys = held[:, 0] * len(columns) + held[:, 1]
-    order = np.argsort(keys, kind="stable")
-    names, starts = np.unique(keys[order], return_index=True)
-    parts = np.split(order, starts[1:]) if len(order) else []
-    return {
-        divmod(name, len(columns)): (pairs[part], counts[part])
-        for name, part in zip(names.tolist(), parts, strict=True)
+def _by_column(
+    measurement: Measurement, synthetic: SyntheticRecords, columns: tuple[int, ...], places: list[Ids]
+) -> npt.NDArray[np.int32]:
+    """(columns, n) places of the synthetic records' values among those compared, -1 where there is none."""
+    target = np.full(len(synthetic.attributes), -1, dtype=np.int64)
+    place = np.full(len(synthetic.attributes), -1, dtype=np.int64)
+    code_of = {
+        (column, value): code
+        for column in columns
+        for code, value in enumerate(measurement.values[column], 1)
     }
-
-
-def _targets(attributes: tuple[Attribute, ...], columns: tuple[int, ...]) -> Ids:
-    """For each attribute the place of its column in ``columns``, -1 for none."""
-    place = {column: index for index, column in enumerate(columns)}
-    return np.array([place.get(attribute.column, -1) for attribute in attributes], dtype=np.int64)
-
-
-def _by_column(synthetic: SyntheticRecords, columns: tuple[int, ...], place: Ids) -> npt.NDArray[np.int32]:
-    """(columns, n) places of the synthetic records' values among their column's, -1 where there is none."""
-    target = _targets(synthetic.attributes, columns)
+    index_of = {column: index for index, column in enumerate(columns)}
+    for number, attribute in enumerate(synthetic.attributes):
+        code = code_of.get((attribute.column, attribute.value))
+        if code is not None:
+            target[number] = index_of[attribute.column]
+            place[number] = places[target[number]][code]
     table = np.full((len(columns), synthetic.number_of_records), -1, dtype=np.int32)
     for first in range(0, synthetic.number_of_records, 65536):
         bounds = synthetic.offsets[first : first + 65537]
@@ -188,7 +207,7 @@ def _by_column(synthetic: SyntheticRecords, columns: tuple[int, ...], place: Ids
     return table
 
 
-def _counted(one: npt.NDArray[np.int32], other: npt.NDArray[np.int32], shape: tuple[int, int]) -> Floats:
+def _counted(one: npt.NDArray[np.int32], other: npt.NDArray[np.int32], shape: tuple[int, ...]) -> Floats:
     """The two-way table of two columns of places."""
     filled = (one >= 0) & (other >= 0)
     keys = one[filled].astype(np.int64) * shape[1] + other[filled]
@@ -196,11 +215,11 @@ def _counted(one: npt.NDArray[np.int32], other: npt.NDArray[np.int32], shape: tu
 
 
 def ranked(found: Associations, schema: Schema, most: int = 15) -> list[tuple[str, float, float]]:
-    """The strongest pairs by the released counts, as ("one × other", released V, synthetic V)."""
+    """The strongest pairs by the noisy counts, as ("one × other", noisy V, synthetic V)."""
     pairs = []
     for one, other in itertools.combinations(range(len(found.columns)), 2):
         released, drawn = float(found.noisy[one, other]), float(found.synthetic[one, other])
-        if np.isfinite(released):
+        if math.isfinite(released):
             names = f"{schema.columns[found.columns[one]].name} × {schema.columns[found.columns[other]].name}"
-            pairs.append((names, released, drawn if np.isfinite(drawn) else 0.0))
+            pairs.append((names, released, drawn if math.isfinite(drawn) else 0.0))
     return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:most]

@@ -122,7 +122,7 @@ def _bar_row(
 
 def two_shares(rows: Sequence[tuple[str, float, float]], title: str, names: tuple[str, str]) -> str:
     """Pairs of figures between 0 and 1, such as associations, as two bars each."""
-    left, right, width, pitch, top = 230, 492, 560, 30, 30
+    left, right, width, pitch, top = 196, 410, 460, 30, 30
     bottom = top + pitch * len(rows)
     parts = [_legend(names, False)]
     for tick in (0, 0.25, 0.5, 0.75, 1):
@@ -135,7 +135,7 @@ def two_shares(rows: Sequence[tuple[str, float, float]], title: str, names: tupl
         y = top + pitch * index
         shapes = [
             svg.tag("title", svg.escape(f"{words}: {names[0]} {first:.2f}, {names[1]} {second:.2f}")),
-            svg.label(left - 8, y + 16, svg.shortened(words, 35), text_anchor="end"),
+            svg.label(left - 8, y + 16, svg.shortened(words, 30), text_anchor="end"),
             svg.rect(left, y + 2, first * (right - left), 11, svg.NOISY),
             svg.rect(left, y + 15, second * (right - left), 8, svg.SYNTHETIC),
             svg.label(width, y + 12, f"{first:.2f}", text_anchor="end", font_size=11),
@@ -177,7 +177,7 @@ def _share_legend() -> list[str]:
     parts, x = [], 0.0
     entries = (
         (svg.NOISY, "published"),
-        (svg.SYNTHETIC, "expected of nobody"),
+        (svg.SYNTHETIC, "of nobody (at most)"),
         (svg.FAINT, "not published"),
         ("url(#not-known)", "not known"),
     )

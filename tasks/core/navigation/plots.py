@@ -173,7 +173,7 @@ def _names(lines: Sequence[Curve], frame: _Frame) -> list[str]:
 def density(found: Density, axes: Axes) -> str:
     """Two counts of the same combinations against each other, darker where more of them lie."""
     high = 10.0**found.decades
-    frame = _Frame((1.0, 1.0), (high, high), (True, True), lower=316)
+    frame = _Frame((1.0, 1.0), (high, high), (True, True), right=430, lower=394)
     most = math.log1p(max((number for _, _, number in found.squares), default=1))
     side = (frame.right - frame.left) / found.cells
     height = (frame.lower - frame.upper) / found.cells
@@ -185,7 +185,7 @@ def density(found: Density, axes: Axes) -> str:
     parts.append(svg.line(frame.left, frame.lower, frame.right, frame.upper, svg.INK, stroke_dasharray="4 4"))
     whole_number = whole(sum(number for _, _, number in found.squares))
     words = f"{whole_number} combinations; on the dashed line both counts agree."
-    return svg.figure(380, 358, axes.title, words, parts)
+    return svg.figure(460, 436, axes.title, words, parts)
 
 
 def matrix(names: Sequence[str], below: Floats, above: Floats, title: str) -> str:
@@ -197,13 +197,13 @@ def matrix(names: Sequence[str], below: Floats, above: Floats, title: str) -> st
         above: the other source, likewise.
         title: for screen readers.
     """
-    cell, left, top = 34, 150, 118
+    cell, left, top = max(34, min(54, 330 // max(len(names), 1))), 134, 104
     parts = []
     for index, name in enumerate(names):
         middle = index * cell + cell / 2
-        parts.append(svg.label(left - 8, top + middle + 4, svg.shortened(name, 21), text_anchor="end"))
+        parts.append(svg.label(left - 8, top + middle + 4, svg.shortened(name, 19), text_anchor="end"))
         turned = f"rotate(-45 {svg.number(left + middle)} {top - 8})"
-        parts.append(svg.label(left + middle, top - 8, svg.shortened(name, 18), transform=turned))
+        parts.append(svg.label(left + middle, top - 8, svg.shortened(name, 16), transform=turned))
     for row in range(len(names)):
         for column in range(len(names)):
             place = (left + column * cell, top + row * cell, cell)
@@ -211,7 +211,7 @@ def matrix(names: Sequence[str], below: Floats, above: Floats, title: str) -> st
             parts.append(_matrix_cell(float(source[row, column]), place, row, column))
     side = len(names) * cell
     words = "Below the diagonal the noisy counts, above it the synthetic records."
-    return svg.figure(left + side + 96, top + side + 4, title, words, parts)
+    return svg.figure(left + side + 70, top + side + 4, title, words, parts)
 
 
 def _matrix_cell(value: float, place: tuple[float, float, float], row: int, column: int) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from markupsafe import Markup
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.statement import survival_curve
 from tasks.core.dp.statement_words import factor, topics
 from tasks.core.navigation import charts, distributions, plots
@@ -19,7 +20,6 @@ from tasks.core.navigation.associations import associations, ranked
 from tasks.core.navigation.distributions import Distribution, SingleCounts
 from tasks.core.navigation.fidelity import Fidelity
 from tasks.core.navigation.page import html
-from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ class ReportInputs:
 
     Attributes:
         statement: the content of ``privacy.json``.
-        schema: the public schema.
+        measurement: what was drawn.
         aggregates: the reportable aggregates.
         synthetic: the synthetic records; None where none were made.
         fidelity: synthetic against reportable counts; None where they were not compared.
@@ -44,7 +44,7 @@ class ReportInputs:
     """
 
     statement: Json
-    schema: Schema
+    measurement: Measurement
     aggregates: Aggregates
     synthetic: SyntheticRecords | None = None
     fidelity: Fidelity | None = None
@@ -175,7 +175,7 @@ def _least_count(level: charts.Level, chance: float) -> int:
 
 def _groups(inputs: ReportInputs, counts: SingleCounts) -> list[Json]:
     """The columns' charts, under the configured pages where there are any."""
-    columns = distributions.column_distributions(inputs.schema, inputs.aggregates, counts)
+    columns = distributions.column_distributions(inputs.measurement.schema, inputs.aggregates, counts)
     by_name = {found.name: found for found in columns}
     chosen = {
         name: distributions.visual(name, texts, inputs.aggregates, counts)
@@ -236,9 +236,8 @@ def _fidelity_charts(inputs: ReportInputs) -> list[Json]:
 
 def _associations(inputs: ReportInputs, synthetic: SyntheticRecords) -> Json:
     """The matrix and the ranked pairs."""
-    schema = inputs.schema
-    scale = next((level["scale"] for level in inputs.statement["levels"] if level["length"] == 2), 0.0)
-    found = associations(schema, inputs.aggregates, synthetic, scale)
+    schema = inputs.measurement.schema
+    found = associations(inputs.measurement, synthetic)
     pairs = ranked(found, schema)
     context: Json = {"matrix": None, "pairs": None, "pair_rows": pairs}
     if not pairs:
