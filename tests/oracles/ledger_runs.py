@@ -1,20 +1,20 @@
 """A run of a release in a process of its own, which strikes itself down where it is told to.
 
-    python -m tests.oracles.ledger_runs LEDGER VINTAGE LOG [BLOW@PLACE ...]
+`run` forks it from a server that has imported everything. A blow is ``BLOW@PLACE``: BLOW is KILL, INT or
+TERM; PLACE is ``before PHASE`` (the entry is written but not committed), ``after PHASE`` (it is
+committed), or a place in the draw: ``counting``, ``leave given``, ``half written``, ``written``.
+``wait`` in place of a blow makes the draw wait until another process waits for it.
 
-BLOW is KILL, INT or TERM. PLACE is ``before PHASE`` (the entry is written but not committed), ``after
-PHASE`` (it is committed), or a place in the draw: ``counting``, ``leave given``, ``half written``,
-``written``. ``wait`` in place of a blow makes the draw wait until another process waits for it.
-
-Each noise word drawn is a line in LOG. Prints the measurement's folder and whether it was reused.
+Each noise word drawn is a line in the log. Prints the measurement's folder and whether it was reused.
 """
 
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -51,10 +51,36 @@ def charged(ledger: Ledger) -> Decimal:
     return ledger.spent(DATASET)[0] / gdp_charge().mu_squared_exact
 
 
-def run(folder: Path, vintage: str, log: Path, *blows: str) -> subprocess.Popen[str]:
-    """Start this module in a process of its own."""
-    command = [sys.executable, "-m", "tests.oracles.ledger_runs", str(folder), vintage, str(log), *blows]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+class Run:
+    """A process with what it printed."""
+
+    def __init__(self, *arguments: str) -> None:
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["pytest", "tests.oracles.ledger_runs"])
+        self._printed = Path(tempfile.mkdtemp(prefix="run.", dir=Path(arguments[2]).parent))
+        self._process = context.Process(target=_redirected, args=(str(self._printed), arguments))
+        self._process.start()
+
+    @property
+    def returncode(self) -> int | None:
+        return self._process.exitcode
+
+    def communicate(self) -> tuple[str, str]:
+        """Wait for its end; what it printed, and what it said."""
+        self._process.join(60)
+        assert self._process.exitcode is not None, "the run hangs"
+        return (self._printed / "out").read_text(), (self._printed / "err").read_text()
+
+
+def run(folder: Path, vintage: str, log: Path, *blows: str) -> Run:
+    """Start a run of the release of that vintage."""
+    return Run(str(folder), vintage, str(log), *blows)
+
+
+def _redirected(printed: str, arguments: tuple[str, ...]) -> None:
+    for number, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(Path(printed) / name, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), number)
+    sys.exit(main(*arguments))
 
 
 class _Blows:
@@ -91,9 +117,9 @@ def main(folder: str, vintage: str, log: str, *blows: str) -> int:
     noise = Path(log)
     somebody_waits = noise.with_suffix(".waiting")
 
-    def draw(part: Path, leave: object) -> None:
+    def draw(part: Path, leave: Callable[[], None]) -> None:
         strike.at("counting")
-        leave()  # type: ignore[operator]
+        leave()
         strike.at("leave given")
         with noise.open("a") as drawn:
             drawn.write(f"{vintage}\n")
@@ -113,11 +139,7 @@ def main(folder: str, vintage: str, log: str, *blows: str) -> int:
     try:
         measured = draw_once(Ledger(store), release(vintage), gdp_charge(), draw, notice)
     except MarginaliaError as error:
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         return error.exit_code
-    print(measured.folder, measured.reused)
+    print(measured.folder, measured.reused, flush=True)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

@@ -10,7 +10,6 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,21 +144,39 @@ class _Permit:
 
     def __init__(self, ledger: Ledger, reservation: Reservation, interrupts: DeferredInterrupts) -> None:
         self._ledger, self._reservation, self._interrupts = ledger, reservation, interrupts
-        self.asked = self.given = self.was_passed_by = False
+        self.given = self.was_passed_by = False
+        self.refusal: BaseException | None = None
 
     def __call__(self) -> None:
         if self.given:
             return
-        self.asked = True
         self._interrupts.hold()
-        self._ledger.advance(self._reservation, "drawing")
+        try:
+            self._ledger.advance(self._reservation, "drawing")
+        except BaseException as error:
+            self.refusal = error
+            raise
         self.given = True
 
     def check_given(self) -> None:
-        """Refuse a draw that came back without ever asking: its noise was drawn behind the chain's back."""
+        """Refuse a draw that came back without leave: its noise was drawn behind the chain's back."""
         self.was_passed_by = not self.given
         if self.was_passed_by:
             raise InternalError("A draw must ask for leave before its first noise word; this one did not.")
+
+    def may_have_drawn(self, failure: BaseException) -> bool:
+        """Whether there may be noise although a draw failed with this.
+
+        Also where leave was refused and the draw went on, and where an interrupt came between the
+        entry's commit and the leave.
+        """
+        if self.given or self.was_passed_by:
+            return True
+        if self.refusal is None:
+            return False
+        name = self._reservation.name
+        latest = self._ledger.account(name.dataset).latest(name)
+        return failure is not self.refusal or (latest is not None and latest.phase == "drawing")
 
 
 def _drawn(ledger: Ledger, reservation: Reservation, draw: Draw, tell: Notice) -> Reservation:
@@ -234,9 +251,11 @@ def _given_up(
     if permit.given and folder.is_dir():
         return _not_committed() if isinstance(failure, OSError) else failure
     shutil.rmtree(_part(folder), ignore_errors=True)
-    lost = permit.given or permit.was_passed_by or _may_have_begun(ledger, reservation, permit)
-    with suppress(LedgerError, OSError):
+    try:
+        lost = permit.may_have_drawn(failure)
         ledger.advance(reservation, "lost" if lost else "void")
+    except (LedgerError, OSError):
+        lost = permit.given
     if not lost:
         return failure
     return MeasurementLost(
@@ -244,17 +263,6 @@ def _given_up(
         f"({_cause(failure)}). Its measurement is lost and its charge stands. "
         "Run again: the release is then drawn and charged anew."
     )
-
-
-def _may_have_begun(ledger: Ledger, reservation: Reservation, permit: _Permit) -> bool:
-    """Whether ``drawing`` may be in the chain although leave was not given: asked, and interrupted."""
-    if not permit.asked:
-        return False
-    try:
-        latest = ledger.account(reservation.name.dataset).latest(reservation.name)
-    except LedgerError:
-        return False
-    return latest is not None and latest.phase == "drawing"
 
 
 def _cause(failure: BaseException) -> str:

@@ -97,12 +97,13 @@ def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(
     out, err = stopped.communicate()
     assert WAITING in err
     assert out == ""
-    assert stopped.returncode == (-signal.SIGTERM if blow == "TERM" else -signal.SIGINT)
+    assert stopped.returncode == (-signal.SIGTERM if blow == "TERM" else 1)
+    assert ("KeyboardInterrupt" in err) == (blow == "INT")
     assert ledger.account(DATASET).reservations[0].phase == "commit"
     assert ledger.stored_measurement(release("2026-01")) is not None
 
 
-@pytest.mark.parametrize("place", ["leave given", "half written"])
+@pytest.mark.parametrize("place", ["after drawing", "leave given", "half written"])
 def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(tmp_path: Path, place: str) -> None:
     ledger = ledger_for(tmp_path / "ledger", releases=1)
     stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"INT@{place}", f"INT@{place}")
@@ -112,6 +113,14 @@ def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(tmp_path: Pa
     assert "it was interrupted" in err
     assert ledger.account(DATASET).reservations[0].phase == "lost"
     assert charged(ledger) == 1
+
+
+def test_a_second_ctrl_c_before_the_word_drawing_is_kept_is_void(tmp_path: Path) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=1)
+    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", *["INT@before drawing"] * 2)
+    assert "KeyboardInterrupt" in stopped.communicate()[1]
+    assert ledger.account(DATASET).reservations[0].phase == "void"
+    assert charged(ledger) == 0
 
 
 def test_sigterm_before_the_noise_leaves_a_reservation(tmp_path: Path) -> None:

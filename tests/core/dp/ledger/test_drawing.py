@@ -1,8 +1,10 @@
 """Rules 1 and 4: a release is drawn once, charged before anything is read, its failures accounted for."""
 
 import errno
+import os
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -72,6 +74,23 @@ def test_rule_4_the_order_of_the_entries(ledger: Ledger) -> None:
     assert seen == [["reserve"], ["reserve", "drawing"]]
     assert phases(ledger) == ["reserve", "drawing", "commit"]
     assert [path.name for path in measured.folder.iterdir()] == ["counts_1.parquet"]
+
+
+def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def recording(descriptor: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recording)
+    measured = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    part = f"{measured.folder}.part"
+    files = [f"{part}/counts_1.parquet", f"{part}/measurement.json"]
+    assert synced == [*files, part, str(measured.folder.parent)]
 
 
 def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger: Ledger) -> None:
@@ -229,6 +248,23 @@ def test_a_draw_that_asks_for_no_leave_is_lost_and_our_fault(ledger: Ledger) -> 
         draw_once(ledger, release("2026-01"), gdp_charge(), draw)
     assert phases(ledger) == ["reserve", "lost"]
     assert charged(ledger) == 1
+
+
+@pytest.mark.parametrize("then", [None, ValueError(CANARY)])
+def test_a_draw_that_goes_on_without_leave_is_lost(ledger: Ledger, then: Exception | None) -> None:
+    """The chain refuses to say "drawing" (here: it says so already), and the draw does not care."""
+
+    def draw(folder: Path, leave: Leave) -> None:
+        reservation = ledger.account(DATASET).reservations[0]
+        ledger.advance(reservation, "drawing")
+        with suppress(InternalError):
+            leave()
+        if then is not None:
+            raise then
+
+    with pytest.raises(MeasurementLost):
+        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert phases(ledger) == ["reserve", "drawing", "lost"]
 
 
 def _fills_the_disk(*, after: bool) -> Callable[[Path, Leave], None]:

@@ -23,7 +23,7 @@ def test_of_two_runs_of_one_release_the_second_waits_and_returns_the_firsts(tmp_
     log = tmp_path / "noise"
     first = run(tmp_path / "ledger", "2026-01", log, "wait")
     while not (log.exists() and log.read_text()):
-        assert first.poll() is None
+        assert first.returncode is None
         time.sleep(0.01)
     assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.AT_WORK
     second = run(tmp_path / "ledger", "2026-01", log)
@@ -42,7 +42,7 @@ def test_a_waiting_run_takes_over_from_one_that_is_killed(tmp_path: Path) -> Non
     log = tmp_path / "noise"
     first = run(tmp_path / "ledger", "2026-01", log, "wait", "KILL@half written")
     while not (log.exists() and log.read_text()):
-        assert first.poll() is None
+        assert first.returncode is None
         time.sleep(0.01)
     second = run(tmp_path / "ledger", "2026-01", log)
     out, said = second.communicate()

@@ -141,6 +141,14 @@ def test_a_deleted_file_is_refused_and_not_made_anew(ledger: Ledger) -> None:
         open_ledger(folder)
 
 
+def test_rule_4_a_commit_is_on_the_disk_when_it_returns(ledger: Ledger) -> None:
+    store = ledger.store
+    assert isinstance(store, SqliteStore)
+    with store._connection() as connection:
+        assert connection.execute("pragma synchronous").fetchone() == (3,)
+        assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
+
+
 def test_two_ledgers_never_begin_alike(tmp_path: Path) -> None:
     assert open_ledger(tmp_path / "a").head() != open_ledger(tmp_path / "b").head()
     assert open_ledger(tmp_path / "a").head() == open_ledger(tmp_path / "a").head()
