@@ -24,8 +24,6 @@ MOST_COLUMNS = 40
 MOST_VALUES = 300
 #: A value must be held by so many standard deviations of a pair's noise, or its cells drown in it.
 _LEAST_HELD = 4
-#: Fitting of what was not published to what the margins leave; it settles within a few rounds.
-_ROUNDS = 30
 
 
 @dataclass(frozen=True)
@@ -103,8 +101,9 @@ def released_v(table: PairTable, measurement: Measurement) -> float:
 
     The noise's own part of phi^2, s^2 / e_ij of each known cell, is taken off. Where only survivors are
     known, a survivor's count is lowered by what the selection is expected to have added,
-    s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells get what the one-way
-    counts leave over, by iterative proportional fitting. NaN where fewer than two values are left.
+    s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells are taken to be what
+    columns without association would have there, or the threshold where that is less: the estimate errs
+    towards no association. NaN where fewer than two values are left.
     """
     level = measurement.levels[1]
     if min(table.counts.shape) < 2 or not table.known.any():
@@ -113,11 +112,10 @@ def released_v(table: PairTable, measurement: Measurement) -> float:
     rows, columns = table.rows * (table.columns.sum() / whole), table.columns * (table.rows.sum() / whole)
     counts = table.counts
     if not table.known.all():
-        lowered = counts - _selection(counts, level.threshold or 0, level.scale)
-        counts = np.where(table.known, np.maximum(lowered, 0), 0)
-        left_rows = np.maximum(rows - counts.sum(axis=1), 0)
-        left_columns = np.maximum(columns - counts.sum(axis=0), 0)
-        counts = counts + _fitted(~table.known, left_rows, left_columns)
+        threshold = level.threshold or 0
+        lowered = np.maximum(counts - _selection(counts, threshold, level.scale), 0)
+        unrelated = np.outer(rows, columns) / math.sqrt(float(rows.sum()) * float(columns.sum()))
+        counts = np.where(table.known, lowered, np.minimum(unrelated, threshold))
     return _v(counts, rows, columns, np.where(table.known, level.scale**2, 0.0))
 
 
@@ -127,20 +125,6 @@ def _selection(counts: Floats, threshold: int, scale: float) -> Floats:
     tails = np.array([0.5 * math.erfc(a / math.sqrt(2)) for a in above.ravel()]).reshape(above.shape)
     added: Floats = scale * np.exp(-above * above / 2) / math.sqrt(2 * math.pi) / tails
     return added
-
-
-def _fitted(open_cells: npt.NDArray[np.bool_], rows: Floats, columns: Floats) -> Floats:
-    """Cells without association that add up to what is left, as far as the open cells allow."""
-    filled = open_cells.astype(np.float64)
-    for _ in range(_ROUNDS):
-        filled *= _ratio(rows, filled.sum(axis=1))[:, np.newaxis]
-        filled *= _ratio(columns, filled.sum(axis=0))[np.newaxis, :]
-    return filled
-
-
-def _ratio(wanted: Floats, given: Floats) -> Floats:
-    """Wanted over given, 0 where nothing is given."""
-    return np.divide(wanted, given, out=np.zeros_like(wanted), where=given > 0)
 
 
 def _held(measurement: Measurement, column: int) -> tuple[Ids, Floats]:
