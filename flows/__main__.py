@@ -1,7 +1,5 @@
 """``python -m flows``: the same as ``marginalia``."""
 
-import sys
+from flows.command import run
 
-from flows.command import main
-
-sys.exit(main())
+run()

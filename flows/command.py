@@ -4,14 +4,31 @@ Prefect and Great Expectations are imported only where a flow runs, so that ``--
 """
 
 import argparse
+import atexit
+import contextlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from tasks.core.errors import InputError, MarginaliaError
 
 STAGES = ("aggregate", "generate", "evaluate", "navigate")
 _SHORT = {"aggregate": "--agg", "generate": "--gen", "evaluate": "--eval", "navigate": "--nav"}
+
+
+def run() -> NoReturn:
+    """Run the command line and leave, exit functions run, without taking the interpreter down.
+
+    With Prefect loaded, DuckDB's bindings otherwise print pages about objects that outlive them.
+    """
+    code = main()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -36,10 +36,11 @@ class Measured:
     """
 
     def __init__(
-        self, described: Described, records: StoredTable, measurement: StoredTable, run: str
+        self, described: Described, run: str, tables: tuple[StoredTable, StoredTable, StoredTable]
     ) -> None:
-        """See the class."""
-        self.described, self.records, self.measurement, self.run = described, records, measurement, run
+        """Args: tables: table, records, measurement."""
+        self.described, self.run = described, run
+        self.table, self.records, self.measurement = tables
 
 
 def measuring(workspace: Workspace, configuration: RunConfiguration) -> Measured:

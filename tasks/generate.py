@@ -10,7 +10,6 @@ from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.dp.measurement import measurement_sha256, read_measurement
 from tasks.core.dp.normalization import normalise
 from tasks.core.synthesis import aggregate_seeded
-from tasks.core.synthesis.assembly import write_records
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
 
@@ -39,20 +38,19 @@ def generate_records(
     parameters = aggregate_seeded.AggregateSeeded(
         use_synthetic_counts=synthesis.use_synthetic_counts,
         weight_selection_percentile=synthesis.weight_selection_percentile,
-        counts_scale_factor=synthesis.counts_scale_factor,
+        aggregate_counts_scale_factor=synthesis.counts_scale_factor,
         target_number_of_records=synthesis.target_number_of_records,
     )
     seed = synthesis_seed(workspace.path(measurement) / "measurement", synthesis)
 
     def write(folder: Path) -> None:
-        records = aggregate_seeded.synthesize(
+        aggregate_seeded.synthesize(
             read_aggregates(workspace.path(aggregates)),
             parameters,
             seed,
             threads=parallel_jobs,
             progress=lambda done: progress("records", done),
-        )
-        write_records(records, folder)
+        ).write(folder)
 
     try:
         return workspace.store(workspace.root / work / "synthetic_records", "synthetic records", write)
