@@ -6,25 +6,28 @@ their own: they meet by column and value's text. s is a combination's count on t
 Which zone the result belongs to is that of its inputs.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import place_rows
 from tasks.core.errors import ParameterError
-from tasks.core.queries import Resources, identifier, listed, render
+from tasks.core.evaluation.places import (
+    Side,
+    common_places,
+    fill_side,
+    lengths_of,
+    place_names,
+    records_of,
+    side_rows,
+)
+from tasks.core.queries import Resources, listed, render
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-Side = Marginals | Aggregates
 _Measure = Callable[[Integers, Integers, int], npt.NDArray[Any]]
 
 _ROWS_A_READ = 1 << 18
@@ -99,13 +102,13 @@ def compare(
     """
     if resolution < 1:
         raise ParameterError(f"A reporting resolution is at least 1, not {resolution}.")
-    lengths = tuple(sorted(set(_lengths(reference)) & set(_lengths(compared))))
+    lengths = tuple(sorted(set(lengths_of(reference)) & set(lengths_of(compared))))
     places = common_places(reference, compared)
     rows = []
     with resources.connect() as connection:
         for length in lengths:
-            _fill(connection, "reference", _side_rows(reference, length, places[0]), length)
-            _fill(connection, "compared", _side_rows(compared, length, places[1]), length)
+            fill_side(connection, "reference", side_rows(reference, length, places[0]), length)
+            fill_side(connection, "compared", side_rows(compared, length, places[1]), length)
             rows.append(_sums(connection, length, resolution))
     bins = max((sums.shape[1] for sums in rows), default=1)
     stacked = np.zeros((len(MEASURES), len(lengths), bins))
@@ -113,8 +116,8 @@ def compare(
         stacked[:, index, : sums.shape[1]] = sums
     return Comparison(
         resolution=resolution,
-        reference_records=_records(reference),
-        compared_records=_records(compared),
+        reference_records=records_of(reference),
+        compared_records=records_of(compared),
         lengths=lengths,
         sums=dict(zip(MEASURES, stacked, strict=True)),
     )
@@ -147,66 +150,9 @@ MEASURES: dict[str, _Measure] = {
 }
 
 
-def common_places(reference: Side, compared: Side) -> tuple[Integers, Integers]:
-    """Each side's own values to places in a row of all values of both; columns stay in order.
-
-    Returns:
-        For marginals indexed by the side's own places, for aggregates by attribute id.
-    """
-    named = [_named_values(side) for side in (reference, compared)]
-    everything = sorted(set(named[0]) | set(named[1]))
-    position = {value: place for place, value in enumerate(everything)}
-    first, second = (np.array([position[value] for value in side], np.int64) for side in named)
-    return first, second
-
-
-def _named_values(side: Side) -> list[tuple[int, str]]:
-    if isinstance(side, Aggregates):
-        return [(a.column, a.value if a.item is None else a.item) for a in side.attributes]
-    return [(column, value) for column, values in enumerate(side.facts.values) for value in values]
-
-
-def _lengths(side: Side) -> Sequence[int]:
-    return side.lengths if isinstance(side, Marginals) else range(1, side.reporting_length + 1)
-
-
-def _records(side: Side) -> int:
-    return side.facts.number_of_records if isinstance(side, Marginals) else side.number_of_records
-
-
-def _side_rows(side: Side, length: int, places: Integers) -> Iterator[pa.RecordBatch]:
-    """A side's combinations as ascending common places, with their counts, in batches."""
-    if isinstance(side, Aggregates):
-        yield _batch(places[side.combinations[length - 1]], side.counts[length - 1])
-        return
-    codes = [f"code_{place}" for place in range(1, length + 1)]
-    with pq.ParquetFile(side.path(length)) as file:
-        for rows in file.iter_batches(_ROWS_A_READ):
-            columns = [rows[code].to_numpy() for code in codes]
-            own = place_rows(side.facts, rows["combination_id"].to_numpy(), columns)
-            yield _batch(places[own], rows["count"].to_numpy())
-
-
-def _batch(rows: Integers, counts: Integers) -> pa.RecordBatch:
-    ordered = np.sort(rows, axis=1)
-    columns = {f"place_{i}": pa.array(ordered[:, i].astype(np.int32)) for i in range(ordered.shape[1])}
-    return pa.RecordBatch.from_pydict({**columns, "count": pa.array(counts)})
-
-
-def _fill(
-    connection: duckdb.DuckDBPyConnection, side: str, rows: Iterator[pa.RecordBatch], length: int
-) -> None:
-    columns = _places(length)
-    schema = pa.schema([*((name, pa.int32()) for name in columns), ("count", pa.int64())])
-    connection.register("rows_of_side", pa.RecordBatchReader.from_batches(schema, rows))
-    text = render("evaluation/fill_side", side=identifier(side), columns=listed([*columns, "count"]))
-    connection.execute(text)
-    connection.unregister("rows_of_side")
-
-
 def _sums(connection: duckdb.DuckDBPyConnection, length: int, resolution: int) -> Numbers:
     """Every measure's sums by bin, float64 (measures, bins)."""
-    text = render("evaluation/pair_counts", places=listed(_places(length)))
+    text = render("evaluation/pair_counts", places=listed(place_names(length)))
     total = np.zeros((len(MEASURES), 1))
     for rows in connection.sql(text).to_arrow_reader(_ROWS_A_READ):
         s, y = rows["reference_count"].to_numpy(), rows["compared_count"].to_numpy()
@@ -217,7 +163,3 @@ def _sums(connection: duckdb.DuckDBPyConnection, length: int, resolution: int) -
         for index, measure in enumerate(MEASURES.values()):
             total[index] += np.bincount(bins, weights=weights * measure(s, y, resolution), minlength=size)
     return total
-
-
-def _places(length: int) -> list[str]:
-    return [f"place_{i}" for i in range(length)]
