@@ -1,0 +1,176 @@
+"""Published order and files of synthetic records against an obvious sort and Python's own csv reader."""
+
+import csv
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.synthesis.assembly import ordered, write_wide_parquet, write_wide_tsv
+from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
+
+CELLS = [
+    "",
+    "x",
+    "xy",
+    "x ",
+    "Z",
+    "é",
+    "\U0001f600",
+    "\uffff",
+    "a\tb",
+    'say "no"',
+    "two\nlines",
+    "back\rto",
+    "'",
+    "#",
+]
+
+
+def _ordered(headers, rows, shuffled=None):
+    """Records of rows of cells, each record's attributes in any order."""
+    texts = sorted({(f"{h}:{v}", h, v) for row in rows for h, v in zip(headers, row, strict=True) if v})
+    attributes = tuple(Attribute(h, v, list(headers).index(h)) for _, h, v in texts)
+    ids = {(h, v): number for number, (_, h, v) in enumerate(texts)}
+    held = [[ids[h, v] for h, v in zip(headers, row, strict=True) if v] for row in rows]
+    if shuffled:
+        held = [shuffled(record) for record in held]
+    sizes = np.array([len(record) for record in held], np.int32)
+    flat = np.array([i for record in held for i in record], np.int32)
+    return ordered(tuple(headers), attributes, sizes, flat)
+
+
+def _published(rows):
+    """sds.md 4.0, literally."""
+    rows = sorted(rows)
+    return sorted(rows, key=lambda row: -sum(cell != "" for cell in row))
+
+
+def _read(path):
+    with path.open(encoding="utf-8", newline="") as file:
+        return [tuple(row) for row in csv.reader(file, delimiter="\t", strict=True)]
+
+
+@st.composite
+def _tables(draw):
+    headers = draw(st.lists(st.sampled_from(["b", "B", "a", 'q"', "t\tt", "é"]), unique=True, min_size=1))
+    row = st.tuples(*[st.sampled_from(CELLS)] * len(headers))
+    return headers, draw(st.lists(row, max_size=30))
+
+
+@given(_tables(), st.data())
+@settings(max_examples=150, deadline=None)
+def test_order_and_text_are_what_an_obvious_sort_and_csv_say(tmp_path_factory, table, data):
+    headers, rows = table
+    records = _ordered(headers, rows, lambda record: data.draw(st.permutations(record)))
+    path = tmp_path_factory.mktemp("tsv") / "records.tsv"
+    write_wide_tsv(records, path)
+    assert _read(path) == [tuple(headers), *_published(rows)]
+
+
+def test_the_published_order_of_the_first_example():
+    rows = [("a1", "b1", "c1"), ("a1", "b2", "c1"), ("a2", "", "c2"), ("a2", "b2", "c1"), ("a1", "b2", "")]
+    rows += [("", "", ""), ("", "b1", ""), ("a1", "", "c1")]
+    expected = [
+        ("a1", "b1", "c1"),
+        ("a1", "b2", "c1"),
+        ("a2", "b2", "c1"),
+        ("a1", "", "c1"),
+        ("a1", "b2", ""),
+        ("a2", "", "c2"),
+        ("", "b1", ""),
+        ("", "", ""),
+    ]
+    assert _published(rows) == expected
+    assert _rows(_ordered(["A", "B", "C"], rows)) == expected
+
+
+def _rows(records):
+    found = []
+    for start, end in zip(records.offsets, records.offsets[1:], strict=False):
+        held = [records.attributes[i] for i in records.attribute_ids[start:end]]
+        cells = {attribute.header: attribute.value for attribute in held}
+        found.append(tuple(cells.get(header, "") for header in records.headers))
+    return found
+
+
+def test_cells_are_quoted_only_where_they_must_be(tmp_path):
+    records = _ordered(["A", 'B"'], [("x y", "#'é;"), ("a\tb", ""), ("", 'say "no"'), ("two\nlines", "z")])
+    write_wide_tsv(records, tmp_path / "records.tsv")
+    assert (tmp_path / "records.tsv").read_bytes().decode() == (
+        'A\t"B"""\n"two\nlines"\tz\nx y\t#\'é;\n\t"say ""no"""\n"a\tb"\t\n'
+    )
+
+
+def test_an_empty_record_of_one_column_is_not_an_empty_line(tmp_path):
+    write_wide_tsv(_ordered(["A"], [("x",), ("",)]), tmp_path / "records.tsv")
+    assert (tmp_path / "records.tsv").read_bytes() == b'A\nx\n""\n'
+
+
+@pytest.mark.parametrize("headers", [[], ["A", "B"]])
+def test_no_records_are_a_header_alone(tmp_path, headers):
+    write_wide_tsv(_ordered(headers, []), tmp_path / "records.tsv")
+    assert (tmp_path / "records.tsv").read_text() == "\t".join(headers) + "\n"
+    write_wide_parquet(_ordered(headers, []), tmp_path / "records.parquet")
+    assert pq.read_table(tmp_path / "records.parquet").column_names == headers
+
+
+def test_many_records_of_many_attributes_are_sorted_over_several_words():
+    """Twenty columns of nine values: keys of three words."""
+    random = np.random.default_rng(1)
+    headers = [f"h{i:02d}" for i in range(20)]
+    rows = [tuple(f"v{v}" if v else "" for v in row) for row in random.integers(0, 9, (500, 20)) * 2 % 9]
+    rows += [(*row[:19], "v1") for row in rows] + [row[:10] + ("",) * 10 for row in rows]
+    assert _rows(_ordered(headers, rows)) == _published(rows)
+
+
+def test_text_is_written_in_parts_that_join(tmp_path):
+    """A value of a megabyte makes parts of a few hundred records."""
+    long = "x" * 1_000_000
+    rows = [(long, "y")] + [("a", f"v{i % 7}") for i in range(2000)]
+    records = _ordered(["A", "B"], rows)
+    write_wide_tsv(records, tmp_path / "records.tsv")
+    lines = (tmp_path / "records.tsv").read_text().split("\n")
+    assert lines == ["A\tB", *("\t".join(row) for row in _published(rows)), ""]
+    write_wide_parquet(records, tmp_path / "records.parquet")
+    table = pq.read_table(tmp_path / "records.parquet").to_pydict()
+    assert list(zip(table["A"], table["B"], strict=True)) == _published(rows)
+
+
+@given(_tables())
+@settings(max_examples=30, deadline=None)
+def test_parquet_holds_the_same_cells_with_null_for_none(tmp_path_factory, table):
+    headers, rows = table
+    path = tmp_path_factory.mktemp("parquet") / "records.parquet"
+    write_wide_parquet(_ordered(headers, rows), path)
+    stored = pq.read_table(path)
+    assert stored.column_names == headers
+    columns = [[cell or "" for cell in column.to_pylist()] for column in stored.columns]
+    assert list(zip(*columns, strict=True)) == _published(rows)
+
+
+@given(_tables())
+@settings(max_examples=30, deadline=None)
+def test_stored_records_are_read_back(tmp_path_factory, table):
+    records = _ordered(*table)
+    folders = [tmp_path_factory.mktemp("stored") for _ in range(2)]
+    for folder in folders:
+        records.write(folder)
+    again = read_synthetic_records(folders[0])
+    assert (again.headers, again.attributes) == (records.headers, records.attributes)
+    assert again.offsets.tolist() == records.offsets.tolist()
+    assert again.attribute_ids.tolist() == records.attribute_ids.tolist()
+    assert again.offsets.dtype == np.int64
+    assert again.attribute_ids.dtype == np.int32
+    for name in ("attributes.parquet", "records.parquet"):
+        assert (folders[0] / name).read_bytes() == (folders[1] / name).read_bytes()
+
+
+def test_records_keep_where_their_attributes_come_from(tmp_path):
+    attributes = (Attribute("A_x", "1", 0, "x"), Attribute("B", "y", 1))
+    records = SyntheticRecords(("A_x", "B"), attributes, np.array([0, 2, 3]), np.array([0, 1, 0], np.int32))
+    records.write(tmp_path)
+    assert read_synthetic_records(tmp_path).attributes == attributes
