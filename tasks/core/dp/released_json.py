@@ -37,11 +37,13 @@ STATEMENT_KEYS = _words(
     """
 )
 
-#: The evaluation of synthetic against released counts (`tasks.core.navigation.fidelity`).
+#: The evaluation of synthetic against reportable counts (`tasks.core.evaluation.release`).
 EVALUATION_KEYS = _words(
     """
-    cells combinations decades density error_by_count kept length lengths mean_count mean_error points
-    scale squares total_variation
+    bin by_count by_length combinations error_bar_95 kept length mean_absolute_error mean_count mean_error
+    mean_error_of_union mean_length mean_proportional_error mean_proportional_error_unbinned missed
+    missed_pct noise preservation proportional_error record_expansion_pct reported scale summary synthetic
+    unreported unreported_pct unreported_pct_of_synthetic weighted_mean_proportional_error
     """
 )
 
@@ -52,8 +54,7 @@ MANIFEST_KEYS = _words(
     """
 )
 
-#: The public configuration. Here and only here may a name be one of those that are forbidden elsewhere:
-#: what it holds was written by the operator, not read off the table.
+#: The public configuration: what it holds was written by the operator, not read off the table.
 CONFIGURATION_KEYS = _words(
     """
     accountant bins cache_max_size cap contract_mode contribution counts_scale_factor dataset
@@ -68,6 +69,10 @@ CONFIGURATION_KEYS = _words(
 
 #: Everything that may be released.
 ALLOWED_KEYS = STATEMENT_KEYS | EVALUATION_KEYS | MANIFEST_KEYS | CONFIGURATION_KEYS
+
+#: Names that are forbidden elsewhere are allowed to these two: here they stand for synthetic against
+#: reported counts, and for settings.
+_EXCUSED = EVALUATION_KEYS | CONFIGURATION_KEYS
 
 #: Settings by the operator's own names: of columns, visuals, pages or lengths, all public.
 _NAMED_BY_OPERATOR = _words("bins domains max_items multi_value_columns pages values visuals")
@@ -92,7 +97,7 @@ def check_released_json(document: object, allowed: frozenset[str] = ALLOWED_KEYS
         InternalError: naming the keys; they are ours, never the table's, so they may be shown.
     """
     keys = set(_keys(document))
-    forbidden = {key for key in keys if _FORBIDDEN.search(key)} - CONFIGURATION_KEYS
+    forbidden = {key for key in keys if _FORBIDDEN.search(key)} - _EXCUSED
     bad = sorted(forbidden | (keys - allowed))
     if bad:
         raise InternalError(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.navigation.charts import Bar
+from tasks.core.navigation.fidelity import comparable_scale
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
@@ -45,7 +46,7 @@ class SingleCounts:
         noisy: per attribute id of the aggregates; 0 where the attribute has no published count.
         published: whether it has one.
         synthetic: per attribute id, times ``scale``.
-        scale: 1, or n-hat over the number of synthetic records where those two were made to differ.
+        scale: see `comparable_scale`.
     """
 
     noisy: Counts
@@ -55,11 +56,7 @@ class SingleCounts:
 
 
 def single_counts(aggregates: Aggregates, synthetic: SyntheticRecords) -> SingleCounts:
-    """Counts of every attribute in the aggregates and in the synthetic records.
-
-    Where the numbers of records differ by more than a quarter, a target number was asked for: the
-    synthetic counts are then scaled to the noisy number of records, so that they can be compared.
-    """
+    """Counts of every attribute in the aggregates and, made comparable, in the synthetic records."""
     size = len(aggregates.attributes)
     noisy, published = np.zeros(size), np.zeros(size, dtype=np.bool_)
     if aggregates.combinations:
@@ -70,8 +67,7 @@ def single_counts(aggregates: Aggregates, synthetic: SyntheticRecords) -> Single
         place = {attribute.text: index for index, attribute in enumerate(synthetic.attributes)}
         held = [place.get(attribute.text) for attribute in aggregates.attributes]
         drawn = np.array([0.0 if index is None else drawn[index] for index in held])
-    ratio = aggregates.number_of_records / max(synthetic.number_of_records, 1)
-    scale = ratio if synthetic.number_of_records and ratio > 0 and not 0.8 <= ratio <= 1.25 else 1.0
+    scale = comparable_scale(aggregates.number_of_records, synthetic.number_of_records)
     return SingleCounts(noisy, published, drawn * scale, scale)
 
 

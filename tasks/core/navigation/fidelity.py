@@ -1,8 +1,7 @@
 """How well synthetic records keep the released counts: two sets of counts in, the page's figures out."""
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -66,40 +65,26 @@ class Fidelity:
     density: Density
     error_by_count: tuple[tuple[int, Points], ...]
 
-    def to_json(self) -> dict[str, object]:
-        """The content of ``evaluation.json``: synthetic against released counts, so released itself."""
-        body = asdict(self)
-        body["error_by_count"] = [
-            {"length": length, "points": [list(point) for point in points]}
-            for length, points in self.error_by_count
-        ]
-        return body
 
-    @classmethod
-    def from_json(cls, body: dict[str, Any]) -> "Fidelity":
-        """What `to_json` made, also after a way through a file."""
-        density = body["density"]
-        return cls(
-            scale=body["scale"],
-            lengths=tuple(LengthFidelity(**row) for row in body["lengths"]),
-            density=Density(
-                density["decades"], density["cells"], tuple((x, y, n) for x, y, n in density["squares"])
-            ),
-            error_by_count=tuple(
-                (entry["length"], tuple((x, y) for x, y in entry["points"]))
-                for entry in body["error_by_count"]
-            ),
-        )
+def comparable_scale(released: int, synthetic: int) -> float:
+    """What synthetic counts are multiplied with to be compared: 1 as a rule.
+
+    Where the numbers of records differ by more than a quarter, a target number was asked for; the counts
+    are then scaled to the released number of records.
+    """
+    if released <= 0 or synthetic <= 0 or 0.8 <= released / synthetic <= 1.25:
+        return 1.0
+    return released / synthetic
 
 
-def fidelity(reportable: Aggregates, recounted: Aggregates, scale: float = 1.0) -> Fidelity:
+def fidelity(reportable: Aggregates, recounted: Aggregates) -> Fidelity:
     """Compare the released counts with those of the synthetic records.
 
     Args:
         reportable: the released aggregates.
         recounted: counts of the synthetic records over the same attributes, to the same length.
-        scale: what a synthetic count is multiplied with to stand for as many records as a released one.
     """
+    scale = comparable_scale(reportable.number_of_records, recounted.number_of_records)
     rows, across, up, errors = [], [], [], []
     for place, (ids, counts) in enumerate(zip(reportable.combinations, reportable.counts, strict=True)):
         if not len(ids):
