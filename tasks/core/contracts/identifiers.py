@@ -33,7 +33,8 @@ KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 #: Syntax of Python's that RE2 doesn't have, or reads otherwise.
-_NOT_RE2 = re.compile(r"\(\?(?!:|P<)|\\[1-9ZuUN]|[*+?}]\+")
+_NOT_RE2 = re.compile(r"\(\?(?!:)|[*+?}]\+")
+_NOT_RE2_ESCAPES = re.compile(r"\\[1-9ZuUN]")
 
 
 def pattern_problem(pattern: str) -> str:
@@ -42,6 +43,6 @@ def pattern_problem(pattern: str) -> str:
         re.compile(pattern)
     except re.error as error:
         return f"must be a regular expression: {error.msg}."
-    if _NOT_RE2.search(pattern):
+    if _NOT_RE2.search(re.sub(r"\\.", "", pattern)) or _NOT_RE2_ESCAPES.search(pattern):
         return "must not use look-around, back-references, inline flags or possessive repetition."
     return ""

@@ -95,8 +95,10 @@ def _cell(index: int) -> str:
 
 
 def load_raw(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema) -> list[int]:
-    """Make the table ``raw``: ``cell_<i>`` for each column of the schema, text or a list of texts, and
-    ``subject``. Returns the columns' positions in the file.
+    """Make the table ``raw``: ``cell_<i>`` for each column, text or a list of texts, and ``subject``.
+
+    Returns:
+        The columns' positions in the file.
     """
     headers = read_headers(source)
     positions, subject = column_positions(headers, source, schema)
@@ -134,8 +136,10 @@ def _run_on(connection: duckdb.DuckDBPyConnection, query: str, batch: pa.Table) 
 
 
 def load_values(connection: duckdb.DuckDBPyConnection, schema: Schema, rules: list[Rule]) -> dict[int, float]:
-    """Make the table ``cell_values`` (column_id, value, number of cells, or of subjects for items) from
-    ``raw``. Returns for each rule on items, by its place, how many subjects hold too many.
+    """Make the table ``cell_values`` from ``raw``: column_id, value, number of cells (of subjects for items).
+
+    Returns:
+        For each rule on items, by its place, how many subjects hold too many.
     """
     connection.execute(query_text("contracts/create_cell_values"))
     kinds = dict(connection.execute(query_text("contracts/types_of_raw")).fetchall())

@@ -155,12 +155,15 @@ def _facts(connection: duckdb.DuckDBPyConnection, column_id: int) -> _Facts:
     common = connection.execute(
         query_text("contracts/common_values"), {"column_id": column_id, "least": COMMON}
     ).fetchall()
-    return _Facts(*row, common=tuple(value for (value,) in common))
+    return _Facts(*(*row, tuple(value for (value,) in common)))
 
 
 def _subject(schema: Schema, facts: list[_Facts]) -> str | None:
     """The first column that looks like an id: filled, nearly all different, and named like one."""
-    rows = max((seen.cells for seen in facts), default=0)
+    single = [
+        seen.cells for column, seen in zip(schema.columns, facts, strict=True) if not column.is_multi_valued
+    ]
+    rows = max(single, default=0)
     for column, seen in zip(schema.columns, facts, strict=True):
         named = re.search(
             r"(^|[^a-z])(id|uuid|key|respondent|person|subject|patient|participant)([^a-z]|$)|[a-z]Id$|ID$",
@@ -229,11 +232,11 @@ def _property(column: Column, seen: _Facts) -> dict[str, Any]:
     elif seen.is_numeric:
         found["logicalType"] = "integer" if seen.whole else "number"
         custom.append({"property": "bins", "value": round_edges(seen.low or 0.0, seen.high or 0.0)})
-    if not seen.is_numeric or column.is_multi_valued:
-        if len(seen.common) > 0 and seen.distinct_values <= _LONGEST_LIST:
-            custom.append({"property": "drafted", "value": True})
-            listed = {"validValues": list(seen.common)}
-            found["quality"] = [{"metric": "invalidValues", "mustBe": 0, "arguments": listed}]
+    listable = column.is_multi_valued or not seen.is_numeric
+    if listable and seen.common and seen.distinct_values <= _LONGEST_LIST:
+        custom.append({"property": "drafted", "value": True})
+        listed = {"validValues": list(seen.common)}
+        found["quality"] = [{"metric": "invalidValues", "mustBe": 0, "arguments": listed}]
     if custom:
         found["customProperties"] = custom
     return found

@@ -4,6 +4,7 @@ A parsed document goes in, with the collector of its faults; the contract comes 
 its place and the rest is still looked at, so that all are reported at once.
 """
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from pydantic import Field, FiniteFloat, JsonValue
@@ -57,11 +58,13 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
         return None
     place: Place = ("schema", 0)
     table = problems.validated(odcs.Table, listed[0], place)
-    if table is None:
+    if table is None:  # its columns have faults of their own
+        properties = listed[0].get("properties") if isinstance(listed[0], dict) else None
+        _columns(properties if isinstance(properties, list) else [], None, problems)
         return None
     extras = _extras(TableExtras, table.custom_properties, place, problems)
     subject = normalise(extras.subject_id) if extras.subject_id else None
-    columns = _columns(table, subject, problems)
+    columns = _columns(table.properties, subject, problems)
     min_rows, forbidden = table_rules(table.quality, (*place, "quality"), problems)
     zeros = _structural_zeros(extras, columns, table.custom_properties, problems)
     dependencies = _dependencies(extras, columns, table.custom_properties, problems)
@@ -82,10 +85,10 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
     )
 
 
-def _columns(table: odcs.Table, subject: str | None, problems: Problems) -> list[ContractColumn]:
+def _columns(properties: Sequence[Any], subject: str | None, problems: Problems) -> list[ContractColumn]:
     """The described columns in order, without the subject id."""
     columns: list[ContractColumn] = []
-    for index, body in enumerate(table.properties):
+    for index, body in enumerate(properties):
         place: Place = ("schema", 0, "properties", index)
         part = problems.validated(Property, body, place)
         if part is None:  # others may refer to it by its name

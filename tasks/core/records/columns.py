@@ -55,8 +55,7 @@ def bin_problems(edges: tuple[float, ...]) -> list[str]:
         return ["bins must be two or more finite numbers."]
     if any(high <= low for low, high in itertools.pairwise(edges)):
         return ["bins must increase strictly."]
-    labels = bin_labels(edges)
-    if len(set(labels)) < len(labels):
+    if len({format(edge, ".15g") for edge in edges}) < len(edges):
         return ["bins are too close together to tell their labels apart."]
     return []
 

@@ -1,0 +1,98 @@
+"""Proposals: a draft that can be accepted as it stands, whose lists stay open."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.configuration_file import from_flat
+from tasks.core.contracts.contract import read_contract
+from tasks.core.contracts.proposal import propose, propose_dialect, round_edges
+from tasks.core.errors import InputError
+from tasks.core.records.columns import Schema, bin_problems
+from tasks.core.records.public_schema import Declarations, build_schema
+from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.sample import write_survey
+
+
+def accepted(path: Path) -> tuple[Schema, str]:
+    """The schema and the contract of an operator who accepts everything."""
+    flat, text = propose(path)
+    declared = from_flat(flat).input
+    contract = read_contract(text)
+    headers = read_headers(InputFile(path, delimiter=declared.delimiter))
+    declarations = Declarations(
+        subject_id=declared.subject_id,
+        use_columns=declared.use_columns,
+        multi_value_columns=declared.multi_value_columns,
+        sensitive_zeros=declared.sensitive_zeros,
+    )
+    return build_schema(headers.names, declarations, contract, cap_required=True, types=headers.types), text
+
+
+def test_rule_11_the_proposed_contract_is_accepted_and_its_lists_stay_open(tmp_path: Path) -> None:
+    write_survey(tmp_path / "survey.csv", respondents=2000)
+    schema, text = accepted(tmp_path / "survey.csv")
+    by_name = {column.name: column for column in schema.columns}
+    assert schema.subject_id == "respondent" and "respondent" not in by_name
+    assert {name for name, column in by_name.items() if column.bins} == {"age", "commute_minutes"}
+    assert all(column.is_open for column in schema.columns if column.bins is None)
+    assert (by_name["services"].delimiter, by_name["services"].max_items) == (";", 8)
+    assert by_name["commute_minutes"].zero_is_value
+    assert "Fellside" in text and "drafted" in text
+
+
+def test_a_draft_lists_no_rare_value_and_no_number_of_rows(tmp_path: Path) -> None:
+    rows = ["kind,word"] + ["a,x"] * 40 + ["rare-canary,x"] * 19 + ["b,x"] * 20
+    (tmp_path / "t.csv").write_text("\n".join(rows))
+    _, text = propose(tmp_path / "t.csv")
+    assert "rare-canary" not in text and "79" not in text
+    assert "- a\n" in text and "- b\n" in text
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_the_delimiter_is_found(delimiter: str, tmp_path: Path) -> None:
+    rows = [["a", "b", "c"], ["1, 2", "x", "y"], ["1", "x|z", "y"], ["1", "", "y;y"]]
+    body = [delimiter.join(f'"{cell}"' for cell in row) for row in rows]
+    (tmp_path / "t.txt").write_text("\n".join(body))
+    assert propose_dialect(tmp_path / "t.txt") == delimiter
+
+
+def test_parquet_with_lists_and_booleans_is_proposed(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "flag": pa.array([True, False] * 50),
+            "weight": pa.array([float(i) / 3 for i in range(100)]),
+            "tags": pa.array([["x", "y"], ["z"]] * 50),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    schema, _ = accepted(tmp_path / "t.parquet")
+    flag, weight, tags = schema.columns
+    assert flag.domain == ("false", "true")
+    assert weight.bins is not None and weight.bins[0] <= 0 and weight.bins[-1] >= 32
+    assert tags.is_multi_valued
+
+
+@pytest.mark.parametrize("text", ["a,b\n", "a,b\n1,2\n", "a,,b\n1,2,3\n"])
+def test_small_tables_are_proposed(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    schema, _ = accepted(tmp_path / "t.csv")
+    assert [column.name for column in schema.columns] == ["a", "b"]
+
+
+def test_a_file_that_is_no_table_is_refused_without_its_cells(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n1,canary,3\n")
+    with pytest.raises(InputError) as caught:
+        propose(tmp_path / "t.csv")
+    assert "canary" not in str(caught.value)
+
+
+@given(st.floats(-1e200, 1e200), st.floats(0, 1e200))
+def test_round_edges_cover_the_range_and_can_be_bins(low: float, span: float) -> None:
+    edges = round_edges(low, low + span)
+    assert bin_problems(tuple(map(float, edges))) == []
+    assert len(edges) <= 13

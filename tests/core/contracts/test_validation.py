@@ -1,0 +1,139 @@
+"""Tables judged against their contract: verdicts are right, and carry nothing of the data."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.core.contracts.rules import violations
+from tasks.core.errors import InputError, ParameterError
+from tasks.core.records.public_schema import Declarations
+from tasks.core.records.reading import InputFile
+from tests.oracles.contracts import COLUMNS, GOOD_ROWS, HEAD, contract_of, judged, write_table
+
+CANARY = "canary-7f3a"
+
+
+def broken(rows: tuple[str, ...], tmp_path: Path) -> set[str]:
+    results = judged(write_table(tmp_path / "t.csv", rows), contract_of()).results
+    return {item.rule for item in results if not item.passed}
+
+
+def test_a_table_that_keeps_its_contract_passes_every_rule(tmp_path: Path) -> None:
+    assert broken(GOOD_ROWS, tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    ("row", "rule"),
+    [
+        (",north,40,da,well,", "every record has a subject id"),
+        ("5,west,40,da,well,", "ward: every value is one of those listed"),
+        ("5,north,forty,da,well,", "age: every value is of type integer"),
+        ("5,north,40,da|en|de,well,", "languages: at most 2 items a subject"),
+        ("1,north,40,de,well,", "languages: at most 2 items a subject"),
+        ("5,north,40,jane@x.org,well,", "languages: nothing that looks like e-mail addresses"),
+        ("5,north,40,da,+44 20 7946 0000,", "remark: nothing that looks like telephone numbers"),
+        ("5,north,40,da,178-05-1120,", "remark: nothing that looks like identity numbers"),
+        ("5,north,40,da,QX1234,", "remark: nothing that looks like badge numbers"),
+        ("5,north,40,da,well,yesterday", "seen: every value is of type date"),
+    ],
+)
+def test_each_broken_rule_is_found_alone(row: str, rule: str, tmp_path: Path) -> None:
+    assert broken((*GOOD_ROWS, row), tmp_path) == {rule}
+
+
+def test_rules_of_the_table_are_judged(tmp_path: Path) -> None:
+    two_people = ("1,north,,,,", " 1 ,north,,,,", "2,south,,,,")
+    assert broken(two_people, tmp_path) == {"at least 3 records"}
+    many_words = tuple(f"{i},north,,,word{i}," for i in range(4))
+    assert broken(many_words, tmp_path) == {"remark: at most 3 distinct values"}
+    empty = (*GOOD_ROWS, "5,,,,,", "6,0,,,,")
+    assert broken(empty, tmp_path) == {"ward: at most 40 % empty"}
+    assert broken((), tmp_path) == {"at least 3 records"}
+
+
+def test_verdicts_and_sentences_carry_no_value_and_no_number_of_the_data(tmp_path: Path) -> None:
+    rows = (*GOOD_ROWS, *(f",{CANARY}{i},{CANARY},{CANARY},a@{CANARY}.org,{CANARY}" for i in range(23)))
+    judgement = judged(write_table(tmp_path / "t.csv", rows), contract_of())
+    shown = repr(judgement.results) + repr(violations(judgement.results))
+    assert sum(not item.passed for item in judgement.results) >= 5
+    assert CANARY not in shown and "23" not in shown and "27" not in shown
+    assert all(sentence.startswith("The contract is broken: ") for sentence in violations(judgement.results))
+
+
+def test_what_was_counted_is_apart(tmp_path: Path) -> None:
+    rows = (*GOOD_ROWS, "5,west,,,,", "6,west,,,,", "7,east,,,,")
+    counts = judged(write_table(tmp_path / "t.csv", rows), contract_of()).counts.to_pylist()
+    numbers = {row["rule"]: row["number"] for row in counts}
+    assert numbers["ward: every value is one of those listed"] == 3
+    assert numbers["at least 3 records"] == 7
+    assert numbers["ward: at most 40 % empty"] == pytest.approx(100 / 7)
+
+
+def test_an_unreadable_table_is_refused_without_its_cells(tmp_path: Path) -> None:
+    source = write_table(tmp_path / "t.csv", (*GOOD_ROWS, f"9,{CANARY}"))
+    with pytest.raises(InputError) as caught:
+        judged(source, contract_of())
+    assert CANARY not in str(caught.value)
+
+
+def test_great_expectations_says_nothing_and_is_imported_only_to_judge(tmp_path: Path) -> None:
+    write_table(tmp_path / "t.csv", (*GOOD_ROWS, "5,west,,,,"))
+    program = """
+import sys
+from pathlib import Path
+import tasks.core.contracts.contract, tasks.core.contracts.released, tasks.core.contracts.validation
+import tasks.core.contracts.proposal, tasks.core.records.public_schema
+assert "great_expectations" not in sys.modules
+from tests.oracles.contracts import contract_of, judged
+from tasks.core.records.reading import InputFile
+assert any(not item.passed for item in judged(InputFile(Path(sys.argv[1])), contract_of()).results)
+assert "great_expectations" in sys.modules
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "default", "-c", program, str(tmp_path / "t.csv")],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).resolve().parents[3],
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_other_takes_what_is_not_listed(tmp_path: Path) -> None:
+    columns = COLUMNS.replace(
+        "      - name: age\n",
+        "        customProperties: [{property: other, value: rest}]\n      - name: age\n",
+    )
+    source = write_table(tmp_path / "t.csv", (*GOOD_ROWS, "5,west,,,,"))
+    assert all(item.passed for item in judged(source, contract_of(columns)).results)
+
+
+def test_parquet_is_judged_as_the_text_it_becomes(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "person": pa.array([1, 2, 3], pa.int32()),
+            "ward": pa.array(["north", None, "south"]),
+            "age": pa.array([40, None, 7], pa.int16()),
+            "languages": pa.array([["da", "en"], [], None], pa.list_(pa.string())),
+            "remark": pa.array(["x", "y", ""]),
+            "seen": pa.array([0, 1, None], pa.date32()),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert all(item.passed for item in judged(InputFile(tmp_path / "t.parquet"), contract_of()).results)
+
+
+def test_unbinned_numbers_are_refused_by_position_where_values_may_be_judged(tmp_path: Path) -> None:
+    head = HEAD.replace("- {metric: rowCount, mustBeGreaterOrEqualTo: 3}\n      ", "")
+    columns = "      - name: ward\n      - name: weight\n"
+    rows = tuple(f"{i},north,{i}.5" for i in range(2000))
+    source = write_table(tmp_path / "t.csv", rows, "person,ward,weight")
+    with pytest.raises(ParameterError, match=r"Column 3 of the input.*bins"):
+        judged(source, contract_of(columns, head)).profile.require_bins()
+    judged(
+        source, contract_of(columns, head), Declarations(bins={"weight": (0, 1000)})
+    ).profile.require_bins()
