@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.dp import contribution, kernels, noise
+from tasks.core.dp import contribution, kernels, noise, sparse
 from tasks.core.dp.candidates import Combination, Cubes, Ints, Kept, Lattice, SizeRule, mark
 from tasks.core.dp.contribution import Sensitivity
 from tasks.core.dp.counting import Choices, CodeMatrix, DenseCounts
@@ -54,12 +54,12 @@ class TupleCounts:
         choices = Choices.of(schema.slot_columns, index, length)
         cubes = Cubes.of(combinations, np.flatnonzero(visited), lattice.sizes)
         by_slot = lattice.sizes[np.array(schema.slot_columns, np.int64)]
-        sparse = {
+        tables = {
             place: SparseTable(combinations[place], choices.of_combination(place), lattice)
             for place in np.flatnonzero(~visited).tolist()
         }
         dense = DenseCounts.of(cubes, choices, by_slot, mark(cubes, lattice))
-        return cls(length, dense, declared[cubes.ids], sparse)
+        return cls(length, dense, declared[cubes.ids], tables)
 
     @property
     def candidates(self) -> int:
@@ -96,8 +96,7 @@ class TupleCounts:
     def release(self, law: noise.RoundedGaussian, threshold: int, stream: WordSource) -> Kept:
         """Noise on every candidate; what is kept, in canonical order (C10)."""
         parts = list(self._dense(law, threshold, stream))
-        for place, table in self.sparse.items():
-            codes, counts = table.release(law, threshold, stream)
+        for place, codes, counts in sparse.release(self.sparse, law, threshold, stream):
             parts.append((np.full(len(counts), place, np.uint32), codes, counts))
         combinations = np.concatenate([np.zeros(0, np.uint32), *(part[0] for part in parts)])
         codes = np.concatenate([np.zeros((0, self.length), np.uint32), *(part[1] for part in parts)])

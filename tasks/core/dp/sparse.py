@@ -19,6 +19,7 @@ from tasks.core.dp.candidates import Combination, Ints, Lattice
 from tasks.core.dp.counting import CodeMatrix, Coins
 from tasks.core.dp.stream import WordSource
 
+Tuples = npt.NDArray[np.uint32]
 #: Rows, or prefixes, at a time: what bounds the memory of the arrays in between.
 _BLOCK = 1 << 18
 
@@ -107,16 +108,22 @@ class SparseTable:
             places = np.where(found >= 0, np.searchsorted(self.keys, found), -1)
             sparse_kernels.drop_at(places, self.counts, coins)
 
-    def release(
-        self, law: noise.RoundedGaussian, threshold: int, stream: WordSource
-    ) -> tuple[npt.NDArray[np.uint32], Ints]:
-        """Codes (N, k) and noisy counts of the survivors, in canonical order."""
-        held = self.counts + law.draw(stream, len(self.counts))
-        empty = self.candidates - len(self.keys)
-        passing = noise.binomial(stream, empty, law.upper_tail(threshold))
-        ranks = np.sort(noise.subset(stream, empty, passing))
+    @property
+    def empty(self) -> int:
+        """How many candidates no record holds."""
+        return self.candidates - len(self.keys)
+
+    def survivors(self, held: Ints, threshold: int, passing: tuple[Ints, Ints]) -> tuple[Tuples, Ints]:
+        """Codes (N, k) and noisy counts of the survivors, in canonical order.
+
+        Args:
+            held: noisy counts of ``keys``.
+            threshold: the least count of a survivor.
+            passing: ranks, ascending, of the empty candidates that pass, and their noisy counts.
+        """
+        ranks, noise_of_empty = passing
         keys = np.concatenate([self.keys[held >= threshold], self._empty_cells(ranks)])
-        counts = np.concatenate([held[held >= threshold], law.draw_at_least(threshold, stream, passing)])
+        counts = np.concatenate([held[held >= threshold], noise_of_empty])
         order = np.argsort(keys, kind="stable")
         last = (keys[order] % self.size).astype(np.uint32)
         codes = np.column_stack([self.prefixes[keys[order] // self.size], last]).astype(np.uint32)
@@ -141,6 +148,25 @@ class SparseTable:
             )
             keys[mine] = of[mine] * self.size + codes
         return keys
+
+
+def release(
+    tables: dict[int, SparseTable], law: noise.RoundedGaussian, threshold: int, stream: WordSource
+) -> Iterator[tuple[int, Tuples, Ints]]:
+    """Of each table its place, the codes and the noisy counts of its survivors.
+
+    The empty candidates of all tables have the same chance, so one binomial and one subset serve them all.
+    """
+    held = law.draw(stream, sum(len(table.keys) for table in tables.values()))
+    empty = sum(table.empty for table in tables.values())
+    passing = noise.binomial(stream, empty, law.upper_tail(threshold))
+    ranks = noise.subset(stream, empty, passing)
+    counts = law.draw_at_least(threshold, stream, passing) if passing else np.zeros(0, np.int64)
+    for place, table in tables.items():
+        mine, held = held[: len(table.keys)] + table.counts, held[len(table.keys) :]
+        here = int(np.searchsorted(ranks, table.empty))
+        yield place, *table.survivors(mine, threshold, (ranks[:here], counts[:here]))
+        ranks, counts = ranks[here:] - table.empty, counts[here:]
 
 
 def _blocks(rows: int) -> Iterator[slice]:

@@ -1,0 +1,120 @@
+"""The measuring step taken apart, so that one part can be exchanged for a wrong one.
+
+`exact` is everything before the noise, in compiled parts; `released` runs the lengths of one draw with a
+plan and a `Lengths` of the caller's choice.
+"""
+
+import numpy as np
+
+from tasks.core.dp.accounting import Plan
+from tasks.core.dp.candidates import SizeRule
+from tasks.core.dp.contribution import Bounds
+from tasks.core.dp.first_length import ValueCounts
+from tasks.core.dp.kernels import CANDIDATE
+from tasks.core.dp.lengths import Draw, Lengths
+from tasks.core.dp.longer_lengths import TupleCounts
+
+
+def plan_of(mu, levels, threshold_delta=0.0, sigmas=None):
+    """Equal shares of mu^2 for the count and each length, or the sigmas given."""
+    sigma = float(np.sqrt(levels + 1) / mu)
+    return Plan(
+        accountant="gdp",
+        mu_squared=mu**2 * (1 + 1e-12),
+        threshold_delta=threshold_delta,
+        applied_threshold_delta=threshold_delta,
+        count_sigma=sigma * (1 + 1e-12),
+        count_epsilon=None,
+        sigmas=tuple(sigmas or [sigma * (1 + 1e-12)] * levels),
+        profile_sigma=None,
+    )
+
+
+def first_counts(records, limit, counting=ValueCounts):
+    """{(column, code): count} of the candidates of length 1, with at most ``limit`` values a record."""
+    counted = counting.of(records, True)
+    counted.drop(records, limit)
+    found = {}
+    for index, column in enumerate(records.schema.columns):
+        exact = counted.of_column(index)
+        for code in counted.candidates(index, column).tolist():
+            found[index, code + 1] = int(exact[code])
+    return found
+
+
+def tuple_counts(records, lattice, length, limit, rule):
+    """{(columns, codes): count} of the candidates of a length k >= 2 (dense), dropped to ``limit``."""
+    codes = np.array(records.slots, np.uint8).reshape(len(records.slots), records.number_of_records)
+    counts = TupleCounts.of(records.schema, records.schema.combinations(length), lattice, rule)
+    held = counts.count(codes, True, lambda share: None)
+    counts.drop(codes, records.tags, held, limit)
+    return counts
+
+
+def released(records, parameters, plan, stream, lengths=Lengths):
+    """The levels of one draw, by lengths in turn, without the noisy count."""
+    asked = Draw(records, parameters, stream, lambda: None, lambda step, share: None, SizeRule())
+    drawn = lengths(asked, plan)
+    drawn.first(drawn.counting.of(records, parameters.contribution != "schema"))
+    for length in range(2, parameters.reporting_length + 1):
+        drawn.longer(length)
+    return drawn
+
+
+class WithoutRoot(Lengths):
+    """Wrong: noise sigma_k instead of sigma_k sqrt(Delta_k)."""
+
+    counting = ValueCounts
+
+    def _scale(self, bounds, sensitivity):
+        return super()._scale(Bounds(bounds.width, bounds.length, bounds.candidates), 1)
+
+
+class WithoutEmptyCells(Lengths):
+    """Wrong: no noise on candidates that nobody holds."""
+
+    counting = ValueCounts
+
+    def _count(self, counts, bounds):
+        sensitivity = super()._count(counts, bounds)
+        cells, offsets = counts.dense.cells, counts.dense.cubes.offsets
+        cells[cells == CANDIDATE] = 0
+        for cube in range(len(counts.dense.found)):
+            counts.dense.found[cube] = np.count_nonzero(cells[offsets[cube] : offsets[cube + 1]] > CANDIDATE)
+        return sensitivity
+
+
+class Right(Lengths):
+    """The mechanism as it is."""
+
+    counting = ValueCounts
+
+
+class Bounded(Right):
+    """The mechanism as it is, with a fixed sensitivity, so that records hold more than is counted."""
+
+    limit = 5
+
+    def _choose(self, bounds, held):
+        return bounds.clamp(self.limit)
+
+
+class UntruncatedValues(ValueCounts):
+    """Wrong (G3): the candidates of an open column are all values seen, dropped ones included."""
+
+    def drop(self, records, limit):
+        self.seen.extend(self.of_column(index) > 0 for index in range(len(records.schema.columns)))
+        super().drop(records, limit)
+
+    @property
+    def seen(self):
+        return self.__dict__.setdefault("_seen", [])
+
+    def candidates(self, index, column):
+        return np.flatnonzero(self.seen[index])
+
+
+class UntruncatedDomain(Bounded):
+    """Wrong (G3), as above, in the whole mechanism."""
+
+    counting = UntruncatedValues
