@@ -1,6 +1,6 @@
 select
     records.record_id,
-    cells.*
+    cells.* exclude (cell_key)
 from records
 inner join (
     select

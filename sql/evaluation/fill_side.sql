@@ -1,2 +1,2 @@
 create or replace table ${side} as
-select ${columns} from rows_of_side
+select * from rows_of_side

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import place_rows
-from tasks.core.queries import identifier, listed, render
+from tasks.core.queries import identifier, render
 
 Integers = npt.NDArray[np.int64]
 Side = Marginals | Aggregates
@@ -80,7 +80,7 @@ def fill_side(
     columns = place_names(length)
     schema = pa.schema([*((name, pa.int32()) for name in columns), ("count", pa.int64())])
     connection.register("rows_of_side", pa.RecordBatchReader.from_batches(schema, rows))
-    text = render("evaluation/fill_side", side=identifier(side), columns=listed([*columns, "count"]))
+    text = render("evaluation/fill_side", side=identifier(side))
     connection.execute(text)
     connection.unregister("rows_of_side")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.dp.measurement import Level, Measurement
@@ -17,8 +17,8 @@ from tasks.core.evaluation.release import compare_release, noise_errors
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
-from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.marginals import T1, coded, count, read_back, rows
+from tests.oracles.synthetic import synthetic
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))
 MIXED = Schema((Column("A"), Column("M", delimiter=";", max_items=2), Column("B", domain=("w", "v"))))
@@ -30,26 +30,6 @@ TABLE = st.lists(
     ).map(list),
     max_size=20,
 )
-
-
-def synthetic(schema: Schema, table) -> SyntheticRecords:
-    """Records in wide form over the attributes of the table, in code-point order of their text."""
-    held = {(c, v) for record in table for c, values in enumerate(record) for v in values}
-    attributes = []
-    for c, v in held:
-        column = schema.columns[c]
-        many = column.is_multi_valued
-        header = f"{column.name}_{v}" if many else column.name
-        attributes.append(Attribute(header, "1" if many else v, c, v if many else None))
-    attributes.sort(key=lambda a: a.text)
-    place = {(a.column, a.item or a.value): i for i, a in enumerate(attributes)}
-    ids = [sorted(place[c, v] for c, values in enumerate(record) for v in values) for record in table]
-    return SyntheticRecords(
-        tuple(dict.fromkeys(a.header for a in attributes)),
-        tuple(attributes),
-        np.cumsum([0, *map(len, ids)]).astype(np.int64),
-        np.array([i for own in ids for i in own], np.int32),
-    )
 
 
 @given(table=TABLE)

@@ -1,0 +1,159 @@
+"""Evaluation against raw data: SDS's files of the published example, and rare combinations by an oracle."""
+
+import csv
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.wide_form import as_aggregates
+from tasks.core.evaluation.raw import RawInputs, evaluate_raw
+from tasks.core.evaluation.selections import write_selections
+from tasks.core.evaluation.sensitive_files import write_sensitive_files
+from tasks.core.queries import Resources
+from tasks.core.records.columns import Column, Schema
+from tests.oracles.marginals import T1, coded, count, rows
+from tests.oracles.synthetic import synthetic
+
+ABC = Schema(tuple(Column(name) for name in "ABC"))
+MIXED = Schema((Column("b"), Column("M", delimiter=";", max_items=3), Column("A")))
+ONE_THREAD = Resources(threads=1)
+SYNTHETIC = rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")
+TABLE = st.lists(
+    st.tuples(
+        st.sets(st.sampled_from("xyz"), max_size=1),
+        st.sets(st.sampled_from("pqrs"), max_size=3),
+        st.sets(st.sampled_from("vw"), max_size=1),
+    ).map(list),
+    max_size=20,
+)
+
+
+def inputs_of(table, drawn, folder: Path, schema: Schema, resolution: int) -> RawInputs:
+    for name in ("records", "marginals"):
+        (folder / name).mkdir(parents=True)
+    coded(schema, table).write(folder / "records")
+    marginals = count_marginals(folder / "records", folder / "marginals", 3, ONE_THREAD)
+    return RawInputs(
+        folder / "records", marginals, as_aggregates(marginals), synthetic(schema, drawn), resolution
+    )
+
+
+def written(inputs: RawInputs, folder: Path) -> dict[str, list[list[str]]]:
+    for name in ("work", "files"):
+        (folder / name).mkdir()
+    evaluation = evaluate_raw(inputs, folder / "work", ONE_THREAD)
+    paths = write_sensitive_files(inputs, evaluation, folder / "files", "my", ONE_THREAD)
+    assert sorted(paths) == sorted((folder / "files").iterdir())
+    found = {}
+    for path in paths:
+        if path.suffix == ".tsv":
+            with path.open(newline="", encoding="utf-8") as file:
+                found[path.stem.removeprefix("my_")] = list(csv.reader(file, delimiter="\t"))
+    return found
+
+
+def test_t1_and_t2_in_sds_s_files(tmp_path: Path) -> None:
+    found = written(inputs_of(T1, SYNTHETIC, tmp_path, ABC, 2), tmp_path)
+    assert found["sensitive_aggregates"][:9] == [
+        ["selections", "count"], ["record_count", "5"],
+        ["A:a1", "3"], ["B:b2", "3"], ["C:c1", "3"], ["A:a2", "2"], ["B:b1", "1"], ["C:c2", "1"],
+        ["A:a1;B:b2", "2"],
+    ]  # fmt: skip
+    assert len(found["sensitive_aggregates"]) == 19
+    assert found["sensitive_rare_by_length"] == [
+        ["sen_combo_length", "combo_count", "rare_count", "rare_proportion"],
+        ["1", "6", "2", str(2 / 6)], ["2", "8", "5", "0.625"], ["3", "3", "3", "1.0"],
+    ]  # fmt: skip
+    assert found["sensitive_analysis_by_length"] == [
+        ["combo_length", *"sen_rare sen_rare_pct sen_unique sen_unique_pct sen_risky sen_risky_pct".split()],
+        ["1", "0", "0.0", "2", "50.0", "2", "50.0"],
+        ["2", "0", "0.0", "0", "0.0", "0", "0.0"],
+        ["3", "0", "0.0", "0", "0.0", "0", "0.0"],
+    ]  # fmt: skip
+    assert dict(found["parameters"]) == {
+        "parameter": "value", "resolution": "2", "limit": "3", "total_sensitive_records": "4",
+        "unique_identifiable": "2", "rare_identifiable": "0", "risky_identifiable": "2",
+        "risky_identifiable_pct": "50.0",
+    }  # fmt: skip
+
+
+def test_t11a_in_sds_s_files(tmp_path: Path) -> None:
+    found = written(inputs_of(T1, SYNTHETIC, tmp_path, ABC, 2), tmp_path)
+    assert found["synthetic_leakage_by_length"] == [
+        ["syn_combo_length", "combo_count", "leak_count", "leak_proportion"],
+        ["1", "4", "0", "0.0"], ["2", "4", "1", "0.25"], ["3", "1", "0", "0.0"],
+    ]  # fmt: skip
+    header, row = found["preservation_by_count"]
+    assert header[0] == "syn_count_bucket"
+    assert [float(value) for value in row] == pytest.approx(
+        [10, 2.11111, 1.66667, 0.925926, 0.222222], abs=5e-6
+    )
+    by_length = [[float(value) for value in row] for row in found["preservation_by_length"][1:]]
+    assert by_length[0] == pytest.approx([1, 2.5, 0.83333, 0.25], abs=5e-6)
+    assert found["stats_synthetic_data"] == [
+        ["Metric", "Value"],
+        ["Suppressed combinations %", "47.06 %"],
+        ["Fabricated combinations %", "0.00 %"],
+        ["1-counts mean value +/- mean error", "2.17 +/- 0.75"],
+        ["2-counts mean value +/- mean error", "1.38 +/- 0.00"],
+        ["3-counts mean value +/- mean error", "1.00 +/- 1.00"],
+        ["Mean value +/- Mean error", "1.59 +/- 0.44"],
+        ["Expansion Ratio", "0.00 %"],
+        ["Mean Proportional error %", "22.22 %"],
+    ]
+    assert found["stats_aggregate_counts"][1:3] == [
+        ["Suppressed combinations %", "0.00 %"],
+        ["Fabricated combinations %", "0.00 %"],
+    ]
+    evaluation = json.loads((tmp_path / "files" / "evaluation.json").read_text())
+    assert evaluation["synthetic"]["leakage_by_length"][1]["leaked"] == 1
+    assert [row["marginals"] for row in evaluation["total_variation"]] == [3, 3, 1]
+
+
+@given(sensitive=TABLE, drawn=TABLE, resolution=st.integers(1, 4))
+@settings(max_examples=8, deadline=None)
+def test_rare_synthetic_combinations_are_listed_with_their_records(
+    tmp_path_factory, sensitive, drawn, resolution
+) -> None:
+    tmp_path = tmp_path_factory.mktemp("rare")
+    found = written(inputs_of(sensitive, drawn, tmp_path, MIXED, resolution), tmp_path)
+    expected = []
+    for length in (1, 2, 3):
+        s, y = count(sensitive, length), count(drawn, length)
+        for record_id, record in enumerate(drawn):
+            attributes = [(column, value) for column, values in enumerate(record) for value in values]
+            for chosen in map(frozenset, itertools.combinations(attributes, length)):
+                if y[chosen] < resolution:
+                    texts = sorted(
+                        f"M_{v}:1" if c == 1 else f"{'b' if c == 0 else 'A'}:{v}" for c, v in chosen
+                    )
+                    rounded = s[chosen] // resolution * resolution
+                    expected.append([length, " AND ".join(texts), record_id, y[chosen], rounded])
+    header, *lines = found["synthetic_rare_combos_by_length"]
+    assert header == ["combo_length", "combo", "record_id", "syn_count", "sen_count"]
+    assert lines == [[str(value) for value in line] for line in sorted(expected)]
+
+
+@pytest.mark.parametrize("table", [[], rows("a1,b1,")])
+def test_fewer_records_than_the_resolution_divide_by_nothing(tmp_path: Path, table) -> None:
+    found = written(inputs_of(table, [], tmp_path, ABC, 10), tmp_path)
+    assert dict(found["parameters"])["risky_identifiable_pct"] == "0.0"
+    assert dict(found["parameters"])["total_sensitive_records"] == "0"
+
+
+def test_a_value_is_quoted_only_where_it_must_be(tmp_path: Path) -> None:
+    table = [[{'a\tb "c"'}], [{"plain, #text"}], [{"two\nlines"}], [{" x'"}], [{"NULL"}]]
+    inputs = inputs_of(table, [], tmp_path, Schema((Column("A"),)), 2)
+    write_selections(inputs.sensitive, tmp_path / "out.tsv", "protected_count", ONE_THREAD)
+    text = (tmp_path / "out.tsv").read_text()
+    assert text.startswith("selections\tprotected_count\nrecord_count\t5\n")
+    assert "\nA:plain, #text\t1\n" in text
+    assert '\n"A:a\tb ""c"""\t1\n' in text
+    assert '\n"A:two\nlines"\t1\n' in text
+    assert "\nA:NULL\t1\n" in text
+    assert "\nA: x'\t1\n" in text
