@@ -131,7 +131,7 @@ def test_rounded_laplace_follows_its_closed_form(epsilon):
     assert chi_square_p(draws, p, -reach) > ALPHA
     law, stream = RoundedLaplace(epsilon), SeededStream(9)
     few = np.concatenate([law.draw(stream, 50) for _ in range(12)])
-    assert chi_square_p(few, p, -reach) > ALPHA
+    assert chi_square_p(few, p, -reach, least_expected=8) > ALPHA
 
 
 def test_a_laplace_of_another_width_is_caught():
