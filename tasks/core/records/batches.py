@@ -1,0 +1,188 @@
+"""The rows of an input file as a stream of Arrow batches, one text or typed array per used column.
+
+A file and positions of columns go in; batches come out, in file order, each of bounded size.
+
+Delimited text is parsed once, in the declared dialect, every cell as text, with nothing detected and
+nothing repaired (privacy.md, rule 6). Two lines bracket the parse: the first must be the header that
+`reading` saw, and after the last byte comes a line that the file can't hold, which the parser only
+gives back as a row of its own where no quote was left open. Without it an open quote swallows every
+row behind it in silence. No error carries a cell: the parser's own message holds the line, so it is
+dropped, the row's position going to the operator.
+"""
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from tasks.core.errors import InputError
+from tasks.core.records.columns import normalise
+from tasks.core.records.reading import Headers, InputFile
+
+#: Bytes that are parsed at once: the longest record of a delimited file.
+_BLOCK_BYTES = 2**24
+_PARQUET_BATCH_ROWS = 2**18
+
+_ROW_NUMBER = re.compile(
+    r"(?:CSV parse error: |In CSV column #\d+: )(?:CSV conversion error[^:]*: )?Row #(\d+):"
+)
+_NOT_THE_DIALECT = (
+    "The input is not a table in the declared dialect: every record must have the header's number of cells, "
+    "every quote must be closed, and the text must be UTF-8. Check the delimiter, or repair the file."
+)
+_NOT_PARQUET = (
+    "The input could not be read to its end as Parquet: the file is damaged or its text is not UTF-8."
+)
+
+
+def read_batches(
+    source: InputFile, headers: Headers, positions: list[int], threads: int = 0
+) -> Iterator[pa.RecordBatch]:
+    """Batches with one column per distinct position, named by the position, in file order.
+
+    Raises:
+        InputError: the file is not what its dialect says. The message is public; the number of the
+            offending row, where it is known, is in ``operator_detail``.
+    """
+    wanted = sorted(set(positions))
+    batches = _parquet(source, wanted, threads) if source.is_parquet else _delimited(source, headers, wanted)
+    return _with_public_errors(batches, _NOT_PARQUET if source.is_parquet else _NOT_THE_DIALECT)
+
+
+def _with_public_errors(batches: Iterator[pa.RecordBatch], sentence: str) -> Iterator[pa.RecordBatch]:
+    """The same batches; what the reader says of a failure is reduced to the row's number."""
+    while True:
+        detail: str | None = None
+        batch = None
+        try:
+            batch = next(batches, None)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            row = _ROW_NUMBER.match(str(error))
+            detail = f"row {row[1]}, counting the header as row 1" if row else ""
+        if detail is not None:
+            # Outside the handler, so that not even the error's context keeps the cell.
+            raise InputError(sentence, operator_detail=detail)
+        if batch is None:
+            return
+        yield batch
+
+
+def _parquet(source: InputFile, wanted: list[int], threads: int) -> Iterator[pa.RecordBatch]:
+    """Batches of a Parquet file, text as dictionaries."""
+    schema = pq.read_schema(source.path)
+    texts = [schema.names[index] for index in wanted if _is_text(schema.types[index])]
+    with pq.ParquetFile(source.path, read_dictionary=texts, pre_buffer=False) as file:
+        names = [schema.names[index] for index in wanted]
+        for batch in file.iter_batches(_PARQUET_BATCH_ROWS, columns=names, use_threads=threads != 1):
+            columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
+            yield pa.RecordBatch.from_arrays(columns, names=[str(index) for index in wanted])
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _delimited(source: InputFile, headers: Headers, wanted: list[int]) -> Iterator[pa.RecordBatch]:
+    """Batches of a delimited file, without its header and our own last line."""
+    token = secrets.token_hex(16)
+    width = len(headers.names)
+    names = [str(index) for index in range(width)]
+    used = [names[index] for index in wanted]
+    last_line = "\n" + source.delimiter.join([token] * width) + "\n"
+    doubled = source.escape == source.quote
+    with _bracketed(Path(source.path), last_line.encode()) as stream:
+        reader = pa_csv.open_csv(
+            stream,
+            read_options=pa_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES, use_threads=False),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=source.delimiter,
+                quote_char=source.quote,
+                double_quote=doubled,
+                escape_char=False if doubled else source.escape,
+                newlines_in_values=True,
+                ignore_empty_lines=True,
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                check_utf8=True,
+                column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in used},
+                strings_can_be_null=False,
+                include_columns=used,
+            ),
+        )
+        with reader:
+            yield from _between_brackets(reader, [headers.names[index] for index in wanted], token)
+
+
+def _between_brackets(
+    reader: Iterator[pa.RecordBatch], first_row: list[str], token: str
+) -> Iterator[pa.RecordBatch]:
+    """All rows but the first and the last, which must be the header and the token.
+
+    Raises:
+        pa.ArrowInvalid: they are not.
+    """
+    held: pa.RecordBatch | None = None
+    header_seen = False
+    for batch in reader:
+        if batch.num_rows == 0:
+            continue
+        if held is not None:
+            yield held
+        held = batch
+        if not header_seen:
+            if [normalise(cell) for cell in _row(batch, 0)] != first_row:
+                raise pa.ArrowInvalid("CSV parse error: Row #1: not the header")
+            header_seen, held = True, batch.slice(1)
+    if held is None or held.num_rows == 0 or set(_row(held, held.num_rows - 1)) != {token}:
+        raise pa.ArrowInvalid("an open quote")
+    yield held.slice(0, held.num_rows - 1)
+
+
+def _row(batch: pa.RecordBatch, index: int) -> list[str]:
+    return [str(column[index].as_py()) for column in batch.columns]
+
+
+class _Bracketed:
+    """The bytes of a file and then one more line, as the parser's input."""
+
+    closed = False
+
+    def __init__(self, file: Any, last_line: bytes) -> None:
+        self._file = file
+        self._rest = last_line
+        self._started = False
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes, without the byte-order mark; empty at the end."""
+        data: bytes = self._file.read(size)
+        if not self._started:
+            self._started = True
+            data = data.removeprefix(b"\xef\xbb\xbf") or self._file.read(size)
+        if not data:
+            data, self._rest = self._rest, b""
+        return data
+
+    def readable(self) -> bool:
+        """The parser asks."""
+        return True
+
+    def close(self) -> None:
+        """End of reading; the file is closed by whoever opened it."""
+        self.closed = True
+
+
+@contextmanager
+def _bracketed(path: Path, last_line: bytes) -> Iterator[pa.PythonFile]:
+    """The file's bytes followed by our last line."""
+    with path.open("rb") as file:
+        stream = pa.PythonFile(_Bracketed(file, last_line), mode="r")
+        try:
+            yield stream
+        finally:
+            stream.close()

@@ -1,0 +1,79 @@
+"""Distinct cells of a column to codes of its values.
+
+Distinct raw texts and the column's public description go in; a code for each text and the column's
+values come out. Total: any text has a code, perhaps 0 (absent), and no text changes another's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.records.cells import numbers_of_texts
+from tasks.core.records.columns import Column, bin_labels, normalise
+
+
+@dataclass(frozen=True)
+class CodedTexts:
+    """What distinct texts stand for.
+
+    Attributes:
+        values: the text of codes 1, 2, ...
+        codes: for each of the texts its code, 0 = absent.
+    """
+
+    values: tuple[str, ...]
+    codes: npt.NDArray[np.uint32]
+
+
+def code_texts(
+    texts: Sequence[str | None], column: Column, connection: duckdb.DuckDBPyConnection
+) -> CodedTexts:
+    """Normalise distinct texts (sds.md 1.3) and code them.
+
+    Declared values are coded in declared order; a text outside the domain becomes `other`'s code, or
+    absent. Open values are those of `texts`, in code-point order.
+    """
+    values = [present(text, column) for text in texts]
+    if column.bins is not None:
+        return _binned(values, column, connection)
+    domain = column.domain if column.domain is not None else tuple(sorted({value for value in values if value}))
+    code_of = {value: code for code, value in enumerate(domain, start=1)}
+    outside = code_of.get(column.other, 0) if column.other is not None else 0
+    code_of[""] = 0
+    return CodedTexts(domain, np.array([code_of.get(value, outside) for value in values], dtype=np.uint32))
+
+
+def present(text: str | None, column: Column) -> str:
+    """A cell's value, or ``""`` where it is absent: nothing, or ``0`` where that is not a value."""
+    if text is None:
+        return ""
+    value = normalise(text)
+    return "" if value == "0" and not column.zero_is_value else value
+
+
+def bin_codes(
+    numbers: npt.NDArray[np.float64], edges: tuple[float, ...]
+) -> npt.NDArray[np.uint32]:
+    """The code of each number's bin among `bin_labels`; 0 for NaN.
+
+    Bins are closed below and open above, but the last inner one is closed at both ends. Infinities
+    are in the end bins.
+    """
+    codes = np.searchsorted(np.asarray(edges), numbers, side="right") + 1
+    codes[numbers == edges[-1]] = len(edges)
+    codes[np.isnan(numbers)] = 0
+    return codes.astype(np.uint32)
+
+
+def _binned(values: list[str], column: Column, connection: duckdb.DuckDBPyConnection) -> CodedTexts:
+    """Bins of texts that are numbers; any other text is outside."""
+    edges = column.bins or ()
+    labels = column.domain if column.domain is not None else bin_labels(edges)
+    codes = bin_codes(numbers_of_texts(connection, values), edges)
+    if column.other in labels:
+        outside = (codes == 0) & np.array([value != "" for value in values], dtype=np.bool_)
+        codes[outside] = labels.index(column.other) + 1
+    return CodedTexts(labels, codes)

@@ -1,0 +1,209 @@
+"""A column's cells as distinct texts and, for each row, which of them it holds.
+
+Batches of Arrow arrays go in, text or typed; a `RawColumn` comes out. Everything that follows
+(normalising, binning, splitting, coding) then works on distinct cells, of which there are few, and is
+carried to the rows by one look-up. The cost is linear in rows and in distinct cells.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tasks.core.queries import query_text
+from tasks.core.records.coded import Codes, code_type
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """The cells of one column.
+
+    Attributes:
+        cells: the distinct cells as Arrow text (for a column of lists: lists of text). A null is absent.
+            No order; a cell that no row holds may be among them only where ``used`` says so.
+        used: for each distinct cell whether a row holds it.
+        parts: for each batch its rows' indices into ``entries[start : start + size]``, the index
+            ``size`` meaning null, and then start and size.
+        entries: for each dictionary entry of each batch, its distinct cell.
+    """
+
+    cells: pa.Array
+    used: npt.NDArray[np.bool_]
+    parts: tuple[tuple[Codes, int, int], ...]
+    entries: npt.NDArray[np.int64]
+
+    @property
+    def number_of_rows(self) -> int:
+        """Rows seen."""
+        return sum(len(indices) for indices, _, _ in self.parts)
+
+    def coded(self, codes: npt.NDArray[np.uint32], largest: int) -> Codes:
+        """For each row the code of its cell.
+
+        Args:
+            codes: a code for each distinct cell, 0 = absent.
+            largest: the largest code there can be, which decides the result's type.
+        """
+        kind = code_type(largest)
+        of_entries = codes.astype(kind)[self.entries]
+        result = np.empty(self.number_of_rows, dtype=kind)
+        row = 0
+        for indices, start, size in self.parts:
+            table = np.append(of_entries[start : start + size], kind(0))
+            # "clip" lets numpy write straight to the result; every index is in range.
+            np.take(table, indices, out=result[row : row + len(indices)], mode="clip")
+            row += len(indices)
+        return result
+
+
+class CellCollector:
+    """Gathers the batches of one column.
+
+    Args:
+        connection: where typed values become text.
+        value_format: strftime pattern for dates and timestamps, or None.
+    """
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, value_format: str | None = None) -> None:
+        self._connection = connection
+        self._value_format = value_format
+        self._dictionaries: list[pa.Array] = []
+        self._used: list[npt.NDArray[np.bool_]] = []
+        self._parts: list[tuple[Codes, int, int]] = []
+        self._size = 0
+
+    def add(self, array: pa.Array) -> None:
+        """Take the next batch."""
+        encoded = self._encoded(array)
+        dictionary, indices = encoded.dictionary, encoded.indices
+        size = len(dictionary)
+        if not (self._dictionaries and self._dictionaries[-1].equals(dictionary)):
+            self._dictionaries.append(dictionary)
+            self._used.append(np.zeros(size + 1, dtype=np.bool_))
+            self._size += size
+        if indices.null_count:
+            indices = indices.fill_null(size)
+        rows = indices.to_numpy().astype(code_type(size))
+        self._used[-1][rows] = True
+        self._parts.append((rows, self._size - size, size))
+
+    def finish(self) -> RawColumn:
+        """Everything that was gathered."""
+        if not self._dictionaries:
+            return RawColumn(pa.array([], pa.large_string()), np.zeros(0, np.bool_), (), np.zeros(0, np.int64))
+        merged = pa.concat_arrays([_widened(dictionary) for dictionary in self._dictionaries])
+        used_entries = np.concatenate([used[:-1] for used in self._used])
+        distinct, entries = _distinct(merged)
+        used = np.zeros(len(distinct), dtype=np.bool_)
+        used[entries[used_entries]] = True
+        texts = text_of_values(self._connection, distinct, self._value_format)
+        return RawColumn(texts, used, tuple(self._parts), entries)
+
+    def _encoded(self, array: pa.Array) -> pa.DictionaryArray:
+        """The batch as a dictionary array whose dictionary holds no null."""
+        if isinstance(array, pa.DictionaryArray):
+            if not array.dictionary.null_count:
+                return array
+            array = array.dictionary_decode()
+        if is_list(array.type):
+            lists = _lists_of_text(self._connection, array)
+            found: dict[tuple[str | None, ...], int] = {}
+            rows = [None if cell is None else found.setdefault(tuple(cell), len(found)) for cell in lists]
+            dictionary = pa.array([list(cell) for cell in found], pa.list_(pa.string()))
+            return pa.DictionaryArray.from_arrays(pa.array(rows, pa.int32()), dictionary)
+        try:
+            return array.dictionary_encode()
+        except pa.ArrowNotImplementedError:
+            return text_of_values(self._connection, array, self._value_format).dictionary_encode()
+
+
+def collect(
+    batches: Iterator[pa.RecordBatch], collectors: dict[str, CellCollector]
+) -> Iterator[pa.RecordBatch]:
+    """Feed the collectors, named as the batches' columns, and pass the batches on."""
+    for batch in batches:
+        for name, collector in collectors.items():
+            collector.add(batch.column(batch.schema.get_field_index(name)))
+        yield batch
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether an Arrow type holds a list in each cell."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
+
+
+def text_of_values(
+    connection: duckdb.DuckDBPyConnection, values: pa.Array, value_format: str | None = None
+) -> pa.Array:
+    """Values as the text that DuckDB casts them to; NaN and null are null.
+
+    Raises:
+        pa.ArrowInvalid: text that isn't UTF-8, or a type that has no text.
+    """
+    kind = values.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        values.validate(full=True)
+        return _widened(values)
+    if is_list(kind):
+        return values
+    if pa.types.is_float16(kind):
+        values, kind = values.cast(pa.float32()), pa.float32()
+    name = "records/text_of_floats" if pa.types.is_floating(kind) else "records/text_of_values"
+    parameters = {}
+    if value_format and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
+        name, parameters = "records/text_of_times", {"value_format": value_format}
+    return _one_column(connection, name, values, parameters).cast(pa.large_string())
+
+
+def numbers_of_texts(connection: duckdb.DuckDBPyConnection, texts: list[str]) -> npt.NDArray[np.float64]:
+    """Each text as a number, NaN where it isn't one; never fails.
+
+    A number is decimal digits with an optional sign, point and exponent, or ``inf``; one too large for
+    double precision is infinite.
+    """
+    numbers = _one_column(connection, "records/numbers_of_texts", pa.array(texts, pa.string()), {})
+    return np.asarray(numbers.fill_null(float("nan")).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _one_column(
+    connection: duckdb.DuckDBPyConnection, name: str, values: pa.Array, parameters: dict[str, str]
+) -> pa.Array:
+    """The result of a query over the registered values, in their order."""
+    connection.register("distinct_values", pa.table({"value": values}))
+    failed = False
+    try:
+        table = connection.sql(query_text(name), params=parameters or None).to_arrow_table()
+    except duckdb.Error:
+        failed = True
+    finally:
+        connection.unregister("distinct_values")
+    if failed:
+        raise pa.ArrowInvalid("a type that has no text")
+    return table.column(0).combine_chunks()
+
+
+def _widened(values: pa.Array) -> pa.Array:
+    """Text with 64-bit offsets, so that distinct cells may exceed 2 GB; anything else as it is."""
+    return values.cast(pa.large_string()) if pa.types.is_string(values.type) else values
+
+
+def _distinct(values: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """Distinct values, and for each value which of them it is."""
+    if not is_list(values.type):
+        encoded = values.dictionary_encode()
+        return encoded.dictionary, encoded.indices.to_numpy().astype(np.int64)
+    found: dict[tuple[str | None, ...], int] = {}
+    entries = [found.setdefault(tuple(cell), len(found)) for cell in values.to_pylist()]
+    return pa.array([list(cell) for cell in found], values.type), np.array(entries, dtype=np.int64)
+
+
+def _lists_of_text(connection: duckdb.DuckDBPyConnection, array: pa.Array) -> list[list[str | None] | None]:
+    """Each cell's items as text."""
+    lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    texts = text_of_values(connection, array.flatten()).to_pylist()
+    ends = np.cumsum(lengths)
+    cells = [texts[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    return [cell if there else None for cell, there in zip(cells, array.is_valid().to_pylist(), strict=True)]

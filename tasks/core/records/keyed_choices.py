@@ -1,0 +1,109 @@
+"""Keyed choices: who keeps which item is a function of the record itself and a secret, nothing else.
+
+The workspace's secret and texts go in, 64-bit hashes come out (privacy.md, rule 13).
+
+Why differential privacy holds for every fixed key, good or bad: a record's identity is a fixed function
+of its subject id, or of its own content together with how many earlier records have the same content.
+Adding a record to a table therefore adds one identity to the table's collection of them and changes no
+other (with equal contents 1..m becomes 1..m+1, whatever the order of the rows), so every other record
+keeps exactly the items, values and tag that it had. Sensitivity is bounded choice by choice; that the
+function looks random matters to fairness and to sampling, not to the bound. Two contents whose hashes
+collide merely choose alike.
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tasks.core.errors import InternalError
+from tasks.core.records.coded import Codes
+from tasks.core.records.kernels import fold_hashes, pair_hashes, text_hashes
+
+Hashes = npt.NDArray[np.uint64]
+
+_SHORTEST_KEY = 16
+
+
+class KeyedChoices:
+    """The hashes of one workspace.
+
+    Args:
+        key: the workspace's secret, at least 16 bytes.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) < _SHORTEST_KEY:
+            raise InternalError(f"A keyed choice needs a secret of at least {_SHORTEST_KEY} bytes.")
+        self._key = hashlib.blake2b(key).digest()
+
+    def words(self, purpose: str) -> tuple[np.uint64, np.uint64]:
+        """The 128-bit key of one purpose, as two words."""
+        derived = hashlib.blake2b(purpose.encode(), key=self._key, digest_size=16).digest()
+        return np.uint64(int.from_bytes(derived[:8], "little")), np.uint64(int.from_bytes(derived[8:], "little"))
+
+    def of_texts(self, purpose: str, texts: pa.Array | Sequence[str]) -> Hashes:
+        """The hash of each text."""
+        array = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
+        _, offsets, data = array.cast(pa.large_string()).buffers()
+        ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+        bytes_of_texts = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8)
+        return np.asarray(text_hashes(*self.words(purpose), bytes_of_texts, ends))
+
+    def of_codes(self, purpose: str, values: Sequence[str]) -> Hashes:
+        """For each code the hash of its text; 0 for code 0, which is absence."""
+        return np.append(np.zeros(1, dtype=np.uint64), self.of_texts(purpose, values))
+
+    def of_pairs(self, purpose: str, firsts: Hashes, seconds: Hashes) -> Hashes:
+        """The hash of each pair."""
+        return np.asarray(pair_hashes(*self.words(purpose), firsts, seconds))
+
+    def of_contents(self, contents: Sequence[tuple[Codes, Hashes]], number_of_rows: int) -> Hashes:
+        """Each row's identity where there is no subject id: its content and which of its equals it is.
+
+        Args:
+            contents: for each column its rows' codes, and for each code the hash of what it stands
+                for. Equal codes must mean equal content.
+            number_of_rows: rows of the table.
+        """
+        state = np.zeros(number_of_rows, dtype=np.uint64)
+        words = self.words("content")
+        for codes, of_code in contents:
+            fold_hashes(*words, state, codes, of_code)
+        occurrences = _occurrences(state, [codes for codes, _ in contents])
+        return self.of_pairs("occurrence", state, occurrences)
+
+
+def _occurrences(state: Hashes, contents: Sequence[Codes]) -> Hashes:
+    """For each row how many earlier rows have the same content, told by the codes themselves."""
+    order = np.argsort(state, kind="stable")
+    same_hash = state[order[1:]] == state[order[:-1]]
+    same = same_hash.copy()
+    for codes in contents:
+        same &= codes[order[1:]] == codes[order[:-1]]
+    places = np.arange(len(order))
+    starts = np.append(True, ~same_hash)[: len(order)]
+    result = np.zeros(len(order), dtype=np.uint64)
+    result[order] = (places - np.maximum.accumulate(np.where(starts, places, 0))).astype(np.uint64)
+    for row in np.flatnonzero(same_hash & ~same):
+        _count_exactly(order, np.flatnonzero(starts), int(row), contents, result)
+    return result
+
+
+def _count_exactly(
+    order: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    place: int,
+    contents: Sequence[Codes],
+    result: Hashes,
+) -> None:
+    """Count a run of equal hashes that holds different contents (a collision) by content."""
+    run = int(np.searchsorted(starts, place, side="right")) - 1
+    end = int(starts[run + 1]) if run + 1 < len(starts) else len(order)
+    seen: dict[tuple[int, ...], int] = {}
+    for row in order[int(starts[run]) : end]:
+        content = tuple(int(codes[row]) for codes in contents)
+        result[row] = seen.get(content, 0)
+        seen[content] = int(result[row]) + 1

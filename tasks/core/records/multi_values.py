@@ -1,0 +1,71 @@
+"""Cells that hold a set of items (sds.md 1.4).
+
+The distinct cells of a multi-valued column go in; their items as codes come out.
+"""
+
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.records.binning import code_texts
+from tasks.core.records.cells import RawColumn
+from tasks.core.records.coded import Codes, code_type
+from tasks.core.records.columns import Column
+
+
+@dataclass(frozen=True)
+class ItemCells:
+    """The cells of a multi-valued column.
+
+    Attributes:
+        values: the text of item codes 1, 2, ...
+        cells: for each row the number of its cell, 0 being the cell without items.
+        starts: cell c holds ``items[starts[c] : starts[c + 1]]``: distinct codes, ascending. Two cells
+            never hold the same set.
+        items: see ``starts``.
+    """
+
+    values: tuple[str, ...]
+    cells: Codes
+    starts: npt.NDArray[np.int64]
+    items: Codes
+
+    def sets(self) -> list[tuple[int, ...]]:
+        """The items of every cell."""
+        items = self.items.tolist()
+        ends = self.starts.tolist()
+        return [tuple(items[start:end]) for start, end in zip(ends[:-1], ends[1:], strict=True)]
+
+
+def split_items(cell: str, delimiter: str) -> list[str]:
+    """The raw items of a cell; an empty delimiter splits into characters."""
+    return cell.split(delimiter) if delimiter else list(cell)
+
+
+def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnection) -> ItemCells:
+    """Split the distinct cells before normalising, then code the items."""
+    delimiter = column.delimiter or ""
+    split: list[list[str | None]] = [
+        [] if cell is None or not used else cell if isinstance(cell, list) else [*split_items(cell, delimiter)]
+        for cell, used in zip(raw.cells.to_pylist(), raw.used, strict=True)
+    ]
+    place: dict[str | None, int] = {}
+    for cell in split:
+        for item in cell:
+            place.setdefault(item, len(place))
+    coded = code_texts(list(place), column, connection)
+    codes = coded.codes.tolist()
+    number: dict[tuple[int, ...], int] = {(): 0}
+    cells = np.zeros(len(split), dtype=np.uint32)
+    for index, cell in enumerate(split):
+        present = tuple(sorted({codes[place[item]] for item in cell} - {0}))
+        cells[index] = number.setdefault(present, len(number))
+    kind = code_type(len(coded.values))
+    return ItemCells(
+        values=coded.values,
+        cells=raw.coded(cells, len(number) - 1),
+        starts=np.cumsum([0, *map(len, number)], dtype=np.int64),
+        items=np.array([item for items in number for item in items], dtype=kind),
+    )
