@@ -1,0 +1,151 @@
+import math
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from tasks.core.dp.percentile import PercentileLaw, choose, scores
+from tasks.core.dp.stream import SeededStream
+from tasks.core.errors import InternalError
+from tests.oracles.noise_audit import ALPHA, chi_square_p
+from tests.oracles.percentile import (
+    exponential_mechanism,
+    histogram,
+    largest_loss,
+    peer_scores,
+    random_neighbours,
+    score,
+)
+from tests.oracles.privacy_vectors import PERCENTILE
+from tests.oracles.words import ListedWords, split
+
+
+def vector_law(vector):
+    counts = dict(map(int, pair.split(":")) for pair in vector.sizes.split())
+    sizes = [counts.get(size, 0) for size in range(max(counts, default=0) + 1)]
+    return sizes, Fraction(vector.q), float(vector.epsilon), int(vector.largest)
+
+
+@pytest.mark.parametrize("vector", PERCENTILE)
+def test_the_published_percentiles(vector):
+    sizes, q, epsilon, largest = vector_law(vector)
+    assert scores(sizes, q, largest) == [Fraction(u) for u in vector.scores.split()]
+    probabilities = PercentileLaw(sizes, q, epsilon, largest).probabilities(160)
+    assert [float(p) for p in probabilities] == pytest.approx(
+        [float(p) for p in vector.probabilities.split()], rel=1e-15
+    )
+
+
+def ours(sizes, q, epsilon, largest):
+    probabilities = PercentileLaw(histogram(sizes), q, epsilon, largest).probabilities(64)
+    return [math.log(p) for p in probabilities]
+
+
+def from_peers_score(sizes, q, epsilon, largest):
+    """G1: the score moves with the block that holds the percentile."""
+    given = peer_scores([min(size, largest) for size in sizes], int(q * 100)) or [0]
+    given += given[-1:] * (largest + 1 - len(given))
+    return exponential_mechanism(given[1:], epsilon, max(q, 1 - q))
+
+
+def over_the_datas_range(sizes, q, epsilon, largest):
+    """G2: what can be drawn ends at the largest size in the data."""
+    end = max(1, min(largest, max(sizes, default=1)))
+    law = exponential_mechanism([score(sizes, v, q) for v in range(1, end + 1)], epsilon, max(q, 1 - q))
+    return law + [-math.inf] * (largest - end)
+
+
+def of_half_the_sensitivity(sizes, q, epsilon, largest):
+    given = [score(sizes, v, q) for v in range(1, largest + 1)]
+    return exponential_mechanism(given, epsilon, max(q, 1 - q) / 2)
+
+
+def audit_a2(law, pairs, seed=2):
+    """The largest loss, and the largest range of losses, as a share of epsilon."""
+    source, worst, widest = random.Random(seed), 0.0, 0.0
+    for _ in range(pairs):
+        sizes, added, q, largest, epsilon = random_neighbours(source)
+        before, after = (law(s, q, epsilon, largest) for s in (sizes, [*sizes, added]))
+        loss, width = largest_loss(before, after)
+        worst, widest = max(worst, loss / epsilon), max(widest, width / epsilon)
+    return worst, widest
+
+
+def test_a2_no_pair_of_neighbours_loses_more_than_epsilon():
+    """The whole law of both neighbours, in closed form; no statistics."""
+    worst, widest = audit_a2(ours, 3000)
+    assert worst <= 1 + 1e-12
+    assert 0.99 < widest <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("wrong", [from_peers_score, over_the_datas_range, of_half_the_sensitivity])
+def test_a2_a_wrong_percentile_is_caught(wrong):
+    worst, _ = audit_a2(wrong, 300)
+    assert worst > 1.2
+
+
+def test_the_oracle_and_the_law_agree():
+    source = random.Random(1)
+    for _ in range(100):
+        sizes, _, q, largest, epsilon = random_neighbours(source)
+        expected = exponential_mechanism(
+            [score(sizes, v, q) for v in range(1, largest + 1)], epsilon, max(q, 1 - q)
+        )
+        assert ours(sizes, q, epsilon, largest) == pytest.approx(expected, abs=1e-10)
+
+
+FOURS_AND_SIXES = [4] * 990 + [6] * 10
+
+
+def test_t6_one_record_more_moves_the_peers_score_by_eleven():
+    assert peer_scores(FOURS_AND_SIXES, 99)[-3:] == [0, -1, -11]
+    assert peer_scores([*FOURS_AND_SIXES, 6], 99)[-3:] == [-11, -11, 0]
+    assert peer_scores([0, 1, 4, 5, 5, 8, 11, 12, 12, 15], 60) == [
+        *(-5, -4, -4, -4, -3, -1, -1, -1, 0, -1, -1, -1, -3, -3, -3, -4)
+    ]
+    assert peer_scores([3, 3, 1], 99) == [-3, -2, -2, 0]
+
+
+def test_t6_one_record_more_moves_our_score_by_less_than_one():
+    q = Fraction(99, 100)
+    for added in range(9):
+        before = scores(histogram(FOURS_AND_SIXES), q, 8)
+        after = scores(histogram([*FOURS_AND_SIXES, added]), q, 8)
+        assert max(abs(a - b) for a, b in zip(before, after, strict=True)) <= q
+
+
+@pytest.mark.parametrize("vector", PERCENTILE[1:3])
+def test_choices_follow_the_law(vector):
+    """False alarms 1e-4 each."""
+    sizes, q, epsilon, largest = vector_law(vector)
+    stream = SeededStream(5)
+    draws = np.array([choose(sizes, q, epsilon, largest, stream) for _ in range(800)])
+    probabilities = [float(p) for p in vector.probabilities.split()]
+    assert chi_square_p(draws, probabilities, 1) > ALPHA
+
+
+def test_a_choice_at_a_tie_takes_more_bits():
+    law = PercentileLaw([0, 0, 1, 1], Fraction(1, 2), 1.0, 4)
+    place = law.floor_cdf(2, 320)
+    for step, expected in ((-1, 2), (1, 3)):
+        words = ListedWords(split(place + step, 5))
+        assert choose([0, 0, 1, 1], Fraction(1, 2), 1.0, 4, words) == expected
+        assert words.left == 0
+
+
+def test_a_choice_takes_one_word():
+    words = ListedWords([2**63])
+    assert choose(np.array([0, 3, 5], np.int64), 0.5, 1.0, 3, words) in {1, 2, 3}
+    assert words.left == 0
+
+
+@pytest.mark.parametrize("word", [0, 2**64 - 1])
+def test_both_ends_stay_in_the_public_range(word):
+    assert choose([], 0.99, 0.5, 7, ListedWords([word, *[word] * 3, word ^ 1])) == (7 if word else 1)
+
+
+@pytest.mark.parametrize(("q", "epsilon", "largest"), [(-0.1, 1, 3), (1.1, 1, 3), (0.5, 0, 3), (0.5, 1, 0)])
+def test_a_percentile_that_makes_no_sense_is_refused(q, epsilon, largest):
+    with pytest.raises(InternalError):
+        choose([1], q, epsilon, largest, SeededStream(1))

@@ -1,0 +1,86 @@
+"""Audit A2 and the peer's percentile scores, in the obvious way."""
+
+import math
+from fractions import Fraction
+
+
+def score(sizes, v, q):
+    return -abs(sum(size <= v for size in sizes) - q * len(sizes))
+
+
+def exponential_mechanism(scores, epsilon, sensitivity):
+    """Probabilities proportional to exp(epsilon u / (2 sensitivity)), as logarithms."""
+    best = max(scores)
+    exponents = [epsilon * float(u - best) / (2 * float(sensitivity)) for u in scores]
+    total = math.log(math.fsum(math.exp(e) for e in exponents))
+    return [e - total for e in exponents]
+
+
+def type_8_quantile(data, p):
+    h = (len(data) + 1 / 3) * p + 1 / 3
+    whole = int(h)
+    if whole <= 0 or p == 0:
+        return data[0]
+    if whole >= len(data) or p == 1:
+        return data[-1]
+    return data[whole - 1] + (h - whole) * (data[whole] - data[whole - 1])
+
+
+def peer_scores(data, percentage):
+    """What the peer scores 0..max(data) by: distances in rank from the percentile's whole block."""
+    if not data:
+        return []
+    data, p, n = sorted(data), percentage / 100, len(data)
+    reference = math.floor(type_8_quantile(data, p))
+    index = max(i for i, value in enumerate(data) if value <= reference)
+    last = {value: i for i, value in enumerate(data)}
+    target, badness, previous = data[index], {}, None
+    for value in range(target):
+        if value in last:
+            previous = index - last[value]
+        else:
+            previous = math.ceil(n * p) if previous is None else max(previous, 1)
+        badness[value] = previous
+    previous = badness[target] = 0
+    for value in range(target + 1, data[-1] + 1):
+        if value == data[-1]:
+            previous = math.ceil(n * (1 - p))
+        else:
+            previous = last[value] - index if value in last else max(previous, 1)
+        badness[value] = previous
+    return [-badness[value] for value in range(data[-1] + 1)]
+
+
+def largest_loss(log_before, log_after):
+    """(max |ln ratio|, range of ln ratio) of two laws on the same outputs; infinite if one can't occur."""
+    ratios = [
+        0.0 if a == b else a - b if math.isfinite(a) and math.isfinite(b) else math.inf
+        for a, b in zip(log_before, log_after, strict=True)
+    ]
+    if math.inf in ratios:
+        return math.inf, math.inf
+    return max(map(abs, ratios)), max(ratios) - min(ratios)
+
+
+def histogram(sizes):
+    counts = [0] * (max(sizes, default=0) + 1)
+    for size in sizes:
+        counts[size] += 1
+    return counts
+
+
+def random_neighbours(random):
+    """A data set of sizes, one size more, a quantile, a range and an epsilon; point masses included."""
+    kind = random.randrange(3)
+    n = random.choice([0, 1, 2, 5, 20, 100])
+    largest = random.randint(1, 12)
+    if kind == 0:
+        sizes = [random.randint(0, largest + 3)] * n
+    elif kind == 1:
+        sizes = [random.randint(0, largest + 3) for _ in range(n)]
+    else:
+        low, high = random.randint(0, largest), random.randint(0, largest + 3)
+        sizes = [low] * n + [high] * random.randint(0, 3)
+    percentage = random.choice([0, 1, 50, 60, 95, 99, 100])
+    added = random.randint(0, largest + 4)
+    return sizes, added, Fraction(percentage, 100), largest, random.choice([0.01, 0.5, 2.0, 5.0])
