@@ -3,6 +3,7 @@
 For tests of what comes after the measurement: statement and page.
 """
 
+import functools
 import itertools
 import math
 from collections import Counter
@@ -49,6 +50,7 @@ def ledger_facts(**changes) -> LedgerFacts:
     return LedgerFacts(**{**facts, **changes})
 
 
+@functools.cache
 def records(number: int, seed: int = 7) -> list[tuple[str | frozenset[str], ...]]:
     """Records of an invented population with dependence, a long tail of towns and item sets."""
     draw = np.random.default_rng(seed)
@@ -84,6 +86,7 @@ def attributes_of(record) -> list[tuple[int, str]]:
     return held
 
 
+@functools.cache
 def release(
     number: int = 4000, epsilon: float = 1.0, length: int = 3
 ) -> tuple[Measurement, Aggregates, SyntheticRecords]:

@@ -80,6 +80,15 @@ def delta_given(parameters: DpParameters) -> Json:
     }
 
 
+def delta_split(parameters: DpParameters, delta_threshold: float) -> Json:
+    """What is left of delta for the noise, and how the two parts make up the claim (privacy.md 1.2)."""
+    whole = "delta_threshold + (1 - delta_threshold) * delta_noise"
+    if parameters.accountant == "zcdp":
+        return {"delta_noise": parameters.delta / 2, "identity": f"delta >= {whole}"}
+    rest = (parameters.delta - delta_threshold) / (1 - delta_threshold)
+    return {"delta_noise": rest, "identity": f"delta = {whole}"}
+
+
 def accountant(measurement: Measurement) -> Json:
     """The accountant, its theorem and its formulas (privacy.md 1.2 and 2)."""
     return (

@@ -103,8 +103,9 @@ def _thresholds(statement: Json) -> list[str]:
         if share is not None and not level["empty"]:
             told.append(
                 f"At length {level['length']}, {whole(level['survivors'])} of {whole(level['candidates'])} "
-                f"candidate combinations are published, of which at most {percent_up(share)} are expected to "
-                "be held by nobody."
+                "candidate combinations are published. Noise alone is expected to carry at most "
+                f"{up(level['spurious']['expected_spurious'], 2)} that nobody holds over the threshold, "
+                f"{percent_up(share)} of what is published."
             )
     uniques = statement["disclosed_uniques"]
     if uniques["per_release"]:

@@ -1,0 +1,55 @@
+"""Cramer's V of synthetic records and of noisy counts."""
+
+import numpy as np
+import pytest
+from scipy.stats.contingency import association
+
+from tasks.core.navigation.associations import PairTable, associations, cramers_v, ranked, released_v
+from tests.oracles.releases import SCHEMA, records, release
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_v_is_scipys(seed):
+    table = np.random.default_rng(seed).integers(1, 90, (4, 3))
+    assert cramers_v(table.astype(float)) == pytest.approx(association(table, method="cramer"))
+
+
+def test_a_column_that_decides_another_has_v_1_and_one_value_has_none():
+    assert cramers_v(np.diag([5.0, 9.0, 2.0])) == pytest.approx(1)
+    assert np.isnan(cramers_v(np.array([[3.0, 4.0]])))
+
+
+def exact(one: int, other: int, number: int) -> float:
+    cells = {}
+    for record in records(number):
+        cells[record[one], record[other]] = cells.get((record[one], record[other]), 0) + 1
+    rows, columns = sorted({a for a, _ in cells}), sorted({b for _, b in cells})
+    return cramers_v(np.array([[cells.get((a, b), 0) for b in columns] for a in rows], float))
+
+
+def test_the_estimate_from_noisy_counts_finds_what_is_associated_and_nothing_else():
+    measurement, _, synthetic = release(4000)
+    found = associations(measurement, synthetic)
+    pairs = {names: (noisy, drawn) for names, noisy, drawn in ranked(found, SCHEMA)}
+    assert ranked(found, SCHEMA)[0][0] == "region × town"
+    assert pairs["age × health"][0] == pytest.approx(exact(0, 5, 4000), abs=0.08)
+    assert pairs["age × health"][1] == pytest.approx(exact(0, 5, 4000), abs=0.05)
+    for unrelated in ("region × sector", "age × region", "sector × town"):
+        assert pairs[unrelated][0] < 0.1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_noise_alone_is_not_taken_for_association(seed):
+    """Independent columns, all cells known: plain V of these tables is about 0.2."""
+    measurement, _, _ = release(4000)
+    scale = measurement.levels[1].scale
+    rows, columns = np.array([1500.0, 1300, 1200]), np.array([1400.0, 1000, 900, 700])
+    noisy = np.outer(rows, columns) / 4000 + np.random.default_rng(seed).normal(0, scale, (3, 4))
+    table = PairTable(noisy, np.ones((3, 4), bool), rows, columns)
+    assert released_v(table, measurement) < 0.1
+
+
+def test_columns_without_two_values_have_no_association():
+    measurement, _, _ = release(4000)
+    table = PairTable(np.array([[5.0]]), np.ones((1, 1), bool), np.array([5.0]), np.array([5.0]))
+    assert np.isnan(released_v(table, measurement))

@@ -1,0 +1,80 @@
+"""Synthetic against released counts."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.navigation.fidelity import comparable_scale, fidelity
+from tests.oracles.releases import recounted, release
+
+pairs = st.dictionaries(
+    st.tuples(st.integers(0, 5), st.integers(6, 11)), st.integers(1, 10_000), min_size=1, max_size=20
+)
+ATTRIBUTES = tuple(Attribute("a" if i < 6 else "b", str(i), int(i > 5)) for i in range(12))
+
+
+def aggregates(counts: dict[tuple[int, int], int], records: int = 100) -> Aggregates:
+    rows = sorted(counts)
+    ids = (np.zeros((0, 1), np.int32), np.array(rows, np.int32).reshape(-1, 2))
+    return Aggregates(
+        ("a", "b"), ATTRIBUTES, records, ids, (np.zeros(0, np.int64), np.array([counts[r] for r in rows], np.int64))
+    )
+
+
+@given(pairs, pairs)
+def test_figures_equal_those_counted_pair_by_pair(released, drawn):
+    [row] = fidelity(aggregates(released), aggregates(drawn)).lengths
+    errors = [abs(count - drawn.get(pair, 0)) for pair, count in released.items()]
+    both = set(released) | set(drawn)
+    whole, other = sum(released.values()), sum(drawn.values())
+    variation = sum(abs(released.get(p, 0) / whole - drawn.get(p, 0) / other) for p in both) / 2
+    assert row.combinations == len(released)
+    assert row.kept == len(set(released) & set(drawn))
+    assert row.mean_error == pytest.approx(np.mean(errors))
+    assert row.total_variation == pytest.approx(variation, abs=1e-12)
+
+
+@given(pairs, pairs)
+def test_the_density_holds_every_published_combination_once(released, drawn):
+    found = fidelity(aggregates(released), aggregates(drawn)).density
+    assert sum(number for _, _, number in found.squares) == len(released)
+    assert all(0 <= x < found.cells and 0 <= y < found.cells for x, y, _ in found.squares)
+
+
+def test_equal_counts_lie_on_the_diagonal_without_error():
+    counts = {(0, 6): 10, (1, 7): 1000}
+    found = fidelity(aggregates(counts), aggregates(counts))
+    assert all(x == y for x, y, _ in found.density.squares)
+    assert found.lengths[0].total_variation == 0
+
+
+@pytest.mark.parametrize(
+    ("released", "synthetic", "scale"),
+    [(1000, 1000, 1), (1000, 900, 1), (1000, 100, 10), (100, 1000, 0.1), (0, 5, 1), (5, 0, 1), (-3, 5, 1)],
+)
+def test_counts_are_scaled_only_where_the_sizes_were_made_to_differ(released, synthetic, scale):
+    assert comparable_scale(released, synthetic) == pytest.approx(scale)
+
+
+def test_a_tenth_of_the_records_is_compared_on_the_scale_of_the_release():
+    found = fidelity(aggregates({(0, 6): 500}, records=1000), aggregates({(0, 6): 50}, records=100))
+    assert found.lengths[0].mean_error == 0
+    assert found.scale == 10
+
+
+def test_a_whole_release_counts_as_the_records_do():
+    _, released, synthetic = release(600)
+    found = fidelity(released, recounted(synthetic, 3))
+    drawn = Counter(synthetic.attribute_ids.tolist())
+    held = [drawn[i] for i in released.combinations[0][:, 0].tolist()]
+    assert found.lengths[0].mean_error == pytest.approx(np.abs(released.counts[0] - held).mean())
+
+
+def test_nothing_published_is_nothing_to_compare():
+    nothing = aggregates({})
+    found = fidelity(nothing, nothing)
+    assert (found.lengths, found.density.squares, found.error_by_count) == ((), (), ())
