@@ -4,10 +4,10 @@ admit -> locate -> encode -> (judge the contract, if it is strict) -> protect
 """
 
 from prefect import flow
-from tasks.contract import judge_contract
 
 from tasks.caching import cached
 from tasks.configuration import RunConfiguration
+from tasks.contract import judge_contract
 from tasks.describe import Described, describe
 from tasks.ingest import encode_records, locate_table
 from tasks.naming import run_label, scheduled_date

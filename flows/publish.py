@@ -7,10 +7,10 @@ May run as another user than the measure flow.
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from prefect import flow
-from tasks.release_evaluation import compare_with_reportable
 
 from tasks.configuration import RunConfiguration
 from tasks.generate import generate_records, normalise_counts
@@ -18,6 +18,7 @@ from tasks.handover import find_measurement
 from tasks.lineage import record_lineage
 from tasks.navigate import write_page
 from tasks.publish import Built, Release, publish_release
+from tasks.release_evaluation import compare_with_reportable
 from tasks.statement import state_privacy
 from tasks.storage import StoredTable, Workspace
 
@@ -34,50 +35,49 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     """
     workspace = Workspace.of(configuration)
     found = find_measurement(workspace, configuration, measurement)
-    return publishing(workspace, configuration, found, STAGES[-1]).release.key
+    with work_folder(workspace, configuration) as work:
+        built = building(workspace, configuration, found, STAGES[-1], work)
+        return releasing(workspace, configuration, found, built).key
 
 
-class Published:
-    """What was made on the public side; ``records`` is None where the stages stopped before."""
+@contextmanager
+def work_folder(workspace: Workspace, configuration: RunConfiguration) -> Iterator[str]:
+    """A folder for what is between measurement and release, relative to the workspace; gone afterwards."""
+    work = f"release/{configuration.dataset}/.work-{os.getpid()}"
+    try:
+        yield work
+    finally:
+        shutil.rmtree(workspace.root / work, ignore_errors=True)
 
-    def __init__(self, release: Release, records: StoredTable | None) -> None:
-        """See the class."""
-        self.release, self.records = release, records
+
+def building(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
+) -> Built:
+    """The steps up to a stage; every earlier one is run first."""
+    reached = STAGES.index(last)
+    aggregates = normalise_counts(workspace, measurement, work)
+    statement = state_privacy(workspace, configuration, measurement, aggregates, work)
+    built = Built(statement, aggregates)
+    if reached >= STAGES.index("generate"):
+        jobs = configuration.resources.parallel_jobs
+        built.records = generate_records(
+            workspace, aggregates, measurement, configuration.synthesis, jobs, work
+        )
+    if reached >= STAGES.index("evaluate"):
+        built.evaluation = compare_with_reportable(workspace, measurement, built, work)
+    if reached >= STAGES.index("navigate"):
+        built.report = write_page(workspace, configuration, measurement, built, work)
+    return built
 
 
-def publishing(
+def releasing(
     workspace: Workspace,
     configuration: RunConfiguration,
     measurement: StoredTable,
-    last: str,
+    built: Built,
     sensitive: Sequence[StoredTable] = (),
-) -> Published:
-    """The steps of this flow up to a stage; every earlier one is run first.
-
-    Args:
-        workspace: where to work.
-        configuration: the run's.
-        measurement: what to publish from.
-        last: the last stage.
-        sensitive: what the measurement was made from, for the lineage alone.
-    """
-    work = f"release/{configuration.dataset}/.work-{os.getpid()}"
-    reached = STAGES.index(last)
-    try:
-        aggregates = normalise_counts(workspace, measurement, work)
-        statement = state_privacy(workspace, configuration, measurement, aggregates, work)
-        built = Built(statement, aggregates)
-        if reached >= 1:
-            jobs = configuration.resources.parallel_jobs
-            built.records = generate_records(
-                workspace, aggregates, measurement, configuration.synthesis, jobs, work
-            )
-        if reached >= 2:
-            built.evaluation = compare_with_reportable(workspace, measurement, built, work)
-        if reached >= 3:
-            built.report = write_page(workspace, configuration, measurement, built, work)
-        release = publish_release(workspace, configuration, measurement, built)
-        record_lineage(workspace, configuration, list(sensitive), measurement, release)
-        return Published(release, built.records)
-    finally:
-        shutil.rmtree(workspace.root / work, ignore_errors=True)
+) -> Release:
+    """Put what was built in place, and record its lineage, back to the sensitive tables that are given."""
+    release = publish_release(workspace, configuration, measurement, built)
+    record_lineage(workspace, configuration, list(sensitive), measurement, release)
+    return release

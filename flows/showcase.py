@@ -4,7 +4,7 @@ from prefect import flow
 
 from flows.evaluate import evaluating
 from flows.measure import measuring
-from flows.publish import STAGES, publishing
+from flows.publish import STAGES, building, releasing, work_folder
 from tasks.configuration import RunConfiguration
 from tasks.storage import Workspace
 
@@ -20,7 +20,9 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> str:
     workspace = Workspace.of(configuration)
     measured = measuring(workspace, configuration)
     sensitive = (measured.table, measured.records)
-    published = publishing(workspace, configuration, measured.measurement, last, sensitive)
-    if configuration.evaluate_sensitive and STAGES.index(last) >= STAGES.index("evaluate"):
-        evaluating(workspace, configuration, measured, published)
-    return published.release.key
+    with work_folder(workspace, configuration) as work:
+        built = building(workspace, configuration, measured.measurement, last, work)
+        release = releasing(workspace, configuration, measured.measurement, built, sensitive)
+        if configuration.evaluate_sensitive and STAGES.index(last) >= STAGES.index("evaluate"):
+            evaluating(workspace, configuration, measured, built)
+    return release.key

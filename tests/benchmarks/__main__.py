@@ -93,9 +93,7 @@ def count_adult_r3() -> None:
 
 def _dp_fit(length: int, bar: float) -> None:
     table = adult()
-    mine, theirs = interleaved(
-        lambda: ours("fit", table, length, "zcdp"), lambda: peer("fit", table, length)
-    )
+    mine, theirs = interleaved(lambda: ours("fit", table, length, "zcdp"), lambda: peer("fit", table, length))
     agree = agreement(mine, theirs)
     name = f"dp_fit_adult_r{length}"
     report(name, median(mine), median(theirs), bar, data=table.name, accountant="zcdp", survivors=agree)

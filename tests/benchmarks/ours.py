@@ -94,7 +94,9 @@ def starts(path: Path) -> Result:
     found: Result = {}
     for module in ("prefect", "great_expectations"):
         code = f"import time; import {module}; print(time.process_time())"
-        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+        )
         found[f"import_{module}_cpu_s"] = round(float(done.stdout.split()[-1]), 2)
     return found
 
@@ -108,7 +110,14 @@ def timed(run: Callable[[], Result]) -> Result:
 
 def main() -> None:
     section, path, *arguments = sys.argv[1:]
-    sections = {"count": count, "fit": fit, "synthesis": synthesis, "errors": errors, "whole": whole, "starts": starts}
+    sections = {
+        "count": count,
+        "fit": fit,
+        "synthesis": synthesis,
+        "errors": errors,
+        "whole": whole,
+        "starts": starts,
+    }
     result = sections[section](Path(path), *arguments)
     result["peak_mb"] = math.ceil(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     print(json.dumps(result))

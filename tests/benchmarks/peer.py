@@ -48,7 +48,12 @@ def main() -> None:
         if section == "sample":
             with open(path + ".aggregates.json", "w") as file:
                 json.dump(
-                    {"aggregates": aggregates, "records": synthesizer.get_dp_number_of_records(), "rows": rows}, file
+                    {
+                        "aggregates": aggregates,
+                        "records": synthesizer.get_dp_number_of_records(),
+                        "rows": rows,
+                    },
+                    file,
                 )
     result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(json.dumps(result))

@@ -1,0 +1,122 @@
+"""The core called directly, without Prefect: what the benchmarks time."""
+
+import json
+import math
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.dp.accounting import sigma_proportions_named
+from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.queries import Resources
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.public_schema import Declarations, build_schema
+from tasks.core.records.reading import InputFile, read_headers
+
+EPSILON = 4.0
+
+
+def coded(path: Path, *, tags: bool = False) -> CodedRecords:
+    """A table's coded records, every domain open and every zero a value."""
+    source = InputFile(path)
+    names = read_headers(source).names
+    schema = build_schema(names, Declarations(sensitive_zeros=names), cap_required=True)
+    options = EncodingOptions(total=True, key=b"benchmark", tags=tags, resources=Resources(threads=1))
+    return encode(source, schema, options)
+
+
+def parameters_of(records: CodedRecords, length: int, accountant: str) -> DpParameters:
+    """pac-synth's defaults: epsilon 4, delta 1 / (n ln n), long combinations first, nothing suppressed."""
+    number = records.number_of_records
+    zcdp = accountant == "zcdp"
+    return DpParameters(
+        epsilon=EPSILON,
+        delta=1 / (number * math.log(number)),
+        reporting_length=length,
+        accountant="zcdp" if zcdp else "gdp",
+        count_share=0.005 if zcdp else 0.01,
+        sigma_proportions=tuple(sigma_proportions_named("long", length)),
+        contribution="percentile" if zcdp else "schema",
+        thresholds=Thresholds("adaptive", {}, 1.0),
+    )
+
+
+def aggregates_of_peer(path: Path) -> Aggregates:
+    """The aggregates that the peer released in its ``sample`` section, for both to draw from."""
+    body = json.loads(Path(f"{path}.aggregates.json").read_text())
+    counted = {tuple(sorted(text.split(";"))): count for text, count in body["aggregates"].items() if text}
+    texts = sorted(key[0] for key in counted if len(key) == 1)
+    place = {text: index for index, text in enumerate(texts)}
+    headers = tuple(body["rows"][0])
+    split = [text.split(":", 1) for text in texts]
+    attributes = tuple(Attribute(header, value, headers.index(header)) for header, value in split)
+    ids, counts = [], []
+    for length in range(1, max(map(len, counted)) + 1):
+        found = sorted((tuple(place[t] for t in key), n) for key, n in counted.items() if len(key) == length)
+        ids.append(np.array([row for row, _ in found], np.int32).reshape(-1, length))
+        counts.append(np.array([count for _, count in found], np.int64))
+    return Aggregates(headers, attributes, body["records"], tuple(ids), tuple(counts))
+
+
+def mean_errors(path: Path) -> tuple[list[float], list[float]]:
+    """Mean absolute 2- and 3-way count error against the peer's aggregates, of our full run and of the peer's."""
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+
+    aggregates = aggregates_of_peer(path)
+    records = synthesize(aggregates, AggregateSeeded(), 1)
+    mine = [
+        [int(i) for i in records.attribute_ids[records.offsets[r] : records.offsets[r + 1]]]
+        for r in range(records.number_of_records)
+    ]
+    place = {(a.header, a.value): index for index, a in enumerate(aggregates.attributes)}
+    rows = json.loads(Path(f"{path}.aggregates.json").read_text())["rows"]
+    theirs = [
+        sorted(place[pair] for pair in zip(rows[0], row, strict=True) if pair[1] != "") for row in rows[1:]
+    ]
+    return _errors(aggregates, mine), _errors(aggregates, theirs)
+
+
+def _errors(aggregates: Aggregates, records: list[list[int]]) -> list[float]:
+    found = []
+    for length in (2, 3):
+        counted: dict[tuple[int, ...], int] = {}
+        for record in records:
+            for key in combinations(record, length):
+                counted[key] = counted.get(key, 0) + 1
+        pairs = zip(
+            aggregates.combinations[length - 1].tolist(), aggregates.counts[length - 1].tolist(), strict=True
+        )
+        found.append(float(np.mean([abs(counted.get(tuple(row), 0) - count) for row, count in pairs])))
+    return found
+
+
+def run_core_job(path: Path, length: int, folder: Path) -> None:
+    """CSV to page: code, measure, normalise, synthesize, compare, write every released file."""
+    from tasks.core.aggregates.interchange import write_reportable_tsv
+    from tasks.core.dp.normalization import normalise
+    from tasks.core.dp.release import measure
+    from tasks.core.dp.statement import LedgerFacts, statement
+    from tasks.core.dp.stream import WordStream
+    from tasks.core.evaluation.release import compare_release
+    from tasks.core.navigation.report import ReportInputs, render
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+    from tasks.core.synthesis.assembly import write_wide_tsv
+
+    records = coded(path, tags=True)
+    parameters = parameters_of(records, length, "gdp")
+    measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
+    aggregates = normalise(measurement)
+    write_reportable_tsv(aggregates, folder / "aggregates.tsv")
+    synthetic = synthesize(aggregates, AggregateSeeded(), 1)
+    write_wide_tsv(synthetic, folder / "synthetic.tsv")
+    compared = compare_release(aggregates, synthetic, measurement.schema, Resources(folder, threads=1))
+    facts = LedgerFacts(
+        "adult", "row", "", "1", "this benchmark", EPSILON, 1e-5, 1e-6, 0.1, 0.0, EPSILON, 1, 0, ""
+    )
+    inputs = ReportInputs(
+        statement(measurement, facts, "benchmark"), measurement.schema, aggregates, synthetic, compared
+    )
+    (folder / "report.html").write_text(render(inputs), encoding="utf-8")

@@ -1,0 +1,89 @@
+"""A small table and a whole run of it, in a folder of a test's own."""
+
+import csv
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from flows.running import run_showcase
+from tasks.configuration import RunConfiguration
+from tasks.configuration_file import from_flat
+
+HEADER = ("person", "town", "age", "sex", "services", "work")
+_TOWNS = ("Aberwick", "Brenmoor", "Caldwell", "Dunsford")
+_SERVICES = ("library", "pool", "clinic")
+_WORK = ("employed", "retired", "student")
+
+
+def rows(number: int = 600, seed: int = 1) -> list[list[str]]:
+    """People: an id, an open and a declared column, a binned one, a multi-valued one, one with gaps."""
+    generator = np.random.default_rng(seed)
+    found = []
+    for person in range(number):
+        age = int(generator.integers(0, 95))
+        services = [name for name in _SERVICES if generator.random() < 0.4]
+        work = "" if generator.random() < 0.1 else _WORK[0 if age < 65 else 1]
+        town = _TOWNS[int(generator.integers(0, 4))]
+        found.append([f"p{person:05}", town, str(age), "mf"[age % 2], ";".join(services), work])
+    return found
+
+
+def write(path: Path, table: Sequence[Sequence[str]], header: Sequence[str] = HEADER) -> Path:
+    """A CSV file."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(table)
+    return path
+
+
+def flat(folder: Path, **changes: Any) -> dict[str, Any]:
+    """The configuration of that table as a flat dictionary."""
+    body: dict[str, Any] = {
+        "sensitive_microdata_path": str(folder / "people.csv"),
+        "subject_id": "person",
+        "multi_value_columns": {"services": ";"},
+        "max_items": {"services": 2},
+        "bins": {"age": [0, 18, 40, 65]},
+        "domains": {"sex": ["m", "f"]},
+        "sensitive_zeros": ["age"],
+        "reporting_length": 2,
+        "dp_aggregates": True,
+        "noise_epsilon": 6.0,
+        "dataset": "people",
+        "vintage": "2026-11",
+        "prefix": "people",
+        "output_dir": str(folder / "out"),
+        "privacy": {"cap": {"epsilon": 20, "delta": 1e-5, "population": "people of a test"}},
+    }
+    return body | changes
+
+
+def prepared(folder: Path, table: Sequence[Sequence[str]] | None = None, **changes: Any) -> RunConfiguration:
+    """Write the table and return its configuration."""
+    write(folder / "people.csv", rows() if table is None else table)
+    return from_flat(flat(folder, **changes))
+
+
+def run(configuration: RunConfiguration, last: str = "navigate") -> Path:
+    """Run the whole job as the command does; return the newest release's folder."""
+    run_showcase(configuration, (last,), verbose=False)
+    return latest(configuration)
+
+
+def latest(configuration: RunConfiguration) -> Path:
+    """The newest release's folder."""
+    return (Path(configuration.output_dir) / "release" / configuration.dataset / "latest").resolve()
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def json_of(path: Path) -> Any:
+    """A JSON file."""
+    return json.loads(path.read_text(encoding="utf-8"))

@@ -1,0 +1,162 @@
+"""The privacy boundary: tests P1 to P3, P5, P7 and P8 of the specification, on the whole pipeline.
+
+(P4 is an import contract of `make check` and a test of the core; P6 is the ledger's own tests.)
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows import server
+from tasks.core.dp.released_json import check_released_json
+from tasks.core.errors import InputError
+from tests.flows import pipeline
+
+CANARIES = ("zqxid77", "zqxtown77", "zqxwork77", "zqxitem77", "zqxmore77", "zqxeven77")
+
+
+def canary_row() -> list[str]:
+    """One record full of tokens that nobody else has."""
+    return ["zqxid77", "zqxtown77", "33", "zqxsex77", "zqxitem77;zqxmore77;zqxeven77", "zqxwork77"]
+
+
+def assert_no_trace(tokens: tuple[str, ...], places: list[Path], said: str) -> None:
+    for token in tokens:
+        assert token not in said, f"{token} on the terminal"
+        for place in places:
+            for path in (place,) if place.is_file() else place.rglob("*"):
+                if path.is_file():
+                    assert token.encode() not in path.read_bytes(), f"{token} in {path}"
+
+
+def public_places(folder: Path) -> list[Path]:
+    """Everywhere but ``sensitive/`` and the table itself."""
+    ledger = Path(os.environ["MARGINALIA_LEDGER"])
+    return [folder / "out" / "release", folder / "out" / "measurement", ledger, server.state_folder()]
+
+
+@pytest.mark.server
+def test_p1_canaries_of_one_record_appear_nowhere(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    configuration = pipeline.prepared(tmp_path, [*pipeline.rows(), canary_row()])
+    release = pipeline.run(configuration)
+    out = capfd.readouterr()
+    assert (release / "report.html").exists()
+    assert_no_trace((*CANARIES, "zqxsex77"), public_places(tmp_path), out.out + out.err)
+
+
+@pytest.mark.server
+def test_p1_undeclared_header_of_an_unused_column_appears_nowhere(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    table = [[*row, "x"] for row in pipeline.rows()]
+    pipeline.write(tmp_path / "people.csv", table, [*pipeline.HEADER, "zqxheader77"])
+    flat = pipeline.flat(tmp_path, use_columns=["town", "age", "sex", "services", "work"])
+    pipeline.run(pipeline.from_flat(flat))
+    out = capfd.readouterr()
+    assert_no_trace(("zqxheader77",), public_places(tmp_path), out.out + out.err)
+
+
+@pytest.mark.server
+def test_p2_a_release_is_rebuilt_without_the_table_byte_for_byte(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    from flows.publish import publish
+
+    configuration = pipeline.prepared(tmp_path)
+    before = pipeline.tree(pipeline.run(configuration))
+    shutil.rmtree(tmp_path / "out" / "sensitive")
+    shutil.rmtree(tmp_path / "out" / "release")
+    (tmp_path / "people.csv").unlink()
+    own_ledger.rename(tmp_path / "gone")
+    publish(configuration)
+    assert pipeline.tree(pipeline.latest(configuration)) == before
+
+
+@pytest.mark.server
+def test_p3_another_table_under_the_same_name_gives_the_same_release(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    configuration = pipeline.prepared(tmp_path)
+    first = pipeline.run(configuration)
+    before = pipeline.tree(first)
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(50, seed=9))
+    second = pipeline.run(configuration)
+    assert second == first
+    assert pipeline.tree(second) == before
+
+
+@pytest.mark.server
+def test_p5_released_json_holds_allowed_keys_only(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    release = pipeline.run(pipeline.prepared(tmp_path))
+    check_released_json(pipeline.json_of(release / "privacy.json"))
+    for path in release.glob("*.json"):
+        text = path.read_text().lower()
+        for forbidden in ("true_count", "max_sensitivity", "expansion_ratio", str(tmp_path).lower()):
+            assert forbidden not in text, f"{forbidden} in {path.name}"
+
+
+@pytest.mark.server
+@pytest.mark.parametrize("bad", ['zqxa77,"zqxb77', "zqxa77,zqxb77"])
+def test_p7_a_malformed_row_shows_no_cell(
+    bad: str, tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    configuration = pipeline.prepared(tmp_path)
+    with (tmp_path / "people.csv").open("a") as file:
+        file.write(bad + "\n")
+    with pytest.raises(InputError) as raised:
+        pipeline.run(configuration)
+    out = capfd.readouterr()
+    assert raised.value.exit_code == 2
+    assert "zqx" not in str(raised.value) + raised.value.operator_detail
+    assert_no_trace(("zqxa77", "zqxb77"), public_places(tmp_path), out.out + out.err)
+
+
+@pytest.mark.server
+@pytest.mark.needs_root
+def test_p8_a_user_who_cannot_open_sensitive_can_publish(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to drop to another user")
+    configuration = pipeline.prepared(tmp_path)
+    before = pipeline.tree(pipeline.run(configuration))
+    shutil.rmtree(tmp_path / "out" / "release")
+    (tmp_path / "out" / "release").mkdir()
+    shutil.chown(tmp_path / "out" / "release", user=65534)
+    for folder in (tmp_path, *list(tmp_path.parents)[:3]):
+        folder.chmod(folder.stat().st_mode | 0o755)
+    pid = os.fork()
+    if pid == 0:
+        os._exit(_publish_as_nobody(tmp_path))
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert pipeline.tree(pipeline.latest(configuration)) == before
+
+
+def _publish_as_nobody(folder: Path) -> int:
+    """In a child process: drop to another user, make sure of it, run the command."""
+    path = folder / "configuration.json"
+    path.write_text(json.dumps(pipeline.flat(folder)))
+    path.chmod(0o644)
+    home = folder / "home"
+    home.mkdir()
+    shutil.chown(home, user=65534)
+    environment = {**os.environ, "HOME": str(home), "PREFECT_HOME": str(home), "MARGINALIA_CACHE": str(home)}
+    code = (
+        "import os, sys; os.setuid(65534)\n"
+        f"import pathlib; s = pathlib.Path({str(folder / 'out' / 'sensitive')!r})\n"
+        "try: list(s.iterdir()); sys.exit(9)\n"
+        "except PermissionError: pass\n"
+        f"from flows.command import main; sys.exit(main(['publish', {str(path)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    sys.stderr.write(done.stderr[-2000:])
+    return done.returncode
