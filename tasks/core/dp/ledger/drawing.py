@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -172,11 +173,13 @@ class _Permit:
         """
         if self.given or self.was_passed_by:
             return True
-        if self.refusal is None:
-            return False
+        if self.refusal is None or failure is not self.refusal:
+            return self.refusal is not None
         name = self._reservation.name
-        latest = self._ledger.account(name.dataset).latest(name)
-        return failure is not self.refusal or (latest is not None and latest.phase == "drawing")
+        with suppress(LedgerError):
+            latest = self._ledger.account(name.dataset).latest(name)
+            return latest is not None and latest.phase == "drawing"
+        return False
 
 
 def _drawn(ledger: Ledger, reservation: Reservation, draw: Draw, tell: Notice) -> Reservation:
@@ -251,11 +254,9 @@ def _given_up(
     if permit.given and folder.is_dir():
         return _not_committed() if isinstance(failure, OSError) else failure
     shutil.rmtree(_part(folder), ignore_errors=True)
-    try:
-        lost = permit.may_have_drawn(failure)
+    lost = permit.may_have_drawn(failure)
+    with suppress(LedgerError, OSError):
         ledger.advance(reservation, "lost" if lost else "void")
-    except (LedgerError, OSError):
-        lost = permit.given
     if not lost:
         return failure
     return MeasurementLost(

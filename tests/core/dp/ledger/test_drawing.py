@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from tasks.core.dp.ledger import Admission, Charge, Ledger, draw_once
-from tasks.core.dp.ledger.drawing import LOST, REUSED
+from tasks.core.dp.ledger.drawing import LOST, RESCUED, REUSED
 from tasks.core.errors import (
     BudgetExhausted,
     InternalError,
+    LedgerError,
     MeasurementLost,
     ParameterError,
     StoredTableMismatch,
@@ -91,6 +92,25 @@ def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(
     part = f"{measured.folder}.part"
     files = [f"{part}/counts_1.parquet", f"{part}/measurement.json"]
     assert synced == [*files, part, str(measured.folder.parent)]
+
+
+def test_a_failure_after_the_folder_has_its_name_loses_nothing(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+
+    def failing(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == "measurements":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(LedgerError, match="not drawn again"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    monkeypatch.undo()
+    again = draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
+    assert again.notices == (RESCUED,)
+    assert charged(ledger) == 1
 
 
 def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger: Ledger) -> None:

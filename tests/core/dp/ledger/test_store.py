@@ -1,21 +1,21 @@
 """The chain on disk: append-only, complete, and refused when damaged in any way (rule 4, P6)."""
 
-import json
 import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from tasks.core.dp.ledger import Ledger, Registration, SqliteStore, draw_once, open_ledger
 from tasks.core.dp.ledger.entries import canonical, sha256_of
-from tasks.core.errors import LedgerError
+from tasks.core.errors import LedgerError, MeasurementLost
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, ROOT, charged, gdp_charge, ledger_for, release
 
@@ -149,6 +149,34 @@ def test_rule_4_a_commit_is_on_the_disk_when_it_returns(ledger: Ledger) -> None:
         assert connection.execute("pragma journal_mode").fetchone() == ("delete",)
 
 
+def test_transactions_take_turns(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "ledger")
+    began, seen = threading.Event(), []
+
+    def second() -> None:
+        with store.transaction() as work:
+            began.set()
+            seen.append(len(work.entries))
+            work.append({"phase": "note", "text": "second"})
+
+    thread = threading.Thread(target=second)
+    with store.transaction() as work:
+        thread.start()
+        assert not began.wait(0.2)
+        work.append({"phase": "note", "text": "first"})
+    thread.join(60)
+    assert seen == [2]
+    assert [entry.phase for entry in store.entries()] == ["open", "note", "note"]
+
+
+def test_a_transaction_that_fails_leaves_nothing(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "ledger")
+    with suppress(ValueError), store.transaction() as work:
+        work.append({"phase": "note"})
+        raise ValueError
+    assert len(store.entries()) == 1
+
+
 def test_two_ledgers_never_begin_alike(tmp_path: Path) -> None:
     assert open_ledger(tmp_path / "a").head() != open_ledger(tmp_path / "b").head()
     assert open_ledger(tmp_path / "a").head() == open_ledger(tmp_path / "a").head()
@@ -212,18 +240,12 @@ class _FullStore(SqliteStore):
             if self.full:
                 pages = connection.execute("pragma page_count").fetchone()[0]
                 connection.execute(f"pragma max_page_count = {pages}")
-                connection.execute("create temp table filler (x)")
             yield connection
-
-
-def _full_from(store: _FullStore) -> None:
-    """No page is free, and the next entry needs one."""
-    store.full = True
 
 
 def test_a_ledger_on_a_full_disk_admits_nothing(tmp_path: Path) -> None:
     ledger, store = _nearly_full(tmp_path)
-    _full_from(store)
+    store.full = True
     with pytest.raises(LedgerError, match="disk is full"):
         draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
     store.full = False
@@ -238,7 +260,7 @@ def test_a_ledger_that_fills_up_before_drawing_draws_nothing_and_keeps_the_reser
 
     def draw(folder: Path, leave: Callable[[], None]) -> None:
         _fill(ledger)
-        _full_from(store)
+        store.full = True
         leave()
         began.append(True)
 
@@ -256,13 +278,29 @@ def test_a_ledger_that_fills_up_before_the_commit_keeps_the_measurement(tmp_path
     def draw(folder: Path, leave: Callable[[], None]) -> None:
         write_measurement(folder, leave)
         _fill(ledger)
-        _full_from(store)
+        store.full = True
 
     with pytest.raises(LedgerError, match="not drawn again"):
         draw_once(ledger, release("2026-01"), gdp_charge(), draw)
     store.full = False
     assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).reused
     assert charged(ledger) == 1
+
+
+def test_a_draw_that_goes_on_though_the_ledger_could_not_say_drawing_is_lost(tmp_path: Path) -> None:
+    ledger, store = _nearly_full(tmp_path)
+
+    def draw(folder: Path, leave: Callable[[], None]) -> None:
+        _fill(ledger)
+        store.full = True
+        with suppress(LedgerError):
+            leave()
+        store.full = False
+        raise ValueError
+
+    with pytest.raises(MeasurementLost):
+        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert ledger.account(DATASET).reservations[0].phase == "lost"
 
 
 def _nearly_full(tmp_path: Path) -> tuple[Ledger, _FullStore]:
@@ -276,25 +314,21 @@ def _nearly_full(tmp_path: Path) -> tuple[Ledger, _FullStore]:
 def _fill(ledger: Ledger) -> None:
     """Append until the last page has no room for one more entry."""
     file = ledger.store.measurements.parent / "ledger.sqlite"
-    pages = file.stat().st_size
-    number = len(ledger.datasets())
-    while True:
-        ledger.register(Registration(f"filler {number}", 1.0, 1e-6, 1e-7, population="x" * 200))
-        number += 1
-        probe = json.dumps({"x": "y" * 700})
-        if _would_grow(file, probe):
+    for number in range(len(ledger.datasets()), 200):
+        if _would_grow(file):
             return
-        assert file.stat().st_size <= pages + 64 * 4096
+        ledger.register(Registration(f"filler {number}", 1.0, 1e-6, 1e-7, population="x" * (number % 9 * 60)))
+    raise AssertionError("the file never fills")
 
 
-def _would_grow(file: Path, body: str) -> bool:
+def _would_grow(file: Path) -> bool:
     connection = sqlite3.connect(file, isolation_level=None)
     try:
         pages = connection.execute("pragma page_count").fetchone()[0]
         connection.execute(f"pragma max_page_count = {pages}")
         connection.execute("begin immediate")
         connection.execute(
-            "insert into entries (seq, body, sha256) values (999999, ?, 'probe')", (body[:500],)
+            "insert into entries (seq, body, sha256) values (999999, ?, 'probe')", ("x" * 250,)
         )
         connection.execute("rollback")
     except sqlite3.OperationalError:
