@@ -1,7 +1,7 @@
 """From a claim (epsilon, delta) to a budget and back: Gaussian DP, zCDP as SDS documents it, and CKS.
 
 In: floats, fractions or mpf. Out: floats rounded in the safe direction, each checked against the
-exact formula at 400 bits (privacy.md sections 1.3 and 2).
+exact formula at 240 bits (privacy.md sections 1.3 and 2).
 """
 
 from collections.abc import Callable
@@ -13,7 +13,8 @@ from tasks.core.errors import ParameterError
 
 Number = float | Fraction | Mpf
 
-_BITS = 400
+_BITS = 240
+_BRACKET = 2.0**-66
 _LARGEST_EPSILON = 10_000
 _SMALLEST_EPSILON = 1e-6
 _SMALLEST_DELTA = 1e-100
@@ -77,8 +78,8 @@ def gdp_mu(epsilon: Number, delta: Number) -> float:
 
 
 def _bisect(holds: Callable[[Mpf], bool], low: Mpf, high: Mpf) -> tuple[Mpf, Mpf]:
-    """(low, high) within 2^-90 of each other, with the condition true at low and false at high."""
-    while high - low > high * 2.0**-90:
+    """(low, high) within 2^-66 of each other, with the condition true at low and false at high."""
+    while high - low > high * _BRACKET:
         middle = (low + high) / 2
         low, high = (middle, high) if holds(middle) else (low, middle)
     return low, high

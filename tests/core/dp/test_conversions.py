@@ -1,0 +1,123 @@
+from fractions import Fraction
+
+import mpmath
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from tasks.core.dp.conversions import (
+    check_claim,
+    cks_delta,
+    cks_rho,
+    gdp_delta,
+    gdp_epsilon,
+    gdp_mu,
+    zcdp_rho,
+)
+from tasks.core.errors import ParameterError
+from tests.oracles.privacy_vectors import CKS, GDP_DELTA, GDP_EPSILON, LEDGER, OLD_DOCUMENT
+
+close = pytest.approx
+
+
+@pytest.mark.parametrize(("mu", "epsilon", "delta"), GDP_DELTA)
+def test_published_deltas(mu, epsilon, delta):
+    assert gdp_delta(float(mu), Fraction(epsilon)) == close(float(delta), rel=1e-14)
+
+
+@pytest.mark.parametrize(("mu", "epsilon", "delta"), GDP_EPSILON)
+def test_published_epsilons(mu, epsilon, delta):
+    assert gdp_epsilon(float(mu), Fraction(delta)) == close(float(epsilon), rel=1e-14)
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "rho"), CKS)
+def test_published_conversions_of_zcdp(epsilon, delta, rho):
+    assert cks_rho(Fraction(epsilon), Fraction(delta)) == close(float(rho), rel=1e-14)
+
+
+@pytest.mark.parametrize(("runs", "mu_total", "delta_total", "epsilon"), LEDGER)
+def test_published_totals_of_a_ledger(runs, mu_total, delta_total, epsilon):
+    threshold_delta = Fraction(1, 10**7)
+    mu = gdp_mu(1, (Fraction(1, 10**6) - threshold_delta) / (1 - threshold_delta))
+    together = 1 - (1 - threshold_delta) ** runs
+    assert runs**0.5 * mu == close(float(mu_total), rel=1e-14)
+    assert float(together) == close(float(delta_total), rel=1e-14)
+    rest = (Fraction(1, 10**5) - together) / (1 - together)
+    assert gdp_epsilon(Fraction(mu) * Fraction(runs**0.5), rest) == close(float(epsilon), rel=1e-13)
+
+
+def test_rule_7_the_cap_that_twelve_runs_need():
+    mu = gdp_mu(1, Fraction(9, 10**7) / (1 - Fraction(1, 10**7)))
+    cap_delta = Fraction(12, 10**7)
+    rest = (Fraction(1, 10**5) - cap_delta) / (1 - cap_delta)
+    assert gdp_epsilon(mu * 12**0.5, rest) == close(3.4878892115, abs=1e-10)
+
+
+@pytest.mark.parametrize(("epsilon", "delta", "old", "new"), OLD_DOCUMENT)
+def test_the_older_documents_unsquared_rho_is_not_produced(epsilon, delta, old, new):
+    rho = zcdp_rho(Fraction(epsilon), Fraction(delta))
+    assert rho == close(float(new), rel=1e-14)
+    assert rho != close(float(old), rel=1e-4)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.floats(1e-3, 50), st.floats(-40, -0.5))
+def test_mu_is_rounded_down_and_epsilon_and_delta_up(epsilon, log_delta):
+    delta = 10**log_delta
+    mu = gdp_mu(epsilon, delta)
+    with mpmath.workprec(500):
+        exact_mu, exact_epsilon = mpmath.mpf(mu), mpmath.mpf(epsilon)
+
+        def exact(m):
+            return mpmath.ncdf(m / 2 - exact_epsilon / m) - mpmath.exp(exact_epsilon) * mpmath.ncdf(
+                -m / 2 - exact_epsilon / m
+            )
+
+        assert exact(exact_mu) <= delta < exact(exact_mu * (1 + mpmath.mpf(2) ** -51))
+        assert exact(exact_mu) <= gdp_delta(mu, epsilon) <= delta
+    assert epsilon * (1 - 1e-12) <= gdp_epsilon(mu, delta) <= epsilon * (1 + 1e-15)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.floats(1e-3, 20), st.floats(1e-3, 20), st.floats(1e-30, 0.4), st.floats(1e-30, 0.4))
+def test_a7_budgets_grow_with_epsilon_and_with_delta(epsilon, more, delta, larger):
+    assume(epsilon < more and delta < larger)
+    for budget in (gdp_mu, zcdp_rho):
+        assert budget(epsilon, delta) <= budget(more, delta) <= budget(more, larger)
+
+
+@settings(max_examples=5, deadline=None)
+@given(st.floats(0.05, 10), st.floats(1e-12, 1e-3))
+def test_the_best_conversion_beats_the_documents(epsilon, delta):
+    """EQ1 spends half of delta on the noise, and wastes some of that."""
+    assert zcdp_rho(epsilon, delta) < cks_rho(epsilon, delta / 2)
+    assert cks_delta(zcdp_rho(epsilon, delta), epsilon) < delta / 2
+
+
+def test_a_mechanism_without_loss_needs_nothing():
+    assert gdp_delta(0, 1) == 0
+    assert gdp_epsilon(0, 1e-6) == 0
+    assert gdp_epsilon(1e-9, 1e-6) == 0
+
+
+BAD_NUMBERS = [0, -1.0, float("nan"), float("inf"), -float("inf")]
+
+
+@pytest.mark.parametrize("solve", [gdp_mu, zcdp_rho, cks_rho, check_claim])
+@pytest.mark.parametrize("bad", [*BAD_NUMBERS, 1e-9, 1e5])
+def test_an_epsilon_that_cannot_be_used_is_refused(solve, bad):
+    with pytest.raises(ParameterError, match="epsilon"):
+        solve(bad, 1e-6)
+
+
+@pytest.mark.parametrize("solve", [gdp_mu, zcdp_rho, cks_rho, check_claim])
+@pytest.mark.parametrize("bad", [*BAD_NUMBERS, 1.0, 2.0, 1e-200])
+def test_a_delta_that_cannot_be_used_is_refused(solve, bad):
+    with pytest.raises(ParameterError, match="delta"):
+        solve(1.0, bad)
+
+
+def test_both_problems_of_a_claim_are_named():
+    with pytest.raises(ParameterError) as caught:
+        check_claim(float("nan"), 2)
+    assert len(caught.value.problems) == 2
