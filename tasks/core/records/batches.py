@@ -10,12 +10,13 @@ row behind it in silence. No error carries a cell: the parser's own message hold
 dropped, the row's position going to the operator.
 """
 
+import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
@@ -24,6 +25,9 @@ import pyarrow.parquet as pq
 from tasks.core.errors import InputError
 from tasks.core.records.columns import normalise
 from tasks.core.records.reading import Headers, InputFile
+
+#: Told a few words and the share, 0 to 1, that is done.
+Progress = Callable[[str, float], None]
 
 #: Bytes that are parsed at once: the longest record of a delimited file.
 _BLOCK_BYTES = 2**24
@@ -42,16 +46,31 @@ _NOT_PARQUET = (
 
 
 def read_batches(
-    source: InputFile, headers: Headers, positions: list[int], threads: int = 0
+    source: InputFile,
+    headers: Headers,
+    positions: list[int],
+    threads: int = 0,
+    progress: Progress | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Batches with one column per distinct position, named by the position, in file order.
+
+    Args:
+        source: the file.
+        headers: its header.
+        positions: of the columns to read.
+        threads: 1 for a single one; the batches are the same for any number.
+        progress: told the share of the file that was read, now and then.
 
     Raises:
         InputError: the file is not what its dialect says. The message is public; the number of the
             offending row, where it is known, is in ``operator_detail``.
     """
     wanted = sorted(set(positions))
-    batches = _parquet(source, wanted, threads) if source.is_parquet else _delimited(source, headers, wanted)
+    report = progress or (lambda _what, _fraction: None)
+    if source.is_parquet:
+        batches = _parquet(source, wanted, threads, report)
+    else:
+        batches = _delimited(source, headers, wanted, report)
     return _with_public_errors(batches, _NOT_PARQUET if source.is_parquet else _NOT_THE_DIALECT)
 
 
@@ -73,13 +92,18 @@ def _with_public_errors(batches: Iterator[pa.RecordBatch], sentence: str) -> Ite
         yield batch
 
 
-def _parquet(source: InputFile, wanted: list[int], threads: int) -> Iterator[pa.RecordBatch]:
+def _parquet(
+    source: InputFile, wanted: list[int], threads: int, progress: Progress
+) -> Iterator[pa.RecordBatch]:
     """Batches of a Parquet file, text as dictionaries."""
     schema = pq.read_schema(source.path)
     texts = [schema.names[index] for index in wanted if _is_text(schema.types[index])]
     with pq.ParquetFile(source.path, read_dictionary=texts, pre_buffer=False) as file:
         names = [schema.names[index] for index in wanted]
+        rows = 0
         for batch in file.iter_batches(_PARQUET_BATCH_ROWS, columns=names, use_threads=threads != 1):
+            rows += batch.num_rows
+            progress("reading", rows / max(file.metadata.num_rows, 1))
             columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
             yield pa.RecordBatch.from_arrays(columns, names=[str(index) for index in wanted])
 
@@ -88,7 +112,9 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _delimited(source: InputFile, headers: Headers, wanted: list[int]) -> Iterator[pa.RecordBatch]:
+def _delimited(
+    source: InputFile, headers: Headers, wanted: list[int], progress: Progress
+) -> Iterator[pa.RecordBatch]:
     """Batches of a delimited file, without its header and our own last line."""
     token = secrets.token_hex(16)
     width = len(headers.names)
@@ -96,7 +122,7 @@ def _delimited(source: InputFile, headers: Headers, wanted: list[int]) -> Iterat
     used = [names[index] for index in wanted]
     last_line = "\n" + source.delimiter.join([token] * width) + "\n"
     doubled = source.escape == source.quote
-    with _bracketed(Path(source.path), last_line.encode()) as stream:
+    with _bracketed(Path(source.path), last_line.encode(), progress) as stream:
         reader = pa_csv.open_csv(
             stream,
             read_options=pa_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES, use_threads=False),
@@ -153,14 +179,17 @@ class _Bracketed:
 
     closed = False
 
-    def __init__(self, file: Any, last_line: bytes) -> None:
+    def __init__(self, file: BinaryIO, last_line: bytes, progress: Progress) -> None:
         self._file = file
+        self._size = os.fstat(file.fileno()).st_size
+        self._progress = progress
         self._rest = last_line
         self._started = False
 
     def read(self, size: int = -1) -> bytes:
         """Up to `size` bytes, without the byte-order mark; empty at the end."""
-        data: bytes = self._file.read(size)
+        data = self._file.read(size)
+        self._progress("reading", self._file.tell() / max(self._size, 1))
         if not self._started:
             self._started = True
             data = data.removeprefix(b"\xef\xbb\xbf") or self._file.read(size)
@@ -178,10 +207,10 @@ class _Bracketed:
 
 
 @contextmanager
-def _bracketed(path: Path, last_line: bytes) -> Iterator[pa.PythonFile]:
+def _bracketed(path: Path, last_line: bytes, progress: Progress) -> Iterator[pa.PythonFile]:
     """The file's bytes followed by our last line."""
     with path.open("rb") as file:
-        stream = pa.PythonFile(_Bracketed(file, last_line), mode="r")
+        stream = pa.PythonFile(_Bracketed(file, last_line, progress), mode="r")
         try:
             yield stream
         finally:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import duckdb
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, bin_labels, normalise
@@ -36,10 +38,12 @@ def code_texts(
     Declared values are coded in declared order; a text outside the domain becomes `other`'s code, or
     absent. Open values are those of `texts`, in code-point order.
     """
-    values = [present(text, column) for text in texts]
+    values = _allowed([present(text, column) for text in texts], column.forbidden)
     if column.bins is not None:
         return _binned(values, column, connection)
-    domain = column.domain if column.domain is not None else tuple(sorted({value for value in values if value}))
+    domain = (
+        column.domain if column.domain is not None else tuple(sorted({value for value in values if value}))
+    )
     code_of = {value: code for code, value in enumerate(domain, start=1)}
     outside = code_of.get(column.other, 0) if column.other is not None else 0
     code_of[""] = 0
@@ -54,9 +58,18 @@ def present(text: str | None, column: Column) -> str:
     return "" if value == "0" and not column.zero_is_value else value
 
 
-def bin_codes(
-    numbers: npt.NDArray[np.float64], edges: tuple[float, ...]
-) -> npt.NDArray[np.uint32]:
+def _allowed(values: list[str], forbidden: tuple[str, ...]) -> list[str]:
+    """The values; ``""`` where one of the patterns is found (RE2, as Arrow and DuckDB have it)."""
+    if not forbidden:
+        return values
+    array = pa.array(values, pa.large_string())
+    found = np.zeros(len(values), dtype=np.bool_)
+    for pattern in forbidden:
+        found |= pc.match_substring_regex(array, pattern).to_numpy(zero_copy_only=False)
+    return ["" if bad else value for value, bad in zip(values, found, strict=True)]
+
+
+def bin_codes(numbers: npt.NDArray[np.float64], edges: tuple[float, ...]) -> npt.NDArray[np.uint32]:
     """The code of each number's bin among `bin_labels`; 0 for NaN.
 
     Bins are closed below and open above, but the last inner one is closed at both ends. Infinities

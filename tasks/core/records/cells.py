@@ -5,7 +5,6 @@ Batches of Arrow arrays go in, text or typed; a `RawColumn` comes out. Everythin
 carried to the rows by one look-up. The cost is linear in rows and in distinct cells.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import duckdb
@@ -93,7 +92,9 @@ class CellCollector:
     def finish(self) -> RawColumn:
         """Everything that was gathered."""
         if not self._dictionaries:
-            return RawColumn(pa.array([], pa.large_string()), np.zeros(0, np.bool_), (), np.zeros(0, np.int64))
+            return RawColumn(
+                pa.array([], pa.large_string()), np.zeros(0, np.bool_), (), np.zeros(0, np.int64)
+            )
         merged = pa.concat_arrays([_widened(dictionary) for dictionary in self._dictionaries])
         used_entries = np.concatenate([used[:-1] for used in self._used])
         distinct, entries = _distinct(merged)
@@ -118,16 +119,6 @@ class CellCollector:
             return array.dictionary_encode()
         except pa.ArrowNotImplementedError:
             return text_of_values(self._connection, array, self._value_format).dictionary_encode()
-
-
-def collect(
-    batches: Iterator[pa.RecordBatch], collectors: dict[str, CellCollector]
-) -> Iterator[pa.RecordBatch]:
-    """Feed the collectors, named as the batches' columns, and pass the batches on."""
-    for batch in batches:
-        for name, collector in collectors.items():
-            collector.add(batch.column(batch.schema.get_field_index(name)))
-        yield batch
 
 
 def is_list(kind: pa.DataType) -> bool:

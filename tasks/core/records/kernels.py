@@ -63,7 +63,7 @@ def _finish(v0, v1, v2, v3):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def pair_hash(k0: np.uint64, k1: np.uint64, first: np.uint64, second: np.uint64) -> np.uint64:
+def pair_hash(k0, k1, first, second):  # type: ignore[no-untyped-def]
     """SipHash-2-4 of two words as sixteen little-endian bytes."""
     v0, v1, v2, v3 = _start(k0, k1)
     v0, v1, v2, v3 = _absorb(v0, v1, v2, v3, first)
@@ -119,10 +119,13 @@ def join_values(  # type: ignore[no-untyped-def]
     """One code for each group of rows: of the codes present, the one with the smallest keyed hash.
 
     Args:
-        rows: row numbers, group after group; group g is ``rows[starts[g] : starts[g + 1]]``.
+        rows: row numbers, group after group.
+        starts: group g is ``rows[starts[g] : starts[g + 1]]``.
         codes: for each row its code, 0 = absent.
         identities: for each group its subject's hash.
         of_code: for each code the hash of its text.
+        k0: first word of the key.
+        k1: second word of the key.
 
     Returns:
         For each group its code, and whether any group held two different ones.
@@ -131,16 +134,20 @@ def join_values(  # type: ignore[no-untyped-def]
     conflict = False
     for group in range(len(result)):
         best = codes[rows[starts[group]]]
-        lowest = pair_hash(k0, k1, identities[group], of_code[best])
+        lowest = np.uint64(0)
+        hashed = False
         for place in range(starts[group] + 1, starts[group + 1]):
             code = codes[rows[place]]
             if code == 0 or code == best:
                 continue
-            drawn = pair_hash(k0, k1, identities[group], of_code[code])
             if best == 0:
-                best, lowest = code, drawn
+                best = code
                 continue
             conflict = True
+            if not hashed:
+                lowest = pair_hash(k0, k1, identities[group], of_code[best])
+                hashed = True
+            drawn = pair_hash(k0, k1, identities[group], of_code[code])
             if drawn < lowest or (drawn == lowest and code < best):
                 best, lowest = code, drawn
         result[group] = best
@@ -198,11 +205,15 @@ def join_items(  # type: ignore[no-untyped-def]
     """Each group's distinct items, ascending over the slots; of too many, those of smallest keyed hash.
 
     Args:
-        rows: row numbers, group after group; group g is ``rows[starts[g] : starts[g + 1]]``.
-        cells: for each row its cell; cell c holds ``cell_items[cell_starts[c] : cell_starts[c + 1]]``,
-            ascending and distinct.
+        rows: row numbers, group after group.
+        starts: group g is ``rows[starts[g] : starts[g + 1]]``.
+        cells: for each row its cell.
+        cell_starts: cell c holds ``cell_items[cell_starts[c] : cell_starts[c + 1]]``.
+        cell_items: item codes, ascending and distinct within a cell.
         identities: for each group its record's hash.
         of_item: for each item code the hash of its text.
+        k0: first word of the key.
+        k1: second word of the key.
         result: slots x groups, zeros; filled in place. Its first length is the cap.
     """
     cap = result.shape[0]

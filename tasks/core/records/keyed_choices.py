@@ -24,25 +24,25 @@ from tasks.core.records.kernels import fold_hashes, pair_hashes, text_hashes
 
 Hashes = npt.NDArray[np.uint64]
 
-_SHORTEST_KEY = 16
-
 
 class KeyedChoices:
     """The hashes of one workspace.
 
     Args:
-        key: the workspace's secret, at least 16 bytes.
+        key: the workspace's secret.
     """
 
     def __init__(self, key: bytes) -> None:
-        if len(key) < _SHORTEST_KEY:
-            raise InternalError(f"A keyed choice needs a secret of at least {_SHORTEST_KEY} bytes.")
+        if not key:
+            raise InternalError("A keyed choice needs the workspace's secret, but was given none.")
         self._key = hashlib.blake2b(key).digest()
 
     def words(self, purpose: str) -> tuple[np.uint64, np.uint64]:
         """The 128-bit key of one purpose, as two words."""
         derived = hashlib.blake2b(purpose.encode(), key=self._key, digest_size=16).digest()
-        return np.uint64(int.from_bytes(derived[:8], "little")), np.uint64(int.from_bytes(derived[8:], "little"))
+        return np.uint64(int.from_bytes(derived[:8], "little")), np.uint64(
+            int.from_bytes(derived[8:], "little")
+        )
 
     def of_texts(self, purpose: str, texts: pa.Array | Sequence[str]) -> Hashes:
         """The hash of each text."""

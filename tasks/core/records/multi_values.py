@@ -3,6 +3,7 @@
 The distinct cells of a multi-valued column go in; their items as codes come out.
 """
 
+import itertools
 from dataclasses import dataclass
 
 import duckdb
@@ -36,7 +37,7 @@ class ItemCells:
         """The items of every cell."""
         items = self.items.tolist()
         ends = self.starts.tolist()
-        return [tuple(items[start:end]) for start, end in zip(ends[:-1], ends[1:], strict=True)]
+        return [tuple(items[start:end]) for start, end in itertools.pairwise(ends)]
 
 
 def split_items(cell: str, delimiter: str) -> list[str]:
@@ -48,7 +49,11 @@ def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnec
     """Split the distinct cells before normalising, then code the items."""
     delimiter = column.delimiter or ""
     split: list[list[str | None]] = [
-        [] if cell is None or not used else cell if isinstance(cell, list) else [*split_items(cell, delimiter)]
+        []
+        if cell is None or not used
+        else cell
+        if isinstance(cell, list)
+        else [*split_items(cell, delimiter)]
         for cell, used in zip(raw.cells.to_pylist(), raw.used, strict=True)
     ]
     place: dict[str | None, int] = {}

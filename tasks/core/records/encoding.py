@@ -1,0 +1,227 @@
+"""A sensitive table to coded records.
+
+An input file and the public schema go in, `CodedRecords` come out: read once, normalised on distinct
+cells, coded, joined by subject, multi-valued cells capped. Memory holds the codes, one batch of cells
+and the distinct cells; never the table as text.
+
+Under differential privacy encoding is total (privacy.md, rule 2): every table of the public schema, the
+empty one included, has coded records. Then no record can change how another is read, coded or capped:
+cells are text whatever their neighbours hold (rule 6), a cell is judged by the column's public
+description alone, and whatever must be chosen is chosen by a keyed hash of the record's own (rule 13,
+see `keyed_choices`). Open columns' codes do depend on all records, and mean nothing by themselves.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from tasks.core.errors import InputError, InternalError, ResourceLimit
+from tasks.core.queries import Resources
+from tasks.core.records.batches import Progress, read_batches
+from tasks.core.records.binning import code_texts
+from tasks.core.records.cells import CellCollector, RawColumn
+from tasks.core.records.coded import CodedRecords, Codes
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.keyed_choices import Hashes, KeyedChoices
+from tasks.core.records.multi_values import ItemCells, code_items
+from tasks.core.records.reading import Headers, InputFile, column_positions, read_headers, require_flat
+from tasks.core.records.subjects import Records, join_cells, join_column, one_per_row, one_per_subject
+
+
+@dataclass(frozen=True)
+class EncodingOptions:
+    """How to encode.
+
+    Attributes:
+        total: under differential privacy: repair, never stop for a record. Otherwise no records, a row
+            without subject id, and a subject with two values of a single-valued column are errors.
+        key: the workspace's secret, for keyed choices; not empty.
+        tags: whether the release samples or drops, and so needs tags.
+        record_limit: only the first so many raw rows (never with ``total``: rule 14 samples by tag).
+        resources: threads, memory and scratch.
+        progress: told a few words and the share done.
+    """
+
+    total: bool
+    key: bytes = field(repr=False)
+    tags: bool = False
+    record_limit: int | None = None
+    resources: Resources = field(default_factory=Resources)
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True)
+class _SingleValues:
+    """A single-valued column, coded by row."""
+
+    values: tuple[str, ...]
+    codes: Codes
+
+
+_CodedColumn = _SingleValues | ItemCells
+
+
+def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> CodedRecords:
+    """Read, normalise, code and join the records.
+
+    The same table and key give the same records, whatever the threads; records are in the file's order
+    of first occurrence.
+
+    Raises:
+        InputError: the file is not what dialect and schema say; never with a cell in the message.
+        ResourceLimit: memory and scratch don't suffice.
+    """
+    if options.total and options.record_limit is not None:
+        raise InternalError("Under differential privacy a limit on records is a sample drawn by tag.")
+    headers = read_headers(source)
+    positions, subject = column_positions(headers, source, schema)
+    require_flat(headers, positions, schema.columns)
+    if subject in positions or len(set(positions)) < len(positions):
+        raise InternalError(
+            "Each column of the file must be used once, and the subject id never as an attribute."
+        )
+    failure: InputError | ResourceLimit
+    try:
+        with options.resources.connect() as connection:
+            connection.execute("set timezone = 'UTC'")
+            return _Encoder(source, schema, options, connection).run(headers, positions, subject)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        failure = InputError(
+            "The input holds text that is not UTF-8, or a type that has no text: convert it."
+        )
+    except (duckdb.OutOfMemoryException, MemoryError):
+        failure = ResourceLimit(
+            "Reading the input needs more memory than it may use: raise the memory limit."
+        )
+    raise failure
+
+
+class _Encoder:
+    """One run over one file."""
+
+    def __init__(
+        self,
+        source: InputFile,
+        schema: Schema,
+        options: EncodingOptions,
+        connection: duckdb.DuckDBPyConnection,
+    ) -> None:
+        self._source = source
+        self._schema = schema
+        self._options = options
+        self._connection = connection
+        self._choices = KeyedChoices(options.key)
+
+    def run(self, headers: Headers, positions: list[int], subject: int | None) -> CodedRecords:
+        """The records."""
+        raw = self._read(headers, positions, subject)
+        ids = raw.pop() if subject is not None else None
+        number_of_rows = (ids or raw[0]).number_of_rows if (ids or raw) else 0
+        if number_of_rows == 0 and not self._options.total:
+            raise InputError("The input must hold at least one record below its header, but holds none.")
+        columns: list[_CodedColumn] = []
+        for column in self._schema.columns:
+            columns.append(self._coded(raw.pop(0), column))
+        records = self._records(ids, columns, number_of_rows)
+        slots, slot_columns = self._slots(records, columns)
+        tags = None
+        if self._options.tags:
+            tags = self._choices.of_pairs("tag", records.identities, np.zeros(records.number, np.uint64))
+        values = tuple(column.values for column in columns)
+        return CodedRecords(self._schema, tuple(slots), tuple(slot_columns), values, records.number, tags)
+
+    def _read(self, headers: Headers, positions: list[int], subject: int | None) -> list[RawColumn]:
+        """The cells of every column, the subject ids last."""
+        wanted = {str(position): None for position in positions}
+        formats = {str(p): c.value_format for p, c in zip(positions, self._schema.columns, strict=True)}
+        wanted |= {str(subject): None} if subject is not None else {}
+        collectors = {name: CellCollector(self._connection, formats.get(name)) for name in wanted}
+        threads = self._options.resources.threads
+        batches = read_batches(
+            self._source, headers, [int(name) for name in wanted], threads, self._options.progress
+        )
+        for batch in _limited(batches, self._options.record_limit):
+            for name, collector in collectors.items():
+                collector.add(batch.column(batch.schema.get_field_index(name)))
+        raw = []
+        for name in wanted:
+            raw.append(collectors.pop(name).finish())
+        return raw
+
+    def _coded(self, raw: RawColumn, column: Column) -> _CodedColumn:
+        """One column's cells as codes."""
+        if column.is_multi_valued:
+            return code_items(raw, column, self._connection)
+        texts = [text if used else None for text, used in zip(raw.cells.to_pylist(), raw.used, strict=True)]
+        coded = code_texts(texts, column, self._connection)
+        return _SingleValues(coded.values, raw.coded(coded.codes, len(coded.values)))
+
+    def _records(
+        self, ids: RawColumn | None, columns: Sequence[_CodedColumn], number_of_rows: int
+    ) -> Records:
+        """Which rows make which record, and their identities where something may be chosen."""
+        if ids is not None:
+            return one_per_subject(ids, self._choices, total=self._options.total)
+        needed = self._options.tags or any(
+            isinstance(coded, ItemCells) and 0 < column.max_items < np.diff(coded.starts).max(initial=0)
+            for column, coded in zip(self._schema.columns, columns, strict=True)
+        )
+        identities = np.zeros(number_of_rows, dtype=np.uint64)
+        if needed:
+            contents = [
+                self._content(column, coded)
+                for column, coded in zip(self._schema.columns, columns, strict=True)
+            ]
+            identities = self._choices.of_contents(contents, number_of_rows)
+        return one_per_row(number_of_rows, identities)
+
+    def _content(self, column: Column, coded: _CodedColumn) -> tuple[Codes, Hashes]:
+        """A column's part of a row's content: all of a cell's items, before any cap."""
+        if isinstance(coded, _SingleValues):
+            return coded.codes, self._choices.of_codes(f"value {column.name}", coded.values)
+        texts = ["\0".join(coded.values[code - 1] for code in items) for items in coded.sets()]
+        return coded.cells, self._choices.of_texts(f"items {column.name}", texts)
+
+    def _slots(self, records: Records, columns: Sequence[_CodedColumn]) -> tuple[list[Codes], list[int]]:
+        """The records' codes, and the column of each slot.
+
+        Raises:
+            InputError: values in conflict, where joining is not total.
+        """
+        slots: list[Codes] = []
+        slot_columns: list[int] = []
+        conflicts = []
+        for index, (column, coded) in enumerate(zip(self._schema.columns, columns, strict=True)):
+            words = self._choices.words(f"choice {column.name}")
+            hashes = self._choices.of_codes(f"value {column.name}", coded.values)
+            if isinstance(coded, ItemCells):
+                joined = join_cells(records, coded, column.max_items, hashes, words)
+            else:
+                codes, conflict = join_column(records, coded.codes, hashes, words)
+                joined = [codes]
+                if conflict:
+                    conflicts.append(column.name)
+            slots += joined
+            slot_columns += [index] * len(joined)
+        if conflicts and not self._options.total:
+            raise InputError(
+                "A subject must have one value in each single-valued column, but some have several in "
+                f"{', '.join(map(repr, conflicts))}: declare these in multi_value_columns, or mend the rows."
+            )
+        return slots, slot_columns
+
+
+def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    """The first `limit` rows, all of them for None or a limit below 1 (sds.md 1.6)."""
+    if limit is None or limit < 1:
+        yield from batches
+        return
+    left = limit
+    for batch in batches:
+        yield batch.slice(0, left)
+        left -= batch.num_rows
+        if left <= 0:
+            return

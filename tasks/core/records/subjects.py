@@ -1,0 +1,151 @@
+"""One record for each subject (sds.md 1.5, its faults mended).
+
+Rows and their subject ids go in; one record for each subject comes out, in the file's order of first
+occurrence. Under differential privacy joining is total (privacy.md, rules 2 and 13): a row without id
+is dropped, of several values the one with the smallest keyed hash stands, and of too many items those
+with the smallest. Otherwise a missing id and a conflict are errors, and nothing is capped but what
+was declared to be.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.core.errors import InputError
+from tasks.core.records.cells import RawColumn
+from tasks.core.records.coded import Codes, code_type
+from tasks.core.records.kernels import join_items, join_values, largest_union
+from tasks.core.records.keyed_choices import Hashes, KeyedChoices
+from tasks.core.records.multi_values import ItemCells
+
+#: What `str.strip` takes off ASCII text.
+_ASCII_SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x1f "
+
+
+@dataclass(frozen=True)
+class Records:
+    """Which rows make which record.
+
+    Attributes:
+        rows: row numbers, record after record, in file order within one; a dropped row is missing.
+        starts: record i is ``rows[starts[i] : starts[i + 1]]``.
+        identities: for each record its subject's hash, or its content's (`KeyedChoices.of_contents`);
+            zeros where nothing is to be chosen.
+    """
+
+    rows: npt.NDArray[np.int64]
+    starts: npt.NDArray[np.int64]
+    identities: Hashes
+
+    @property
+    def number(self) -> int:
+        """Records."""
+        return len(self.starts) - 1
+
+    @property
+    def are_single_rows(self) -> bool:
+        """Whether no record has several rows."""
+        return self.number == len(self.rows)
+
+
+def one_per_row(number_of_rows: int, identities: Hashes) -> Records:
+    """Every row is a record."""
+    return Records(np.arange(number_of_rows), np.arange(number_of_rows + 1), identities)
+
+
+def one_per_subject(ids: RawColumn, choices: KeyedChoices, *, total: bool) -> Records:
+    """Group rows by subject; ids are compared after trimming and lowercasing.
+
+    Args:
+        ids: the subject ids.
+        choices: the keyed hashes.
+        total: whether a row without id is dropped.
+
+    Raises:
+        InputError: a row has no id, unless total.
+    """
+    texts = normalised_ids(ids.cells)
+    encoded = texts.dictionary_encode()
+    numbers = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64) + 1
+    subjects = ids.coded(numbers.astype(np.uint32), len(encoded.dictionary))
+    missing = np.flatnonzero(subjects == 0)
+    if len(missing) and not total:
+        raise InputError(
+            "Every row must have a subject id, but one has none: repair the file, or leave subject_id out.",
+            operator_detail=f"row {missing[0] + 2}, counting the header as row 1",
+        )
+    rows, starts, of_record = _grouped(subjects, len(encoded.dictionary))
+    identities = choices.of_texts("subject", encoded.dictionary)[of_record - 1]
+    return Records(rows, starts, identities)
+
+
+def normalised_ids(cells: pa.Array) -> pa.Array:
+    """Ids trimmed and lowercased; null where nothing is left."""
+    if pc.all(pc.string_is_ascii(cells)).as_py() is not False:
+        texts = pc.ascii_lower(pc.ascii_trim(cells, characters=_ASCII_SPACE))
+    else:
+        lowered = [None if cell is None else cell.strip().lower() for cell in cells.to_pylist()]
+        texts = pa.array(lowered, pa.large_string())
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+
+
+def _grouped(
+    subjects: Codes, number_of_subjects: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Rows by subject, their starts, and each record's subject, in order of first occurrence."""
+    number_of_rows = len(subjects)
+    first = np.full(number_of_subjects + 1, number_of_rows, dtype=np.int64)
+    # Written backwards, so that what stays is the first row.
+    first[subjects[::-1]] = np.arange(number_of_rows)[::-1]
+    first[0] = number_of_rows
+    by_first = np.argsort(first, kind="stable")
+    of_record = by_first[: np.count_nonzero(first < number_of_rows)]
+    rank = np.full(number_of_subjects + 1, -1, dtype=np.int64)
+    rank[of_record] = np.arange(len(of_record))
+    records = rank[subjects]
+    kept = np.flatnonzero(records >= 0)
+    if len(kept) == len(of_record):
+        return kept, np.arange(len(kept) + 1), of_record
+    rows = kept[np.argsort(records[kept], kind="stable")]
+    counts = np.bincount(records[kept], minlength=len(of_record))
+    return rows, np.append(0, np.cumsum(counts)), of_record
+
+
+def join_column(
+    records: Records, codes: Codes, of_code: Hashes, words: tuple[np.uint64, np.uint64]
+) -> tuple[Codes, bool]:
+    """One code for each record, and whether any record's rows held two different ones.
+
+    Args:
+        records: which rows make which record.
+        codes: for each row its code.
+        of_code: for each code the hash of its text.
+        words: the key of this column's choices.
+    """
+    if records.are_single_rows:
+        whole = len(records.rows) == len(codes)
+        return (codes if whole else codes[records.rows]), False
+    return join_values(records.rows, records.starts, codes, records.identities, of_code, *words)  # type: ignore[no-any-return]
+
+
+def join_cells(
+    records: Records, cells: ItemCells, cap: int, of_item: Hashes, words: tuple[np.uint64, np.uint64]
+) -> list[Codes]:
+    """The slots of a multi-valued column: each record's distinct items, at most `cap` (0: all).
+
+    Args:
+        records: which rows make which record.
+        cells: the column's cells.
+        cap: the largest number of items of a record; also the number of slots. Without a cap there
+            are as many slots as the fullest record fills, at least one.
+        of_item: for each item code the hash of its text.
+        words: the key of this column's choices.
+    """
+    rows_of = (records.rows, records.starts, cells.cells, cells.starts, cells.items)
+    width = cap or max(1, largest_union(*rows_of))
+    slots = np.zeros((width, records.number), dtype=code_type(len(cells.values)))
+    join_items(*rows_of, records.identities, of_item, *words, slots)
+    return list(slots)
