@@ -32,7 +32,7 @@ def texts_of_codes(codes: Codes, values: tuple[str, ...]) -> pa.Array:
 
 def _joined(texts: list[pa.Array], delimiter: str) -> pa.Array:
     """Slots joined; null where none is filled."""
-    if len(texts) == 1:
-        return texts[0]
-    joined = pc.binary_join_element_wise(*texts, delimiter, null_handling="skip")
-    return pc.if_else(texts[0].is_null(), pa.scalar(None, pa.string()), joined)
+    joined = texts[0]
+    for text in texts[1:]:
+        joined = pc.if_else(text.is_null(), joined, pc.binary_join_element_wise(joined, text, delimiter))
+    return joined
