@@ -26,7 +26,9 @@ def test_bars_are_as_long_as_their_counts():
 
 def test_the_error_bar_reaches_as_far_as_stated_and_never_below_zero():
     chart = charts.bars([Bar("a", 100, None), Bar("b", 10, None)], "t", 20, NAMES)
-    ends = [re.findall(r"^M([\d.]+) [\d.]+H([\d.]+)", p.get("d"))[0] for p in ET.fromstring(chart).iter("path")]
+    ends = [
+        re.findall(r"^M([\d.]+) [\d.]+H([\d.]+)", p.get("d"))[0] for p in ET.fromstring(chart).iter("path")
+    ]
     (low, high), (least, _) = [tuple(map(float, end)) for end in ends[1:]]
     per_record = float(rects(chart, charts.svg.NOISY)[1].get("width")) / 100
     assert high - low == pytest.approx(40 * per_record, rel=1e-2)
@@ -62,7 +64,9 @@ def test_what_is_not_known_is_drawn_as_such_and_not_as_a_number():
 
 def test_shares_are_to_scale():
     chart = charts.shares([Share("length 2", 25, 5.0, 75)], "t")
-    widths = [float(r.get("width")) for r in rects(chart, charts.svg.NOISY) + rects(chart, charts.svg.SYNTHETIC)]
+    widths = [
+        float(r.get("width")) for r in rects(chart, charts.svg.NOISY) + rects(chart, charts.svg.SYNTHETIC)
+    ]
     whole = float(max(rects(chart, charts.svg.FAINT), key=lambda r: float(r.get("width"))).get("width"))
     assert [w / whole for w in widths if w != 11] == pytest.approx([0.2, 0.05], rel=1e-2)
 

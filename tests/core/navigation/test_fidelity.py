@@ -21,7 +21,11 @@ def aggregates(counts: dict[tuple[int, int], int], records: int = 100) -> Aggreg
     rows = sorted(counts)
     ids = (np.zeros((0, 1), np.int32), np.array(rows, np.int32).reshape(-1, 2))
     return Aggregates(
-        ("a", "b"), ATTRIBUTES, records, ids, (np.zeros(0, np.int64), np.array([counts[r] for r in rows], np.int64))
+        ("a", "b"),
+        ATTRIBUTES,
+        records,
+        ids,
+        (np.zeros(0, np.int64), np.array([counts[r] for r in rows], np.int64)),
     )
 
 

@@ -1,0 +1,249 @@
+"""The page: well formed, alone, deterministic, and of released figures only."""
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.dp.statement import RunChoices, statement
+from tasks.core.navigation.fidelity import fidelity
+from tasks.core.navigation.page import symbols
+from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.navigation.svg import clean
+from tasks.core.records.columns import Column, Schema
+from tasks.core.synthesis.records import SyntheticRecords
+from tests.oracles.releases import SCHEMA, ledger_facts, records, recounted, release
+
+VOID = {"meta", "link", "br", "input", "img", "hr"}
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=y>",
+    "{{ 7 * 7 }}",
+    "]]>--><b>",
+    "a\u202eb\x00",
+)
+
+
+class Page(HTMLParser):
+    """What a page holds; refuses elements that are not closed in order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open, self.ids, self.anchors, self.tags = [], [], [], []
+        self.words, self.links, self.headings = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        held = dict(attrs)
+        self.tags.append(tag)
+        self.ids += [held["id"]] if "id" in held else []
+        self.anchors += [held["href"][1:]] if held.get("href", "").startswith("#") else []
+        self.links += [held[key] for key in ("src", "href", "action", "xlink:href") if key in held]
+        assert not [key for key in held if key.startswith("on")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+
+def inputs(**changes) -> ReportInputs:
+    measurement, aggregates, synthetic = release(600)
+    body = statement(measurement, ledger_facts(), "abc123", RunChoices(measurement_sha256="ab" * 32))
+    compared = fidelity(aggregates, recounted(synthetic, 3))
+    return dataclasses.replace(ReportInputs(body, measurement, aggregates, synthetic, compared), **changes)
+
+
+def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
+    """A release of the noisy count alone: no record, one record, or nothing over the threshold."""
+    measurement, _, _ = release(600)
+    levels = tuple(
+        dataclasses.replace(
+            level, candidates=0, expected_spurious=0.0, threshold=None, scale=0.0 if k else level.scale,
+            combinations=level.combinations[:0], codes=level.codes[:0], counts=level.counts[:0],
+            survives=level.survives[:0],
+        )
+        for k, level in enumerate(measurement.levels)
+    )  # fmt: skip
+    empty = dataclasses.replace(
+        measurement, schema=Schema(columns), values=tuple(() for _ in columns), levels=levels[: len(columns)],
+        number_of_records=-7,
+    )  # fmt: skip
+    aggregates = Aggregates(
+        (), (), 0, tuple(np.zeros((0, k + 1), np.int32) for k in range(3)), (np.zeros(0, np.int64),) * 3
+    )
+    synthetic = SyntheticRecords((), (), np.zeros(1, np.int64), np.zeros(0, np.int32))
+    body = statement(empty, ledger_facts(), "abc123")
+    return ReportInputs(body, empty, aggregates, synthetic, fidelity(aggregates, aggregates))
+
+
+def check(text: str) -> Page:
+    page = Page(text)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.anchors) <= set(page.ids)
+    assert not re.search(r"https?:|//[a-z0-9]+\.|[^a-zA-Z]url\((?!#)|@import|@font-face", text)
+    assert all(link.startswith("#") for link in page.links)
+    return page
+
+
+def test_the_page_is_well_formed_and_alone():
+    page = check(render(inputs(title="A survey")))
+    assert page.text.count("A survey") >= 2
+    assert "link" not in page.tags
+    assert "img" not in page.tags
+
+
+def test_a_browser_is_told_to_load_nothing():
+    assert "default-src 'none'" in render(inputs())
+
+
+def test_the_same_inputs_give_the_same_bytes():
+    assert render(inputs()) == render(inputs())
+
+
+def test_every_section_is_in_the_contents():
+    text = render(inputs())
+    assert set(re.findall(r'<section id="([a-z]+)"', text)) <= set(Page(text).anchors)
+
+
+def test_the_statement_stands_on_the_page_in_words_and_in_symbols():
+    given = inputs()
+    page = Page(render(given))
+    for heading in ("The promise", "The noise", "The account", "Not covered"):
+        assert heading in page.text
+    for level in given.statement["levels"]:
+        assert f"{level['scale']:.9f}".rstrip("0").rstrip(".") in page.text
+    assert given.statement["ledger"]["head"] in page.text
+    assert "ab" * 32 in page.text
+    assert "abc123" in page.text
+
+
+def test_the_number_suppressed_is_said_not_to_be_known():
+    assert "not known to a differentially private release" in Page(render(inputs())).text
+
+
+def test_p1_nothing_is_shown_that_was_not_published():
+    """Canaries: values that the table holds and the aggregates don't."""
+    given = inputs()
+    published = {attribute.item or attribute.value for attribute in given.aggregates.attributes}
+    held = {value for record in records(600) for value in record if isinstance(value, str)}
+    canaries = held - published - {value for column in SCHEMA.columns for value in column.domain or ()}
+    assert len(canaries) > 10
+    text = render(given)
+    assert [value for value in canaries if value in text] == []
+
+
+def test_p1_true_counts_are_not_an_input_of_the_page():
+    """Two tables with the same measurement give the same page: there is no way in for anything else."""
+    fields = {field.name for field in dataclasses.fields(ReportInputs)}
+    assert fields == {
+        "statement", "measurement", "aggregates", "synthetic", "fidelity", "title", "visuals", "pages",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
+    schema = Schema((Column(hostile), Column("b", domain=(hostile, "y"))))
+    attributes = (Attribute("b", hostile, 1), Attribute(hostile, hostile, 0))
+    aggregates = Aggregates(
+        (hostile, "b"), attributes, 90, (np.array([[0], [1]], np.int32),), (np.array([40, 50], np.int64),)
+    )
+    synthetic = SyntheticRecords(
+        (hostile, "b"), attributes, np.arange(3, dtype=np.int64), np.array([0, 1], np.int32)
+    )
+    measurement, _, _ = release(600)
+    level = dataclasses.replace(
+        measurement.levels[0],
+        combinations=np.array([0, 1], np.uint32),
+        codes=np.ones((2, 1), np.uint32),
+        counts=np.array([50, 40], np.int64),
+        survives=np.ones(2, bool),
+    )
+    drawn = dataclasses.replace(
+        measurement, schema=schema, values=((hostile,), (hostile, "y")), levels=(level,)
+    )
+    facts = ledger_facts(dataset=hostile, population=hostile, vintage=hostile, scope=hostile)
+    given = ReportInputs(
+        statement(drawn, facts, hostile), drawn, aggregates, synthetic, fidelity(aggregates, aggregates),
+        hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
+    )  # fmt: skip
+    text = render(given)
+    page = check(text)
+    plain = Page(render(inputs()))
+    assert page.tags.count("script") == plain.tags.count("script") == 1
+    assert not {"b", "img"} & set(page.tags)
+    assert " ".join(clean(hostile).split()) in page.text
+    assert "\u202e" not in text
+    assert "\x00" not in text
+    text.encode("utf-8")
+
+
+@pytest.mark.parametrize("columns", [SCHEMA.columns, (Column("a"),), ()], ids=["all", "one", "none"])
+def test_an_empty_release_is_a_page_too(columns):
+    page = check(render(nothing_published(columns)))
+    assert "No value of this column" in page.text or not columns
+    assert "\u22127" in page.text
+
+
+def test_a_release_without_synthetic_records_says_so():
+    page = check(render(inputs(synthetic=None, fidelity=None)))
+    assert "No synthetic records were made in this run." in page.text
+
+
+def test_a_test_engines_draw_carries_a_banner():
+    measurement, aggregates, _ = release(600)
+    fake = dataclasses.replace(measurement, private=False)
+    page = check(render(ReportInputs(statement(fake, ledger_facts(), "x"), fake, aggregates)))
+    assert "NOT PRIVATE" in page.text
+
+
+def test_the_configured_pages_and_visuals_come_first_and_in_order():
+    given = inputs(
+        visuals={"Work": ("sector:services", "sector:none")},
+        pages={"People": ("health", "age"), "Labour": ("Work",)},
+    )
+    text = render(given)
+    captions = re.findall(r"<figcaption>([^<]+) <span>", text)
+    assert captions[:7] == ["health", "age", "Work", "region", "sector", "town", "languages"]
+    assert re.findall(r'<h3 class="group">([^<]+)', text) == ["People", "Labour", "Other columns"]
+
+
+def test_a_row_as_unit_is_said_throughout():
+    measurement, aggregates, synthetic = release(600)
+    body = statement(measurement, ledger_facts(unit="row"), "x")
+    page = check(render(ReportInputs(body, measurement, aggregates, synthetic)))
+    assert "Several rows of one person" in page.text
+    assert "Rows (noisy)" in page.text
+
+
+@pytest.mark.parametrize(
+    ("formula", "shown"),
+    [
+        (
+            "delta = delta_threshold + (1 - delta_threshold) * delta_noise",
+            "δ = δ<sub>t</sub> + (1 − δ<sub>t</sub>)·δ<sub>g</sub>",
+        ),
+        ("sum Delta_k / s_k^2 <= mu^2", "Σ Δ<sub>k</sub> / <i>s</i><sub>k</sub><sup>2</sup> ≤ μ<sup>2</sup>"),
+        ("z = Phi^-1(x)", "<i>z</i> = Φ<sup>−1</sup>(x)"),
+        ("<b>", "&lt;b&gt;"),
+    ],
+)
+def test_formulas_are_set_in_symbols(formula, shown):
+    assert str(symbols(formula)) == shown
