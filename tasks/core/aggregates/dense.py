@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tasks.core.aggregates.kernels import add_cells
+from tasks.core.aggregates.kernels import add_cells, look_up_cells
 from tasks.core.aggregates.marginals import slot_choices
 from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals, writing
 from tasks.core.records.coded import CodedRecords, Codes
@@ -20,6 +20,7 @@ Integers = npt.NDArray[np.int64]
 
 #: Above this many cells a combination's records are sorted instead.
 _MOST_CELLS = 1 << 22
+_LARGEST_KEY = 1 << 62
 
 
 def count_in_memory(
@@ -68,6 +69,39 @@ class CellCounter:
             add_cells(self._prefix_of(slots[:-1]), self._slots[slots[-1]], sizes[-1], cells)
         filled = np.flatnonzero(cells)
         return np.stack(np.unravel_index(filled, sizes), axis=1).astype(np.int64), cells[filled]
+
+    def holders(self, combination: tuple[int, ...], codes: Integers) -> Iterator[tuple[Integers, Integers]]:
+        """Who is in the given cells: for each choice of slots, records and their row of ``codes``.
+
+        Args:
+            combination: a set of columns.
+            codes: (N, k), each row once, without absent values.
+        """
+        sizes = [self._sizes[column] for column in combination]
+        for slots in slot_choices(combination, self._slot_columns):
+            if math.prod(sizes) > _MOST_CELLS:
+                found = self._matched(slots, codes, sizes)
+            else:
+                numbers = np.full(math.prod(sizes), -1, np.int32)
+                numbers[np.ravel_multi_index(tuple(codes.T), sizes)] = np.arange(len(codes))
+                found = np.empty(self._records, np.int32)
+                look_up_cells(self._prefix_of(slots[:-1]), self._slots[slots[-1]], sizes[-1], numbers, found)
+            records = np.flatnonzero(found >= 0)
+            yield records, found[records].astype(np.int64)
+
+    def _matched(self, slots: tuple[int, ...], codes: Integers, sizes: list[int]) -> npt.NDArray[np.int32]:
+        """Each record's row of ``codes``, or -1, by one integer a row, renumbered before it overflows."""
+        keys, bound = np.zeros(len(codes) + self._records, np.int64), 1
+        for place, (slot, size) in enumerate(zip(slots, sizes, strict=True)):
+            if bound > _LARGEST_KEY // size:
+                keys = np.unique(keys, return_inverse=True)[1]
+                bound = len(keys)
+            keys = keys * size + np.concatenate([codes[:, place], self._slots[slot].astype(np.int64)])
+            bound *= size
+        wanted, own = keys[: len(codes)], keys[len(codes) :]
+        order = np.argsort(wanted)
+        at = order[np.minimum(np.searchsorted(wanted, own, sorter=order), len(codes) - 1)]
+        return np.where(wanted[at] == own, at, -1).astype(np.int32)
 
     def _prefix_of(self, slots: tuple[int, ...]) -> npt.NDArray[np.uint32]:
         """All but the last code of each record's cell as one number; neighbours share it."""

@@ -15,3 +15,16 @@ def add_cells(
     """Count each record's cell: ``cells[prefix * size + last] += 1``; sizes are the caller's promise."""
     for record in range(len(prefix)):
         cells[np.int64(prefix[record]) * size + last[record]] += 1
+
+
+@njit(cache=True)
+def look_up_cells(
+    prefix: npt.NDArray[np.uint32],
+    last: npt.NDArray[np.unsignedinteger],
+    size: int,
+    numbers: npt.NDArray[np.int32],
+    found: npt.NDArray[np.int32],
+) -> None:
+    """Each record's cell's number: ``found = numbers[prefix * size + last]``."""
+    for record in range(len(prefix)):
+        found[record] = numbers[np.int64(prefix[record]) * size + last[record]]

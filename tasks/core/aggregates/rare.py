@@ -3,22 +3,23 @@
 Everything here is read off the table, so what comes out is as sensitive as what goes in.
 """
 
-import math
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
+import pyarrow.parquet as pq
 
-from tasks.core.aggregates.marginals import slot_choices
+from tasks.core.aggregates.dense import CellCounter
 from tasks.core.aggregates.rounding import rounded_down
-from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
-from tasks.core.queries import Resources, identifier, listed, query_text, render
+from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.queries import Resources, query_text
+from tasks.core.records.coded import CodedRecords
 
-_ROWS_A_READ = 1 << 18
+Integers = npt.NDArray[np.int64]
+
+_ROWS_A_READ = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -77,95 +78,74 @@ def rare_by_length(
     return rows
 
 
-def analyse_records(
-    records: Path, marginals: Marginals, resolution: int, resources: Resources = Resources()
-) -> RecordAnalysis:
+def analyse_records(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
     """Assign each record to the shortest length that makes it unique, or else rare (sds.md 2.3).
 
     Args:
-        records: the folder of coded records that the marginals were counted from, all of it.
+        records: what the marginals were counted from, all of it; six bytes a record are used beside.
         marginals: all combinations of each length from 1 on.
         resolution: a count below it is rare.
-        resources: memory (beside two bytes a record), threads, scratch.
     """
-    size = marginals.facts.number_of_records
+    size = records.number_of_records
     unique_at, rare_at = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
-    for length, rows in rare_incidences(records, marginals, max(resolution, 2), resources):
-        ids = rows["record_id"].to_numpy()
-        counts = rows["count"].to_numpy()
-        _first(rare_at, ids[counts < resolution], length)
-        _first(unique_at, ids[counts == 1], length)
+    for found in rare_incidences(records, marginals, max(resolution, 2)):
+        _first(rare_at, found.records[found.counts < resolution], found.length)
+        _first(unique_at, found.records[found.counts == 1], found.length)
     rare_at[unique_at > 0] = 0
     lengths = len(marginals.lengths) + 1
     unique, rare = (np.bincount(at, minlength=lengths)[1:lengths] for at in (unique_at, rare_at))
     return RecordAnalysis(size, tuple(unique.tolist()), tuple(rare.tolist()))
 
 
-def rare_incidences(
-    records: Path, marginals: Marginals, below: int, resources: Resources = Resources()
-) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Every record that holds a combination with a count below ``below``, once per such combination.
+@dataclass(frozen=True)
+class Incidences:
+    """Records that hold a rare combination, once for each, of one length and set of columns.
+
+    Attributes:
+        length: k.
+        combination_id: of the set of columns.
+        records: places of the records, int64 (N,).
+        codes: of the combination that each holds, int64 (N, k).
+        counts: of that combination, int64 (N,).
+    """
+
+    length: int
+    combination_id: int
+    records: Integers
+    codes: Integers
+    counts: Integers
+
+
+def rare_incidences(records: CodedRecords, marginals: Marginals, below: int) -> Iterator[Incidences]:
+    """Every record that holds a combination with a count below ``below``, lengths ascending.
 
     Args:
-        records: the folder of coded records that the marginals were counted from.
-        marginals: what was counted from them.
+        records: what the marginals were counted from.
+        marginals: read a piece at a time.
         below: combinations with a smaller count are looked for.
-        resources: memory, threads, scratch.
-
-    Yields:
-        The length, and rows of record_id (place in the file), combination_id, code_1.., count; lengths
-        and combination ids ascending.
     """
-    facts = marginals.facts
-    with resources.connect() as connection:
-        names = listed([f"slot_{slot}" for slot in range(len(facts.slot_columns))])
-        if not names:
-            return
-        text = render("aggregates/load_numbered_records", slots=names)
-        connection.execute(text, {"records": str(records / "records.parquet")})
-        for length in marginals.lengths:
-            values = {"marginals": str(marginals.path(length)), "below": below}
-            connection.execute(query_text("aggregates/load_rare_cells"), values)
-            yield from ((length, rows) for rows in _incidences(connection, facts, length))
+    counter = CellCounter(records.slots, records.slot_columns, tuple(len(v) + 1 for v in records.values))
+    for length in marginals.lengths:
+        combinations = marginals.facts.counted(length)
+        for combination_id, codes, counts in _rare_cells(marginals, length, below):
+            for held_by, cells in counter.holders(combinations[combination_id], codes):
+                yield Incidences(length, combination_id, held_by, codes[cells], counts[cells])
 
 
-def _incidences(
-    connection: duckdb.DuckDBPyConnection, facts: MarginalFacts, length: int
-) -> Iterator[pa.RecordBatch]:
-    combinations = facts.counted(length)
-    present = connection.sql(query_text("aggregates/rare_combinations")).to_arrow_table()
-    for combination_id in present["combination_id"].to_pylist():
-        combination = combinations[combination_id]
-        sizes = [len(facts.values[column]) + 1 for column in combination]
-        for slots in slot_choices(combination, facts.slot_columns):
-            text = _join_text(slots, sizes)
-            found = connection.sql(text, params={"combination_id": combination_id})
-            yield from found.to_arrow_reader(_ROWS_A_READ)
+def _rare_cells(marginals: Marginals, length: int, below: int) -> Iterator[tuple[int, Integers, Integers]]:
+    """Rare combinations by their set of columns: its id, codes (N, k), counts; a set may come in pieces."""
+    names = [f"code_{place}" for place in range(1, length + 1)]
+    with pq.ParquetFile(marginals.path(length)) as file:
+        for rows in file.iter_batches(_ROWS_A_READ):
+            rare = rows["count"].to_numpy() < below
+            ids = rows["combination_id"].to_numpy()[rare]
+            codes = np.stack([rows[name].to_numpy()[rare] for name in names], axis=1).astype(np.int64)
+            counts = rows["count"].to_numpy()[rare]
+            starts = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]][: len(ids)])
+            for start, end in itertools.pairwise([*starts, len(ids)]):
+                yield int(ids[start]), codes[start:end], counts[start:end]
 
 
-def _join_text(slots: Sequence[int], sizes: Sequence[int]) -> str:
-    slot_names = [f"slot_{slot}" for slot in slots]
-    code_names = [f"code_{place}" for place in range(1, len(slots) + 1)]
-    return render(
-        "aggregates/records_of_rare_cells",
-        cell_key=_key(code_names, sizes),
-        record_key=_key(slot_names, sizes),
-        filled=" and ".join(f"{identifier(name)} > 0" for name in slot_names),
-    )
-
-
-def _key(names: Sequence[str], sizes: Sequence[int]) -> str:
-    """Codes packed into one integer, which joins several times faster than k columns do."""
-    cells = math.prod(sizes)
-    if cells >= 1 << 63:
-        return f"[{', '.join(f'{identifier(name)}::uinteger' for name in names)}]"
-    kind = "uinteger" if cells < 1 << 32 else "ubigint"
-    text = f"{identifier(names[0])}::{kind}"
-    for name, size in zip(names[1:], sizes[1:], strict=True):
-        text = f"({text} * {size}::{kind} + {identifier(name)}::{kind})"
-    return text
-
-
-def _first(at: npt.NDArray[np.uint8], ids: npt.NDArray[np.uint32], length: int) -> None:
+def _first(at: npt.NDArray[np.uint8], ids: Integers, length: int) -> None:
     """Note the length at records that have none yet; lengths come ascending."""
     at[ids[at[ids] == 0]] = length

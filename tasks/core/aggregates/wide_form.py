@@ -1,5 +1,7 @@
 """Between codes and attributes: marginals as `Aggregates`, the wide form that SDS's users know."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -86,7 +88,7 @@ def places_of(marginals: Marginals, length: int) -> Integers:
 
 
 def place_rows(
-    facts: MarginalFacts, combinations: npt.NDArray[np.uint32], codes: list[npt.NDArray[np.uint32]]
+    facts: MarginalFacts, combinations: npt.NDArray[np.uint32], codes: Sequence[npt.NDArray[np.integer]]
 ) -> Integers:
     """Rows of codes as rows of places, int64 (N, length)."""
     columns = np.array(facts.combinations(len(codes)), np.int64).reshape(-1, len(codes))

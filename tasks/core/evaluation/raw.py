@@ -20,7 +20,7 @@ from tasks.core.evaluation.preservation import preservation_by_count, preservati
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
-from tasks.core.records.coded import read_coded_records
+from tasks.core.records.coded import CodedRecords, read_coded_records
 from tasks.core.synthesis.records import SyntheticRecords
 
 #: Called with the fraction done, 0..1.
@@ -66,7 +66,7 @@ class RawEvaluation:
     records: RecordAnalysis
     rare: list[RareByLength]
     distances: list[MarginalDistance]
-    synthetic_records: Path
+    synthetic_records: CodedRecords
     synthetic_marginals: Marginals
 
     def to_dict(self) -> dict[str, Any]:
@@ -88,28 +88,26 @@ def evaluate_raw(
 
     Args:
         inputs: what is compared.
-        folder: an existing folder in the sensitive zone, for the coded synthetic records and their
-            marginals.
+        folder: an existing empty folder in the sensitive zone, for the synthetic records' marginals.
         resources: memory (beside the coded records themselves), threads, scratch.
         progress: called with the fraction done.
     """
     report = progress or (lambda fraction: None)
     synthetic = coded_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
-    records, counted = folder / "synthetic_records", folder / "synthetic_marginals"
-    records.mkdir()
-    counted.mkdir()
-    synthetic.write(records)
-    marginals = count_in_memory(synthetic, counted, max(inputs.sensitive.lengths, default=1))
+    marginals = count_in_memory(synthetic, folder, max(inputs.sensitive.lengths, default=1))
     report(1 / _STEPS)
     against_synthetic = compare(inputs.sensitive, marginals, inputs.resolution, resources)
     against_reportable = compare(inputs.sensitive, inputs.reportable, inputs.resolution, resources)
     report(2 / _STEPS)
     rare = rare_by_length(inputs.sensitive, inputs.resolution, resources)
-    analysis = analyse_records(inputs.records, inputs.sensitive, inputs.resolution, resources)
+    records = read_coded_records(inputs.records)
+    analysis = analyse_records(records, inputs.sensitive, inputs.resolution)
     report(4 / _STEPS)
-    distances = total_variation(read_coded_records(inputs.records), synthetic)
+    distances = total_variation(records, synthetic)
     report(1.0)
-    return RawEvaluation(against_synthetic, against_reportable, analysis, rare, distances, records, marginals)
+    return RawEvaluation(
+        against_synthetic, against_reportable, analysis, rare, distances, synthetic, marginals
+    )
 
 
 def _measures(comparison: Comparison) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.aggregates.rare import rare_incidences
+from tasks.core.aggregates.rare import Incidences, rare_incidences
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import attribute, place_rows
 from tasks.core.evaluation.places import (
@@ -27,6 +27,7 @@ from tasks.core.evaluation.places import (
     side_rows,
 )
 from tasks.core.queries import Resources, identifier, listed, query_text, render
+from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Schema
 
 _ROWS_AN_INSERT = 1 << 20
@@ -53,7 +54,7 @@ def write_selections(
 
 
 def write_rare_combinations(
-    synthetic: tuple[Path, Marginals],
+    synthetic: tuple[CodedRecords, Marginals],
     sensitive: Marginals,
     resolution: int,
     path: Path,
@@ -65,7 +66,7 @@ def write_rare_combinations(
     among the synthetic records, the sensitive count is rounded down to the resolution (sds.md 5).
 
     Args:
-        synthetic: the folder of the coded synthetic records, and their marginals.
+        synthetic: the coded synthetic records, and their marginals.
         sensitive: true counts of the same lengths.
         resolution: at least 1.
         path: the file to write; sensitive.
@@ -76,11 +77,12 @@ def write_rare_combinations(
     with resources.connect() as connection:
         _fill_texts(connection, marginals, places, marginals.facts.schema)
         connection.execute(query_text("evaluation/create_rare_lines"))
-        found = rare_incidences(records, marginals, resolution, resources)
-        for length, of_length in itertools.groupby(found, key=operator.itemgetter(0)):
+        found = rare_incidences(records, marginals, resolution)
+        for length, of_length in itertools.groupby(found, key=operator.attrgetter("length")):
             fill_side(connection, "reference", _rows_of(sensitive, length, sensitive_places), length)
-            for rows in _gathered(rows for _, rows in of_length):
-                _add_rare_lines(connection, _in_places(rows, marginals, length, places), length, resolution)
+            in_places = (_in_places(one, marginals, places) for one in of_length)
+            for rows in _gathered(in_places):
+                _add_rare_lines(connection, rows, length, resolution)
         connection.execute(query_text("evaluation/write_rare_lines"), {"path": str(path)})
 
 
@@ -109,12 +111,11 @@ def _add_rare_lines(
     connection.unregister("side")
 
 
-def _in_places(rows: pa.Table, marginals: Marginals, length: int, places: Integers) -> pa.Table:
-    codes = [rows[f"code_{place}"].to_numpy() for place in range(1, length + 1)]
-    own = place_rows(marginals.facts, rows["combination_id"].to_numpy(), codes)
-    return batch_of_places(places[own], rows["count"].to_numpy()).append_column(
-        "record_id", rows["record_id"]
-    )
+def _in_places(found: Incidences, marginals: Marginals, places: Integers) -> pa.RecordBatch:
+    ids = np.full(len(found.records), found.combination_id, np.uint32)
+    own = place_rows(marginals.facts, ids, list(found.codes.T))
+    combinations = batch_of_places(places[own], found.counts)
+    return combinations.append_column("record_id", pa.array(found.records.astype(np.uint32)))
 
 
 def _fill_texts(

@@ -7,8 +7,6 @@ from tasks.core.records.coded import CodedRecords, Codes, code_type
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
-Integers = npt.NDArray[np.int64]
-
 
 def coded_synthetic(records: SyntheticRecords, schema: Schema) -> CodedRecords:
     """Code the records: declared domains in declared order, other values in code-point order.
@@ -21,14 +19,21 @@ def coded_synthetic(records: SyntheticRecords, schema: Schema) -> CodedRecords:
     for attribute, text in zip(records.attributes, texts, strict=True):
         held[attribute.column].add(text)
     values = tuple(ordered_values(column, own) for column, own in zip(schema.columns, held, strict=True))
-    code_of = [{value: code for code, value in enumerate(own, start=1)} for own in values]
-    columns = np.array([a.column for a in records.attributes], np.int64)
-    codes = np.array(
-        [code_of[a.column][text] for a, text in zip(records.attributes, texts, strict=True)], np.int64
-    )
-    cells = _sorted_cells(records, columns, codes)
-    slots, slot_columns = _slots(cells, schema, [len(own) for own in values], records.number_of_records)
-    return CodedRecords(schema, slots, slot_columns, values, records.number_of_records)
+    slots: list[Codes] = []
+    slot_columns: list[int] = []
+    holder = np.repeat(np.arange(records.number_of_records, dtype=np.int32), np.diff(records.offsets))
+    for index, column in enumerate(schema.columns):
+        code_of = {value: code for code, value in enumerate(values[index], start=1)}
+        coding = np.zeros(len(texts), code_type(len(values[index])))
+        for place, (attribute, text) in enumerate(zip(records.attributes, texts, strict=True)):
+            if attribute.column == index:
+                coding[place] = code_of[text]
+        codes = coding[records.attribute_ids]
+        present = np.flatnonzero(codes)
+        own = _column_slots(holder[present], codes[present], column.max_items, records.number_of_records)
+        slots += own
+        slot_columns += [index] * len(own)
+    return CodedRecords(schema, tuple(slots), tuple(slot_columns), values, records.number_of_records)
 
 
 def ordered_values(column: Column, held: set[str]) -> tuple[str, ...]:
@@ -37,30 +42,18 @@ def ordered_values(column: Column, held: set[str]) -> tuple[str, ...]:
     return (*declared, *sorted(held - set(declared)))
 
 
-def _sorted_cells(records: SyntheticRecords, columns: Integers, codes: Integers) -> tuple[Integers, ...]:
-    """Record, column and code of every attribute held, in that order."""
-    record = np.repeat(np.arange(records.number_of_records, dtype=np.int64), np.diff(records.offsets))
-    column, code = columns[records.attribute_ids], codes[records.attribute_ids]
-    order = np.lexsort((code, column, record))
-    return record[order], column[order], code[order]
-
-
-def _slots(
-    cells: tuple[Integers, ...], schema: Schema, sizes: list[int], number_of_records: int
-) -> tuple[tuple[Codes, ...], tuple[int, ...]]:
-    record, column, code = cells
-    starts = np.r_[True, (record[1:] != record[:-1]) | (column[1:] != column[:-1])][: len(record)]
-    run = np.flatnonzero(starts)
-    place = np.arange(len(record)) - run[np.cumsum(starts) - 1]
-    slots: list[Codes] = []
-    slot_columns: list[int] = []
-    for index, about in enumerate(schema.columns):
-        own = column == index
-        most = int(place[own].max(initial=-1)) + 1
-        for slot in range(max(about.max_items, most)):
-            here = own & (place == slot)
-            filled = np.zeros(number_of_records, code_type(sizes[index]))
-            filled[record[here]] = code[here]
-            slots.append(filled)
-            slot_columns.append(index)
-    return tuple(slots), tuple(slot_columns)
+def _column_slots(
+    holder: npt.NDArray[np.int32], codes: Codes, least: int, number_of_records: int
+) -> list[Codes]:
+    """Slots of one column: each record's codes ascending from the first on."""
+    if (holder[1:] == holder[:-1]).any():
+        order = np.lexsort((codes, holder))
+        holder, codes = holder[order], codes[order]
+    starts = np.flatnonzero(np.r_[True, holder[1:] != holder[:-1]][: len(holder)])
+    place = np.arange(len(holder)) - np.repeat(starts, np.diff(np.r_[starts, len(holder)]))
+    slots = []
+    for slot in range(max(least, int(place.max(initial=-1)) + 1)):
+        filled = np.zeros(number_of_records, codes.dtype)
+        filled[holder[place == slot]] = codes[place == slot]
+        slots.append(filled)
+    return slots

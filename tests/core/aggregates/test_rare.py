@@ -21,11 +21,11 @@ ABC = Schema(tuple(Column(name) for name in "ABC"))
 ONE_THREAD = Resources(threads=1)
 
 
-def counted(records: CodedRecords, folder: Path, length: int = 3) -> tuple[Path, Marginals]:
+def counted(records: CodedRecords, folder: Path, length: int = 3) -> tuple[CodedRecords, Marginals]:
     (folder / "records").mkdir(parents=True)
     (folder / "marginals").mkdir()
     records.write(folder / "records")
-    return folder / "records", count_marginals(folder / "records", folder / "marginals", length, ONE_THREAD)
+    return records, count_marginals(folder / "records", folder / "marginals", length, ONE_THREAD)
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_t2_rare_combinations_by_length(tmp_path: Path, resolution: int, expecte
 )
 def test_t2_records_by_their_shortest_length(tmp_path: Path, resolution: int, rare, unique, risky) -> None:
     records, marginals = counted(coded(ABC, T1), tmp_path)
-    found = analyse_records(records, marginals, resolution, ONE_THREAD)
+    found = analyse_records(records, marginals, resolution)
     assert (found.rare, found.unique, found.risky) == (rare, unique, risky)
 
 
 def test_t2_protected_record_analysis(tmp_path: Path) -> None:
-    found = analyse_records(*counted(coded(ABC, T1), tmp_path), 2, ONE_THREAD).protected(2)
+    found = analyse_records(*counted(coded(ABC, T1), tmp_path), 2).protected(2)
     assert (found.number_of_records, found.unique, found.rare, found.risky) == (
         4,
         (2, 0, 0),
@@ -76,7 +76,7 @@ def test_t2_protected_record_analysis(tmp_path: Path) -> None:
 def test_record_analysis_is_that_of_the_oracle(tmp_path_factory, table, resolution) -> None:
     schema = Schema((Column("A"), Column("M", delimiter=";", max_items=3), Column("B")))
     records, marginals = counted(coded(schema, table), tmp_path_factory.mktemp("oracle"))
-    found = analyse_records(records, marginals, resolution, ONE_THREAD)
+    found = analyse_records(records, marginals, resolution)
     unique, rare = [0, 0, 0], [0, 0, 0]
     counts = {length: count(table, length) for length in (1, 2, 3)}
     for record in table:
@@ -92,7 +92,7 @@ def test_record_analysis_is_that_of_the_oracle(tmp_path_factory, table, resoluti
     assert found.number_of_records == len(table)
 
 
-def test_codes_too_many_to_pack_into_one_integer_are_joined_too(tmp_path: Path) -> None:
+def test_codes_too_many_for_one_integer_are_looked_up_too(tmp_path: Path) -> None:
     sizes = [70_000] * 4
     generator = np.random.default_rng(5)
     slots = tuple(generator.choice([1, 2, 70_000], 50).astype(np.uint32) for _ in sizes)
@@ -101,8 +101,7 @@ def test_codes_too_many_to_pack_into_one_integer_are_joined_too(tmp_path: Path) 
     small = coded(Schema(tuple(Column(str(i)) for i in range(4))), table)
     wide = CodedRecords(small.schema, slots, small.slot_columns, values, 50)
     found = [
-        analyse_records(*counted(records, tmp_path / str(i), 4), 3, ONE_THREAD)
-        for i, records in enumerate((small, wide))
+        analyse_records(*counted(records, tmp_path / str(i), 4), 3) for i, records in enumerate((small, wide))
     ]
     assert found[0] == found[1]
     assert sum(found[0].risky) > 0
