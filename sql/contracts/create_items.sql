@@ -6,18 +6,25 @@ from (
     select
         subject,
         replace(
-            replace(trim(item, $whitespace), ';', '<semicolon>'),
+            replace(
+                case
+                    when regexp_matches(item, $white_edge) then trim(item, $whitespace)
+                    else item
+                end,
+                ';', '<semicolon>'
+            ),
             ':', '<colon>'
         ) as value
     from (
         select
             subject,
-            unnest(split) as item
+            unnest(${items}) as item
         from (
             select
-                coalesce(lower(trim(${subject}, $whitespace)), '') as subject,
-                ${items} as split
+                ${cell} as cell,
+                coalesce(lower(trim(${subject}, $whitespace)), '') as subject
             from raw
+            where ${cell} is not null
         )
     )
 )

@@ -137,3 +137,12 @@ def test_unbinned_numbers_are_refused_by_position_where_values_may_be_judged(tmp
     judged(
         source, contract_of(columns, head), Declarations(bins={"weight": (0, 1000)})
     ).profile.require_bins()
+
+
+def test_cells_are_normalised_as_the_encoder_does(tmp_path: Path) -> None:
+    rows = ("1,\u00a0north\u2003, 40 ,\u3000da | en|da ,  ,", "\t2,south\x1f,,|,x,", " 3 ,0,0,0|0,0,")
+    judgement = judged(write_table(tmp_path / "t.csv", rows), contract_of())
+    assert violations(judgement.results) == []
+    numbers = {row["rule"]: row["number"] for row in judgement.counts.to_pylist()}
+    assert numbers["remark: at most 3 distinct values"] == 1
+    assert numbers["ward: at most 40 % empty"] == pytest.approx(100 / 3)
