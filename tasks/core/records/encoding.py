@@ -23,7 +23,7 @@ from tasks.core.queries import Resources
 from tasks.core.records.batches import Progress, read_batches
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import CellCollector, RawColumn
-from tasks.core.records.coded import CodedRecords, Codes
+from tasks.core.records.coded import CodedRecords, Codes, code_type
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.keyed_choices import Hashes, KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
@@ -126,12 +126,13 @@ class _Encoder:
         for column in self._schema.columns:
             columns.append(self._coded(raw.pop(0), column))
         records = self._records(ids, columns, number_of_rows)
-        slots, slot_columns = self._slots(records, columns)
+        joined, values = self._joined(records, columns)
         tags = None
         if self._options.tags:
             tags = self._choices.of_pairs("tag", records.identities, np.zeros(records.number, np.uint64))
-        values = tuple(column.values for column in columns)
-        return CodedRecords(self._schema, tuple(slots), tuple(slot_columns), values, records.number, tags)
+        slots = tuple(codes for of_column in joined for codes in of_column)
+        slot_columns = tuple(index for index, of_column in enumerate(joined) for _ in of_column)
+        return CodedRecords(self._schema, slots, slot_columns, tuple(values), records.number, tags)
 
     def _read(self, headers: Headers, positions: list[int], subject: int | None) -> list[RawColumn]:
         """The cells of every column, the subject ids last."""
@@ -185,33 +186,58 @@ class _Encoder:
         texts = ["\0".join(coded.values[code - 1] for code in items) for items in coded.sets()]
         return coded.cells, self._choices.of_texts(f"items {column.name}", texts)
 
-    def _slots(self, records: Records, columns: Sequence[_CodedColumn]) -> tuple[list[Codes], list[int]]:
-        """The records' codes, and the column of each slot.
+    def _joined(
+        self, records: Records, columns: Sequence[_CodedColumn]
+    ) -> tuple[list[list[Codes]], list[tuple[str, ...]]]:
+        """For each column its slots, record by record, and its values.
 
         Raises:
             InputError: values in conflict, where joining is not total.
         """
-        slots: list[Codes] = []
-        slot_columns: list[int] = []
+        joined: list[list[Codes]] = []
+        values: list[tuple[str, ...]] = []
         conflicts = []
-        for index, (column, coded) in enumerate(zip(self._schema.columns, columns, strict=True)):
+        for column, coded in zip(self._schema.columns, columns, strict=True):
             words = self._choices.words(f"choice {column.name}")
             hashes = self._choices.of_codes(f"value {column.name}", coded.values)
             if isinstance(coded, ItemCells):
-                joined = join_cells(records, coded, column.max_items, hashes, words)
+                slots = join_cells(records, coded, column.max_items, hashes, words)
             else:
                 codes, conflict = join_column(records, coded.codes, hashes, words)
-                joined = [codes]
+                slots = [codes]
                 if conflict:
                     conflicts.append(column.name)
-            slots += joined
-            slot_columns += [index] * len(joined)
+            if column.is_open:
+                slots, held = _held_values(slots, coded.values)
+            else:
+                held = coded.values
+            joined.append(slots)
+            values.append(held)
         if conflicts and not self._options.total:
             raise InputError(
                 "A subject must have one value in each single-valued column, but some have several in "
                 f"{', '.join(map(repr, conflicts))}: declare these in multi_value_columns, or mend the rows."
             )
-        return slots, slot_columns
+        return joined, values
+
+
+def _held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes], tuple[str, ...]]:
+    """The same slots and values, without the values that no record holds.
+
+    What a cap, a conflict or a dropped row took away must not even be a candidate: an open domain is
+    that of the records as they are counted (privacy.md, C7), or one subject could bring any number
+    of values into it.
+    """
+    held = np.zeros(len(values) + 1, dtype=np.bool_)
+    for codes in slots:
+        held[codes] = True
+    held[0] = True
+    if held.all():
+        return slots, values
+    kind = code_type(int(held.sum()) - 1)
+    recoded = (np.cumsum(held) - 1).astype(kind)
+    kept = np.flatnonzero(held[1:])
+    return [recoded[codes] for codes in slots], tuple(values[index] for index in kept)
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
