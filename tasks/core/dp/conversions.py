@@ -72,8 +72,9 @@ def gdp_mu(epsilon: Number, delta: Number) -> float:
     check_claim(epsilon, delta)
     with precision(_BITS) as mp:
         epsilon, delta = number(epsilon), number(delta)
-        # mu = sqrt(2 (eps + 2 ln(2 / delta))) is far beyond any solution.
-        high = mp.sqrt(2 * (epsilon + 2 * mp.log(2 / delta)))
+        high = mp.sqrt(2 * epsilon)
+        while _gdp_delta(high, epsilon) <= delta:
+            high *= 2
         return float_below(_bisect(lambda mu: _gdp_delta(mu, epsilon) <= delta, mp.mpf(0), high)[0])
 
 
