@@ -12,8 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tasks.core.aggregates.kernels import add_cells, look_up_cells
-from tasks.core.aggregates.marginals import slot_choices
-from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals, writing
+from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals, slot_choices, writing
 from tasks.core.records.coded import CodedRecords, Codes
 
 Integers = npt.NDArray[np.int64]

@@ -4,7 +4,6 @@ One partition of a table is counted by itself and gives a partial; partials of o
 partition is the ordinary case. What does not fit within the memory limit is spilled.
 """
 
-import itertools
 import json
 import math
 import tempfile
@@ -22,6 +21,7 @@ from tasks.core.aggregates.stored_marginals import (
     MarginalsWriter,
     check_same_table,
     read_marginals,
+    slot_choices,
     writing,
 )
 from tasks.core.queries import Resources, identifier, listed, render
@@ -143,18 +143,6 @@ def facts_of(partition: Path) -> MarginalFacts:
         number_of_records=pq.read_metadata(partition / "records.parquet").num_rows,
         workload={},
     )
-
-
-def slot_choices(combination: tuple[int, ...], slot_columns: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Every choice of slots that a combination of columns stands for, each ascending.
-
-    One for single-valued columns; for m of a multi-valued column's slots, all C(slots, m) choices.
-    """
-    wanted = [(column, len(list(same))) for column, same in itertools.groupby(combination)]
-    places = [[slot for slot, owner in enumerate(slot_columns) if owner == column] for column, _ in wanted]
-    pools = [itertools.combinations(own, size) for own, (_, size) in zip(places, wanted, strict=True)]
-    for choice in itertools.product(*pools):
-        yield tuple(itertools.chain.from_iterable(choice))
 
 
 def _load(connection: duckdb.DuckDBPyConnection, records: Path, facts: MarginalFacts) -> None:

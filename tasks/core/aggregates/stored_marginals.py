@@ -144,6 +144,18 @@ def read_marginals(folder: Path) -> Marginals:
     return Marginals(folder, facts)
 
 
+def slot_choices(combination: tuple[int, ...], slot_columns: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every choice of slots that a combination of columns stands for, each ascending.
+
+    One for single-valued columns; for m of a multi-valued column's slots, all C(slots, m) choices.
+    """
+    wanted = [(column, len(list(same))) for column, same in itertools.groupby(combination)]
+    places = [[slot for slot, owner in enumerate(slot_columns) if owner == column] for column, _ in wanted]
+    pools = [itertools.combinations(own, size) for own, (_, size) in zip(places, wanted, strict=True)]
+    for choice in itertools.product(*pools):
+        yield tuple(itertools.chain.from_iterable(choice))
+
+
 def check_same_table(facts: Sequence[MarginalFacts]) -> None:
     """Raise unless partials are of partitions of one table: same schema, slots, dictionary, workload."""
     first = facts[0]

@@ -70,8 +70,11 @@ def test_t1_and_t2_in_sds_s_files(tmp_path: Path) -> None:
         ["1", "6", "2", str(2 / 6)], ["2", "8", "5", "0.625"], ["3", "3", "3", "1.0"],
     ]  # fmt: skip
     assert found["sensitive_analysis_by_length"] == [
-        ["combo_length", "sen_rare", "sen_rare_pct"]
-        + ["sen_unique", "sen_unique_pct", "sen_risky", "sen_risky_pct"],
+        [
+            "combo_length",
+            *("sen_rare", "sen_rare_pct", "sen_unique", "sen_unique_pct"),
+            *("sen_risky", "sen_risky_pct"),
+        ],
         ["1", "0", "0.0", "2", "50.0", "2", "50.0"],
         ["2", "0", "0.0", "0", "0.0", "0", "0.0"],
         ["3", "0", "0.0", "0", "0.0", "0", "0.0"],
