@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from tasks.core.queries import query_text
 from tasks.core.records.coded import Codes, code_type
+from tasks.core.records.kernels import mark
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class CellCollector:
         if indices.null_count:
             indices = indices.fill_null(size)
         rows = indices.to_numpy().astype(code_type(size))
-        self._used[-1][rows] = True
+        mark(rows, self._used[-1])
         self._parts.append((rows, self._size - size, size))
 
     def finish(self) -> RawColumn:

@@ -25,6 +25,7 @@ from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import CellCollector, RawColumn
 from tasks.core.records.coded import CodedRecords, Codes, code_type
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.kernels import mark
 from tasks.core.records.keyed_choices import Hashes, KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
 from tasks.core.records.reading import Headers, InputFile, column_positions, read_headers, require_flat
@@ -230,7 +231,7 @@ def _held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Code
     """
     held = np.zeros(len(values) + 1, dtype=np.bool_)
     for codes in slots:
-        held[codes] = True
+        mark(codes, held)
     held[0] = True
     if held.all():
         return slots, values

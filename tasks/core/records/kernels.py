@@ -113,6 +113,13 @@ def fold_hashes(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def mark(codes, seen) -> None:  # type: ignore[no-untyped-def]
+    """Set ``seen[code]`` for every code that occurs."""
+    for row in range(len(codes)):
+        seen[codes[row]] = True
+
+
+@njit(cache=True)
 def join_values(  # type: ignore[no-untyped-def]
     rows: _I64, starts: _I64, codes, identities: _U64, of_code: _U64, k0: np.uint64, k1: np.uint64
 ):
