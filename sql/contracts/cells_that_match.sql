@@ -3,5 +3,5 @@ from cell_values
 where
     column_id = $column_id
     and list_bool_or(
-        list_transform($patterns, lambda pattern : regexp_matches(value, pattern))
+        list_transform($patterns, lambda pattern: regexp_matches(value, pattern))
     )

@@ -21,11 +21,11 @@ from (
             unnest(${items}) as item
         from (
             select
-                ${cell} as cell,
+                ${cell} as raw_cell,
                 coalesce(lower(trim(${subject}, $whitespace)), '') as subject
             from raw
             where ${cell} is not null
-        )
-    )
-)
+        ) as filled
+    ) as split
+) as normalised
 where value <> '' and (value <> '0' or $zero_is_value)

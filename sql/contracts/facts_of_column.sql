@@ -3,10 +3,11 @@ with cells as (
         value,
         number,
         case
-            when regexp_full_match(
-                value,
-                '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?'
-            )
+            when
+                regexp_full_match(
+                    value,
+                    '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?'
+                )
                 then try_cast(value as double)
         end as quantity
     from cell_values

@@ -1,3 +1,2 @@
-select
-    count(distinct nullif(lower(trim(${subject}, $whitespace)), '')) as number
+select count(distinct nullif(lower(trim(${subject}, $whitespace)), '')) as number
 from raw

@@ -3,5 +3,5 @@ from (
     select subject
     from items
     group by subject
-    having count(*) > $limit
-)
+    having count(*) > $most
+) as over

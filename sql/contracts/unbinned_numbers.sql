@@ -2,7 +2,7 @@ select column_id
 from cell_values
 group by column_id
 having
-    count(*) > $limit
+    count(*) > $most
     and bool_and(
         regexp_full_match(
             value,

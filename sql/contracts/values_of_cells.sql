@@ -1,6 +1,6 @@
 insert into cell_values
 select
-    $column_id as column_id,
+    $column_id,
     value,
     sum(number) as number
 from (
@@ -9,8 +9,8 @@ from (
         replace(
             replace(
                 case
-                    when regexp_matches(cell, $white_edge) then trim(cell, $whitespace)
-                    else cell
+                    when regexp_matches(raw_cell, $white_edge) then trim(raw_cell, $whitespace)
+                    else raw_cell
                 end,
                 ';', '<semicolon>'
             ),
@@ -18,11 +18,11 @@ from (
         ) as value
     from (
         select
-            ${cell} as cell,
+            ${cell} as raw_cell,
             count(*) as number
         from raw
         group by ${cell}
-    )
-)
+    ) as distinct_cells
+) as normalised
 where value <> '' and (value <> '0' or $zero_is_value)
 group by value

@@ -1,6 +1,6 @@
 insert into cell_values
 select
-    $column_id as column_id,
+    $column_id,
     value,
     count(*) as number
 from items

@@ -7,6 +7,9 @@ happen to look so is named in the contract with a declared domain, and then isn'
 
 import re
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 EMAIL = (r"[^\s@]+@[^\s@]+\.[^\s@.]+",)
 
 TELEPHONE = (
@@ -45,4 +48,8 @@ def pattern_problem(pattern: str) -> str:
         return f"must be a regular expression: {error.msg}."
     if _NOT_RE2.search(re.sub(r"\\.", "", pattern)) or _NOT_RE2_ESCAPES.search(pattern):
         return "must not use look-around, back-references, inline flags or possessive repetition."
+    try:
+        pc.match_substring_regex(pa.array([""]), pattern)
+    except pa.ArrowInvalid:
+        return "must be a regular expression that RE2 takes."
     return ""

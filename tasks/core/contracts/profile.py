@@ -85,7 +85,7 @@ def profile(
     )
     some_values = tuple(_some_values(connection, rule) for rule in rules)
     unbinned = connection.execute(
-        query_text("contracts/unbinned_numbers"), {"limit": MOST_UNBINNED_NUMBERS}
+        query_text("contracts/unbinned_numbers"), {"most": MOST_UNBINNED_NUMBERS}
     ).fetchall()
     open_columns = {index for index, column in enumerate(schema.columns) if column.is_open}
     found = tuple(positions[index] + 1 for (index,) in unbinned if index in open_columns)
@@ -159,14 +159,14 @@ def load_values(connection: duckdb.DuckDBPyConnection, schema: Schema, rules: li
             _execute(connection, render("contracts/values_of_cells", cell=cell), values)
             continue
         subject = identifier(_SUBJECT) if schema.subject_id is not None else "cast(rowid as varchar)"
-        items = "cell" if kinds[_cell(index)].endswith("[]") else "string_split(cell, $delimiter)"
+        items = "raw_cell" if kinds[_cell(index)].endswith("[]") else "string_split(raw_cell, $delimiter)"
         query = render("contracts/create_items", cell=cell, subject=subject, items=items)
         _execute(connection, query, values)
         _execute(connection, query_text("contracts/values_of_items"), values)
         for number, rule in enumerate(rules):
             if rule.kind == "items of a subject" and rule.column_id == index:
                 query = query_text("contracts/subjects_over_items")
-                over[number] = _execute(connection, query, {"limit": int(rule.detail)})
+                over[number] = _execute(connection, query, {"most": int(rule.detail)})
     return over
 
 
@@ -215,7 +215,7 @@ def _some_values(connection: duckdb.DuckDBPyConnection, rule: Rule) -> tuple[str
     values = {
         "column_id": rule.column_id,
         "allowed": list(rule.allowed),
-        "limit": len(rule.allowed) + 1,
+        "most": len(rule.allowed) + 1,
     }
     rows = connection.execute(query_text("contracts/some_values"), values).fetchall()
     return tuple(value for (value,) in rows)

@@ -70,3 +70,11 @@ def test_duckdb_reads_every_pattern_as_python_does() -> None:
                     "select regexp_matches(unnest($texts), $pattern)", {"texts": texts, "pattern": pattern}
                 ).fetchall()
                 assert [found for (found,) in rows] == [bool(re.search(pattern, text)) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "pattern", ["(", "(?=a)", "(?<!a)b", r"(a)\1", "(?i)a", "a++", "a{2000}", r"a\Z", "(?P<n>a)", "[z-a]"]
+)
+def test_what_the_two_read_differently_is_refused(pattern: str) -> None:
+    assert pattern_problem(pattern)
+    assert pattern_problem(r"^\(?a{2,3}[+*]$") == ""
