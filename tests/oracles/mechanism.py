@@ -1,18 +1,19 @@
 """The measuring step taken apart, so that one part can be exchanged for a wrong one.
 
-`exact` is everything before the noise, in compiled parts; `released` runs the lengths of one draw with a
-plan and a `Lengths` of the caller's choice.
+`tuple_counts` is the exact part of one length; `released` runs one draw with a plan and a `Lengths` of the
+caller's choice.
 """
 
 import numpy as np
 
+from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.candidates import SizeRule
-from tasks.core.dp.contribution import Bounds
 from tasks.core.dp.first_length import ValueCounts
 from tasks.core.dp.kernels import CANDIDATE
 from tasks.core.dp.lengths import Draw, Lengths
 from tasks.core.dp.longer_lengths import TupleCounts
+from tasks.core.dp.release import _noisy_count
 
 
 def plan_of(mu, levels, threshold_delta=0.0, sigmas=None):
@@ -30,18 +31,6 @@ def plan_of(mu, levels, threshold_delta=0.0, sigmas=None):
     )
 
 
-def first_counts(records, limit, counting=ValueCounts):
-    """{(column, code): count} of the candidates of length 1, with at most ``limit`` values a record."""
-    counted = counting.of(records, True)
-    counted.drop(records, limit)
-    found = {}
-    for index, column in enumerate(records.schema.columns):
-        exact = counted.of_column(index)
-        for code in counted.candidates(index, column).tolist():
-            found[index, code + 1] = int(exact[code])
-    return found
-
-
 def tuple_counts(records, lattice, length, limit, rule):
     """{(columns, codes): count} of the candidates of a length k >= 2 (dense), dropped to ``limit``."""
     codes = np.array(records.slots, np.uint8).reshape(len(records.slots), records.number_of_records)
@@ -51,23 +40,24 @@ def tuple_counts(records, lattice, length, limit, rule):
     return counts
 
 
-def released(records, parameters, plan, stream, lengths=Lengths):
-    """The levels of one draw, by lengths in turn, without the noisy count."""
+def released(records, parameters, plan, stream, lengths):
+    """The noisy count and the lengths of one draw."""
+    number_of_records, _ = _noisy_count(records.number_of_records, plan, stream)
     asked = Draw(records, parameters, stream, lambda: None, lambda step, share: None, SizeRule())
     drawn = lengths(asked, plan)
     drawn.first(drawn.counting.of(records, parameters.contribution != "schema"))
     for length in range(2, parameters.reporting_length + 1):
         drawn.longer(length)
-    return drawn
+    return number_of_records, drawn
 
 
 class WithoutRoot(Lengths):
-    """Wrong: noise sigma_k instead of sigma_k sqrt(Delta_k)."""
+    """Wrong: noise sigma_k instead of sigma_k sqrt(Delta_k), without rule 9's assertion, which sees it."""
 
     counting = ValueCounts
 
     def _scale(self, bounds, sensitivity):
-        return super()._scale(Bounds(bounds.width, bounds.length, bounds.candidates), 1)
+        return thresholds.scale(self._plan.sigmas[bounds.length - 1], 1)
 
 
 class WithoutEmptyCells(Lengths):

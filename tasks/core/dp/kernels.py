@@ -93,9 +93,10 @@ def _prefix(slot_sets, index, codes, rows, sizes, keys):
             shared += 1
     for depth in range(shared, length - 1):
         slot = slot_sets[index, depth]
-        _extend(keys[depth], sizes[slot], codes[slot, rows[0] : rows[1]], keys[depth + 1])
+        _extend(keys[depth], np.uint64(sizes[slot]), codes[slot, rows[0] : rows[1]], keys[depth + 1])
     last = slot_sets[index, length - 1]
-    return keys[length - 1], sizes[last], codes[last, rows[0] : rows[1]]
+    # Unsigned, because a place that can't be negative is looked up without a check for it.
+    return keys[length - 1], np.uint64(sizes[last]), codes[last, rows[0] : rows[1]]
 
 
 @njit(cache=True)

@@ -69,6 +69,8 @@ def spurious_bounded(rule: Thresholds, bounds: Bounds, scale: Fraction, survivor
     """
     candidates = bounds.candidates or 0
     least = thresholds.level_threshold(rule, bounds.length, scale, survivors_before, candidates) or 1
+    if candidates <= MOST_SPURIOUS:
+        return least
     step = 1
     while thresholds.expected_spurious(scale, least, candidates) > MOST_SPURIOUS:
         least, step = least + step, 2 * step

@@ -157,6 +157,8 @@ def release(
 
     The empty candidates of all tables have the same chance, so one binomial and one subset serve them all.
     """
+    if not tables:
+        return
     held = law.draw(stream, sum(len(table.keys) for table in tables.values()))
     empty = sum(table.empty for table in tables.values())
     passing = noise.binomial(stream, empty, law.upper_tail(threshold))

@@ -1,0 +1,179 @@
+"""Audit A1: one record more changes the exact part of the measurement by no more than the noise covers.
+
+With the coins pinned, of any table D and record x: every count of D + x is that of D or one more, at most
+Delta_k of them are more, new candidates of length 1 have a count of 1, and candidates of longer lengths are
+the same for the same survivors (privacy.md 1.2, steps ii and iii). Each test of a wrong part shows that the
+audit catches it.
+"""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from tasks.core.dp.candidates import SizeRule
+from tasks.core.dp.first_length import ValueCounts
+from tasks.core.dp.release import sample
+from tests.core.dp.test_longer_lengths import add, dense_cells, lattice_of, sparse_cells
+from tests.oracles import measuring
+from tests.oracles.mechanism import UntruncatedValues, tuple_counts
+
+AUDIT = settings(
+    max_examples=500,
+    derandomize=True,
+    deadline=None,
+    database=None,
+    report_multiple_bugs=False,
+    phases=[Phase.generate],
+)
+
+
+@st.composite
+def neighbours(draw):
+    """A table, the same with one record more somewhere in it, and the numbers of values."""
+    schema, sizes = draw(measuring.schemas(3))
+    one = measuring.rows_of(schema, sizes)
+    rows = draw(st.lists(one, max_size=6))
+    more = [*rows]
+    more.insert(draw(st.integers(0, len(rows))), draw(one))
+    values = measuring.all_values(sizes)
+    return measuring.coded(schema, rows, values), measuring.coded(schema, more, values), sizes
+
+
+def by_position(records):
+    """Wrong: coins that belong to a row's place."""
+    return dataclasses.replace(records, tags=np.arange(records.number_of_records, dtype=np.uint64))
+
+
+def assert_close(fewer, more, limit):
+    changes = {cell: count - fewer.get(cell, 0) for cell, count in more.items()}
+    assert set(fewer) <= set(more)
+    assert set(changes.values()) <= {0, 1}
+    assert sum(changes.values()) <= limit
+    assert all(changes[cell] == 1 for cell in set(more) - set(fewer))
+
+
+def length_1(records, limit, counting):
+    counted = counting.of(records, True)
+    counted.drop(records, limit)
+    return {
+        (index, code): int(counted.of_column(index)[code])
+        for index, column in enumerate(records.schema.columns)
+        for code in counted.candidates(index, column).tolist()
+    }
+
+
+def audit_length_1(changed=lambda records: records, counting=ValueCounts):
+    @AUDIT
+    @given(neighbours(), st.integers(1, 4))
+    def audit(pair, limit):
+        fewer, more = (length_1(changed(records), limit, counting) for records in pair[:2])
+        assert_close(fewer, more, limit)
+
+    audit()
+
+
+def audit_longer_lengths(changed=lambda records: records):
+    @AUDIT
+    @given(neighbours(), st.integers(1, 4), st.sampled_from([SizeRule(), SizeRule(0, 0, 0)]), st.data())
+    def audit(pair, limit, rule, data):
+        *tables, sizes = pair
+        schema = tables[0].schema
+        lattice, survivors = lattice_of(schema, sizes)
+        for length in range(2, min(schema.width, 4) + 1):
+            both = [tuple_counts(changed(records), lattice, length, limit, rule) for records in tables]
+            fewer, more = ({**dense_cells(counts), **sparse_cells(counts)} for counts in both)
+            assert set(fewer) == set(more)
+            assert_close(fewer, more, limit)
+            wanted = measuring.candidates(schema, sizes, survivors, length)
+            survivors = data.draw(st.sets(st.sampled_from(sorted(wanted)))) if wanted else set()
+            add(lattice, schema, length, survivors)
+
+    audit()
+
+
+def audit_record_limit(sampled):
+    @AUDIT
+    @given(neighbours(), st.integers(0, 5), st.integers(1, 12))
+    def audit(pair, limit, noisy_count):
+        fewer, more = (
+            length_1(sampled(records, limit, noisy_count), 99, ValueCounts) for records in pair[:2]
+        )
+        assert_close(fewer, more, pair[0].schema.width)
+
+    audit()
+
+
+def first_rows(records, limit, noisy_count):
+    """Wrong: the first N records."""
+    return dataclasses.replace(
+        records,
+        slots=tuple(codes[:limit] for codes in records.slots),
+        number_of_records=min(limit, records.number_of_records),
+        tags=records.tags[:limit],
+    )
+
+
+def smallest_tags(records, limit, noisy_count):
+    """Wrong: the records with the N smallest hashes."""
+    rows = np.argsort(records.tags)[:limit]
+    return dataclasses.replace(
+        records,
+        slots=tuple(codes[rows] for codes in records.slots),
+        number_of_records=len(rows),
+        tags=records.tags[rows],
+    )
+
+
+def test_a1_length_1():
+    audit_length_1()
+
+
+def test_a1_longer_lengths():
+    audit_longer_lengths()
+
+
+def test_a1_rule_14_record_limit():
+    audit_record_limit(sample)
+
+
+def test_a1_catches_coins_of_a_rows_position_at_length_1():
+    with pytest.raises(AssertionError):
+        audit_length_1(by_position)
+
+
+def test_a1_catches_candidates_of_before_the_truncation():
+    """G3."""
+    with pytest.raises(AssertionError):
+        audit_length_1(counting=UntruncatedValues)
+
+
+def test_a1_catches_coins_of_a_rows_position_at_longer_lengths():
+    with pytest.raises(AssertionError):
+        audit_longer_lengths(by_position)
+
+
+@pytest.mark.parametrize("wrong", [first_rows, smallest_tags])
+def test_a1_catches_a_record_limit_at_distance_two(wrong):
+    """G8, and rule 14's N smallest hashes."""
+    with pytest.raises(AssertionError):
+        audit_record_limit(wrong)
+
+
+def test_rule_13_positional_coins_would_move_many_tuples_of_others():
+    """300 records of 20 values, 3 counted: without its first one, each of the others keeps other values."""
+    rng = np.random.default_rng(0)
+    rows = [tuple(frozenset({int(code)}) for code in rng.integers(1, 3, 20)) for _ in range(300)]
+    schema = measuring.table([f"c{i}" for i in range(20)], []).schema
+    distances = {}
+    for name, changed in (("tags", lambda records: records), ("position", by_position)):
+        fewer, more = (
+            length_1(changed(measuring.coded(schema, some, measuring.all_values([2] * 20))), 3, ValueCounts)
+            for some in (rows[1:], rows)
+        )
+        cells = set(fewer) | set(more)
+        distances[name] = np.sqrt(sum((more.get(cell, 0) - fewer.get(cell, 0)) ** 2 for cell in cells))
+    assert distances["tags"] <= np.sqrt(3)
+    assert distances["position"] > 10
