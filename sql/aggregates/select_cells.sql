@@ -1,7 +1,8 @@
 -- The cells are made first and filtered afterwards: filtering the records costs half as much again.
 with cells as materialized (
-    ${cells}
+    select * from ${cells}
 )
+
 select
     combination_id,
     ${codes},

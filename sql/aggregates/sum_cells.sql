@@ -1,7 +1,8 @@
 -- Several choices of slots stand for one combination wherever a column is multi-valued.
 with cells as materialized (
-    ${cells}
+    select * from ${cells}
 )
+
 select
     combination_id,
     ${codes},

@@ -1,2 +1,2 @@
 create or replace table texts as
-select place, attribute from rows_of_texts
+select * from rows_of_texts

@@ -194,7 +194,7 @@ def _batch_text(batch: list[_Query], length: int) -> str:
     one_choice_each = len({query.combination_id for query in batch}) == len(batch)
     return render(
         "aggregates/select_cells" if one_choice_each else "aggregates/sum_cells",
-        cells="\nunion all\n".join(_cells_text(query) for query in batch),
+        cells="(" + "\nunion all\n".join(_cells_text(query) for query in batch) + ")",
         codes=listed(_codes(length)),
         present=" and ".join(f"{identifier(code)} > 0" for code in _codes(length)),
     )

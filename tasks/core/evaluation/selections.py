@@ -6,13 +6,14 @@ that of the counts.
 
 import itertools
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
+from tasks.core.aggregates.delimited import as_lines
 from tasks.core.aggregates.rare import Incidences, rare_incidences
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import attribute, place_rows
@@ -32,6 +33,7 @@ from tasks.core.records.columns import Schema
 
 _ROWS_AN_INSERT = 1 << 20
 _BATCHES_AN_INSERT = 1 << 10
+_ROWS_A_WRITE = 1 << 18
 
 
 def write_selections(
@@ -49,8 +51,8 @@ def write_selections(
             fill_side(connection, "side", side_rows(counts, length, places), length)
             text = render("evaluation/add_lines", **_text_fragments(length))
             connection.execute(text, {"length": length})
-        text = render("evaluation/write_selections", count_header=identifier(count_header))
-        connection.execute(text, {"number_of_records": records_of(counts), "path": str(path)})
+        top = [("selections", count_header), ("record_count", str(records_of(counts)))]
+        _write(connection, "evaluation/selections", top, path)
 
 
 def write_rare_combinations(
@@ -83,7 +85,8 @@ def write_rare_combinations(
             in_places = (_in_places(one, marginals, places) for one in of_length)
             for rows in _gathered(in_places):
                 _add_rare_lines(connection, rows, length, resolution)
-        connection.execute(query_text("evaluation/write_rare_lines"), {"path": str(path)})
+        top = [("combo_length", "combo", "record_id", "syn_count", "sen_count")]
+        _write(connection, "evaluation/rare_lines", top, path)
 
 
 def _rows_of(side: Marginals, length: int, places: Integers) -> Iterator[pa.RecordBatch]:
@@ -115,7 +118,8 @@ def _in_places(found: Incidences, marginals: Marginals, places: Integers) -> pa.
     ids = np.full(len(found.records), found.combination_id, np.uint32)
     own = place_rows(marginals.facts, ids, list(found.codes.T))
     combinations = batch_of_places(places[own], found.counts)
-    return combinations.append_column("record_id", pa.array(found.records.astype(np.uint32)))
+    named = combinations.rename_columns([*place_names(found.length), "syn_count"])
+    return named.append_column("record_id", pa.array(found.records.astype(np.uint32)))
 
 
 def _fill_texts(
@@ -132,10 +136,21 @@ def _fill_texts(
 def _text_fragments(length: int) -> dict[str, str]:
     """The joins that turn a row of places into texts: one a place."""
     names = place_names(length)
+    joins = [
+        f"inner join texts as text_of_{name} on side.{identifier(name)} = text_of_{name}.place"
+        for name in names
+    ]
     return {
         "attributes": ", ".join(f"text_of_{name}.attribute" for name in names),
-        "texts": "\n".join(
-            f"inner join texts as text_of_{name} on side.{identifier(name)} = text_of_{name}.place"
-            for name in names
-        ),
+        "side_with_texts": "\n".join(["side", *joins]),
     }
+
+
+def _write(
+    connection: duckdb.DuckDBPyConnection, query: str, top: Sequence[tuple[str, ...]], path: Path
+) -> None:
+    """Write the first lines and then the query's, all of it text."""
+    with path.open("wb") as file:
+        file.writelines("\t".join(line).encode() + b"\n" for line in top)
+        for rows in connection.sql(query_text(query)).to_arrow_reader(_ROWS_A_WRITE):
+            file.writelines(as_lines(rows.columns))

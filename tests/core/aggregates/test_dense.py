@@ -32,7 +32,7 @@ def digest(folder: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("most_cells", [1 << 22, 0])
 @given(table=TABLE)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_in_memory_counts_have_the_bytes_of_duckdb_s(tmp_path_factory, most_cells, table) -> None:
     tmp_path = tmp_path_factory.mktemp("dense")
     for name in ("records", "ours", "duckdb"):

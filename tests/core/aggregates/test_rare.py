@@ -72,7 +72,7 @@ def test_t2_protected_record_analysis(tmp_path: Path) -> None:
     ),
     resolution=st.integers(1, 5),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_record_analysis_is_that_of_the_oracle(tmp_path_factory, table, resolution) -> None:
     schema = Schema((Column("A"), Column("M", delimiter=";", max_items=3), Column("B")))
     records, marginals = counted(coded(schema, table), tmp_path_factory.mktemp("oracle"))

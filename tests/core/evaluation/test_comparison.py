@@ -143,7 +143,7 @@ TABLE = st.lists(RECORD, max_size=40)
 
 
 @given(sensitive=TABLE, synthetic=TABLE, resolution=st.integers(1, 6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_measures_are_those_of_the_oracle(tmp_path_factory, sensitive, synthetic, resolution) -> None:
     folder = tmp_path_factory.mktemp("oracle")
     schema = Schema(COLUMNS)

@@ -120,7 +120,7 @@ def test_t11a_in_sds_s_files(tmp_path: Path) -> None:
 
 
 @given(sensitive=TABLE, drawn=TABLE, resolution=st.integers(1, 4))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_rare_synthetic_combinations_are_listed_with_their_records(
     tmp_path_factory, sensitive, drawn, resolution
 ) -> None:
