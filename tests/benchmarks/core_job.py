@@ -62,7 +62,7 @@ def aggregates_of_peer(path: Path) -> Aggregates:
 
 
 def mean_errors(path: Path) -> tuple[list[float], list[float]]:
-    """Mean absolute 2- and 3-way count error against the peer's aggregates, of our full run and of the peer's."""
+    """Mean absolute 2- and 3-way count errors of full runs, ours and the peer's, against its aggregates."""
     from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
 
     aggregates = aggregates_of_peer(path)

@@ -1,7 +1,7 @@
 """One measurement of ours, in a process of its own: section, table and arguments in, one JSON line out.
 
-CPU seconds of the section named, user and system of all threads, kernels compiled and noise tables on disk (each
-section runs once before it is timed); imports count in ``whole`` alone.
+CPU seconds of the section named, user and system of all threads, kernels compiled and noise tables on
+disk (each section runs once before it is timed); imports count in ``whole`` alone.
 """
 
 import time

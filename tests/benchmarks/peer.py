@@ -10,6 +10,7 @@ _START = time.process_time()
 
 import json  # noqa: E402
 import resource  # noqa: E402
+from pathlib import Path  # noqa: E402
 
 import pacsynth  # noqa: E402
 import pandas as pd  # noqa: E402
@@ -46,15 +47,8 @@ def main() -> None:
         lengths = [text.count(";") for text in aggregates if text]
         result["survivors"] = [lengths.count(place) for place in range(length)]
         if section == "sample":
-            with open(path + ".aggregates.json", "w") as file:
-                json.dump(
-                    {
-                        "aggregates": aggregates,
-                        "records": synthesizer.get_dp_number_of_records(),
-                        "rows": rows,
-                    },
-                    file,
-                )
+            body = {"aggregates": aggregates, "records": synthesizer.get_dp_number_of_records(), "rows": rows}
+            Path(path + ".aggregates.json").write_text(json.dumps(body))
     result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(json.dumps(result))
 

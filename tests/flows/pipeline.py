@@ -12,6 +12,7 @@ from flows.running import run_showcase
 from tasks.configuration import RunConfiguration
 from tasks.configuration_file import from_flat
 
+ROOT = Path(__file__).resolve().parents[2]
 HEADER = ("person", "town", "age", "sex", "services", "work")
 _TOWNS = ("Aberwick", "Brenmoor", "Caldwell", "Dunsford")
 _SERVICES = ("library", "pool", "clinic")
