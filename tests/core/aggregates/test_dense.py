@@ -52,3 +52,12 @@ def test_cells_of_absent_values_count_too() -> None:
     )
     codes, counts = counter.cells((0, 1))
     assert (codes.tolist(), counts.tolist()) == ([[0, 2], [1, 0]], [1, 2])
+
+
+def test_cells_too_many_for_one_integer_are_still_told_apart() -> None:
+    rows = np.array([[1, 7, 7, 7, 7], [2, 7, 7, 7, 7], [65_535, 7, 7, 7, 7]])
+    counter = dense.CellCounter(
+        [column.astype(np.uint16) for column in rows.T], tuple(range(5)), (1 << 16,) * 5
+    )
+    ((records, cells),) = counter.holders((0, 1, 2, 3, 4), rows[[2, 0]].astype(np.int64))
+    assert (records.tolist(), cells.tolist()) == ([0, 2], [1, 0])

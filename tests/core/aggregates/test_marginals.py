@@ -4,10 +4,13 @@ import hashlib
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.aggregates import stored_marginals
 from tasks.core.aggregates.marginals import count_marginals, count_partition, merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
 from tasks.core.aggregates.wide_form import as_aggregates
@@ -171,6 +174,18 @@ def test_what_does_not_fit_is_spilled_and_counted_right(tmp_path: Path) -> None:
     found = (table["code_1"].to_numpy().astype(np.int64) << 20) + (table["code_2"].to_numpy() << 10)
     assert np.array_equal(found + table["code_3"].to_numpy(), keys)
     assert np.array_equal(table["count"].to_numpy(), counts)
+
+
+def test_row_groups_do_not_tell_how_the_rows_arrived(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(stored_marginals, "ROWS_IN_A_GROUP", 5)
+    rows_ = pa.table({"combination_id": range(17), "code_1": range(1, 18), "count": range(17)})
+    for name, cuts in (("one", [17]), ("many", [3, 4, 9, 1])):
+        with stored_marginals.writing(tmp_path / name, 1) as writer:
+            for end, size in zip(np.cumsum(cuts), cuts, strict=True):
+                writer.append(rows_.slice(int(end) - size, size))
+        assert pq.read_table(tmp_path / name).to_pydict() == rows_.to_pydict()
+        assert pq.ParquetFile(tmp_path / name).num_row_groups == 4
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "many").read_bytes()
 
 
 def test_a_set_of_columns_counts_as_it_does_among_all(tmp_path: Path) -> None:
