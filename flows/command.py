@@ -1,5 +1,7 @@
 """The command ``marginalia``: arguments in, an exit code out (0 done, 2 usage, 3 budget, 4 contract, 1 else).
 
+Stopped by a signal it ends with 128 and the signal's number: 130 after ctrl-C, 143 after SIGTERM.
+
 Prefect and Great Expectations are imported only where a flow runs, so that ``--help`` answers at once.
 """
 
@@ -7,9 +9,11 @@ import argparse
 import atexit
 import contextlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 from tasks.core.errors import InputError, MarginaliaError
@@ -18,11 +22,23 @@ STAGES = ("aggregate", "generate", "evaluate", "navigate")
 _SHORT = {"aggregate": "--agg", "generate": "--gen", "evaluate": "--eval", "navigate": "--nav"}
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP came: the command unwinds as it does after ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        """Args: number: of the signal."""
+        super().__init__()
+        self.number = number
+
+
 def run() -> NoReturn:
     """Run the command line and leave, exit functions run, without taking the interpreter down.
 
     With Prefect loaded, DuckDB's bindings otherwise print pages about objects that outlive them.
     """
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup ignores SIGHUP
+            signal.signal(number, _terminate)
     code = main()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -43,11 +59,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, InputError) and error.operator_detail:
             print(f"marginalia: for the operator alone: {error.operator_detail}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         print("marginalia: interrupted. Run the same command again: what was done is kept.", file=sys.stderr)
-        return 130
+        return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
     except BrokenPipeError:
         return 1
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated(number)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -46,10 +46,11 @@ class Measured:
 def measuring(workspace: Workspace, configuration: RunConfiguration) -> Measured:
     """The steps of this flow."""
     workspace.prepare()
+    workspace.clear_leftovers(configuration.dataset)
     described = describe(configuration, scheduled_date())
     for note in described.notes:
         say(note)
-    admitted = admit_release(configuration, described)
+    admitted = admit_release(workspace, configuration, described)
     run = f"{configuration.dataset}/{run_label()}"
     resources = query_resources(configuration, workspace)
     table = locate_table(workspace, described.source)

@@ -5,7 +5,6 @@
 May run as another user than the measure flow.
 """
 
-import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from prefect import flow
 from tasks.configuration import RunConfiguration
 from tasks.generate import generate_records, normalise_counts
 from tasks.handover import find_measurement
+from tasks.leftovers import mark
 from tasks.lineage import record_lineage
 from tasks.navigate import write_page
 from tasks.publish import Built, Release, publish_release
@@ -34,6 +34,7 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
         measurement: its folder; None: the configured vintage's in the workspace, else its newest.
     """
     workspace = Workspace.of(configuration)
+    workspace.clear_leftovers(configuration.dataset)
     found = find_measurement(workspace, configuration, measurement)
     with work_folder(workspace, configuration) as work:
         built = building(workspace, configuration, found, STAGES[-1], work)
@@ -43,7 +44,7 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
 @contextmanager
 def work_folder(workspace: Workspace, configuration: RunConfiguration) -> Iterator[str]:
     """A folder for what is between measurement and release, relative to the workspace; gone afterwards."""
-    work = f"release/{configuration.dataset}/.work-{os.getpid()}"
+    work = f"release/{configuration.dataset}/.work-{mark()}"
     try:
         yield work
     finally:

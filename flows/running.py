@@ -9,7 +9,8 @@ from pathlib import Path
 
 from flows import server
 from tasks.configuration import RunConfiguration
-from tasks.core.errors import ParameterError
+from tasks.core.errors import MarginaliaError, ParameterError
+from tasks.failures import unexpected
 from tasks.progress import say
 from tasks.storage import Workspace
 
@@ -70,9 +71,18 @@ def _run(configuration: RunConfiguration, run: Callable[[], str], *, verbose: bo
     started = time.monotonic()
     _quieten(verbose=verbose)
     url = server.configured_api_url() or server.ensure(say)
-    with _prefect(url):
-        key = run()
     workspace = Workspace.of(configuration)
+    explained: MarginaliaError | None = None
+    key = ""
+    try:
+        with _prefect(url):
+            key = run()
+    except MarginaliaError:
+        raise
+    except Exception as error:
+        explained = unexpected(workspace, error)
+    if explained is not None:
+        raise explained  # out here, where the unexplained one is not shown beside it
     say(f"Released in {time.monotonic() - started:.0f} s: {workspace.root / key}")
     report = workspace.root / key / "report.html"
     if report.exists():

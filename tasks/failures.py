@@ -11,11 +11,10 @@ import secrets
 import time
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from tasks.core.errors import InputError, InternalError, MarginaliaError
-from tasks.storage import Workspace
+from tasks.storage import FULL, Workspace
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -34,20 +33,30 @@ def sanitised(step: Callable[Concatenate[Workspace, P], R]) -> Callable[Concaten
                 _log(workspace, step.__name__, error.operator_detail)
             safe = error.with_traceback(None)
         except Exception:
-            log = _log(workspace, step.__name__, traceback.format_exc())
-            name = log.relative_to(workspace.root)
-            safe = InternalError(f"The step {step.__name__} failed; what happened is in {name}.")
+            where = _log(workspace, step.__name__, traceback.format_exc())
+            safe = InternalError(f"The step {step.__name__} failed; {where}.")
         # Outside the handlers, so that the original is not chained to what leaves.
         raise safe
 
     return guarded
 
 
-def _log(workspace: Workspace, step: str, text: str) -> Path:
-    """Write a log that only the owner can read."""
+def unexpected(workspace: Workspace, error: Exception) -> MarginaliaError:
+    """What to say of an error that no step explains: that the disk is full, or where its traceback is."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        return workspace.is_full()
+    where = _log(workspace, "run", "".join(traceback.format_exception(error)))
+    return InternalError(f"The run failed ({type(error).__name__}); {where}.")
+
+
+def _log(workspace: Workspace, step: str, text: str) -> str:
+    """Write a log that only the owner can read; say where it is, or why there is none."""
     folder = workspace.sensitive / "logs"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{step}-{secrets.token_hex(2)}.log"
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
-        file.write(text)
-    return path
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
+            file.write(text)
+    except OSError as error:  # must not carry what it was to log, which is chained to it
+        return f"no log of it could be written to {folder.relative_to(workspace.root)} ({error.strerror})"
+    return f"what happened is in {path.relative_to(workspace.root)}"

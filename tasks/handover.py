@@ -18,7 +18,7 @@ from tasks.configuration import RunConfiguration
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.statement import LedgerFacts
-from tasks.core.errors import ParameterError
+from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.storage import StoredTable, Workspace, folder_sha256
 
 ZONE = "measurement"
@@ -63,6 +63,24 @@ def ledger_facts(workspace: Workspace, measurement: StoredTable) -> LedgerFacts:
     """The account at the commit of a handed-over measurement."""
     text = (workspace.path(measurement) / "ledger.json").read_text(encoding="utf-8")
     return LedgerFacts(**json.loads(text))
+
+
+def recorded_head(workspace: Workspace, dataset: str) -> str | None:
+    """The ledger's head that the newest release of a dataset recorded; None where there is no release.
+
+    Raises:
+        StoredTableMismatch: the release does not say.
+    """
+    path = workspace.release / dataset / "latest" / "privacy.json"
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["ledger"]["head"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError):
+        raise StoredTableMismatch(
+            f"The newest release must say where the ledger stood; {path} does not, so it was changed. "
+            "Restore it, or move that release away, and run again."
+        ) from None
 
 
 def find_measurement(

@@ -22,7 +22,7 @@ from tasks.core.dp.stream import WordStream
 from tasks.core.records.coded import read_coded_records
 from tasks.describe import Described
 from tasks.failures import sanitised
-from tasks.handover import hand_over
+from tasks.handover import hand_over, recorded_head
 from tasks.progress import Progress, say
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
@@ -75,9 +75,11 @@ class Admitted:
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
-def admit_release(configuration: RunConfiguration, described: Described) -> Admitted:
+def admit_release(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Admitted:
     """Ask the ledger whether this release may be drawn, before anything is read."""
     ledger = open_ledger(code=code_version())
+    if (head := recorded_head(workspace, configuration.dataset)) is not None:
+        ledger.verify(head)
     charge = nominal_charge(described)
     if not ledger.is_registered(configuration.dataset):
         entered = registration(configuration, described, charge)

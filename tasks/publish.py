@@ -5,10 +5,11 @@ release/<dataset>/latest            link to the newest
 """
 
 import contextlib
+import fcntl
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from tasks.core.errors import InternalError
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.handover import ledger_facts
+from tasks.leftovers import mark
 from tasks.storage import StoredTable, Workspace, file_sha256
 from tasks.version import code_version
 
@@ -68,17 +70,29 @@ def publish_release(
         manifest = {"code_version": code_version(), "dataset": configuration.dataset, "vintage": vintage}
         _write_json(folder / MANIFEST, {**manifest, "files": files})
 
-    candidate = workspace.store(home / f".candidate-{os.getpid()}", "release", write)
+    candidate = workspace.store(home / f".candidate-{mark()}", "release", write)
     folder = workspace.root / candidate.key
-    newest = _newest(home, vintage)
-    if newest is not None and _same(newest, folder):
-        shutil.rmtree(folder)
-        place, is_new = newest, False
-    else:
-        place, is_new = _put_in_place(folder, home, vintage), True
-    _point_latest(home, place)
+    with _one_at_a_time(home):
+        newest = _newest(home, vintage)
+        if newest is not None and _same(newest, folder):
+            shutil.rmtree(folder)
+            place, is_new = newest, False
+        else:
+            place, is_new = _put_in_place(folder, home, vintage), True
+        _point_latest(home, place)
     key = place.relative_to(workspace.root).as_posix()
     return Release(StoredTable(key, candidate.sha256, "release", "release"), files, is_new)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(home: Path) -> Iterator[None]:
+    """Hold a lock on the dataset's folder of releases; the kernel releases it when its holder dies."""
+    descriptor = os.open(home, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _write_files(
@@ -168,7 +182,7 @@ def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:
 
 
 def _point_latest(home: Path, place: Path) -> None:
-    part = home / f".latest-{os.getpid()}"
+    part = home / f".latest-{mark()}"
     part.unlink(missing_ok=True)
     part.symlink_to(place.name)
     part.replace(home / "latest")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tasks.configuration import RunConfiguration
 from tasks.core.queries import Resources
+from tasks.leftovers import mark
 from tasks.storage import Workspace
 
 
@@ -33,7 +34,7 @@ def free_disk_mb(folder: Path) -> int:
 
 def query_resources(configuration: RunConfiguration, workspace: Workspace) -> Resources:
     """What DuckDB may use: four fifths of what is free unless configured, spilling into ``sensitive/``."""
-    scratch = workspace.sensitive / ".scratch"
-    scratch.mkdir(mode=0o700, exist_ok=True)
+    scratch = workspace.sensitive / ".scratch" / f".{mark()}"  # DuckDB's names are unique in a process only
+    scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     limit = configuration.resources.memory_limit_mb or max(free_memory_mb() * 4 // 5, 256)
     return Resources(scratch=scratch, threads=configuration.resources.parallel_jobs, memory_limit_mb=limit)

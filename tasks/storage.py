@@ -6,6 +6,8 @@
 A table is an immutable folder of files. Its reference travels between steps; reading verifies.
 """
 
+import contextlib
+import errno
 import hashlib
 import hmac
 import os
@@ -16,9 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.configuration import RunConfiguration
-from tasks.core.errors import ParameterError, StoredTableMismatch
+from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
+from tasks.leftovers import clear, mark
 
 SENSITIVE, RELEASE = "sensitive", "release"
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class StoredTable:
@@ -77,17 +81,19 @@ class Workspace:
         """Make the zones.
 
         Raises:
-            ParameterError: the workspace can't be written.
+            ParameterError: the workspace can't be written, or its disk is full.
         """
         try:
             for folder in (self.sensitive, self.results):
                 folder.mkdir(parents=True, exist_ok=True)
                 folder.chmod(0o700)
             self.release.mkdir(exist_ok=True)
-            probe = self.release / f".probe-{os.getpid()}"
+            probe = self.release / f".probe-{mark()}"
             probe.touch()
             probe.unlink()
         except OSError as error:
+            if error.errno in FULL:
+                raise self.is_full() from None
             raise ParameterError(
                 f"output_dir must be a folder that can be written; {self.root} is not ({error.strerror})."
             ) from None
@@ -96,7 +102,7 @@ class Workspace:
         """32 random bytes that never leave ``sensitive/``: they key hashes of sensitive tables."""
         path = self.sensitive / ".secret"
         if not path.exists():
-            part = path.with_name(f".secret-{os.getpid()}.part")
+            part = path.with_name(f".secret-{mark()}.part")
             part.touch(mode=0o600)
             part.write_bytes(secrets.token_bytes(32))
             try:
@@ -118,19 +124,43 @@ class Workspace:
             folder: where the table will be, inside a zone.
             stage: what it is.
             write: given an empty folder to fill.
+
+        Raises:
+            ResourceLimit: the disk is full.
         """
-        part = folder.with_name(f".{folder.name}-{os.getpid()}-{secrets.token_hex(4)}.part")
-        part.mkdir(parents=True)
+        part = folder.with_name(f".{folder.name}-{mark()}-{secrets.token_hex(4)}.part")
         try:
+            part.mkdir(parents=True)
             write(part)
             digest = folder_sha256(part)
-            shutil.rmtree(folder, ignore_errors=True)
-            part.rename(folder)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
+            _give_name(part, folder, digest)
+        except OSError as error:
+            if error.errno in FULL:
+                raise self.is_full() from None
             raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
         zone = folder.relative_to(self.root).parts[0]
         return StoredTable(folder.relative_to(self.root).as_posix(), digest, zone, stage)
+
+    def is_full(self) -> ResourceLimit:
+        """The error where its disk is full."""
+        return ResourceLimit(
+            f"The workspace must have room for what the run makes; the disk that holds {self.root} is full. "
+            "Free some of it and run again: what was done is kept."
+        )
+
+    def clear_leftovers(self, dataset: str) -> None:
+        """Remove what runs that died left unfinished in a dataset's folders."""
+        for folder in (self.sensitive, self.sensitive / ".scratch", self.release):
+            clear(folder)
+        for zone in (self.root / "measurement", self.release):
+            clear(zone / dataset)
+        home = self.sensitive / dataset
+        for run in list(home.iterdir()) if os.access(home, os.R_OK | os.X_OK) else ():
+            if clear(run):
+                with contextlib.suppress(OSError):  # something was finished in it
+                    run.rmdir()
 
     def path(self, table: StoredTable) -> Path:
         """The folder of a table that is still what its reference says.
@@ -153,6 +183,19 @@ class Workspace:
     def exists(self, table: StoredTable) -> bool:
         """Whether the folder is still there (whether it was changed is judged on reading)."""
         return (self.root / table.key).is_dir()
+
+
+def _give_name(part: Path, folder: Path, digest: str) -> None:
+    """Rename a finished folder; one that is there already and holds the same stays, for who reads it now."""
+    while not (folder.is_dir() and folder_sha256(folder) == digest):
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            part.rename(folder)
+        except OSError as error:  # another run was faster: look at what it made
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        else:
+            return
 
 
 def file_sha256(path: Path) -> str:

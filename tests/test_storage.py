@@ -1,12 +1,13 @@
 """Stored tables: whole or not at all, verified on reading, and quiet about what they hold."""
 
+import errno
 import os
 import stat
 from pathlib import Path
 
 import pytest
 
-from tasks.core.errors import ParameterError, StoredTableMismatch
+from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
 from tasks.storage import StoredTable, Workspace, folder_sha256
 
 
@@ -19,7 +20,9 @@ def workspace(tmp_path: Path) -> Workspace:
 
 def store(workspace: Workspace, text: str = "a") -> StoredTable:
     return workspace.store(
-        workspace.sensitive / "d" / "run" / "t", "table", lambda folder: (folder / "x").write_text(text) and None
+        workspace.sensitive / "d" / "run" / "t",
+        "table",
+        lambda folder: (folder / "x").write_text(text) and None,
     )
 
 
@@ -57,13 +60,23 @@ def test_a_missing_table_is_told_apart(workspace: Workspace) -> None:
         workspace.path(table)
 
 
-@pytest.mark.parametrize("error", [OSError(28, "full"), KeyboardInterrupt(), ValueError()])
-def test_nothing_is_left_of_a_table_that_failed(workspace: Workspace, error: BaseException) -> None:
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (OSError(errno.ENOSPC, "full"), ResourceLimit),
+        (OSError(errno.EIO, "broken"), OSError),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+        (ValueError(), ValueError),
+    ],
+)
+def test_nothing_is_left_of_a_table_that_failed(
+    workspace: Workspace, error: BaseException, raised: type[BaseException]
+) -> None:
     def fail(folder: Path) -> None:
         (folder / "x").touch()
         raise error
 
-    with pytest.raises(type(error)):
+    with pytest.raises(raised):
         workspace.store(workspace.sensitive / "d" / "t", "table", fail)
     assert list((workspace.sensitive / "d").iterdir()) == []
 
