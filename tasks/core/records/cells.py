@@ -106,6 +106,8 @@ class CellCollector:
 
     def _encoded(self, array: pa.Array) -> pa.DictionaryArray:
         """The batch as a dictionary array whose dictionary holds no null."""
+        if pa.types.is_null(array.type):
+            array = array.cast(pa.large_string())
         if isinstance(array, pa.DictionaryArray):
             if not array.dictionary.null_count:
                 return array
@@ -165,15 +167,17 @@ def _one_column(
 ) -> pa.Array:
     """The result of a query over the registered values, in their order."""
     connection.register("distinct_values", pa.table({"value": values}))
-    failed = False
+    failure: Exception | None = None
     try:
         table = connection.sql(query_text(name), params=parameters or None).to_arrow_table()
+    except duckdb.OutOfMemoryException:
+        failure = MemoryError()
     except duckdb.Error:
-        failed = True
+        failure = pa.ArrowInvalid("a type that has no text")
     finally:
         connection.unregister("distinct_values")
-    if failed:
-        raise pa.ArrowInvalid("a type that has no text")
+    if failure is not None:
+        raise failure  # outside the handler: DuckDB's own message may hold a value
     return table.column(0).combine_chunks()
 
 

@@ -1,0 +1,390 @@
+"""Coded records: published examples, rules, determinism, and back to text."""
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.core.errors import InputError, InternalError
+from tasks.core.queries import Resources
+from tasks.core.records.binning import bin_codes
+from tasks.core.records.coded import read_coded_records
+from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.records.decoding import decode
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.reading import InputFile
+from tests.oracles import loading, marginals
+
+TOTAL = EncodingOptions(total=True, key=b"secret", tags=True)
+STRICT = EncodingOptions(total=False, key=b"secret")
+ROOT = Path(__file__).resolve().parents[3]
+EDGES = (0.0, 10.0, 20.0)
+
+
+def table(folder, text, columns, subject=None, options=TOTAL, **dialect):
+    (folder / "t.csv").write_text(text, encoding="utf-8", newline="")
+    return encode(InputFile(folder / "t.csv", **dialect), Schema(tuple(columns), subject), options)
+
+
+def held(records):
+    """For each record the values of each column, joined by '+'."""
+    return [["+".join(values) for values in record] for record in loading.read_back(records).records]
+
+
+def columns_of(text, zeros=""):
+    return [Column(name, zero_is_value=name in zeros) for name in text.split(",")]
+
+
+T1 = "A,B,C\na1,b1,c1\na1,b2,c1\na2,,c2\na2,b2,c1\na1,b2,\n"
+
+
+def test_t1_five_rows_have_seventeen_combinations(tmp_path):
+    records = [[{v} if v else set() for v in row] for row in held(table(tmp_path, T1, columns_of("A,B,C")))]
+    counts = [marginals.count(records, length) for length in (1, 2, 3)]
+    assert [len(level) for level in counts] == [6, 8, 3]
+    assert counts[0][frozenset({(0, "a1")})] == 3
+    assert [sum(len(v) > 0 for v in record) for record in records] == [3, 3, 2, 3, 2]
+
+
+def test_t3_lengths_of_records(tmp_path):
+    records = table(tmp_path, "A,B,C\na1,b1,c1\na1,b2,c1\na2,,c2\n", columns_of("A,B,C"))
+    widths = np.count_nonzero(np.column_stack(records.slots), axis=1)
+    assert [width * (width - 1) // 2 for width in widths] == [3, 3, 1]
+
+
+def test_t4_columns_of_zeros_hold_nothing(tmp_path):
+    text = "A,F,G,D\na1,0,0,d1\na2,0, 0,d2\n"
+    assert held(table(tmp_path, text, columns_of("A,F,G,D"))) == [["a1", "", "", "d1"], ["a2", "", "", "d2"]]
+
+
+def test_t10_multi_values_and_reserved_characters(tmp_path):
+    text = 'a,B:x;y\n"b;a ;;0; a","  v:1;w "\n,0\n0,0 \n'
+    records = table(
+        tmp_path, text, [Column("a", delimiter=";", max_items=0), Column("B<colon>x<semicolon>y")]
+    )
+    assert held(records) == [["a+b", "v<colon>1<semicolon>w"], ["", ""], ["", ""]]
+    assert records.slot_columns == (0, 0, 1)
+
+
+def test_t10_sensitive_zeros_and_joining_back(tmp_path):
+    def encoded(zero_in_items):
+        columns = [
+            Column("a", delimiter=";", max_items=0, zero_is_value=zero_in_items),
+            Column("B", zero_is_value=True),
+        ]
+        return table(tmp_path, "a,B\nb;a;0,0\n,0\nc,0.0\n", columns)
+
+    assert held(encoded(True)) == [["0+a+b", "0"], ["", "0"], ["c", "0.0"]]
+    back = decode(encoded(False)).to_pylist()
+    assert back == [{"a": "a;b", "B": "0"}, {"a": None, "B": "0"}, {"a": "c", "B": "0.0"}]
+
+
+def test_t10_columns_are_matched_in_any_case_and_ids_are_never_attributes(tmp_path):
+    records = table(tmp_path, "A,B,C,Id\n1,2,3,x\n", [Column("A"), Column("C")], subject="id")
+    assert decode(records).to_pylist() == [{"A": "1", "C": "3"}]
+    with pytest.raises(InternalError, match="never as an attribute"):
+        table(tmp_path, "A,Id\n1,x\n", [Column("A"), Column("Id")], subject="ID")
+
+
+def test_t10_rows_of_a_subject_become_one_record(tmp_path):
+    text = 'id,A,B\n1,x,\n1,"",p\n1,0,p\n'
+    for options in (TOTAL, STRICT):
+        assert held(table(tmp_path, text, columns_of("A,B"), "id", options)) == [["x", "p"]]
+
+
+def test_t10_conflicts_are_an_error_that_names_the_columns_or_are_resolved(tmp_path):
+    text = "id,A,B\ns1,x,p\ns1,y,p\ns2,x,q\n"
+    with pytest.raises(InputError, match="several in 'A': ") as raised:
+        table(tmp_path, text, columns_of("A,B"), "id", STRICT)
+    assert "s1" not in str(raised.value)
+    records = held(table(tmp_path, text, columns_of("A,B"), "id"))
+    assert records[0] in (["x", "p"], ["y", "p"])
+    assert records[1] == ["x", "q"]
+
+
+def test_t10_a_missing_id_is_an_error_or_drops_the_row(tmp_path):
+    text = "id,A\n s ,x\n  ,y\nS,x\n"
+    with pytest.raises(InputError, match="Every row must have a subject id") as raised:
+        table(tmp_path, text, columns_of("A"), "id", STRICT)
+    assert raised.value.operator_detail == "row 3, counting the header as row 1"
+    records = table(tmp_path, text, columns_of("A"), "id")
+    assert held(records) == [["x"]]
+    assert records.values == (("x",),)
+
+
+def test_t10_record_limit_counts_raw_rows_before_joining(tmp_path):
+    limited = EncodingOptions(total=False, key=b"k", record_limit=2)
+    assert held(table(tmp_path, "id,A\n1,x\n2,y\n1,x\n", columns_of("A"), "id", limited)) == [["x"], ["y"]]
+    with pytest.raises(InternalError):
+        table(
+            tmp_path, "A\nx\n", columns_of("A"), None, EncodingOptions(total=True, key=b"k", record_limit=2)
+        )
+
+
+def test_t10_what_counts_as_zero(tmp_path):
+    cells = ["00", "-0", "0.0", "False", "nan", "NA", "0", " 0"]
+    found = held(table(tmp_path, "A\n" + "\n".join(cells) + "\n", columns_of("A")))
+    assert [record[0] for record in found] == ["00", "-0", "0.0", "False", "nan", "NA", "", ""]
+
+
+def test_subjects_keep_the_order_of_the_file(tmp_path):
+    text = "id,A\n10,a\n9,b\n10,a\n2,c\n9,b\n"
+    assert held(table(tmp_path, text, columns_of("A"), "id")) == [["a"], ["b"], ["c"]]
+
+
+def test_declared_values_are_coded_in_declared_order(tmp_path):
+    column = Column("A", domain=("z", "b", "a"))
+    records = table(tmp_path, "A\na\nz\nelse\n\nb\n", [column])
+    assert records.values == (("z", "b", "a"),)
+    assert records.slots[0].tolist() == [3, 1, 0, 2]
+
+
+def test_values_outside_go_to_the_declared_other(tmp_path):
+    records = table(
+        tmp_path, "A,B\na,x\nq,x\n,x\n", [Column("A", domain=("a", "rest"), other="rest"), Column("B")]
+    )
+    assert records.slots[0].tolist() == [1, 2, 0]
+
+
+def test_open_values_are_in_code_point_order(tmp_path):
+    records = table(tmp_path, "A\nb\nÉ\na\nZ\n\U0001f600\n\uff5e\n", [Column("A")])
+    assert records.values[0] == ("Z", "a", "b", "É", "\uff5e", "\U0001f600")
+
+
+def test_bins_are_total(tmp_path):
+    numbers = np.array([-np.inf, -0.1, 0, 9.9, 10, 20, 20.1, np.inf, np.nan])
+    assert bin_codes(numbers, EDGES).tolist() == [1, 1, 2, 2, 3, 3, 4, 4, 0]
+    cells = ["-inf", "-1e-9", "0.0", "9.9", "1e1", "+20.", "1e999", "x", "1 0", "NaN", "١"]
+    column = Column("A", bins=EDGES, domain=bin_labels(EDGES))
+    records = table(tmp_path, "A\n" + "\n".join(cells) + "\n", [column])
+    assert records.slots[0].tolist() == [1, 1, 2, 2, 3, 3, 4, 0, 0, 0, 0]
+
+
+def test_what_looks_like_an_identifier_becomes_absent(tmp_path):
+    column = Column("A", forbidden=(r"\S@\S", r"^\d{9}$"))
+    text = "A\nx\na@b.org\n123456789\n1234567890\n"
+    records = table(tmp_path, text, [column])
+    assert records.values == (("1234567890", "x"),)
+    assert held(records) == [["x"], [""], [""], ["1234567890"]]
+
+
+def test_rule_6_one_cell_changes_no_other(tmp_path):
+    cells = ["1000"] * 300
+    alone = table(tmp_path, "A,B\n" + "".join(f"{c},x\n" for c in cells), columns_of("A,B"))
+    for odd in ("1000.0", "2020-01-01", "true", "x", "", "'", '5"', "1e3"):
+        beside = table(tmp_path, "A,B\n" + "".join(f"{c},x\n" for c in [*cells, odd]), columns_of("A,B"))
+        assert held(beside)[:300] == held(alone)
+        assert held(beside)[300] == [odd, "x"]
+
+
+def test_rule_2_every_table_of_the_schema_has_records(tmp_path):
+    columns = [
+        Column("A"),
+        Column("B", domain=("x",)),
+        Column("C", bins=EDGES, domain=bin_labels(EDGES)),
+        Column("D", delimiter=";", max_items=2),
+    ]
+    for subject in (None, "id"):
+        for rows in (
+            "",
+            "\n",
+            ",,,,\n",
+            ",,,,\n" * 3,
+            "s,?,?,?,a;b;c;d\n",
+            "s,1,x,1,a\ns,2,y,2,b\nS ,3,x,50,c\n",
+        ):
+            records = table(tmp_path, "id,A,B,C,D\n" + rows, columns, subject)
+            assert len(records.slots) == records.schema.width == 5
+            assert all(
+                len(codes) == records.number_of_records == len(records.tags) for codes in records.slots
+            )
+    assert table(tmp_path, "A\n", [Column("A")]).number_of_records == 0
+
+
+def test_one_column_of_missing_values_is_a_table(tmp_path):
+    assert held(table(tmp_path, 'A\n""\n""\n', [Column("A")])) == [[""], [""]]
+
+
+def test_no_record_is_refused_where_nothing_is_repaired(tmp_path):
+    with pytest.raises(InputError, match="at least one record"):
+        table(tmp_path, "A\n", [Column("A")], options=STRICT)
+
+
+def test_rule_12_caps_act_after_the_join(tmp_path):
+    column = Column("A", delimiter=";", max_items=2)
+    records = table(tmp_path, "id,A\ns,a;b\ns,c;d\nt,a\n", [column], "id")
+    assert [len(record[0].split("+")) for record in held(records)] == [2, 1]
+    assert len(records.slots) == 2
+
+
+def test_c7_what_a_cap_took_is_no_candidate(tmp_path):
+    wide = ";".join(f"v{i}" for i in range(100))
+    records = table(
+        tmp_path, f"id,A,B\ns,{wide},x\ns,,y\n", [Column("A", delimiter=";", max_items=2), Column("B")], "id"
+    )
+    assert [len(values) for values in records.values] == [2, 1]
+    assert max(int(codes.max()) for codes in records.slots) == 2
+
+
+def test_rule_13_choices_differ_between_subjects_and_secrets(tmp_path):
+    column = Column("A", delimiter=";", max_items=1)
+    text = "id,A\n" + "".join(f"s{i},a;b;c;d\n" for i in range(400))
+    records = table(tmp_path, text, [column], "id")
+    # 400 fair choices among four; each count is within 60 of 100 but for 1e-10.
+    assert all(abs(count - 100) < 60 for count in np.bincount(records.slots[0])[1:])
+    other = table(tmp_path, text, [column], "id", EncodingOptions(total=True, key=b"other"))
+    assert held(other) != held(records)
+
+
+def test_tags_are_of_the_subject_alone(tmp_path):
+    one = table(tmp_path, "id,A\ns,x\nt,y\n", [Column("A")], "id")
+    other = table(tmp_path, "id,A\nu,q\n T,z\n", [Column("A")], "id")
+    assert one.tags.dtype == np.uint64
+    assert one.tags[1] == other.tags[1]
+    assert table(tmp_path, "A\nx\n", [Column("A")], options=STRICT).tags is None
+
+
+def parquet(folder, columns, schema, options=TOTAL, **writing):
+    pq.write_table(pa.table(columns), folder / "t.parquet", **writing)
+    return encode(InputFile(folder / "t.parquet"), schema, options)
+
+
+def mixed_table(rows):
+    random = np.random.default_rng(3)
+    texts = np.array(["", "a", "b", "c d", "0", "é;x"])
+    return {
+        "id": pa.array([f"s{i}" for i in random.integers(0, rows * 3 // 4, rows)]),
+        "low": pa.array(texts[random.integers(0, 6, rows)]),
+        "high": pa.array([f"v{i}" for i in random.integers(0, rows // 3, rows)]),
+        "many": pa.array([";".join(f"{i}" for i in random.integers(0, 9, 4)) for _ in range(rows)]),
+        "number": pa.array([f"{x:.3f}" for x in random.normal(10, 9, rows)]),
+    }
+
+
+MIXED = Schema(
+    (
+        Column("low"),
+        Column("high"),
+        Column("many", delimiter=";", max_items=3),
+        Column("number", bins=EDGES, domain=bin_labels(EDGES)),
+    ),
+    "id",
+)
+
+
+def digest(records, folder):
+    folder.mkdir()
+    records.write(folder)
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())]
+
+
+def test_threads_row_groups_and_formats_give_the_same_bytes(tmp_path):
+    columns = mixed_table(20_000)
+    found = []
+    for threads, size in ((1, 20_000), (2, 777), (2, 20_000)):
+        options = EncodingOptions(total=True, key=b"s", tags=True, resources=Resources(threads=threads))
+        records = parquet(tmp_path, columns, MIXED, options, row_group_size=size)
+        found.append(digest(records, tmp_path / f"{threads}-{size}"))
+    plain = parquet(
+        tmp_path, columns, MIXED, EncodingOptions(total=True, key=b"s", tags=True), use_dictionary=False
+    )
+    found.append(digest(plain, tmp_path / "plain"))
+    lines = ["\t".join(row) for row in zip(*(column.to_pylist() for column in columns.values()), strict=True)]
+    text = "\n".join(["\t".join(columns), *lines]) + "\n"
+    options = EncodingOptions(total=True, key=b"s", tags=True)
+    found.append(
+        digest(table(tmp_path, text, MIXED.columns, "id", options, delimiter="\t"), tmp_path / "csv")
+    )
+    assert all(one == found[0] for one in found)
+
+
+def test_what_is_written_is_read_back(tmp_path):
+    records = parquet(tmp_path, mixed_table(300), MIXED)
+    (tmp_path / "coded").mkdir()
+    records.write(tmp_path / "coded")
+    assert loading.read_back(read_coded_records(tmp_path / "coded")) == loading.read_back(records)
+
+
+def test_high_cardinality_is_not_quadratic(tmp_path):
+    """Three hundred thousand distinct values and ids: seconds, where a look-up by list would take an hour."""
+    rows = 300_000
+    texts = pa.array([f"value {i}" for i in range(rows)])
+    schema = Schema((Column("A"),), "id")
+    records = parquet(tmp_path, {"id": texts, "A": texts}, schema, row_group_size=50_000)
+    assert records.number_of_records == len(records.values[0]) == rows
+    assert records.slots[0].dtype == np.uint32
+
+
+SHORT_OF_MEMORY = """
+import resource, sys
+from pathlib import Path
+from tasks.core.errors import ResourceLimit
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.reading import InputFile
+
+def run(name):
+    encode(InputFile(Path(name)), Schema((Column("A"),), "id"), EncodingOptions(total=True, key=b"s"))
+
+run(sys.argv[1])
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 2**25,) * 2)
+try:
+    run(sys.argv[2])
+except ResourceLimit as error:
+    print(error, error.__context__)
+"""
+
+
+def test_memory_that_does_not_suffice_is_said(tmp_path):
+    paths = [tmp_path / "small.parquet", tmp_path / "large.parquet"]
+    for path, rows in zip(paths, (70_000, 1_500_000), strict=True):
+        texts = pa.array([f"value {i}" for i in range(rows)])
+        pq.write_table(pa.table({"id": texts, "A": texts}), path)
+    command = [sys.executable, "-c", SHORT_OF_MEMORY, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    assert "needs more memory" in done.stdout, done.stderr
+    assert done.stdout.strip().endswith("None")
+
+
+def test_progress_is_told_in_shares(tmp_path):
+    said = []
+    options = EncodingOptions(total=True, key=b"s", progress=lambda what, share: said.append((what, share)))
+    table(tmp_path, "A\n" + "x\n" * 1000, [Column("A")], options=options)
+    assert said
+    assert all(what == "reading" and 0 <= share <= 1 for what, share in said)
+
+
+@pytest.mark.needs_shared
+@pytest.mark.parametrize("name", ["adult.csv", "national2019.csv", "taxi-1000.csv"])
+def test_real_tables_load_as_the_oracle_says(name):
+    path = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / name
+    if not path.is_file():
+        pytest.skip(f"{path} is missing")
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    names = header.split(",")
+    subject = names.pop(0) if name.startswith("taxi") else None
+    schema = Schema(tuple(Column(column, zero_is_value=True) for column in names), subject)
+    records = encode(InputFile(path), schema, EncodingOptions(total=True, key=b"s"))
+    if subject is None:
+        expected = [line.split(",") for line in lines]
+        assert [list(map(str, row.values())) for row in decode(records).to_pylist()] == expected
+    else:
+        rows = [line.split(",") for line in lines]
+        expected = loading.load(header.split(","), rows, schema, b"s", total=True)
+        found = loading.read_back(records)
+        assert (found.records, found.values) == (expected.records, expected.values)
+
+
+def test_nothing_is_left_in_scratch(tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    options = EncodingOptions(total=True, key=b"s", resources=Resources(scratch=scratch))
+    table(tmp_path, T1, columns_of("A,B,C"), options=options)
+    assert not list(scratch.iterdir())

@@ -1,0 +1,118 @@
+"""Typed Parquet values become the text that DuckDB casts them to."""
+
+import datetime
+import decimal
+import uuid
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.core.errors import InputError
+from tasks.core.records.columns import Column, Schema, bin_labels, normalise
+from tasks.core.records.decoding import decode
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.reading import InputFile
+
+MOMENT = datetime.datetime(2024, 2, 29, 13, 5, 6, 789)
+TYPED = {
+    "bool": pa.array([True, False, None, True]),
+    "int8": pa.array([1, -1, None, 0], pa.int8()),
+    "uint64": pa.array([1, 2**64 - 1, None, 3], pa.uint64()),
+    "float": pa.array([1.0, 0.1, None, 1e20], pa.float32()),
+    "double": pa.array([1.0, float("nan"), float("inf"), 1e-7]),
+    "decimal": pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("-2.00"), decimal.Decimal("0.00")]),
+    "date": pa.array([MOMENT.date(), None, MOMENT.date(), datetime.date(1, 1, 1)]),
+    "seconds": pa.array([MOMENT, None, MOMENT, MOMENT], pa.timestamp("ms")),
+    "micros": pa.array([MOMENT, None, MOMENT, MOMENT], pa.timestamp("us")),
+    "nanos": pa.array([MOMENT, None, MOMENT, MOMENT], pa.timestamp("ns")),
+    "zoned": pa.array([MOMENT, None, MOMENT, MOMENT], pa.timestamp("us", tz="Asia/Tokyo")),
+    "time": pa.array([MOMENT.time(), None, MOMENT.time(), datetime.time(0)]),
+    "bytes": pa.array([b"ab", b"\xff", None, b""]),
+    "uuid": pa.array([uuid.UUID(int=i).bytes for i in range(4)], pa.uuid()),
+    "text": pa.array(["a", " b", None, ""]),
+    "large": pa.array(["a", " b", None, ""], pa.large_string()),
+    "view": pa.array(["a", " b", None, ""], pa.string_view()),
+    "categories": pa.DictionaryArray.from_arrays(pa.array([1, None, 1, 0]), pa.array(["x", "y", "never"])),
+    "nothing": pa.nulls(4),
+}
+
+
+def encoded(folder, columns, *described, subject=None):
+    pq.write_table(pa.table(columns), folder / "t.parquet")
+    options = EncodingOptions(total=True, key=b"s")
+    return encode(InputFile(folder / "t.parquet"), Schema(described, subject), options)
+
+
+@pytest.mark.parametrize("name", TYPED)
+def test_values_are_text_as_duckdb_casts_them(tmp_path, name):
+    records = encoded(tmp_path, {name: TYPED[name]}, Column(name, zero_is_value=True))
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        query = f'select cast("{name}" as varchar) as value from read_parquet($path)'
+        rows = (
+            connection.sql(query, params={"path": str(tmp_path / "t.parquet")}).to_arrow_table().to_pylist()
+        )
+    expected = [normalise(row["value"] or "") or None for row in rows]
+    if name == "double":
+        expected[1] = None  # NaN
+    assert decode(records)[name].to_pylist() == expected
+    assert sorted(records.values[0]) == sorted({value for value in expected if value})
+
+
+def test_booleans_nan_and_whole_numbers(tmp_path):
+    columns = {name: TYPED[name] for name in ("bool", "double", "int8")}
+    records = decode(encoded(tmp_path, columns, *map(Column, columns)))
+    assert records["bool"].to_pylist() == ["true", "false", None, "true"]
+    assert records["double"].to_pylist() == ["1.0", None, "inf", "1e-07"]
+    assert records["int8"].to_pylist() == ["1", "-1", None, None]
+
+
+def test_dates_have_the_declared_format(tmp_path):
+    columns = {"date": TYPED["date"], "micros": TYPED["micros"]}
+    described = [Column("date", value_format="%Y"), Column("micros", value_format="%H h")]
+    records = decode(encoded(tmp_path, columns, *described))
+    assert records["date"].to_pylist() == ["2024", None, "2024", "0001"]
+    assert records["micros"].to_pylist() == ["13 h", None, "13 h", "13 h"]
+
+
+def test_numbers_of_any_type_are_binned(tmp_path):
+    edges = (0.0, 1.0, 2.0)
+    column = [Column(name, bins=edges, domain=bin_labels(edges)) for name in ("int8", "double", "decimal")]
+    records = encoded(tmp_path, {c.name: TYPED[c.name] for c in column}, *column)
+    assert [codes.tolist() for codes in records.slots] == [[3, 1, 0, 0], [3, 0, 4, 2], [3, 0, 1, 2]]
+
+
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.int64()), pa.list_(pa.string(), 2)])
+def test_lists_are_sets_of_items(tmp_path, kind):
+    cells = [["2", "1"], None, ["1", "1"], ["3", None]]
+    if kind.value_type == pa.int64():
+        cells = [cell and [item and int(item) for item in cell] for cell in cells]
+    records = encoded(tmp_path, {"A": pa.array(cells, kind)}, Column("A", delimiter="+", max_items=0))
+    assert decode(records)["A"].to_pylist() == ["1+2", None, "1", "3"]
+
+
+def test_the_items_of_a_list_are_not_split_again(tmp_path):
+    cells = pa.array([["a+b", "c"], ["c"]])
+    assert encoded(tmp_path, {"A": cells}, Column("A", delimiter="+", max_items=2)).values == (("a+b", "c"),)
+
+
+def test_nested_columns_are_refused(tmp_path):
+    struct = pa.array([{"x": 1}])
+    lists = pa.array([[["a"]]])
+    for cells, said in ((struct, "nested"), (lists, "nested"), (pa.array([["a"]]), "multi_value_columns")):
+        with pytest.raises(InputError, match=said):
+            encoded(tmp_path, {"A": cells}, Column("A"))
+
+
+def test_ids_of_any_type_join(tmp_path):
+    columns = {"id": pa.array([7, 8, 7, None]), "A": pa.array(["x", "y", None, "z"])}
+    records = encoded(tmp_path, columns, Column("A"), subject="id")
+    assert decode(records)["A"].to_pylist() == ["x", "y"]
+
+
+def test_names_that_look_like_paths_are_names(tmp_path):
+    columns = {"a": pa.array(["1"]), "a.b": pa.array(["2"]), "a.b.c": pa.array(["3"])}
+    records = decode(encoded(tmp_path, columns, Column("a.b"), Column("a")))
+    assert records.to_pylist() == [{"a.b": "2", "a": "1"}]
