@@ -18,7 +18,7 @@ from tasks.leftovers import mark
 from tasks.lineage import record_lineage
 from tasks.navigate import write_page
 from tasks.publish import Built, Release, publish_release
-from tasks.release_evaluation import compare_with_reportable
+from tasks.release_evaluation import compare_with_reportable, recount_records
 from tasks.statement import state_privacy
 from tasks.storage import StoredTable, Workspace
 
@@ -64,8 +64,9 @@ def building(
         built.records = generate_records(
             workspace, aggregates, measurement, configuration.synthesis, jobs, work
         )
-    if reached >= STAGES.index("evaluate"):
-        built.evaluation = compare_with_reportable(workspace, measurement, built, work)
+    if reached >= STAGES.index("evaluate") and built.records is not None:
+        built.recounted = recount_records(workspace, measurement, aggregates, built.records, work)
+        built.evaluation = compare_with_reportable(workspace, measurement, aggregates, built.recounted, work)
     if reached >= STAGES.index("navigate"):
         built.report = write_page(workspace, configuration, measurement, built, work)
     return built

@@ -37,6 +37,7 @@ class Built:
     statement: StoredTable
     aggregates: StoredTable
     records: StoredTable | None = None
+    recounted: StoredTable | None = None
     evaluation: StoredTable | None = None
     report: StoredTable | None = None
 

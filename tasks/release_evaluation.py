@@ -9,25 +9,34 @@ from prefect import task
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.dp.measurement import read_measurement
 from tasks.core.evaluation.release import compare_release
+from tasks.core.evaluation.synthetic import recounted
 from tasks.core.queries import Resources
 from tasks.core.synthesis.records import read_synthetic_records
-from tasks.publish import Built
 from tasks.storage import StoredTable, Workspace
 
 
 @task
+def recount_records(
+    workspace: Workspace, measurement: StoredTable, aggregates: StoredTable, records: StoredTable, work: str
+) -> StoredTable:
+    """Count the synthetic records' combinations over the released attributes."""
+    schema = read_measurement(workspace.path(measurement) / "measurement").schema
+    counted = recounted(
+        read_synthetic_records(workspace.path(records)), read_aggregates(workspace.path(aggregates)), schema
+    )
+    return workspace.store(workspace.root / work / "recounted", "synthetic aggregates", counted.write)
+
+
+@task
 def compare_with_reportable(
-    workspace: Workspace, measurement: StoredTable, built: Built, work: str
+    workspace: Workspace, measurement: StoredTable, aggregates: StoredTable, counted: StoredTable, work: str
 ) -> StoredTable:
     """Write ``evaluation.json``."""
-    assert built.records is not None, "what is compared was generated"
-    measured = read_measurement(workspace.path(measurement) / "measurement")
     with tempfile.TemporaryDirectory() as scratch:
         compared = compare_release(
-            read_aggregates(workspace.path(built.aggregates)),
-            read_synthetic_records(workspace.path(built.records)),
-            measured.schema,
-            measured,
+            read_aggregates(workspace.path(aggregates)),
+            read_aggregates(workspace.path(counted)),
+            read_measurement(workspace.path(measurement) / "measurement"),
             Resources(scratch=Path(scratch)),
         )
     text = json.dumps(compared.to_dict(), indent=1, sort_keys=True) + "\n"

@@ -101,6 +101,8 @@ def run_core_job(path: Path, length: int, folder: Path) -> None:
     from tasks.core.dp.statement import LedgerFacts, statement
     from tasks.core.dp.stream import WordStream
     from tasks.core.evaluation.release import compare_release
+    from tasks.core.evaluation.synthetic import recounted
+    from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.report import ReportInputs, render
     from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv
@@ -112,11 +114,14 @@ def run_core_job(path: Path, length: int, folder: Path) -> None:
     write_reportable_tsv(aggregates, folder / "aggregates.tsv")
     synthetic = synthesize(aggregates, AggregateSeeded(), 1)
     write_wide_tsv(synthetic, folder / "synthetic.tsv")
-    compared = compare_release(aggregates, synthetic, measurement.schema, Resources(folder, threads=1))
+    schema, resources = measurement.schema, Resources(folder, threads=1)
+    counted = recounted(synthetic, aggregates, schema)
+    compared = compare_release(aggregates, counted, measurement, resources)
+    (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))
     facts = LedgerFacts(
         "adult", "row", "", "1", "this benchmark", EPSILON, 1e-5, 1e-6, 0.1, 0.0, EPSILON, 1, 0, ""
     )
-    inputs = ReportInputs(
-        statement(measurement, facts, "benchmark"), measurement.schema, aggregates, synthetic, compared
-    )
+    words = statement(measurement, facts, "benchmark")
+    kept = fidelity(aggregates, counted)
+    inputs = ReportInputs(words, measurement, aggregates, synthetic, kept)
     (folder / "report.html").write_text(render(inputs), encoding="utf-8")

@@ -5,21 +5,15 @@ reported, and, from the measurement's public scales, how far what was reported m
 """
 
 import math
-import tempfile
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.dp.measurement import Measurement
-from tasks.core.evaluation.comparison import Comparison, compare
+from tasks.core.evaluation.comparison import compare
 from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
-from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
-from tasks.core.records.columns import Schema
-from tasks.core.synthesis.records import SyntheticRecords
 
 #: 97.5th percentile of the standard normal: half the width of a 95 % interval.
 _NORMAL_95 = 1.959963984540054
@@ -64,21 +58,19 @@ class ReleaseEvaluation:
 
 def compare_release(
     reportable: Aggregates,
-    synthetic: SyntheticRecords,
-    schema: Schema,
+    recounted: Side,
     measurement: Measurement | None = None,
     resources: Resources = Resources(),
 ) -> ReleaseEvaluation:
     """Compare the synthetic records' counts with the reported ones, at every reported length.
 
     Args:
-        reportable: the released counts; of the same schema as the synthetic records.
-        synthetic: the released records.
-        schema: the public schema.
+        reportable: the released counts.
+        recounted: counts of the synthetic records, of the same columns (see `synthetic.recounted`).
         measurement: what the counts were drawn in, for its noise; None where there was none.
         resources: memory, threads, scratch.
     """
-    found = compare_synthetic(reportable, synthetic, schema, resources)
+    found = compare(reportable, recounted, 1, resources)
     preserved = {row["length"]: row for row in preservation_by_length(found)}
     names = ("preservation", "proportional_error")
     return ReleaseEvaluation(
@@ -90,17 +82,6 @@ def compare_release(
         by_count=preservation_by_count(found),
         noise=noise_errors(measurement) if measurement else [],
     )
-
-
-def compare_synthetic(
-    reportable: Aggregates, synthetic: SyntheticRecords, schema: Schema, resources: Resources = Resources()
-) -> Comparison:
-    """The comparison that `compare_release` reports of, for who draws it."""
-    with tempfile.TemporaryDirectory(dir=resources.scratch) as folder:
-        counted = count_in_memory(
-            coded_synthetic(synthetic, schema), Path(folder), max(reportable.reporting_length, 1)
-        )
-        return compare(reportable, counted, 1, resources)
 
 
 def noise_errors(measurement: Measurement) -> list[NoiseError]:

@@ -1,8 +1,14 @@
 """Synthetic records as coded records, so that they are counted by the same functions as any table."""
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.records.coded import CodedRecords, Codes, code_type
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
@@ -34,6 +40,23 @@ def coded_synthetic(records: SyntheticRecords, schema: Schema) -> CodedRecords:
         slots += own
         slot_columns += [index] * len(own)
     return CodedRecords(schema, tuple(slots), tuple(slot_columns), values, records.number_of_records)
+
+
+def recounted(records: SyntheticRecords, aggregates: Aggregates, schema: Schema) -> Aggregates:
+    """The records' counts over the attributes of the aggregates that they were drawn from."""
+    with tempfile.TemporaryDirectory() as folder:
+        length = max(aggregates.reporting_length, 1)
+        counted = as_aggregates(count_in_memory(coded_synthetic(records, schema), Path(folder), length))
+    place = {attribute.text: number for number, attribute in enumerate(aggregates.attributes)}
+    # Both lists are in the same order, so the ids of a row stay ascending.
+    ids = np.array([place[attribute.text] for attribute in counted.attributes], np.int32)
+    return Aggregates(
+        aggregates.headers,
+        aggregates.attributes,
+        counted.number_of_records,
+        tuple(ids[rows] for rows in counted.combinations),
+        counted.counts,
+    )
 
 
 def ordered_values(column: Column, held: set[str]) -> tuple[str, ...]:
