@@ -72,33 +72,55 @@ def settle(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int
     """Take a finished record off what is available and, where the law says so, off the counts."""
     for attribute in record:
         supply.available[attribute] -= 1
+        by = 1 if law.synthetic_counts else 0
         if supply.available[attribute] == 0:
-            lower_first_weight(supply, attribute, supply.remaining[attribute])
-        elif law.synthetic_counts:
-            lower_first_weight(supply, attribute, 1)
+            by = supply.remaining[attribute]
+        if by > 0:
+            lower_first_weight(supply, attribute, by)
     if law.synthetic_counts:
         for i in range(supply.now[SUBSETS]):
             supply.remaining[work.subset[i]] -= 1
 
 
 @njit(cache=True, nogil=True)
+def drawn_place(supply: Supply, work: Workspace, allowed: int) -> int:
+    """Draw one of the weighed candidates: the first whose running sum is above a uniform integer."""
+    cumulative = work.cumulative
+    rest = below(supply.random, cumulative[allowed - 1])
+    low, high = 0, allowed - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if cumulative[middle] > rest:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(cache=True, nogil=True)
 def draw_record(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int32]) -> int:
     """Draw one record into ``record``; returns its size, or -1 if the workspace is too small for it."""
     supply.now[SUBSETS] = 0
-    record[0] = first_attribute(supply)
-    size = 1
-    while size < len(law.lower):
-        accept(law, supply, work, record[size - 1], size)
+    size, chosen = 0, first_attribute(supply)
+    while size + 1 < len(law.lower):
+        record[size] = chosen
+        size += 1
+        accept(law, supply, work, chosen, size)
         if law.reporting_length == 1:
             allowed = weigh_alone(law, supply, work, record[:size])
         else:
             allowed = weigh(law, supply, work, size)
         if allowed == 0:
             return size
-        rest = below(supply.random, work.cumulative[allowed - 1])
-        record[size] = work.drawn[np.searchsorted(work.cumulative[:allowed], rest, side="right")]
-        size += 1
+        chosen = int(work.drawn[drawn_place(supply, work, allowed)])
     return -1
+
+
+@njit(cache=True, nogil=True)
+def copy_words(source: npt.NDArray[np.uint64], target: npt.NDArray[np.uint64]) -> None:
+    """Copy a generator's state (assigning a slice would cost a second of compiling)."""
+    for place in range(len(source)):
+        target[place] = source[place]
 
 
 @njit(cache=True, nogil=True)
@@ -118,15 +140,15 @@ def draw_records(
         How it ended, the number of records, the number of attribute ids.
     """
     records, used = 0, 0
-    state = np.empty_like(supply.random)
+    state = np.empty(4, np.uint64)
     while records < len(sizes) and used + law.longest <= len(attribute_ids):
         if supply.now[FIRST_TOTAL] == 0:
             return EXHAUSTED, records, used
-        state[:] = supply.random
+        copy_words(supply.random, state)
         record = attribute_ids[used : used + law.longest]
         size = draw_record(law, supply, work, record)
         if size < 0:
-            supply.random[:] = state
+            copy_words(state, supply.random)
             return RECORD_TOO_LONG, records, used
         settle(law, supply, work, record[:size])
         sizes[records] = size
