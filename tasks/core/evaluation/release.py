@@ -11,6 +11,7 @@ from typing import Any
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.dp.measurement import Measurement
 from tasks.core.evaluation.comparison import compare
+from tasks.core.evaluation.places import Side
 from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
