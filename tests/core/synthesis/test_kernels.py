@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tasks.core.synthesis.drawing_kernels import fill_tree, first_attribute, lower_first_weight
 from tasks.core.synthesis.index import build_index
+from tasks.core.synthesis.index_kernels import join
 from tasks.core.synthesis.kernels import FIRST_TOTAL, SUBSETS, accept, between, weigh, weigh_alone
 from tasks.core.synthesis.shards import Shard, percentile_places
 from tests.oracles.aggregate_seeded import (
@@ -72,8 +73,6 @@ def _state(oracle, index, draw):
 
 def _numbers(index, oracle):
     """Combination numbers."""
-    from tasks.core.synthesis.index_kernels import join
-
     found = {}
     for combination in oracle.counts:
         attributes = sorted(combination)
