@@ -45,7 +45,10 @@ def hand_over(workspace: Workspace, name: ReleaseName, drawn: Measured, scope: s
     )
 
     def write(folder: Path) -> None:
-        shutil.copytree(drawn.folder, folder / "measurement")
+        # Bytes alone: the ledger's files are closed to others, these are for who publishes.
+        (folder / "measurement").mkdir()
+        for path in drawn.folder.iterdir():
+            shutil.copyfile(path, folder / "measurement" / path.name)
         text = json.dumps(asdict(facts), indent=1, sort_keys=True)
         (folder / "ledger.json").write_text(text + "\n", encoding="utf-8")
 

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -122,20 +123,20 @@ def test_p7_a_malformed_row_shows_no_cell(
 
 @pytest.mark.server
 @pytest.mark.needs_root
-def test_p8_a_user_who_cannot_open_sensitive_can_publish(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_p8_a_user_who_cannot_open_sensitive_can_publish(own_ledger: Path, prefect_server: str) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root, to drop to another user")
-    configuration = pipeline.prepared(tmp_path)
-    before = pipeline.tree(pipeline.run(configuration))
-    shutil.rmtree(tmp_path / "out" / "release")
-    (tmp_path / "out" / "release").mkdir()
-    shutil.chown(tmp_path / "out" / "release", user=65534)
-    for folder in (tmp_path, *list(tmp_path.parents)[:3]):
-        folder.chmod(folder.stat().st_mode | 0o755)
-    assert _publish_as_nobody(tmp_path) == 0
-    assert pipeline.tree(pipeline.latest(configuration)) == before
+    # Not below pytest's own folder, which every session closes to other users.
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        configuration = pipeline.prepared(folder)
+        before = pipeline.tree(pipeline.run(configuration))
+        shutil.rmtree(folder / "out" / "release")
+        (folder / "out" / "release").mkdir()
+        shutil.chown(folder / "out" / "release", user=65534)
+        assert _publish_as_nobody(folder) == 0
+        assert pipeline.tree(pipeline.latest(configuration)) == before
 
 
 #: The interpreter's own files may be closed to the other user, so everything is imported by a first
