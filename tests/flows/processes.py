@@ -1,0 +1,137 @@
+"""The command in a process of its own, or in this one, struck by a signal at a chosen point of the run.
+
+A blow is a signal, a function of `os` and a pattern: the process signals itself right after the first call of
+that function whose path (of a rename: its target) matches.
+"""
+
+import json
+import multiprocessing
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.flows import pipeline
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class Blow(NamedTuple):
+    """What strikes, and where."""
+
+    signal: signal.Signals
+    call: str
+    pattern: str
+
+
+@contextmanager
+def struck(blow: Blow) -> Iterator[list[str]]:
+    """Within it, the process is struck once; yields the paths at which it was."""
+    original = getattr(os, blow.call)
+    struck_at: list[str] = []
+
+    def watched(*arguments: Any, **keywords: Any) -> Any:
+        result = original(*arguments, **keywords)
+        path = os.fspath(arguments[1 if blow.call == "rename" else 0])
+        if not struck_at and isinstance(path, str) and re.search(blow.pattern, path):
+            struck_at.append(path)
+            os.kill(os.getpid(), blow.signal)
+        return result
+
+    setattr(os, blow.call, watched)
+    try:
+        yield struck_at
+    finally:
+        setattr(os, blow.call, original)
+
+
+class Run:
+    """`marginalia` in a process forked from one that has imported everything."""
+
+    def __init__(self, folder: Path, arguments: Sequence[str], blow: Blow | None = None) -> None:
+        """Args: folder: for what it prints."""
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload(["tests.flows.preloaded"])
+        self._printed = folder / f"printed-{len(list(folder.glob('printed-*')))}"
+        self._printed.mkdir()
+        told = (str(self._printed), dict(os.environ), list(arguments), blow)
+        self._process = context.Process(target=_main, args=told)
+        self._process.start()
+
+    def finish(self) -> int:
+        """Wait for its end; its exit code, or minus the signal that killed it."""
+        self._process.join(240)
+        code = self._process.exitcode
+        if code is None:
+            self._process.kill()
+        assert code is not None, "the run hangs"
+        return code
+
+    @property
+    def said(self) -> str:
+        """What it wrote to standard error."""
+        return (self._printed / "err").read_text()
+
+
+def _main(printed: str, environment: dict[str, str], arguments: list[str], blow: Blow | None) -> None:
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(Path(printed) / name, os.O_CREAT | os.O_WRONLY, 0o600), number)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    from flows import command
+
+    sys.argv = ["marginalia", *arguments]
+    if blow is None:
+        command.run()
+    with struck(blow):
+        command.run()
+
+
+def configuration_file(folder: Path, table: Sequence[Sequence[str]] | None = None, **changes: Any) -> Path:
+    """Write the table and its configuration; return the configuration's path."""
+    pipeline.write(folder / "people.csv", pipeline.rows(300) if table is None else table)
+    return configured(folder, **changes)
+
+
+def configured(folder: Path, **changes: Any) -> Path:
+    """Write the configuration alone."""
+    path = folder / "people.json"
+    path.write_text(json.dumps(pipeline.flat(folder, **changes)), encoding="utf-8")
+    return path
+
+
+def phases(dataset: str = "people") -> list[str]:
+    """What became of each reservation of a dataset in the ledger, in order."""
+    from tasks.core.dp.ledger.ledger import open_ledger
+
+    return [reservation.phase for reservation in open_ledger().account(dataset).reservations]
+
+
+def releases(folder: Path, dataset: str = "people") -> list[str]:
+    """Names of what is visible in a dataset's folder of releases."""
+    home = folder / "out" / "release" / dataset
+    return sorted(path.name for path in home.glob("*") if not path.name.startswith("."))
+
+
+def assert_whole(folder: Path, dataset: str = "people") -> None:
+    """Every visible release holds exactly the files of its manifest, unchanged."""
+    from tasks.storage import file_sha256
+
+    home = folder / "out" / "release" / dataset
+    for name in releases(folder, dataset):
+        listed = {e["file"]: e["sha256"] for e in pipeline.json_of(home / name / "MANIFEST.json")["files"]}
+        found = {path.name: file_sha256(path) for path in (home / name).iterdir()}
+        del found["MANIFEST.json"]
+        assert found == listed
+
+
+def unfinished(folder: Path) -> list[str]:
+    """Work in the workspace that nobody finished."""
+    hidden = re.compile(r"\.(work|candidate|latest|\.candidate)-|\.part$")
+    out = folder / "out"
+    return sorted(str(path.relative_to(out)) for path in out.rglob(".*") if hidden.search(path.name))

@@ -1,0 +1,231 @@
+"""Killed, interrupted, out of disk, or with its intermediates touched: what is left, and the next run."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flows import command
+from tests.flows import pipeline
+from tests.flows.processes import (
+    ROOT,
+    Blow,
+    Run,
+    assert_whole,
+    configuration_file,
+    phases,
+    releases,
+    struck,
+    unfinished,
+)
+
+pytestmark = pytest.mark.server
+
+#: Where a run is struck -> the call after which it is, and the path that the call is given.
+POINTS = {
+    "during encode": ("mkdir", r"/\.coded_records-"),
+    "after encode": ("rename", r"/coded_records$"),
+    "before drawing": ("mkdir", r"/measurements/[^/]*\.part$"),
+    "during drawing": ("open", r"/measurements/[^/]*\.part/"),
+    "after the measurement": ("rename", r"/measurements/[^/]*(?<!\.part)$"),
+    "during hand-over": ("mkdir", r"/measurement/people/\."),
+    "during normalise": ("mkdir", r"/\.aggregates-"),
+    "during generate": ("mkdir", r"/\.synthetic_records-"),
+    "during publish": ("mkdir", r"/\.\.candidate-"),
+    "before latest": ("rename", r"/2026-11-1$"),
+    "during count": ("mkdir", r"/\.marginals-"),
+    "during sensitive evaluation": ("mkdir", r"/out/sensitive/.*/\.evaluation-"),
+}
+#: What is charged after a kill and a clean resume; elsewhere one committed draw.
+LOST = {"during drawing": ["lost", "commit"]}
+#: What an interrupt leaves in the ledger; the drawing window holds it back until the measurement is kept.
+BEFORE_LEAVE = {"before drawing": ["void"]}
+NOT_RESERVED = ("during encode", "after encode")
+#: The release is out before these.
+PUBLISHED = ("before latest", "during count", "during sensitive evaluation")
+
+
+def blow(point: str, number: signal.Signals) -> Blow:
+    return Blow(number, *POINTS[point])
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_kill_and_clean_resume(point: str, tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+    path = configuration_file(tmp_path)
+    killed = Run(tmp_path, ["run", str(path)], blow(point, signal.SIGKILL))
+    assert killed.finish() == -signal.SIGKILL, killed.said
+    assert [name for name in releases(tmp_path) if name != "latest"] == ["2026-11-1"] * (point in PUBLISHED)
+    assert_whole(tmp_path)
+    assert command.main(["run", str(path)]) == 0
+    assert phases() == LOST.get(point, ["commit"])
+    assert releases(tmp_path) == ["2026-11-1", "latest"]
+    assert_whole(tmp_path)
+    assert unfinished(tmp_path) == []
+    release = tmp_path / "out" / "release" / "people" / "latest"
+    assert pipeline.json_of(release / "privacy.json")["ledger"]["releases"] == len(phases())
+    assert list((tmp_path / "out" / "sensitive" / "people").glob("*/evaluation/evaluation.json"))
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_interrupt_leaves_nothing_partial(
+    point: str,
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    path = configuration_file(tmp_path)
+    with struck(blow(point, signal.SIGINT)) as struck_at:
+        assert command.main(["run", str(path)]) == 130
+    assert struck_at
+    said = capfd.readouterr().err.splitlines()
+    assert said[-1].startswith("marginalia: interrupted. ")
+    assert not any("Traceback" in line for line in said)
+    assert unfinished(tmp_path) == []
+    assert [name for name in releases(tmp_path) if name != "latest"] == ["2026-11-1"] * (point in PUBLISHED)
+    assert_whole(tmp_path)
+    expected = [] if point in NOT_RESERVED else BEFORE_LEAVE.get(point, ["commit"])
+    assert phases() == expected
+
+
+def test_a_run_interrupted_while_drawing_is_resumed_without_a_draw(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = configuration_file(tmp_path)
+    with struck(blow("during drawing", signal.SIGINT)):
+        assert command.main(["run", str(path)]) == 130
+    assert "The noise is being drawn: the run stops as soon as" in capfd.readouterr().err
+    assert command.main(["run", str(path)]) == 0
+    assert phases() == ["commit"]
+    assert_whole(tmp_path)
+
+
+def test_the_command_ends_on_sigterm_with_143_and_one_line(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    path = configuration_file(tmp_path)
+    stopped = Run(tmp_path, ["run", str(path)], blow("during generate", signal.SIGTERM))
+    assert stopped.finish() == 143, stopped.said
+    assert stopped.said.splitlines()[-1].startswith("marginalia: interrupted. ")
+    assert "Traceback" not in stopped.said
+    assert unfinished(tmp_path) == []
+    assert releases(tmp_path) == []
+    assert phases() == ["commit"]
+
+
+def test_a_changed_intermediate_is_an_error_and_a_deleted_one_is_made_again(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = configuration_file(tmp_path)
+    assert command.main(["run", str(path)]) == 0
+    capfd.readouterr()
+    (coded,) = (tmp_path / "out" / "sensitive" / "people").glob("*/coded_records")
+    victim = max((file for file in coded.rglob("*") if file.is_file()), key=lambda file: file.stat().st_size)
+    victim.write_bytes(victim.read_bytes() + b"x")
+    assert command.main(["run", str(path)]) == 1
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("marginalia:")]
+    assert "coded_records was changed after it was written" in line and "delete the folder" in line
+    shutil.rmtree(coded)
+    assert command.main(["run", str(path)]) == 0
+    assert len(list((tmp_path / "out" / "sensitive" / "people").glob("*/coded_records"))) == 1
+    assert releases(tmp_path) == ["2026-11-1", "latest"]
+    assert phases() == ["commit"]
+
+
+def test_a_changed_measurement_is_an_error_and_is_never_made_again(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = configuration_file(tmp_path)
+    assert command.main(["run", "--aggregate", str(path)]) == 0
+    capfd.readouterr()
+    (kept,) = (own_ledger / "measurements").iterdir()
+    shutil.rmtree(kept)
+    assert command.main(["run", str(path)]) == 1
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("marginalia:")]
+    assert "A measurement is never made again" in line
+    assert phases() == ["commit"]
+
+
+def test_a_ledger_that_a_release_does_not_know_is_refused(
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    path = configuration_file(tmp_path)
+    assert command.main(["run", "--aggregate", str(path)]) == 0
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "another"))
+    configuration_file(tmp_path, vintage="2026-12")
+    capfd.readouterr()
+    assert command.main(["run", str(path)]) == 1
+    assert "it was cut short, or is another ledger" in capfd.readouterr().err
+    assert releases(tmp_path) == ["2026-11-1", "latest"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A megabyte of disk at the configuration's output_dir."""
+    place = tmp_path / "out"
+    place.mkdir()
+    if (
+        os.geteuid() != 0
+        or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", place]).returncode
+    ):
+        pytest.skip("needs to mount a tmpfs")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+def _resize(place: Path, size: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={size}", place], check=True)
+
+
+@pytest.mark.needs_tmpfs
+def test_full_disk_is_told_and_the_run_resumed(
+    tmp_path: Path,
+    small_disk: Path,
+    own_ledger: Path,
+    prefect_server: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    path = configuration_file(tmp_path)
+    for size in ("16k", "48k", "128k", "256k"):
+        _resize(small_disk, size)
+        capfd.readouterr()
+        code = command.main(["run", str(path)])
+        said = capfd.readouterr().err
+        assert code in (1, 2), (size, said)
+        (line,) = [line for line in said.splitlines() if line.startswith("marginalia:")]
+        assert "is full" in line or "No space left" in line, (size, said)
+        assert "Traceback" not in said
+        assert_whole(tmp_path)
+    _resize(small_disk, "64m")
+    assert command.main(["run", str(path)]) == 0
+    assert phases() == ["commit"]
+    assert releases(tmp_path) == ["2026-11-1", "latest"]
+    assert_whole(tmp_path)
+    assert unfinished(tmp_path) == []
+
+
+def test_the_command_in_a_fresh_interpreter_is_killed_and_resumed(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    path = configuration_file(tmp_path)
+    line = [sys.executable, "-m", "flows", "run", str(path)]
+    started = subprocess.Popen(line, cwd=ROOT, stderr=subprocess.DEVNULL)
+    while started.poll() is None and not own_ledger.exists():
+        time.sleep(0.02)
+    started.kill()
+    assert started.wait() == -signal.SIGKILL
+    assert releases(tmp_path) == []
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert phases() == ["commit"]
+    assert_whole(tmp_path)
