@@ -8,9 +8,9 @@ import numpy as np
 
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan
-from tasks.core.dp.candidates import SizeRule
+from tasks.core.dp.candidates import Lattice, SizeRule, Survivors
 from tasks.core.dp.first_length import ValueCounts
-from tasks.core.dp.kernels import CANDIDATE
+from tasks.core.dp.kernels import CANDIDATE, COUNT
 from tasks.core.dp.lengths import Draw, Lengths
 from tasks.core.dp.longer_lengths import TupleCounts
 from tasks.core.dp.release import _noisy_count
@@ -29,6 +29,49 @@ def plan_of(mu, levels, threshold_delta=0.0, sigmas=None):
         sigmas=tuple(sigmas or [sigma * (1 + 1e-12)] * levels),
         profile_sigma=None,
     )
+
+
+def lattice_of(schema, sizes):
+    lattice = Lattice(np.array(sizes, np.int64))
+    first = {((column,), (code,)) for column, size in enumerate(sizes) for code in range(1, size + 1)}
+    add(lattice, schema, 1, first)
+    return lattice, first
+
+
+def add(lattice, schema, length, survivors):
+    combinations = schema.combinations(length)
+    place = {combination: index for index, combination in enumerate(combinations)}
+    rows = sorted((place[columns], codes) for columns, codes in survivors)
+    starts = np.searchsorted([row[0] for row in rows], np.arange(len(combinations) + 1))
+    codes = np.array([row[1] for row in rows], np.uint32).reshape(-1, length)
+    lattice.levels.append(Survivors(combinations, starts.astype(np.int64), codes))
+
+
+def dense_cells(counts):
+    cubes, found = counts.dense.cubes, {}
+    for place in np.flatnonzero(counts.dense.cells >= CANDIDATE):
+        cube = int(np.searchsorted(cubes.offsets, place, side="right")) - 1
+        key, codes = int(place - cubes.offsets[cube]), []
+        for size in cubes.sizes[cube][::-1].tolist():
+            codes.append(key % size)
+            key //= size
+        cell = (tuple(cubes.columns[cube].tolist()), tuple(codes[::-1]))
+        found[cell] = int(counts.dense.cells[place] & COUNT)
+    return found
+
+
+def sparse_cells(counts):
+    """Held candidates with their counts, and the others with 0, as `_empty_cells` enumerates them."""
+    found = {}
+    for table in counts.sparse.values():
+        empty = table._empty_cells(np.arange(table.candidates - len(table.keys)))
+        for keys, values in ((table.keys, table.counts), (empty, np.zeros(len(empty), int))):
+            for key, count in zip(keys.tolist(), values.tolist(), strict=True):
+                prefix = tuple(table.prefixes[key // table.size].tolist())
+                cell = (table.combination, (*prefix, key % table.size))
+                assert cell not in found
+                found[cell] = count
+    return found
 
 
 def tuple_counts(records, lattice, length, limit, rule):

@@ -48,42 +48,53 @@ class SparseTable:
         self.size = int(self.lattice.sizes[self.combination[-1]])
         self.prefixes = self.lattice.levels[last].of(self.combination[:-1])
         self.extensions = np.zeros(len(self.prefixes), np.int64)
+        lists = self._lists()
         for start in range(0, len(self.prefixes), _BLOCK):
             block = np.arange(start, min(start + _BLOCK, len(self.prefixes)))
-            self.extensions[block] = sparse_kernels.count_extensions(*self._lists(block), self.size)
+            self.extensions[block] = sparse_kernels.count_extensions(lists, *self._ranges(block))
 
     @property
     def candidates(self) -> int:
         """|V| of this combination, exactly."""
         return int(self.extensions.sum())
 
-    def _lists(self, block: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """For these prefixes: the lists whose intersection extends them, and the least last code."""
-        prefix, last = self.combination[:-1], self.combination[-1]
+    def _parts(self) -> list[Combination]:
+        """The combinations that end with the last column and lack another."""
+        prefix = self.combination[:-1]
+        return [(*prefix[:place], *prefix[place + 1 :], self.combination[-1]) for place in range(len(prefix))]
+
+    def _lists(self) -> npt.NDArray[np.uint32]:
+        """The last codes of the survivors of all parts."""
+        return np.concatenate([self.lattice.keys(part) % self.size for part in self._parts()]).astype(
+            np.uint32
+        )
+
+    def _ranges(self, block: Ints) -> tuple[Ints, Ints, Ints, int]:
+        """For some prefixes: where in the lists those begin and end whose intersection extends them.
+
+        Then what the last code must exceed, and the number of codes.
+        """
         codes = self.prefixes[block]
-        lists, begins, ends, before = [], [], [], 0
-        for skipped in range(len(prefix)):
-            combination = (*prefix[:skipped], *prefix[skipped + 1 :], last)
-            keys = self.lattice.keys(combination)
-            rest = [codes[:, place] for place in range(len(prefix)) if place != skipped]
-            rank = self.lattice.rank(combination[:-1], rest) if rest else np.zeros(len(block), np.int64)
+        begins, ends, before = [], [], 0
+        for skipped, part in enumerate(self._parts()):
+            keys = self.lattice.keys(part)
+            rest = [codes[:, place] for place in range(codes.shape[1]) if place != skipped]
+            rank = self.lattice.rank(part[:-1], rest) if rest else np.zeros(len(block), np.int64)
             begins.append(before + np.searchsorted(keys, rank * self.size))
             ends.append(before + np.searchsorted(keys, (rank + 1) * self.size))
-            lists.append(keys % self.size)
             before += len(keys)
-        repeated = prefix[-1] == last
-        above = codes[:, -1].astype(np.int64) if repeated else np.zeros(len(block), np.int64)
-        return np.concatenate(lists), np.stack(begins, axis=1), np.stack(ends, axis=1), above
+        repeated = self.combination[-2] == self.combination[-1]
+        above = codes[:, -1].astype(np.int64) * int(repeated)
+        return np.stack(begins, axis=1), np.stack(ends, axis=1), above, self.size
 
     def _record_keys(self, codes: CodeMatrix, slots: Ints) -> Ints:
         """For each record the key of the tuple in these slots, or -1 where it is no candidate."""
         chosen = [codes[slot] for slot in slots]
         prefix = self.lattice.rank(self.combination[:-1], chosen[:-1])
         candidate = (prefix >= 0) & (chosen[-1] > 0)
-        for skipped in range(len(chosen) - 1):
+        for skipped, part in enumerate(self._parts()):
             rest = [column for place, column in enumerate(chosen) if place != skipped]
-            combination = (*self.combination[:skipped], *self.combination[skipped + 1 :])
-            candidate &= self.lattice.rank(combination, rest) >= 0
+            candidate &= self.lattice.rank(part, rest) >= 0
         return np.where(candidate, prefix * self.size + chosen[-1], -1)
 
     def count(self, codes: CodeMatrix, sensitivity: npt.NDArray[np.uint32] | None) -> None:
@@ -134,7 +145,7 @@ class SparseTable:
         holders = self.keys // self.size
         ends = np.cumsum(self.extensions - np.bincount(holders, minlength=len(self.prefixes)))
         of = np.searchsorted(ends, ranks, side="right")
-        touched = np.unique(of)
+        touched, lists = np.unique(of), self._lists()
         keys = np.zeros(len(ranks), np.int64)
         for start in range(0, len(touched), _BLOCK):
             block = touched[start : start + _BLOCK]
@@ -144,7 +155,7 @@ class SparseTable:
             taken = self.keys[np.isin(holders, block)]
             taken_ends = np.searchsorted(taken // self.size, block, side="right")
             codes = sparse_kernels.select_extensions(
-                *self._lists(block), taken % self.size, taken_ends, wanted, wanted_ends, self.size
+                lists, *self._ranges(block), taken % self.size, taken_ends, wanted, wanted_ends
             )
             keys[mine] = of[mine] * self.size + codes
         return keys

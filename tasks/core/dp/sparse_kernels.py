@@ -26,29 +26,23 @@ def drop_at(places, counts, coins):
 
 
 @njit(cache=True)
-def _intersect(lists, begins, ends, above, out):
-    """Write what several ascending lists share beyond ``above``; return how much that is."""
-    written = 0
-    places = begins.copy()
-    for first in range(begins[0], ends[0]):
-        code = lists[first]
-        if code <= above:
-            continue
-        shared = True
-        for other in range(1, len(begins)):
-            place = places[other]
-            while place < ends[other] and lists[place] < code:
-                place += 1
-            places[other] = place
-            if place == ends[other]:
-                return written
-            if lists[place] != code:
-                shared = False
-                break
-        if shared:
-            out[written] = code
-            written += 1
-    return written
+def _mark(lists, begins, ends, before, prefix, marks):
+    """Bring ``marks[code]`` to how many lists but the first hold the code; those of ``before`` stand there.
+
+    Prefixes that follow each other mostly share these lists, which are then left as they are.
+    """
+    same = before >= 0
+    for other in range(1, begins.shape[1]):
+        same = same and begins[before, other] == begins[prefix, other]
+        same = same and ends[before, other] == ends[prefix, other]  # an empty list begins where the next does
+    if same:
+        return
+    for other in range(1, begins.shape[1]):
+        if before >= 0:
+            for place in range(begins[before, other], ends[before, other]):
+                marks[lists[place]] -= 1
+        for place in range(begins[prefix, other], ends[prefix, other]):
+            marks[lists[place]] += 1
 
 
 @njit(cache=True)
@@ -56,7 +50,7 @@ def count_extensions(lists, begins, ends, above, width):
     """For each prefix, how many last codes extend it: the size of an intersection of ascending lists.
 
     ``lists`` holds all lists one after the other, ``begins`` and ``ends`` (prefixes, lists) are places in
-    it, ``above`` (prefixes,) is what the last code must exceed, ``width`` the longest list.
+    it, ``above`` (prefixes,) is what the last code must exceed, ``width`` is more than any code.
     """
     found = np.zeros(len(begins), np.int64)
     if begins.shape[1] == 1:  # length 2: a product, counted without visiting it
@@ -64,35 +58,42 @@ def count_extensions(lists, begins, ends, above, width):
             inside = lists[begins[prefix, 0] : ends[prefix, 0]]
             found[prefix] = len(inside) - np.searchsorted(inside, above[prefix], side="right")
         return found
-    out = np.zeros(width, np.int64)
+    marks = np.zeros(width, np.int32)
+    others = begins.shape[1] - 1
     for prefix in range(len(begins)):
-        found[prefix] = _intersect(lists, begins[prefix], ends[prefix], above[prefix], out)
+        _mark(lists, begins, ends, prefix - 1, prefix, marks)
+        for code in lists[begins[prefix, 0] : ends[prefix, 0]]:
+            found[prefix] += (marks[code] == others) & (code > above[prefix])
     return found
 
 
 @njit(cache=True)
-def select_extensions(lists, begins, ends, above, taken, taken_ends, wanted, wanted_ends, width):
+def select_extensions(lists, begins, ends, above, width, taken, taken_ends, wanted, wanted_ends):
     """The wanted-th (from 0, ascending a prefix) extensions of each prefix, not counting the taken codes.
 
-    ``lists`` to ``above`` are as in `count_extensions`, for the prefixes that something is wanted of.
+    ``lists`` to ``width`` are as in `count_extensions`, for the prefixes that something is wanted of.
     ``taken`` (codes) and ``wanted`` (ranks) ascend within each prefix and end there at ``taken_ends`` and
     ``wanted_ends``. Returns a code for each wanted rank.
     """
     codes = np.zeros(len(wanted), np.int64)
-    out = np.zeros(width, np.int64)
+    marks = np.zeros(width, np.int32)
+    others = begins.shape[1] - 1
     taken_place = 0
     wanted_place = 0
     for prefix in range(len(begins)):
-        size = _intersect(lists, begins[prefix], ends[prefix], above[prefix], out)
+        _mark(lists, begins, ends, prefix - 1, prefix, marks)
         rank = 0
-        for place in range(size):
-            if taken_place < taken_ends[prefix] and taken[taken_place] == out[place]:
-                taken_place += 1
-                continue
+        for code in lists[begins[prefix, 0] : ends[prefix, 0]]:
             if wanted_place == wanted_ends[prefix]:
                 break
+            if marks[code] != others or code <= above[prefix]:
+                continue
+            while taken_place < taken_ends[prefix] and taken[taken_place] < code:
+                taken_place += 1
+            if taken_place < taken_ends[prefix] and taken[taken_place] == code:
+                continue
             if wanted[wanted_place] == rank:
-                codes[wanted_place] = out[place]
+                codes[wanted_place] = code
                 wanted_place += 1
             rank += 1
         taken_place = taken_ends[prefix]

@@ -5,8 +5,8 @@ import pytest
 
 from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.longer_lengths import TupleCounts
-from tests.core.dp.test_longer_lengths import add, lattice_of
 from tests.oracles import measuring
+from tests.oracles.mechanism import add, lattice_of
 
 RULES = [SizeRule(), SizeRule(0, 0, 0)]
 

@@ -1,59 +1,18 @@
 """Candidates, counts, sensitivities and drops of lengths 2 and beyond against the slow oracle."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.candidates import Lattice, SizeRule, Survivors
-from tasks.core.dp.kernels import CANDIDATE, COUNT
+from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.longer_lengths import TupleCounts
+from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
+from tests.oracles.mechanism import add, dense_cells, lattice_of, sparse_cells
 
 NEVER = SizeRule(0, 0, 0)
 ALWAYS = SizeRule()
-
-
-def lattice_of(schema, sizes):
-    lattice = Lattice(np.array(sizes, np.int64))
-    first = {((column,), (code,)) for column, size in enumerate(sizes) for code in range(1, size + 1)}
-    add(lattice, schema, 1, first)
-    return lattice, first
-
-
-def add(lattice, schema, length, survivors):
-    combinations = schema.combinations(length)
-    place = {combination: index for index, combination in enumerate(combinations)}
-    rows = sorted((place[columns], codes) for columns, codes in survivors)
-    starts = np.searchsorted([row[0] for row in rows], np.arange(len(combinations) + 1))
-    codes = np.array([row[1] for row in rows], np.uint32).reshape(-1, length)
-    lattice.levels.append(Survivors(combinations, starts.astype(np.int64), codes))
-
-
-def dense_cells(counts):
-    cubes, found = counts.dense.cubes, {}
-    for place in np.flatnonzero(counts.dense.cells >= CANDIDATE):
-        cube = int(np.searchsorted(cubes.offsets, place, side="right")) - 1
-        key, codes = int(place - cubes.offsets[cube]), []
-        for size in cubes.sizes[cube][::-1].tolist():
-            codes.append(key % size)
-            key //= size
-        cell = (tuple(cubes.columns[cube].tolist()), tuple(codes[::-1]))
-        found[cell] = int(counts.dense.cells[place] & COUNT)
-    return found
-
-
-def sparse_cells(counts):
-    """Held candidates with their counts, and the others with 0, as `_empty_cells` enumerates them."""
-    found = {}
-    for table in counts.sparse.values():
-        empty = table._empty_cells(np.arange(table.candidates - len(table.keys)))
-        for keys, values in ((table.keys, table.counts), (empty, np.zeros(len(empty), int))):
-            for key, count in zip(keys.tolist(), values.tolist(), strict=True):
-                prefix = tuple(table.prefixes[key // table.size].tolist())
-                cell = (table.combination, (*prefix, key % table.size))
-                assert cell not in found
-                found[cell] = count
-    return found
 
 
 @settings(max_examples=150, deadline=None)
@@ -89,3 +48,23 @@ def test_candidates_counts_sensitivities_and_drops_are_those_of_the_oracle(recor
 
         survivors = data.draw(st.sets(st.sampled_from(sorted(wanted)))) if wanted else set()
         add(lattice, schema, length, survivors)
+
+
+@pytest.mark.parametrize("density", [0.1, 0.3, 0.8])
+def test_candidates_of_a_lattice_with_holes_are_those_of_the_oracle(density):
+    """Many prefixes with an empty list beside one that is not: triples of three columns and of one."""
+    schema = Schema((Column("a"), Column("b"), Column("c"), Column("m", delimiter=";", max_items=3)))
+    sizes = [5, 6, 5, 6]
+    records = measuring.coded(schema, [], measuring.all_values(sizes))
+    rng = np.random.default_rng(3)
+    for _ in range(15):
+        lattice, survivors = lattice_of(schema, sizes)
+        pairs = sorted(measuring.candidates(schema, sizes, survivors, 2))
+        survivors = {pair for pair in pairs if rng.random() < density}
+        add(lattice, schema, 2, survivors)
+        for rule in (ALWAYS, NEVER):
+            counts = TupleCounts.of(schema, schema.combinations(3), lattice, rule)
+            counts.count(np.array(records.slots, np.uint8), False, lambda share: None)
+            wanted = measuring.candidates(schema, sizes, survivors, 3)
+            assert set({**dense_cells(counts), **sparse_cells(counts)}) == wanted
+            assert counts.candidates == len(wanted)

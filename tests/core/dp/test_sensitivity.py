@@ -16,9 +16,15 @@ from hypothesis import strategies as st
 from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.first_length import ValueCounts
 from tasks.core.dp.release import sample
-from tests.core.dp.test_longer_lengths import add, dense_cells, lattice_of, sparse_cells
 from tests.oracles import measuring
-from tests.oracles.mechanism import UntruncatedValues, tuple_counts
+from tests.oracles.mechanism import (
+    UntruncatedValues,
+    add,
+    dense_cells,
+    lattice_of,
+    sparse_cells,
+    tuple_counts,
+)
 
 AUDIT = settings(
     max_examples=500,

@@ -14,8 +14,8 @@ from tasks.core.dp.longer_lengths import TupleCounts
 from tasks.core.dp.noise import RoundedGaussian
 from tasks.core.dp.stream import SeededStream
 from tasks.core.records.columns import Column, Schema
-from tests.core.dp.test_longer_lengths import add, lattice_of
 from tests.oracles import measuring
+from tests.oracles.mechanism import add, lattice_of
 
 ALPHA = 1e-4
 DRAWS = 1500
