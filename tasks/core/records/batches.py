@@ -31,7 +31,7 @@ Progress = Callable[[str, float], None]
 
 #: Bytes that are parsed at once: the longest record of a delimited file.
 _BLOCK_BYTES = 2**24
-_PARQUET_BATCH_ROWS = 2**18
+_PARQUET_BATCH_ROWS = 2**16
 
 _ROW_NUMBER = re.compile(
     r"(?:CSV parse error: |In CSV column #\d+: )(?:CSV conversion error[^:]*: )?Row #(\d+):"
