@@ -1,7 +1,7 @@
 """Parquet strings to codes, a million rows of fifteen columns: ``python -m tests.benchmarks.ingest_parquet``.
 
-One JSON line: CPU seconds of all threads (best of five, kernels compiled) and nanoseconds a cell. An argument is the
-number of rows. The table is generated: cardinalities 2 to 50, chained dependence, 10 % empties.
+One JSON line: CPU seconds of all threads (best of five, kernels compiled) and nanoseconds a cell. An argument
+is the number of rows. The table is generated: cardinalities 2 to 50, chained dependence, 10 % empties.
 """
 
 import json
