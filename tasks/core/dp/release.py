@@ -19,7 +19,7 @@ from tasks.core.dp.lengths import Draw, Lengths, Progress
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.stream import WordSource
-from tasks.core.errors import InternalError, ResourceLimit
+from tasks.core.errors import InternalError, ParameterError, ResourceLimit
 from tasks.core.records.coded import CodedRecords
 
 #: A cell's count shares 32 bits with its flag.
@@ -49,7 +49,8 @@ def measure(
         was taken of them.
 
     Raises:
-        ParameterError: scales beyond what can be drawn, before anything is drawn, by public facts alone.
+        ParameterError: parameters or scales that can't be used, by public facts alone and before
+            anything is drawn.
         InternalError: records that don't have the form that the schema says, or the charge exceeded.
     """
     return draw(Draw(records, parameters, stream, before_first_word, progress or _silent))
@@ -67,7 +68,7 @@ def draw(asked: Draw) -> Measurement:
     all_declared = not any(column.is_open for column in schema.columns)
     levels = max(1, min(parameters.reporting_length, schema.width))
     plan = accounting.plan(parameters, all_declared=all_declared, levels=levels)
-    _check_scales(plan, schema.width)
+    _check_plan(plan, parameters, schema.width)
     keeps_sensitivity = parameters.contribution != "schema"
     counted = None
     if parameters.record_limit is None:
@@ -107,10 +108,17 @@ def _check(records: CodedRecords, parameters: DpParameters) -> None:
         raise ResourceLimit("A table can be measured with up to 2^31 - 1 records.")
 
 
-def _check_scales(plan: Plan, width: int) -> None:
-    """Refuse scales that can't be drawn while nothing is drawn, by the largest that they can become."""
+def _check_plan(plan: Plan, parameters: DpParameters, width: int) -> None:
+    """Refuse, while nothing is drawn, what would be refused in the middle of the draw.
+
+    A scale is judged by the largest that it can become.
+    """
+    if not 0 <= parameters.percentile_percentage <= 100:
+        raise ParameterError("The percentile's percentage must be from 0 to 100.")
     for length, sigma in enumerate(plan.sigmas, start=1):
-        noise.RoundedGaussian(thresholds.scale(sigma, max(1, math.comb(width, length))))
+        law = noise.RoundedGaussian(thresholds.scale(sigma, max(1, math.comb(width, length))))
+        if length > 1:
+            thresholds.level_threshold(parameters.thresholds, length, law.scale, 1, 1)
 
 
 def _noisy_count(records: int, plan: Plan, stream: WordSource) -> tuple[int, float]:

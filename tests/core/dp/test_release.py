@@ -316,10 +316,19 @@ def test_rule_15_four_hundred_million_candidates_are_not_visited():
     assert [1, 7] in level.codes.tolist()
 
 
-def test_scales_beyond_what_can_be_drawn_are_refused_before_anything_is_drawn():
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": 1e-6},
+        {"thresholds": Thresholds("fixed", {3: -1.0})},
+        {"thresholds": Thresholds("adaptive", {2: float("nan")})},
+        {"percentile_percentage": 101},
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_before_anything_is(wrong):
     told = []
     with pytest.raises(ParameterError):
-        release(survey(), parameters(epsilon=1e-6), before=lambda: told.append(1))
+        release(survey(), parameters(**wrong), before=lambda: told.append(1))
     assert told == []
 
 
