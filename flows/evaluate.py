@@ -34,6 +34,7 @@ def evaluating(
     length = max(measured.described.parameters.reporting_length, 1)
     count = cached(count_records, workspace)
     marginals = count(workspace, measured.records, length, measured.run, resources)
-    sensitive = (measured.records, marginals)
-    found = evaluate_against_raw(workspace, configuration, sensitive, built, measured.run, resources)
+    assert built.records is not None, "what is evaluated was generated"
+    sensitive, released = (measured.records, marginals), (built.aggregates, built.records)
+    found = evaluate_against_raw(workspace, configuration, sensitive, released, measured.run, resources)
     return found.key

@@ -8,6 +8,7 @@ May run as another user than the measure flow.
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from prefect import flow
 
@@ -68,7 +69,9 @@ def building(
         built.recounted = recount_records(workspace, measurement, aggregates, built.records, work)
         built.evaluation = compare_with_reportable(workspace, measurement, aggregates, built.recounted, work)
     if reached >= STAGES.index("navigate"):
-        built.report = write_page(workspace, configuration, measurement, built, work)
+        # Without what the page is not made from: Prefect would draw an edge from it.
+        shown = replace(built, evaluation=None)
+        built.report = write_page(workspace, configuration, measurement, shown, work)
     return built
 
 
@@ -80,6 +83,6 @@ def releasing(
     sensitive: Sequence[StoredTable] = (),
 ) -> Release:
     """Put what was built in place, and record its lineage, back to the sensitive tables that are given."""
-    release = publish_release(workspace, configuration, measurement, built)
+    release = publish_release(workspace, configuration, measurement, replace(built, recounted=None))
     record_lineage(workspace, configuration, list(sensitive), measurement, release)
     return release

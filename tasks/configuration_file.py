@@ -99,10 +99,9 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
     try:
         configuration = RunConfiguration.model_validate(nested)
     except ValidationError as error:
-        # A missing epsilon says nothing new where the regime is already refused.
-        found = [
-            text for text in _sentences(error) if not (problems and text.startswith("noise_epsilon (or"))
-        ]
+        # A missing epsilon says nothing new where the regime is already refused, nor does a refused mode.
+        known = ("noise_epsilon (or", "synthesis_mode: ") if problems else ()
+        found = [text for text in _sentences(error) if not text.startswith(known)]
         raise ParameterError(problems + found) from None
     problems += _impossible(configuration, flat)
     if problems:

@@ -12,9 +12,10 @@ from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
 from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import Headers, InputFile, read_headers
 
 #: Where neither configuration nor schedule gives a label.
 UNDATED = "undated"
@@ -57,12 +58,29 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     source = InputFile(Path(table.path), delimiter=table.delimiter)
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = read_headers(source)
+    _require_split(headers, source, configuration)
     schema = build_schema(
         headers.names, declarations(configuration), contract, cap_required=True, types=headers.types
     )
     vintage = configuration.vintage or scheduled or UNDATED
     parameters = dp_parameters(configuration, schema)
     return Described(source, contract, schema, parameters, vintage, _notes(configuration, schema, vintage))
+
+
+#: In a header that is a single column, a sign that the file is split at another character.
+_OTHER_DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+
+
+def _require_split(headers: Headers, source: InputFile, configuration: RunConfiguration) -> None:
+    """Refuse a text file that its delimiter does not split, by its header alone."""
+    if source.is_parquet or len(headers.names) != 1 or configuration.input.use_columns == headers.names:
+        return
+    found = [words for sign, words in _OTHER_DELIMITERS.items() if sign in headers.names[0]]
+    if found:
+        raise ParameterError(
+            f"The input's header must be split at its delimiter; split at {source.delimiter!r} it is a "
+            f"single column that holds {found[0]}. Give the right one as sensitive_microdata_delimiter."
+        )
 
 
 def declarations(configuration: RunConfiguration) -> Declarations:
@@ -92,7 +110,7 @@ def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParamete
         accountant=protection.accountant,
         count_share=protection.number_of_records_proportion
         or _DEFAULT_COUNT_PROPORTION[protection.accountant],
-        sigma_proportions=_sigma_proportions(protection.sigma_proportions, length),
+        sigma_proportions=_sigma_proportions(protection.sigma_proportions, asked, length),
         threshold_delta_share=0.0 if all_declared else protection.threshold_delta_share,
         contribution=protection.contribution,
         percentile_percentage=protection.percentile_percentage,
@@ -103,10 +121,16 @@ def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParamete
     )
 
 
-def _sigma_proportions(given: Sequence[float] | str, length: int) -> tuple[float, ...]:
+def _sigma_proportions(given: Sequence[float] | str, asked: int, length: int) -> tuple[float, ...]:
+    """One number a length; those of lengths that no record reaches are dropped."""
     if isinstance(given, str):
         return tuple(sigma_proportions_named(given, length))
-    return tuple(given[:length]) + (given[-1],) * (length - len(given))
+    if asked == -1 and len(given) != length:
+        raise ParameterError(
+            f"sigma_proportions must have one number a length, and all lengths are {length} here; it has "
+            f"{len(given)}. Give so many, or a reporting_length."
+        )
+    return tuple(given[:length])
 
 
 def _thresholds(protection: DifferentialPrivacy, length: int) -> Thresholds:

@@ -15,7 +15,6 @@ from tasks.core.queries import Resources
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.failures import sanitised
 from tasks.progress import Progress
-from tasks.publish import Built
 from tasks.storage import StoredTable, Workspace
 
 
@@ -25,7 +24,7 @@ def evaluate_against_raw(
     workspace: Workspace,
     configuration: RunConfiguration,
     sensitive: tuple[StoredTable, StoredTable],
-    built: Built,
+    released: tuple[StoredTable, StoredTable],
     run: str,
     resources: Resources,
 ) -> StoredTable:
@@ -35,17 +34,16 @@ def evaluate_against_raw(
         workspace: where it is.
         configuration: the run's.
         sensitive: coded records and exact marginals.
-        built: aggregates and synthetic records.
+        released: reportable aggregates and synthetic records.
         run: the run's folder in ``sensitive/``.
         resources: what queries may use.
     """
-    assert built.records is not None, "what is evaluated was generated"
     progress = Progress("evaluate")
     inputs = RawInputs(
         records=workspace.path(sensitive[0]),
         sensitive=read_marginals(workspace.path(sensitive[1])),
-        reportable=read_aggregates(workspace.path(built.aggregates)),
-        synthetic=read_synthetic_records(workspace.path(built.records)),
+        reportable=read_aggregates(workspace.path(released[0])),
+        synthetic=read_synthetic_records(workspace.path(released[1])),
         resolution=configuration.reporting_resolution,
     )
 

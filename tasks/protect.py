@@ -14,11 +14,12 @@ from tasks.configuration import RunConfiguration
 from tasks.core.dp.accounting import gdp_epsilon, plan
 from tasks.core.dp.ledger.budget import Charge, default_threshold_delta_cap
 from tasks.core.dp.ledger.drawing import draw_once
-from tasks.core.dp.ledger.ledger import Admission, open_ledger
+from tasks.core.dp.ledger.ledger import Admission, Ledger, open_ledger
 from tasks.core.dp.ledger.names import ReleaseName, configuration_digest
 from tasks.core.dp.ledger.registration import Registration
 from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
+from tasks.core.errors import ParameterError
 from tasks.core.records.coded import read_coded_records
 from tasks.describe import Described
 from tasks.failures import sanitised
@@ -82,16 +83,25 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
         ledger.verify(head)
     charge = nominal_charge(described)
     if not ledger.is_registered(configuration.dataset):
-        entered = registration(configuration, described, charge)
-        ledger.register(entered)
-        say(
-            f"Registered dataset {entered.dataset!r} with a cap of epsilon {entered.epsilon_cap:.6g}, "
-            f"delta {entered.delta_cap:.6g} for all its releases together."
-        )
+        _register(ledger, registration(configuration, described, charge))
     name = release_name(configuration, described)
     if ledger.check_admission(name, charge) is Admission.AT_WORK:
         say("Another run is drawing this release; this one waits and returns its measurement.")
     return Admitted(name)
+
+
+def _register(ledger: Ledger, entered: Registration) -> None:
+    """Register a dataset, unless another first run was faster."""
+    try:
+        ledger.register(entered)
+    except ParameterError:
+        if not ledger.is_registered(entered.dataset):
+            raise
+        return
+    say(
+        f"Registered dataset {entered.dataset!r} with a cap of epsilon {entered.epsilon_cap:.6g}, "
+        f"delta {entered.delta_cap:.6g} for all its releases together."
+    )
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)

@@ -9,6 +9,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_configure() -> None:
+    """Before any test imports Prefect: the settings that the command makes."""
+    from flows.running import _quieten
+
+    _quieten(verbose=False)
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     """With MARGINALIA_NO_SKIPS set, a skip is a failure: CI has everything that a test may need."""

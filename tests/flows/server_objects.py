@@ -1,0 +1,47 @@
+"""What a Prefect server knows of the flow runs of one dataset."""
+
+import asyncio
+import json
+from typing import Any, NamedTuple
+
+
+class Known(NamedTuple):
+    """The flow runs of a dataset, oldest first, with all that hangs on them."""
+
+    flow_runs: list[Any]
+    task_runs: list[Any]
+    logs: list[Any]
+    artifacts: list[Any]
+
+
+def known(url: str, dataset: str) -> Known:
+    """Everything that the server holds of a dataset."""
+    return asyncio.run(_known(url, dataset))
+
+
+async def _known(url: str, dataset: str) -> Known:
+    from prefect.client.orchestration import PrefectClient
+
+    async with PrefectClient(url) as client:
+
+        async def every(path: str, body: dict[str, Any]) -> list[Any]:
+            found: list[Any] = []
+            while True:
+                page = {"limit": 200, "offset": len(found), **body}
+                answer = (await client._client.post(path, json=page)).json()
+                found += answer
+                if len(answer) < 200:
+                    return found
+
+        runs = await every("/flow_runs/filter", {"sort": "START_TIME_ASC"})
+        runs = [run for run in runs if run["parameters"].get("configuration", {}).get("dataset") == dataset]
+        ids = {"any_": [run["id"] for run in runs]}
+        tasks = await every("/task_runs/filter", {"flow_runs": {"id": ids}})
+        logs = await every("/logs/filter", {"logs": {"flow_run_id": ids}})
+        artifacts = await every("/artifacts/filter", {"artifacts": {"flow_run_id": ids}})
+        return Known(runs, tasks, logs, artifacts)
+
+
+def text_of_everything(url: str, dataset: str) -> str:
+    """All of it as one text."""
+    return json.dumps(known(url, dataset)._asdict(), ensure_ascii=False)

@@ -1,0 +1,267 @@
+"""Runs one after another and side by side: what is cached, drawn and published, and what Prefect is told."""
+
+import json
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from flows import command
+from tests.flows import pipeline
+from tests.flows.processes import Run, assert_whole, configuration_file, configured, phases, releases
+from tests.flows.server_objects import Known, known
+
+pytestmark = pytest.mark.server
+
+#: Step -> the steps whose results it is given.
+EDGES = {
+    "admit_release": set(),
+    "locate_table": set(),
+    "encode_records": {"locate_table"},
+    "protect_records": {"encode_records", "admit_release"},
+    "normalise_counts": {"protect_records"},
+    "state_privacy": {"protect_records", "normalise_counts"},
+    "generate_records": {"normalise_counts", "protect_records"},
+    "recount_records": {"protect_records", "normalise_counts", "generate_records"},
+    "compare_with_reportable": {"protect_records", "normalise_counts", "recount_records"},
+    "write_page": {
+        "protect_records",
+        "state_privacy",
+        "normalise_counts",
+        "generate_records",
+        "recount_records",
+    },
+    "publish_release": {
+        "protect_records",
+        "state_privacy",
+        "normalise_counts",
+        "generate_records",
+        "compare_with_reportable",
+        "write_page",
+    },
+    "record_lineage": {"locate_table", "encode_records", "protect_records", "publish_release"},
+    "count_records": {"encode_records"},
+    "evaluate_against_raw": {"encode_records", "count_records", "normalise_counts", "generate_records"},
+}
+
+#: Values of the table that nothing public names, and its numbers of rows.
+SECRETS = (
+    "Aberwick",
+    "Brenmoor",
+    "Caldwell",
+    "Dunsford",
+    "library",
+    "clinic",
+    "employed",
+    "retired",
+    "p00001",
+)
+ROWS = 4719
+
+
+class Twice(NamedTuple):
+    """The same job, run twice."""
+
+    folder: Path
+    path: Path
+    first: list[str]
+    known: Known
+
+
+@pytest.fixture(scope="module")
+def twice(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twice]:
+    """Two runs of a job, and what the server then knows."""
+    folder = tmp_path_factory.mktemp("twice")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MARGINALIA_LEDGER", str(folder / "ledger"))
+        path = configuration_file(folder, pipeline.rows(ROWS), dataset="twice")
+        assert command.main(["run", str(path)]) == 0
+        first = releases(folder, "twice")
+        assert command.main(["run", str(path)]) == 0
+        yield Twice(folder, path, first, settled(prefect_server, "twice", 2 * len(EDGES)))
+
+
+def settled(url: str, dataset: str, steps: int) -> Known:
+    """What the server knows, once it has taken in the last state of every step."""
+    deadline = time.monotonic() + 120
+    while True:
+        found = known(url, dataset)
+        finished = [run for run in found.task_runs if run["state_type"] in ("COMPLETED", "FAILED", "CRASHED")]
+        if len(finished) == len(found.task_runs) == steps or time.monotonic() > deadline:
+            return found
+        time.sleep(0.3)
+
+
+def step(run: dict[str, Any]) -> str:
+    """The name of the task of a task run."""
+    return re.sub(r"-[0-9a-f]{8}$", "", run["task_key"]).rpartition(".")[2]
+
+
+def states(twice: Twice, number: int) -> dict[str, str]:
+    """State of each step of the first or second run."""
+    flow = twice.known.flow_runs[number]["id"]
+    return {step(run): run["state_name"] for run in twice.known.task_runs if run["flow_run_id"] == flow}
+
+
+def test_the_first_run_does_every_step(twice: Twice) -> None:
+    assert states(twice, 0) == dict.fromkeys(EDGES, "Completed")
+
+
+def test_the_second_run_shows_cached_what_comes_before_the_draw_and_nothing_else(twice: Twice) -> None:
+    cached = {name for name, state in states(twice, 1).items() if state == "Cached"}
+    assert cached == {"encode_records", "count_records"}
+
+
+def test_the_second_run_draws_nothing_and_returns_the_same_release(twice: Twice) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MARGINALIA_LEDGER", str(twice.folder / "ledger"))
+        assert phases("twice") == ["commit"]
+    assert releases(twice.folder, "twice") == twice.first == ["2026-11-1", "latest"]
+    assert_whole(twice.folder, "twice")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_graph_has_exactly_the_true_edges(number: int, twice: Twice) -> None:
+    flow = twice.known.flow_runs[number]["id"]
+    runs = {run["id"]: run for run in twice.known.task_runs if run["flow_run_id"] == flow}
+    found = {
+        step(run): {
+            step(runs[given["id"]])
+            for inputs in run["task_inputs"].values()
+            for given in inputs
+            if given["input_type"] == "task_run"
+        }
+        for run in runs.values()
+    }
+    assert found == EDGES
+
+
+def test_nothing_that_prefect_keeps_holds_a_value_or_a_count(twice: Twice) -> None:
+    text = json.dumps(twice.known._asdict(), ensure_ascii=False)
+    assert len(twice.known.flow_runs) == 2 and "protect_records" in text
+    for secret in SECRETS:
+        assert secret not in text
+    assert not re.search(rf"(?<![0-9a-f.-]){ROWS}(?![0-9a-f.-])", text)
+
+
+def test_both_runs_have_their_lineage(twice: Twice) -> None:
+    found = [artifact for artifact in twice.known.artifacts if artifact["key"] == "lineage-twice"]
+    assert {artifact["flow_run_id"] for artifact in found} == {run["id"] for run in twice.known.flow_runs}
+    for artifact in found:
+        assert (
+            "```mermaid" in artifact["data"] and "| sensitive table | sensitive | keyed " in artifact["data"]
+        )
+        assert "twice_" not in artifact["data"] and "people_synthetic_microdata.tsv" in artifact["data"]
+
+
+def test_a_failed_run_says_our_line_and_nothing_else(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = configuration_file(tmp_path, dataset="failing")
+    with (tmp_path / "people.csv").open("a") as file:
+        file.write("zqx1,zqx2\n")
+    capfd.readouterr()
+    assert command.main(["run", str(path)]) == 2
+    line = next(line for line in capfd.readouterr().err.splitlines() if line.startswith("marginalia: "))
+    found = settled(prefect_server, "failing", 3)
+    (run,) = found.flow_runs
+    assert run["state_name"] == "Failed"
+    assert run["state"]["message"].endswith(line.removeprefix("marginalia: "))
+    assert "zqx" not in json.dumps(found._asdict())
+
+
+def test_a_new_vintage_draws_though_nothing_changed_and_the_old_one_does_not_though_the_table_did(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    path = configuration_file(tmp_path)
+    assert command.main(["run", "--agg", str(path)]) == 0
+    before = pipeline.tree(tmp_path / "out" / "release" / "people" / "2026-11-1")
+    configured(tmp_path, vintage="2026-12")
+    assert command.main(["run", "--agg", str(path)]) == 0
+    assert phases() == ["commit", "commit"]
+    assert releases(tmp_path) == ["2026-11-1", "2026-12-1", "latest"]
+    configuration_file(tmp_path, pipeline.rows(40, seed=5))
+    assert command.main(["run", "--agg", str(path)]) == 0
+    assert phases() == ["commit", "commit"]
+    assert releases(tmp_path) == ["2026-11-1", "2026-12-1", "latest"]
+    assert pipeline.tree(tmp_path / "out" / "release" / "people" / "2026-11-1") == before
+
+
+def test_two_runs_of_a_release_at_once_draw_once(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    path = configuration_file(tmp_path)
+    runs = [Run(tmp_path, ["run", str(path)]) for _ in range(2)]
+    for run in runs:
+        assert run.finish() == 0, run.said
+    assert phases() == ["commit"]
+    assert releases(tmp_path) == ["2026-11-1", "latest"]
+    assert_whole(tmp_path)
+
+
+_AGGREGATES = {"configuration.json", "privacy.json", "MANIFEST.json"} | {
+    f"people_reportable_aggregates.{suffix}" for suffix in ("tsv", "parquet")
+}
+
+
+def test_each_stage_publishes_what_then_exists_as_a_run_of_the_same_vintage(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    path = configuration_file(tmp_path)
+    home = tmp_path / "out" / "release" / "people"
+    expected = set(_AGGREGATES)
+    stages = {
+        "--aggregate": set(),
+        "--generate": {"people_synthetic_microdata.tsv"},
+        "--evaluate": {"evaluation.json"},
+        "--navigate": {"report.html"},
+    }
+    for number, (flag, more) in enumerate(stages.items(), start=1):
+        expected |= more
+        assert command.main(["run", flag, str(path)]) == 0
+        assert {file.name for file in (home / f"2026-11-{number}").iterdir()} == expected
+        assert (home / "latest").resolve().name == f"2026-11-{number}"
+    assert_whole(tmp_path)
+    assert phases() == ["commit"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "last"),
+    [
+        ([], "navigate"),
+        (["--aggregate"], "aggregate"),
+        (["--agg"], "aggregate"),
+        (["--gen", "-v"], "generate"),
+        (["--generate", "--aggregate", "--v"], "generate"),
+        (["--eval", "--verbose"], "evaluate"),
+        (["--evaluate"], "evaluate"),
+        (["--nav"], "navigate"),
+        (["--navigate", "--agg"], "navigate"),
+    ],
+)
+def test_sds_spellings_of_the_flags(flags: list[str], last: str) -> None:
+    options = command._parser().parse_args(["run", *flags, "x.json"])
+    named = [stage for stage in command.STAGES if getattr(options, stage)] or list(command.STAGES)
+    assert named[-1] == last
+    assert options.verbose == any(flag in ("-v", "--v", "--verbose") for flag in flags)
+
+
+def test_parallel_datasets_of_one_workspace_do_not_meet(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    paths = []
+    for name in ("one", "two"):
+        configuration_file(tmp_path, dataset=name)
+        paths.append((tmp_path / "people.json").rename(tmp_path / f"{name}.json"))
+    runs = [Run(tmp_path, ["run", "--agg", str(path)]) for path in paths]
+    assert Counter(run.finish() for run in runs) == {0: 2}, [run.said for run in runs]
+    for name in ("one", "two"):
+        assert phases(name) == ["commit"]
+        assert releases(tmp_path, name) == ["2026-11-1", "latest"]
+        assert_whole(tmp_path, name)
+    assert os.environ["MARGINALIA_LEDGER"] == str(own_ledger)
