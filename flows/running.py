@@ -107,7 +107,9 @@ def _prefect(url: str) -> Iterator[None]:
     with temporary_settings(updates={PREFECT_API_URL: url}):
         try:
             yield
-        except httpx.ConnectError:
+        except (httpx.ConnectError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "Failed to reach API" not in str(error):
+                raise
             raise ParameterError(
                 f"The Prefect API must answer at {url}; it does not. Start it, or unset PREFECT_API_URL."
             ) from None

