@@ -54,6 +54,8 @@ $(UV):
 .venv/.runtime: uv.lock pyproject.toml | $(UV)
 	@echo "Installing into .venv what running needs"
 	@test -f .venv/.dev || $(UV) sync --quiet --frozen --no-dev --python .tools/bin/python
+	@echo "Compiling the kernels (half a minute, once)"
+	@$(RUN) -m tasks.warm_up
 	@touch $@
 
 .venv/.dev: uv.lock pyproject.toml | $(UV)

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.cache import cache_folder, is_ours
 from tasks.core.dp.exact_tables import GUARD_BITS
 from tasks.core.dp.normal import number, precision, upper_tail
 
@@ -153,23 +154,9 @@ def _cell_masses(scale: Fraction, start: int, density: int) -> Iterator[int]:
 
 def _path(scale: Fraction) -> Path | None:
     """The table's file in the user's cache, or None where there can be no cache."""
-    base = os.environ.get("MARGINALIA_CACHE") or os.environ.get("XDG_CACHE_HOME")
-    try:
-        folder = Path(base) if base else Path.home() / ".cache"
-        if not os.environ.get("MARGINALIA_CACHE"):
-            folder = folder / "marginalia"
-        folder = folder / "noise-tables"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = folder.lstat()
-    except (OSError, RuntimeError):
-        return None
-    if not stat.S_ISDIR(found.st_mode) or not _ours(found):
-        return None
-    return folder / f"rounded-gaussian-1-{scale.numerator}-{scale.denominator}.words"
-
-
-def _ours(found: os.stat_result) -> bool:
-    return found.st_uid == os.geteuid() and not found.st_mode & 0o022
+    folder = cache_folder("noise-tables")
+    name = f"rounded-gaussian-1-{scale.numerator}-{scale.denominator}.words"
+    return folder / name if folder is not None else None
 
 
 def _load(path: Path | None, scale: Fraction) -> Words | None:
@@ -180,7 +167,7 @@ def _load(path: Path | None, scale: Fraction) -> Words | None:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
         with os.fdopen(descriptor, "rb") as file:
             found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or not _ours(found):
+            if not stat.S_ISREG(found.st_mode) or not is_ours(found):
                 return None
             content = file.read()
     except OSError:
