@@ -52,7 +52,11 @@ def _extend(keys, size, codes, out):
 @njit(cache=True)
 def _count(cells, keys, size, codes):
     for row in range(len(codes)):
-        cells[keys[row] * size + codes[row]] += np.uint32(1)
+        place = keys[row] * size + codes[row]
+        cell = cells[place]
+        # Only candidates are counted: a record may reach a cell of absent values by any number of slots,
+        # and 2^31 of those would turn it into a candidate.
+        cells[place] = cell + (cell >> np.uint32(31))
 
 
 @njit(cache=True)
@@ -60,8 +64,9 @@ def _count_and_sum(cells, keys, size, codes, sensitivity):
     for row in range(len(codes)):
         place = keys[row] * size + codes[row]
         cell = cells[place]
-        sensitivity[row] += cell >> np.uint32(31)
-        cells[place] = cell + np.uint32(1)
+        candidate = cell >> np.uint32(31)
+        sensitivity[row] += candidate
+        cells[place] = cell + candidate
 
 
 @njit(cache=True)
@@ -101,7 +106,7 @@ def _prefix(slot_sets, index, codes, rows, sizes, keys):
 
 @njit(cache=True)
 def count_tuples(codes, rows, slot_sets, offsets, sizes, cells):
-    """Add one to the cell of every choice of slots of every record.
+    """Add one to the candidate cell of every choice of slots of every record; other cells stay as they are.
 
     ``codes`` is (slots, n) and ``rows`` (first, stop), the block of records to count. ``slot_sets``
     is (T, k), lexicographic, so that sets with the same first slots are neighbours; ``offsets`` (T,)
