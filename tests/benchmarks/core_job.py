@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from itertools import combinations
 from pathlib import Path
 
@@ -93,8 +94,22 @@ def _errors(aggregates: Aggregates, records: list[list[int]]) -> list[float]:
     return found
 
 
-def run_core_job(path: Path, length: int, folder: Path) -> None:
-    """CSV to page: code, measure, normalise, synthesize, compare, write every released file."""
+class Stopwatch:
+    """CPU seconds by stage."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+        self._last = time.process_time()
+
+    def stop(self, stage: str) -> None:
+        """End a stage, which began where the one before ended."""
+        now = time.process_time()
+        self.stages[stage] = round(now - self._last, 2)
+        self._last = now
+
+
+def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
+    """CSV to page: code, measure, normalise, synthesize, compare, write every file; CPU seconds by stage."""
     from tasks.core.aggregates.interchange import write_reportable_tsv
     from tasks.core.dp.normalization import normalise
     from tasks.core.dp.release import measure
@@ -107,21 +122,28 @@ def run_core_job(path: Path, length: int, folder: Path) -> None:
     from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv
 
-    records = coded(path, tags=True)
+    watch = Stopwatch()
+    records = coded(path)
+    watch.stop("ingest")
     parameters = parameters_of(records, length, "gdp")
     measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
+    watch.stop("protect")
     aggregates = normalise(measurement)
     write_reportable_tsv(aggregates, folder / "aggregates.tsv")
+    watch.stop("normalise")
     synthetic = synthesize(aggregates, AggregateSeeded(), 1)
     write_wide_tsv(synthetic, folder / "synthetic.tsv")
+    watch.stop("generate")
     schema, resources = measurement.schema, Resources(folder, threads=1)
     counted = recounted(synthetic, aggregates, schema)
     compared = compare_release(aggregates, counted, measurement, resources)
     (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))
+    watch.stop("evaluate")
     facts = LedgerFacts(
         "adult", "row", "", "1", "this benchmark", EPSILON, 1e-5, 1e-6, 0.1, 0.0, EPSILON, 1, 0, ""
     )
     words = statement(measurement, facts, "benchmark")
-    kept = fidelity(aggregates, counted)
-    inputs = ReportInputs(words, measurement, aggregates, synthetic, kept)
+    inputs = ReportInputs(words, measurement, aggregates, synthetic, fidelity(aggregates, counted))
     (folder / "report.html").write_text(render(inputs), encoding="utf-8")
+    watch.stop("navigate")
+    return watch.stages
