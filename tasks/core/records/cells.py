@@ -11,10 +11,15 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.core.queries import query_text
 from tasks.core.records.coded import Codes, code_type
 from tasks.core.records.kernels import mark
+
+#: Seconds, from and below: years 1 to 9999, and the times of a day. All of them have a text in DuckDB.
+_MOMENTS, _TIMES_OF_DAY = (-62_135_596_800, 253_402_300_800), (0, 86_400)
+_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True)
@@ -132,7 +137,7 @@ def is_list(kind: pa.DataType) -> bool:
 def text_of_values(
     connection: duckdb.DuckDBPyConnection, values: pa.Array, value_format: str | None = None
 ) -> pa.Array:
-    """Values as the text that DuckDB casts them to; NaN and null are null.
+    """Values as the text that DuckDB casts them to; NaN, null and times beyond year 9999 are null.
 
     Raises:
         pa.ArrowInvalid: text that isn't UTF-8, or a type that has no text.
@@ -145,11 +150,34 @@ def text_of_values(
         return values
     if pa.types.is_float16(kind):
         values, kind = values.cast(pa.float32()), pa.float32()
+    values = _with_text(values)
     name = "records/text_of_floats" if pa.types.is_floating(kind) else "records/text_of_values"
     parameters = {}
     if value_format and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         name, parameters = "records/text_of_times", {"value_format": value_format}
+        if pa.types.is_timestamp(kind):  # of other units DuckDB formats nanoseconds, which end in 2262
+            values = values.cast(pa.timestamp("us", kind.tz), safe=False)
     return _one_column(connection, name, values, parameters).cast(pa.large_string())
+
+
+def _with_text(values: pa.Array) -> pa.Array:
+    """The same values, null where a time or duration is none that DuckDB could write.
+
+    One such value would stop the run, and so show that a record with it is there (privacy.md, rule 2).
+    """
+    kind = values.type
+    is_time = pa.types.is_time(kind)
+    if not (is_time or pa.types.is_timestamp(kind) or pa.types.is_duration(kind)):
+        return values
+    low, high = (end * _A_SECOND[kind.unit] for end in (_TIMES_OF_DAY if is_time else _MOMENTS))
+    numbers = values.view(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+    # Nanoseconds in 64 bits never leave the range, whose ends don't fit them.
+    least, most = max(low, -(2**63)), min(high - 1, 2**63 - 1)
+    there = pc.and_(pc.greater_equal(numbers, least), pc.less_equal(numbers, most)).fill_null(False)
+    outside = ~there.to_numpy(zero_copy_only=False)
+    bare = numbers.fill_null(0).to_numpy().copy()
+    bare[outside] = 0  # DuckDB converts what lies under a null as well
+    return pa.array(bare, mask=outside).view(kind)
 
 
 def numbers_of_texts(connection: duckdb.DuckDBPyConnection, texts: list[str]) -> npt.NDArray[np.float64]:
@@ -166,9 +194,9 @@ def _one_column(
     connection: duckdb.DuckDBPyConnection, name: str, values: pa.Array, parameters: dict[str, str]
 ) -> pa.Array:
     """The result of a query over the registered values, in their order."""
-    connection.register("distinct_values", pa.table({"value": values}))
     failure: Exception | None = None
     try:
+        connection.register("distinct_values", pa.table({"value": values}))
         table = connection.sql(query_text(name), params=parameters or None).to_arrow_table()
     except duckdb.OutOfMemoryException:
         failure = MemoryError()

@@ -116,3 +116,34 @@ def test_names_that_look_like_paths_are_names(tmp_path):
     columns = {"a": pa.array(["1"]), "a.b": pa.array(["2"]), "a.b.c": pa.array(["3"])}
     records = decode(encoded(tmp_path, columns, Column("a.b"), Column("a")))
     assert records.to_pylist() == [{"a.b": "2", "a": "1"}]
+
+
+@pytest.mark.parametrize("value_format", [None, "%Y"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(make(unit) for unit in ("s", "ms", "us") for make in (pa.timestamp, pa.duration)),
+        *(pa.timestamp(unit, "UTC") for unit in ("s", "ms", "us")),
+        *(pa.time32("ms"), pa.time64("us"), pa.time64("ns")),
+    ],
+    ids=str,
+)
+def test_rule_2_no_moment_stops_the_run(tmp_path, kind, value_format):
+    bare = pa.int32() if pa.types.is_time32(kind) else pa.int64()
+    least, most = (-(2**31), 2**31 - 1) if bare == pa.int32() else (-(2**63), 2**63 - 1)
+    if kind in (pa.timestamp("s"), pa.timestamp("s", "UTC")):  # kept as milliseconds
+        least, most = least // 1000 + 1, most // 1000
+    others = pa.array([0, None, 3600], bare)
+    cells = pa.concat_arrays([others, pa.array([least, most], bare)]).view(kind)
+    column = Column("A", value_format=value_format)
+    alone = decode(encoded(tmp_path, {"A": others.view(kind)}, column))["A"].to_pylist()
+    assert decode(encoded(tmp_path, {"A": cells}, column))["A"].to_pylist() == [*alone, None, None]
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_rule_2_a_last_day_that_stands_for_never_is_formatted(tmp_path, unit):
+    cells = pa.array(
+        [datetime.datetime(9999, 12, 31, 23, 59, 59), MOMENT.replace(microsecond=0)], pa.timestamp(unit)
+    )
+    records = decode(encoded(tmp_path, {"A": cells}, Column("A", value_format="%Y-%m-%d")))
+    assert records["A"].to_pylist() == ["9999-12-31", "2024-02-29"]
