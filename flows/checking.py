@@ -10,7 +10,7 @@ from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.navigation.charts import Level, curve_text
 from tasks.describe import Described, describe
 from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
-from tasks.protect import nominal_charge, registration, release_name
+from tasks.protect import nominal_charge, registration, release_name, require_unit
 from tasks.storage import Workspace
 
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
@@ -68,6 +68,7 @@ def _print_budget(configuration: RunConfiguration, described: Described) -> None
             f"{entered.epsilon_cap:.6g}, delta {entered.delta_cap:.6g}."
         )
         return
+    require_unit(ledger, configuration, described)
     admission = ledger.check_admission(release_name(configuration, described), charge)
     account = ledger.account(configuration.dataset)
     print(

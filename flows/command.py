@@ -125,6 +125,11 @@ def _add_ledger(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     ledger.add_argument("--threshold-delta", metavar="D", help="cap of the thresholds' share of delta")
     ledger.add_argument("--population", default="", help="whose data these are, in words")
+    ledger.add_argument(
+        "--unit",
+        choices=("subject", "row"),
+        help="what a new dataset's releases protect: row where there is no subject_id (default: subject)",
+    )
     ledger.add_argument("--reason", default="", help="why a cap is raised; stays in the ledger")
     ledger.set_defaults(action=_ledger)
 

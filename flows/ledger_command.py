@@ -35,7 +35,11 @@ def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
     dataset: str = options.dataset
     if not ledger.is_registered(dataset):
         share = default_threshold_delta_cap(delta) if threshold is None else threshold
-        return ledger.register(Registration(dataset, epsilon, delta, share, options.population))
+        return ledger.register(
+            Registration(dataset, epsilon, delta, share, options.population, options.unit or "subject")
+        )
+    if options.unit not in (None, ledger.account(dataset).unit):
+        raise ParameterError(f"The unit of {dataset!r} was fixed when it was registered; leave --unit out.")
     now = ledger.account(dataset).caps
     if options.reason:
         return ledger.raise_caps(dataset, epsilon, delta, threshold, reason=options.reason)

@@ -14,7 +14,7 @@ from prefect import flow
 
 from tasks.configuration import RunConfiguration
 from tasks.generate import generate_records, normalise_counts
-from tasks.handover import find_measurement
+from tasks.handover import find_measurement, require_drawn_as_configured
 from tasks.leftovers import mark
 from tasks.lineage import record_lineage
 from tasks.navigate import write_page
@@ -37,6 +37,7 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     workspace = Workspace.of(configuration)
     workspace.clear_leftovers(configuration.dataset)
     found = find_measurement(workspace, configuration, measurement)
+    require_drawn_as_configured(workspace, configuration, found)
     with work_folder(workspace, configuration) as work:
         built = building(workspace, configuration, found, STAGES[-1], work)
         return releasing(workspace, configuration, found, built).key

@@ -4,23 +4,20 @@ Configuration, contract and the file's header go in; the public schema, the para
 its name come out. Every problem with public facts is found here, before the ledger is asked.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.core.contracts.contract import Contract, load_contract
-from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.core.records.public_schema import Declarations, build_schema
 from tasks.core.records.reading import Headers, InputFile, read_headers
+from tasks.parameters import dp_parameters
 
 #: Where neither configuration nor schedule gives a label.
 UNDATED = "undated"
-_DEFAULT_VALUES = {"spurious": 0.1, "adaptive": 1.0, "fixed": 0.0}
-_DEFAULT_COUNT_PROPORTION = {"gdp": 0.01, "zcdp": 0.005}
 
 
 @dataclass(frozen=True)
@@ -95,51 +92,6 @@ def declarations(configuration: RunConfiguration) -> Declarations:
         domains=dict(table.domains),
         max_items=dict(table.max_items),
     )
-
-
-def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
-    """The release's parameters; the reporting length is at most the schema's width (rule 12)."""
-    protection = configuration.protection
-    asked = configuration.reporting_length
-    length = schema.width if asked == -1 else min(asked, schema.width)
-    all_declared = not any(column.is_open for column in schema.columns)
-    return DpParameters(
-        epsilon=protection.epsilon,
-        delta=protection.delta,
-        reporting_length=length,
-        accountant=protection.accountant,
-        count_share=protection.number_of_records_proportion
-        or _DEFAULT_COUNT_PROPORTION[protection.accountant],
-        sigma_proportions=_sigma_proportions(protection.sigma_proportions, asked, length),
-        threshold_delta_share=0.0 if all_declared else protection.threshold_delta_share,
-        contribution=protection.contribution,
-        percentile_percentage=protection.percentile_percentage,
-        percentile_share=protection.percentile_proportion,
-        thresholds=_thresholds(protection, length),
-        delta_factor=protection.delta_factor,
-        record_limit=configuration.input.record_limit,
-    )
-
-
-def _sigma_proportions(given: Sequence[float] | str, asked: int, length: int) -> tuple[float, ...]:
-    """One number a length; those of lengths that no record reaches are dropped."""
-    if isinstance(given, str):
-        return tuple(sigma_proportions_named(given, length))
-    if asked == -1 and len(given) != length:
-        raise ParameterError(
-            f"sigma_proportions must have one number a length, and all lengths are {length} here; it has "
-            f"{len(given)}. Give so many, or a reporting_length."
-        )
-    return tuple(given[:length])
-
-
-def _thresholds(protection: DifferentialPrivacy, length: int) -> Thresholds:
-    given = protection.thresholds
-    if isinstance(given, str):
-        return Thresholds("adaptive", threshold_values_named(given, length), _DEFAULT_VALUES["adaptive"])
-    default = _DEFAULT_VALUES[given.kind] if given.default is None else given.default
-    values = {key: value for key, value in given.values.items() if key <= length}
-    return Thresholds(given.kind, values, default)
 
 
 def _notes(configuration: RunConfiguration, schema: Schema, vintage: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.coded import read_coded_records
 from tasks.describe import Described
 from tasks.failures import sanitised
-from tasks.handover import hand_over, recorded_head
+from tasks.handover import Circumstances, Preparation, hand_over, preparation, recorded_head, unit_of
 from tasks.progress import Progress, say
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
@@ -31,11 +31,7 @@ from tasks.version import code_version
 
 def release_name(configuration: RunConfiguration, described: Described) -> ReleaseName:
     """The public name of a release (rule 1), from every public setting that touches the noise."""
-    preparation = {
-        "delimiter": configuration.input.delimiter,
-        "contract_mode": configuration.input.contract_mode,
-    }
-    digest = configuration_digest(described.schema, described.parameters, preparation)
+    digest = configuration_digest(described.schema, described.parameters, preparation(configuration))
     return ReleaseName(configuration.dataset, described.vintage, digest)
 
 
@@ -63,16 +59,38 @@ def registration(configuration: RunConfiguration, described: Described, charge: 
         delta_cap=delta_cap,
         threshold_delta_cap=threshold_cap,
         population=cap.population if cap else "",
-        unit="subject" if described.schema.subject_id else "row",
+        unit=unit_of(described.schema),
+    )
+
+
+def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Described) -> None:
+    """Refuse to charge rows to a budget of subjects, or the other way round.
+
+    The account would add up guarantees for different neighbours, and each statement name the wrong one.
+
+    Raises:
+        ParameterError: the dataset is registered with the other unit.
+    """
+    unit, registered = unit_of(described.schema), ledger.account(configuration.dataset).unit
+    if unit == registered:
+        return
+    given = (
+        f"subject_id is {described.schema.subject_id!r}" if unit == "subject" else "no subject_id is given"
+    )
+    raise ParameterError(
+        f"All releases of a dataset must protect the same unit. {configuration.dataset!r} is registered with "
+        f"the unit {registered}; {given}, so the unit of this one would be the {unit}. Mend subject_id, or "
+        "give the dataset another name (marginalia ledger NAME --cap EPSILON DELTA --unit "
+        f"{unit}): its budget is then another one, which is not added to this."
     )
 
 
 class Admitted:
     """That a release may be drawn; a plain class, for the reason that `StoredTable` is one."""
 
-    def __init__(self, name: ReleaseName) -> None:
-        """Args: name: the release."""
-        self.name = name
+    def __init__(self, name: ReleaseName, prepared: Preparation) -> None:
+        """Args: name: the release. prepared: what its name has of the input's preparation."""
+        self.name, self.preparation = name, prepared
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
@@ -84,10 +102,11 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
     charge = nominal_charge(described)
     if not ledger.is_registered(configuration.dataset):
         _register(ledger, registration(configuration, described, charge))
+    require_unit(ledger, configuration, described)
     name = release_name(configuration, described)
     if ledger.check_admission(name, charge) is Admission.AT_WORK:
         say("Another run is drawing this release; this one waits and returns its measurement.")
-    return Admitted(name)
+    return Admitted(name, preparation(configuration))
 
 
 def _register(ledger: Ledger, entered: Registration) -> None:
@@ -130,4 +149,4 @@ def protect_records(
         drawn = draw_once(ledger, name, charge, draw, notice=say)
     finally:
         progress.close()
-    return hand_over(workspace, name, drawn, ledger.scope)
+    return hand_over(workspace, name, drawn, Circumstances(ledger.scope, admitted.preparation))

@@ -12,7 +12,7 @@ from tasks.core.contracts.released import judge_released
 from tasks.core.dp.measurement import measurement_sha256, read_measurement
 from tasks.core.dp.statement import RunChoices, statement
 from tasks.core.errors import InternalError
-from tasks.handover import ledger_facts
+from tasks.handover import drawn_preparation, ledger_facts, unit_of
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
 
@@ -30,12 +30,14 @@ def state_privacy(
     measured = read_measurement(bundle / "measurement")
     if not measured.private:
         raise InternalError("A measurement of the seeded test engine can't be released.")
+    facts = ledger_facts(workspace, measurement)
+    if facts.unit != unit_of(measured.schema):
+        raise InternalError("The unit of a release's account must be that of its records.")
     choices = RunChoices(
-        strict_contract=configuration.input.contract_mode == "strict",
+        strict_contract=drawn_preparation(workspace, measurement)["contract_mode"] == "strict",
         unused_keys=configuration.unused_keys,
         measurement_sha256=measurement_sha256(bundle / "measurement"),
     )
-    facts = ledger_facts(workspace, measurement)
     body = statement(measured, facts, code_version(), choices)
 
     def write(folder: Path) -> None:

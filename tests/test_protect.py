@@ -1,0 +1,103 @@
+"""Names, units and circumstances of a draw, on the steps themselves: no server."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows import command
+from flows.checking import check
+from tasks.configuration import RunConfiguration
+from tasks.core.dp.measurement import read_measurement
+from tasks.core.errors import ParameterError
+from tasks.core.queries import Resources
+from tasks.describe import describe
+from tasks.generate import normalise_counts
+from tasks.handover import require_drawn_as_configured
+from tasks.ingest import SensitiveTable, encode_records
+from tasks.protect import admit_release, protect_records
+from tasks.statement import state_privacy
+from tasks.storage import StoredTable, Workspace
+from tests.flows import pipeline
+
+
+def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
+    """The configured release's measurement, handed over."""
+    workspace, described = Workspace.of(configuration), describe(configuration)
+    workspace.prepare()
+    admitted = admit_release.fn(workspace, configuration, described)
+    table = SensitiveTable(described.source)
+    records = encode_records.fn(workspace, table, described.schema, False, "people/run", Resources())
+    return workspace, protect_records.fn(workspace, records, described, admitted)
+
+
+def statement_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
+    aggregates = normalise_counts.fn(workspace, measurement, "release/people/work")
+    stored = state_privacy.fn(workspace, configuration, measurement, aggregates, "release/people/work")
+    return pipeline.json_of(workspace.path(stored) / "privacy.json")
+
+
+@pytest.mark.parametrize("registered_by", ["command", "run"])
+def test_rule_7_rows_are_not_charged_to_a_budget_of_subjects(
+    registered_by: str, tmp_path: Path, own_ledger: Path
+) -> None:
+    # The statement would promise all rows of a person the protection of one.
+    if registered_by == "command":
+        assert command.main(["ledger", "people", "--cap", "20", "1e-5"]) == 0
+    else:
+        measured(pipeline.prepared(tmp_path))
+    by_row = pipeline.prepared(tmp_path, subject_id=None, use_columns=["town", "age"], bins={"age": [0, 40]})
+    by_row = by_row.model_copy(
+        update={
+            "vintage": "2026-12",
+            "input": by_row.input.model_copy(
+                update={"multi_value_columns": {}, "max_items": {}, "domains": {}}
+            ),
+        }
+    )
+    with pytest.raises(ParameterError, match="same unit"):
+        measured(by_row)
+    assert command.main(["ledger", "people rows", "--cap", "20", "1e-5", "--unit", "row"]) == 0
+    workspace, measurement = measured(by_row.model_copy(update={"dataset": "people rows"}))
+    assert statement_of(by_row, workspace, measurement)["guarantee"]["unit"] == "row"
+
+
+def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Path) -> None:
+    assert command.main(["ledger", "people", "--cap", "20", "1e-5", "--unit", "row"]) == 0
+    pipeline.prepared(tmp_path)
+    path = tmp_path / "people.json"
+    path.write_text(json.dumps(pipeline.flat(tmp_path)))
+    with pytest.raises(ParameterError, match="same unit"):
+        check(path, propose=False)
+
+
+def test_rule_2_the_statement_says_strict_where_the_draw_was(tmp_path: Path, own_ledger: Path) -> None:
+    strict = pipeline.prepared(tmp_path)
+    strict = strict.model_copy(update={"input": strict.input.model_copy(update={"contract_mode": "strict"})})
+    workspace, measurement = measured(strict)
+    assert read_measurement(workspace.path(measurement) / "measurement").private
+    repair = pipeline.prepared(tmp_path)
+    for configuration in (strict, repair):
+        assert statement_of(configuration, workspace, measurement)["contract"]["strict"] is True
+    require_drawn_as_configured(workspace, strict, measurement)
+    with pytest.raises(ParameterError, match="other settings"):
+        require_drawn_as_configured(workspace, repair, measurement)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"noise_epsilon": 0.1}, "other settings"),
+        ({"reporting_length": 1}, "other settings"),
+        ({"record_limit": 100}, "other settings"),
+        ({"dataset": "others"}, "the dataset"),
+        ({"vintage": "2026-12"}, "the vintage"),
+    ],
+)
+def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(
+    changed: dict, said: str, tmp_path: Path, own_ledger: Path
+) -> None:
+    workspace, measurement = measured(pipeline.prepared(tmp_path))
+    require_drawn_as_configured(workspace, pipeline.prepared(tmp_path), measurement)
+    with pytest.raises(ParameterError, match=said):
+        require_drawn_as_configured(workspace, pipeline.prepared(tmp_path, **changed), measurement)
