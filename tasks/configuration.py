@@ -125,6 +125,7 @@ class RunConfiguration(Model):
     synthesis: AggregateSeeded = AggregateSeeded()
     resources: Resources = Resources()
     report: Report = Report()
+    unused_keys: tuple[str, ...] = Field((), description="Keys of the file that have no effect on this run.")
     evaluate_sensitive: bool = Field(True, description="Also evaluate against the raw data, for sensitive/.")
 
     @field_validator("reporting_length")
@@ -133,18 +134,3 @@ class RunConfiguration(Model):
         if value == 0:
             raise ValueError("must be at least 1, or -1 for all lengths; it is 0")
         return value
-
-    @property
-    def unused_keys(self) -> tuple[str, ...]:
-        """SDS's keys that were given and have no effect on this run."""
-        unused = []
-        if self.protection.contribution == "schema":
-            names = {
-                "percentile_percentage": "percentile_percentage",
-                "percentile_proportion": "percentile_epsilon_proportion",
-            }
-            given = self.protection.model_fields_set
-            unused += [key for field, key in names.items() if field in given]
-        if self.resources.cache_max_size is not None:
-            unused.append("cache_max_size")
-        return tuple(unused)

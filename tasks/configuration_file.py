@@ -95,6 +95,7 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
     flat = {key: value for key, value in flat.items() if value is not None}
     problems = _unknown_keys(flat) + _regime_problems(flat)
     nested, clashes = _nested(flat)
+    nested["unused_keys"] = _unused_keys(flat, nested)
     problems += clashes
     try:
         configuration = RunConfiguration.model_validate(nested)
@@ -225,6 +226,14 @@ def _apply_defaults(nested: dict[str, Any]) -> None:
     accountant = nested["protection"].get("accountant", "gdp")
     if accountant == "zcdp":
         nested["protection"].setdefault("contribution", "percentile")
+
+
+def _unused_keys(flat: dict[str, Any], nested: dict[str, Any]) -> list[str]:
+    """SDS's keys that are given and have no effect on this run."""
+    percentiles = {"percentile_percentage", "percentile_epsilon_proportion"}
+    by_schema = nested["protection"].get("contribution", "schema") == "schema"
+    without_effect = {"cache_max_size"} | (percentiles if by_schema else set())
+    return [key for key in flat if key in without_effect]
 
 
 def _sentences(error: ValidationError) -> list[str]:

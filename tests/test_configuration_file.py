@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.configuration import RunConfiguration
 from tasks.configuration_file import from_flat, read_configuration
 from tasks.core.errors import ParameterError
 
@@ -60,10 +61,16 @@ def test_sds_template_is_read_unchanged() -> None:
     assert configuration.protection.number_of_records_proportion == 0.005
     assert configuration.protection.thresholds.values == {2: 0.1, 3: 0.4, 4: 1.0}  # type: ignore[union-attr]
     assert configuration.unused_keys == (
+        "cache_max_size",
         "percentile_percentage",
         "percentile_epsilon_proportion",
-        "cache_max_size",
     )
+    assert from_flat(SDS_TEMPLATE | {"privacy": {"accountant": "zcdp"}}).unused_keys == ("cache_max_size",)
+
+
+def test_a_configuration_is_the_same_after_a_way_through_prefect() -> None:
+    configuration = from_flat(SDS_TEMPLATE)
+    assert RunConfiguration.model_validate(configuration.model_dump(mode="json")) == configuration
 
 
 def test_dataset_is_the_prefix_where_none_is_named() -> None:
