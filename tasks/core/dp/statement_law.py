@@ -213,7 +213,10 @@ def not_covered(scope: str, unit: str) -> list[str]:
         "Releases of other datasets that hold the same people are not added up either.",
         "A differentially private release hides whether one subject took part. It does not hide what is "
         "true of many: that is what it is published for.",
-        "Columns, declared values, bins and caps are taken to be public; they are not protected.",
+        "Columns, their order and types in the file, declared values, bins and caps are taken to be public; "
+        "they are not protected.",
+        "That this release exists shows that the file could be read to its end as its dialect says, in UTF-8 "
+        "and within the machine's memory; that is not protected, and the guarantee holds between such files.",
         "How long a run took and how much memory it used are not protected and are not published.",
         "Everything under sensitive/ is outside the guarantee, the evaluation against the raw table too.",
     ]
