@@ -1,0 +1,55 @@
+"""What `check` says before a run: the noise that the run will have, and a refusal of what can't fit."""
+
+from pathlib import Path
+
+import pytest
+
+from tasks.core.errors import ResourceLimit
+from tasks.describe import describe
+from tasks.estimate import Estimate, estimate, require_room
+from tests.flows import pipeline
+
+
+def found(folder: Path, **changes: object) -> Estimate:
+    return estimate(describe(pipeline.prepared(folder, **changes)))
+
+
+def test_noise_and_sensitivity_are_those_of_the_release(tmp_path: Path) -> None:
+    levels = found(tmp_path, reporting_length=3).levels
+    # Six slots: four single columns and two items.
+    assert [level.sensitivity for level in levels] == [6, 15, 20]
+    for level in levels:
+        assert level.scale**2 >= level.sigma**2 * level.sensitivity
+        assert level.scale - 1 / 64 <= level.sigma * level.sensitivity**0.5
+
+
+def test_length_one_has_no_threshold_where_every_domain_is_declared(tmp_path: Path) -> None:
+    domains = {"sex": ["m", "f"], "town": ["a"], "work": ["b"], "services": ["c", "d"]}
+    assert found(tmp_path, domains=domains).levels[0].threshold is None
+    assert found(tmp_path).levels[0].threshold is not None
+
+
+def test_lengths_beyond_the_columns_cost_nothing(tmp_path: Path) -> None:
+    assert len(found(tmp_path, reporting_length=40).levels) == 6
+    assert found(tmp_path, reporting_length=40).levels == found(tmp_path, reporting_length=-1).levels
+
+
+@pytest.mark.parametrize(("memory", "disk", "word"), [(10**12, 1, "memory"), (1, 10**12, "disk")])
+def test_a_run_beyond_memory_or_disk_is_refused_with_the_figure(
+    memory: int, disk: int, word: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ResourceLimit, match=f"{10**12} MB of {word}") as raised:
+        require_room(Estimate(1, (), memory, disk, 1.0), tmp_path)
+    assert raised.value.exit_code == 2
+
+
+def test_an_ordinary_run_fits(tmp_path: Path) -> None:
+    require_room(found(tmp_path), tmp_path)
+
+
+def test_larger_tables_are_estimated_to_need_more(tmp_path: Path) -> None:
+    small = found(tmp_path)
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(6000))
+    grown = estimate(describe(pipeline.from_flat(pipeline.flat(tmp_path))))
+    assert grown.records > 5 * small.records
+    assert grown.seconds > small.seconds
