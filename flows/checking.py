@@ -72,8 +72,8 @@ def _print_budget(configuration: RunConfiguration, described: Described) -> None
     admission = ledger.check_admission(release_name(configuration, described), charge)
     account = ledger.account(configuration.dataset)
     print(
-        f"Spent so far: epsilon {account.epsilon_spent:.6g} of {account.caps.epsilon:.6g} "
-        f"at delta {account.caps.delta:.6g}."
+        f"Spent so far: epsilon {account.epsilon_spent:.6g} of {float(account.caps.epsilon):.6g} "
+        f"at delta {float(account.caps.delta):.6g}."
     )
     print(f"This release: {admission.value}. {_left(charge, configuration.dataset)} more of its kind fit.")
 
@@ -84,7 +84,8 @@ def _left(charge: Charge, dataset: str) -> int:
 
 def _print_resources(found: Estimate) -> None:
     print(
-        f"\nAbout {found.records:,} records: {found.memory_mb} MB of memory, {found.disk_mb} MB of disk, "
+        f"\nFor {found.records:,} records (of text: a guess from the file's size) at most about "
+        f"{found.memory_mb} MB of memory and {found.disk_mb} MB of disk, and "
         f"{found.seconds:.0f} CPU seconds beside the start-up."
     )
 

@@ -141,7 +141,9 @@ def _add_publish(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
         description="Reads neither the table nor sensitive/: may run as a user who can't.",
     )
     publish.add_argument("configuration", type=Path, metavar="CONFIG.json")
-    publish.add_argument("--measurement", type=Path, help="its folder; without it, the ledger is asked")
+    publish.add_argument(
+        "--measurement", type=Path, help="its folder; without it, the one in OUTPUT_DIR/measurement"
+    )
     _verbose(publish).set_defaults(action=_publish)
 
 

@@ -45,8 +45,8 @@ def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
         return ledger.raise_caps(dataset, epsilon, delta, threshold, reason=options.reason)
     if epsilon > float(now.epsilon) or delta > float(now.delta):
         raise ParameterError(
-            f"Raising the cap of {dataset!r} (now epsilon {now.epsilon}, delta {now.delta}) needs a written "
-            "reason that stays in the ledger: add --reason."
+            f"Raising the cap of {dataset!r} (now epsilon {float(now.epsilon):g}, "
+            f"delta {float(now.delta):g}) needs a written reason that stays in the ledger: add --reason."
         )
     return ledger.lower(dataset, epsilon, delta, threshold)
 
@@ -65,8 +65,8 @@ def _show(account: Account) -> None:
     caps, spent = account.caps, account.spent
     print(f"{account.dataset}  ({account.population or 'population not described'}; unit: {account.unit})")
     print(
-        f"  cap      epsilon {caps.epsilon:.6g}, delta {caps.delta:.3g} "
-        f"({caps.threshold_delta:.3g} for thresholds)"
+        f"  cap      epsilon {float(caps.epsilon):.6g}, delta {float(caps.delta):.3g} "
+        f"({float(caps.threshold_delta):.3g} for thresholds)"
     )
     used = spent.mu_squared / caps.mu_squared
     print(f"  spent    {used:.1%} of mu^2, epsilon {account.epsilon_spent:.6g} at the delta cap")

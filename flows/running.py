@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -54,7 +55,8 @@ def run_demo(folder: Path, *, verbose: bool) -> None:
         path.write_text(json.dumps(_demo_configuration(root), indent=2) + "\n", encoding="utf-8")
     run_showcase(read_configuration(path), ("navigate",), verbose=verbose)
     say(f"Its configuration: {path}")
-    say(f"Its ledger: MARGINALIA_LEDGER={os.environ['MARGINALIA_LEDGER']} marginalia ledger")
+    command = Path(sys.executable).with_name("marginalia")
+    say(f"Its ledger: MARGINALIA_LEDGER={os.environ['MARGINALIA_LEDGER']} {command} ledger")
 
 
 def _demo_configuration(root: Path) -> dict[str, object]:
