@@ -112,7 +112,8 @@ def _write_files(
         rows[f"{prefix}_synthetic_microdata.tsv"] = records.number_of_records
     for table in (built.statement, built.evaluation, built.report):
         if table is not None:
-            shutil.copytree(workspace.path(table), folder, dirs_exist_ok=True)
+            for path in workspace.path(table).iterdir():
+                shutil.copyfile(path, folder / path.name)
     _write_json(folder / "configuration.json", public_configuration(configuration))
     return [_entry(path, rows) for path in sorted(folder.iterdir())]
 
