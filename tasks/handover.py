@@ -66,9 +66,9 @@ def hand_over(
         population=account.population,
         vintage=name.vintage,
         scope=circumstances.scope,
-        epsilon_cap=_float_up(account.guarantee.epsilon),
-        delta_cap=_float_up(account.guarantee.delta),
-        threshold_delta_cap=_float_up(account.guarantee.threshold_delta),
+        epsilon_cap=float(account.guarantee.epsilon),
+        delta_cap=float(account.guarantee.delta),
+        threshold_delta_cap=float(account.guarantee.threshold_delta),
         mu_squared_spent=_float_up(account.spent.mu_squared),
         threshold_delta_spent=_float_up(account.spent.threshold_delta),
         epsilon_spent=account.epsilon_spent,
@@ -177,7 +177,7 @@ def find_measurement(
         found = sorted(home.glob(pattern), key=lambda path: path.stat().st_mtime)
     if not found or not all((found[-1] / name).is_file() for name in ("ledger.json", "name.json")):
         raise ParameterError(
-            f"Publishing needs a measurement; there is none at {folder or home}. Run the measure flow first."
+            f"Publishing needs a measurement; none is at {folder or home}. Make one with marginalia run."
         )
     place = found[-1]
     key = place.relative_to(workspace.root) if place.is_relative_to(workspace.root) else place

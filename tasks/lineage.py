@@ -13,7 +13,8 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
 from tasks.configuration import RunConfiguration
-from tasks.publish import Release
+from tasks.core.dp.measurement import measurement_sha256
+from tasks.publish import PUBLIC, Release
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 
 
@@ -63,7 +64,8 @@ def _diagram(
     lines.append("  subgraph release")
     lines += [f"    r{place}[{entry['file']}]" for place, entry in enumerate(release.files)]
     lines.append("  end")
-    lines += [f"  measurement --> r{place}" for place in range(len(release.files))]
+    made = [place for place, entry in enumerate(release.files) if entry["made_from"] != PUBLIC]
+    lines += [f"  measurement --> r{place}" for place in made]
     return [*lines, "```"]
 
 
@@ -73,9 +75,8 @@ def _table(
     rows = ["| what | zone | hash | rows | made from |", "|---|---|---|---|---|"]
     for table in sensitive:
         rows.append(f"| {table.stage} | {SENSITIVE} | keyed {workspace.keyed_hash(table.sha256)[:16]} | | |")
-    rows.append(
-        f"| measurement | measurement | {measurement.sha256[:16]} | | drawn once, kept in the ledger |"
-    )
+    digest = measurement_sha256(workspace.path(measurement) / "measurement")
+    rows.append(f"| measurement | measurement | {digest[:16]} | | drawn once, kept in the ledger |")
     for entry in release.files:
         digest, count = str(entry["sha256"])[:16], entry.get("rows", "")
         rows.append(f"| {entry['file']} | release | {digest} | {count} | {entry['made_from']} |")

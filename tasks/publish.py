@@ -118,6 +118,8 @@ def _write_files(
     return [_entry(path, rows) for path in sorted(folder.iterdir())]
 
 
+PUBLIC = "public configuration"
+
 #: File (without prefix) -> what it was made from, and how that is protected.
 _PROTECTED_BY = {
     "reportable_aggregates.tsv": "the measurement, normalised (post-processing)",
@@ -127,7 +129,7 @@ _PROTECTED_BY = {
     "evaluation.json": "synthetic records against the reportable aggregates (post-processing)",
     "contract.json": "the contract's table rules, judged on released numbers (post-processing)",
     "report.html": "the measurement and what was made from it (post-processing)",
-    "configuration.json": "public configuration",
+    "configuration.json": PUBLIC,
 }
 
 
@@ -138,7 +140,9 @@ def _entry(path: Path, rows: Mapping[str, int]) -> Json:
                 "file": path.name,
                 "sha256": file_sha256(path),
                 "bytes": path.stat().st_size,
-                "protection": "differential privacy (see privacy.json)",
+                "protection": "none: public"
+                if origin == PUBLIC
+                else "differential privacy (see privacy.json)",
                 "made_from": origin,
             }
             return entry | ({"rows": rows[path.name]} if path.name in rows else {})

@@ -35,6 +35,10 @@ class InputError(ParameterError):
         super().__init__(problems)
         self.operator_detail = operator_detail
 
+    def __reduce__(self) -> tuple[type, tuple[list[str]]]:
+        """Pickled without what only the operator may see: Prefect keeps a failed run's exception."""
+        return type(self), (self.problems,)
+
 
 class ResourceLimit(ParameterError):
     """The run would need more memory or disk than there is."""

@@ -5,7 +5,7 @@ shortest decimal that gives the number back, so that 1e-6 is shown as 10⁻⁶.
 """
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 _THIN_SPACE = "\u202f"
 _MINUS = "\u2212"
@@ -34,6 +34,11 @@ def up(value: float, digits: int = 3) -> str:
 def down(value: float, digits: int = 3) -> str:
     """``value`` to ``digits`` significant digits, never more than it: for what remains."""
     return _rounded(value, digits, ROUND_FLOOR)
+
+
+def near(value: float, digits: int = 3) -> str:
+    """``value`` to ``digits`` significant digits, to the nearest: for what describes and promises nothing."""
+    return _rounded(value, digits, ROUND_HALF_EVEN)
 
 
 def whole(value: int) -> str:

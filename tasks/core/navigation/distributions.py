@@ -67,7 +67,7 @@ def single_counts(aggregates: Aggregates, synthetic: SyntheticRecords) -> Single
         place = {attribute.text: index for index, attribute in enumerate(synthetic.attributes)}
         held = [place.get(attribute.text) for attribute in aggregates.attributes]
         drawn = np.array([0.0 if index is None else drawn[index] for index in held])
-    scale = comparable_scale(aggregates.number_of_records, synthetic.number_of_records)
+    scale = comparable_scale(float(noisy.sum()), float(drawn.sum()))
     return SingleCounts(noisy, published, drawn * scale, scale)
 
 

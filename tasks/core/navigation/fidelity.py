@@ -66,11 +66,16 @@ class Fidelity:
     error_by_count: tuple[tuple[int, Points], ...]
 
 
-def comparable_scale(released: int, synthetic: int) -> float:
+def comparable_scale(released: float, synthetic: float) -> float:
     """What synthetic counts are multiplied with to be compared: 1 as a rule.
 
-    Where the numbers of records differ by more than a quarter, a target number was asked for; the counts
-    are then scaled to the released number of records.
+    Without a target number of records, synthesis uses up the released counts of single attributes, however
+    many records that makes. Where a target was asked for, those counts add up to less or more; where by
+    more than a quarter, they are scaled to the same sum.
+
+    Args:
+        released: sum of the released counts of single attributes.
+        synthetic: the same sum over the synthetic records.
     """
     if released <= 0 or synthetic <= 0 or 0.8 <= released / synthetic <= 1.25:
         return 1.0
@@ -84,7 +89,9 @@ def fidelity(reportable: Aggregates, recounted: Aggregates) -> Fidelity:
         reportable: the released aggregates.
         recounted: counts of the synthetic records over the same attributes, to the same length.
     """
-    scale = comparable_scale(reportable.number_of_records, recounted.number_of_records)
+    scale = comparable_scale(
+        *(float(side.counts[0].sum()) if side.counts else 0.0 for side in (reportable, recounted))
+    )
     rows, across, up, errors = [], [], [], []
     for place, (ids, counts) in enumerate(zip(reportable.combinations, reportable.counts, strict=True)):
         if not len(ids):

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tasks.core.dp.figures import down, percent_up, up, whole
+from tasks.core.dp.figures import down, near, percent_up, up, whole
 from tasks.core.navigation import svg
 
 _SYMBOLS = {
@@ -64,6 +64,7 @@ def html(context: dict[str, Any]) -> str:
         keep_trailing_newline=True,
     )
     environment.filters |= {
+        "near": near,
         "up": up,
         "down": down,
         "whole": whole,

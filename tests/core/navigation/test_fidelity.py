@@ -1,6 +1,7 @@
 """Synthetic against released counts."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -64,10 +65,26 @@ def test_counts_are_scaled_only_where_the_sizes_were_made_to_differ(released, sy
     assert comparable_scale(released, synthetic) == pytest.approx(scale)
 
 
+def with_singles(pairs: Aggregates, count: int) -> Aggregates:
+    """The same with both attributes of its pair counted."""
+    singles = np.array([[0], [6]], np.int32), np.full(2, count)
+    return replace(
+        pairs,
+        combinations=(singles[0], pairs.combinations[1]),
+        counts=(singles[1], pairs.counts[1]),
+    )
+
+
 def test_a_tenth_of_the_records_is_compared_on_the_scale_of_the_release():
-    found = fidelity(aggregates({(0, 6): 500}, records=1000), aggregates({(0, 6): 50}, records=100))
-    assert found.lengths[0].mean_error == 0
+    released = with_singles(aggregates({(0, 6): 500}, records=1000), 500)
+    found = fidelity(released, with_singles(aggregates({(0, 6): 50}, records=100), 50))
+    assert [row.mean_error for row in found.lengths] == [0, 0]
     assert found.scale == 10
+
+
+def test_more_but_shorter_records_with_the_same_counts_are_not_scaled():
+    released = with_singles(aggregates({(0, 6): 500}, records=1000), 500)
+    assert fidelity(released, with_singles(aggregates({(0, 6): 400}, records=5000), 500)).scale == 1
 
 
 def test_a_whole_release_counts_as_the_records_do():
