@@ -35,7 +35,7 @@ SPURIOUS = (
 )
 SPURIOUS_OPEN = (
     "Values of open columns are measured only where somebody holds them, so none is spurious; every cell "
-    "of a declared column is published, whoever holds it."
+    "of a declared column is measured, whoever holds it, and published where its noisy count is above zero."
 )
 DISCLOSED_UNIQUES = (
     "Expected number of subjects of whom a value that nobody else holds is published: at most the number "
@@ -52,8 +52,8 @@ STRICT = (
     "guarantee holds between tables that both satisfy it."
 )
 REPAIRED = (
-    "No rule of the data contract could stop this release: cells that break a rule were blanked or replaced "
-    "by a declared value one record at a time, and rules about the whole table are judged on noisy figures."
+    "No rule of a data contract could stop this release: cells that break one are blanked or replaced by a "
+    "declared value one record at a time, and rules about the whole table are judged on noisy figures."
 )
 SIDE_CHANNELS = (
     "The times of releases and a refusal for want of budget (exit code 3) are public: they follow from "

@@ -103,9 +103,9 @@ def _thresholds(statement: Json) -> list[str]:
         if share is not None and not level["empty"]:
             told.append(
                 f"At length {level['length']}, {whole(level['survivors'])} of {whole(level['candidates'])} "
-                "candidate combinations are published. Noise alone is expected to carry at most "
+                "candidate combinations reach the threshold. Noise alone is expected to carry at most "
                 f"{up(level['spurious']['expected_spurious'], 2)} that nobody holds over the threshold, "
-                f"{percent_up(share)} of what is published."
+                f"{percent_up(share)} of those that do."
             )
     uniques = statement["disclosed_uniques"]
     if uniques["per_release"]:
