@@ -20,8 +20,12 @@ from tasks.resources import free_disk_mb, free_memory_mb
 
 #: A guess for an open column, whose number of values is not public.
 OPEN_VALUES = 50
-#: Bytes of a cell of text with its delimiter, for guessing the rows of a text file.
-_BYTES_A_CELL = 6
+#: Bytes of a short cell of text with its delimiter: guesses rather too many rows of a text file.
+_BYTES_A_CELL = 3
+#: Cells of a length that are visited one by one; beyond, the sparse law takes over.
+_MOST_CELLS = 2**26
+_START_MB = 400
+_BYTES = {"slot of a record": 16, "cell": 16, "combination of columns": 200}
 _NANOSECONDS = {
     "cell of input": 60.0,
     "tuple of a record": 1.5,
@@ -72,30 +76,34 @@ def estimate(described: Described) -> Estimate:
     planned = plan(parameters, all_declared=all_declared, levels=length)
     levels = _levels(described, planned)
     records = number_of_records(described.source, schema)
-    tuples = sum(math.comb(schema.width, k) for k in range(1, length + 1))
-    cells = sum(level.candidates for level in levels)
+    cells = sum(min(level.candidates, _MOST_CELLS) for level in levels)
+    combinations = sum(math.comb(schema.width, k) for k in range(1, length + 1))
     cost = _NANOSECONDS
     nanoseconds = (
         records * schema.width * cost["cell of input"]
-        + records * tuples * cost["tuple of a record"]
+        + records * combinations * cost["tuple of a record"]
         + cells * cost["candidate"]
         + records * cost["synthetic record"]
     )
     largest = max((level.candidates for level in levels), default=0)
-    memory = 400 + records * schema.width * 16 / 2**20 + min(largest, 2**28) * 24 / 2**20
-    disk = records * schema.width * 12 / 2**20 + min(cells, 2**28) * 12 / 2**20 + 20
+    megabytes = (
+        records * schema.width * _BYTES["slot of a record"]
+        + min(largest, _MOST_CELLS) * _BYTES["cell"]
+        + combinations * _BYTES["combination of columns"]
+    ) / 2**20
+    memory = _START_MB + megabytes
+    disk = records * schema.width * 12 / 2**20 + cells * 12 / 2**20 + 20
     return Estimate(records, levels, math.ceil(memory), math.ceil(disk), nanoseconds / 1e9)
 
 
 def _levels(described: Described, planned: Plan) -> tuple[LevelEstimate, ...]:
     schema, parameters = described.schema, described.parameters
     sizes = [len(column.domain) if column.domain is not None else OPEN_VALUES for column in schema.columns]
+    found = _candidates([sizes[column] for column in schema.slot_columns], parameters.reporting_length)
     levels = []
     before = 0
     for length in range(1, parameters.reporting_length + 1):
-        candidates = sum(
-            math.prod(sizes[column] for column in combination) for combination in schema.combinations(length)
-        )
+        candidates = found[length]
         sensitivity = min(math.comb(schema.width, length), candidates)
         sigma = planned.sigmas[length - 1]
         scale = thresholds.scale(sigma, sensitivity)
@@ -112,6 +120,15 @@ def _levels(described: Described, planned: Plan) -> tuple[LevelEstimate, ...]:
         levels.append(LevelEstimate(length, sigma, sensitivity, float(scale), bar, least, candidates))
         before = candidates
     return tuple(levels)
+
+
+def _candidates(sizes: list[int], length: int) -> list[int]:
+    """Combinations of each length 0..R of slots of these sizes: elementary symmetric sums."""
+    found = [1, *[0] * length]
+    for size in sizes:
+        for k in range(length, 0, -1):
+            found[k] += found[k - 1] * size
+    return found
 
 
 def number_of_records(source: InputFile, schema: Schema) -> int:
