@@ -9,7 +9,6 @@ from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.contract import judge_contract
 from tasks.describe import Described, describe
-from tasks.estimate import estimate, require_room
 from tasks.ingest import encode_records, locate_table
 from tasks.naming import run_label, scheduled_date
 from tasks.progress import say
@@ -51,7 +50,6 @@ def measuring(workspace: Workspace, configuration: RunConfiguration) -> Measured
     described = describe(configuration, scheduled_date())
     for note in described.notes:
         say(note)
-    require_room(estimate(described), workspace.root)
     admitted = admit_release(workspace, configuration, described)
     run = f"{configuration.dataset}/{run_label()}"
     resources = query_resources(configuration, workspace)

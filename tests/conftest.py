@@ -1,6 +1,7 @@
 """What tests share: a home of their own, a Prefect server of their own, and skips that CI refuses."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def pytest_configure() -> None:
     """Before any test imports Prefect: the settings that the command makes."""
+    # Started in the background, a process ignores ctrl-C and so do its children: tests that press it need it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from flows.running import _quieten
 
     _quieten(verbose=False)
