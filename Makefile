@@ -28,7 +28,7 @@ check: .venv/.dev  ## format, lint, types, imports, SQL
 test: check  ## check, then the tests
 	@.venv/bin/pytest -m "not slow" -q
 
-test-slow: .venv/.dev  ## slow statistics and breakages (half an hour)
+test-slow: .venv/.dev  ## slow statistics and breakages (some minutes)
 	@.venv/bin/pytest -m slow -q -s
 
 bench: .venv/.dev  ## figures beside the published peer, one JSON line each (45 minutes)
