@@ -1,18 +1,21 @@
 """The run's configuration: one frozen model, which is also the parameter of every flow.
 
 Nested here and discriminated by regime and mode; the flat file that SDS's users write is read into it by
-`tasks.configuration_file`. Everything in it is public: it may appear in a Prefect parameter, in the
-manifest and on the page.
+`tasks.configuration_file`. Everything in it is public, the random seed apart: it may appear in a Prefect
+parameter, in the manifest and on the page.
 """
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, StringConstraints, field_validator
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, Secret, StringConstraints, field_validator
 
 PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 #: A name that is safe as a folder and a file name.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{0,99}$")]
+
+#: Masked wherever the model is written: the seed of a mode that reads raw records must not leave sensitive/.
+Seed = Secret[Annotated[int, Field(ge=0, lt=2**63)]]
 
 AccuracyWord = Literal["long", "balanced", "short"]
 FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
@@ -83,15 +86,65 @@ class DifferentialPrivacy(Model):
     cap: BudgetCap | None = None
 
 
-class AggregateSeeded(Model):
-    """Synthetic records drawn from the reportable aggregates alone (sds.md 4.4)."""
+class KAnonymity(Model):
+    """k-anonymity: counts rounded down to the reporting resolution, which is k."""
+
+    regime: Literal["k_anonymity"] = "k_anonymity"
+
+
+class Synthesis(Model):
+    """What the modes of synthesis have in common."""
+
+    random_seed: Seed | None = Field(None, description="None: drawn fresh.")
+
+    @property
+    def reads_records(self) -> bool:
+        """Whether the mode reads the raw records (and its seed is as sensitive as they are)."""
+        return True
+
+
+class RowSeeded(Synthesis):
+    """Each synthetic record begins as part of one raw record (sds.md 4.1)."""
+
+    mode: Literal["row_seeded"] = "row_seeded"
+
+
+class Unseeded(Synthesis):
+    """Records drawn column by column from the raw records' distribution (sds.md 4.2)."""
+
+    mode: Literal["unseeded"] = "unseeded"
+
+
+class ValueSeeded(Synthesis):
+    """Records put together from the rounded counts of single attributes (sds.md 4.3)."""
+
+    mode: Literal["value_seeded"] = "value_seeded"
+    oversampling_ratio: Annotated[FiniteFloat, Field(ge=0)] | None = Field(
+        None, description="How far a synthetic count may exceed the reported one; None: not limited."
+    )
+    oversampling_tries: int = Field(1, ge=1, description="Draws refused before a record ends.")
+
+
+class AggregateSeeded(Synthesis):
+    """Synthetic records drawn from the reportable aggregates (sds.md 4.4)."""
 
     mode: Literal["aggregate_seeded"] = "aggregate_seeded"
     use_synthetic_counts: bool = False
     weight_selection_percentile: int = Field(95, ge=0, le=100)
     counts_scale_factor: PositiveNumber | None = None
     target_number_of_records: int | None = Field(None, ge=0)
-    random_seed: int | None = Field(None, ge=0, lt=2**63)
+    hold_resolution: bool = Field(
+        False, description="Also beyond the reporting length no combination below the resolution."
+    )
+
+    @property
+    def reads_records(self) -> bool:
+        """Only to hold the resolution beyond the reporting length."""
+        return self.hold_resolution
+
+
+Protection = Annotated[DifferentialPrivacy | KAnonymity, Field(discriminator="regime")]
+AnySynthesis = Annotated[RowSeeded | Unseeded | ValueSeeded | AggregateSeeded, Field(discriminator="mode")]
 
 
 class Resources(Model):
@@ -99,7 +152,7 @@ class Resources(Model):
 
     parallel_jobs: int = Field(1, ge=0, description="Threads; 0: all cores.")
     memory_limit_mb: int = Field(0, ge=0, description="0: four fifths of what is free.")
-    cache_max_size: int | None = Field(None, description="SDS's; accepted, there is no cache to bound.")
+    cache_max_size: int | None = Field(None, description="SDS's; accepted: there is no cache to bound.")
 
 
 class Report(Model):
@@ -120,9 +173,14 @@ class RunConfiguration(Model):
     output_dir: str = Field("./", min_length=1, description="The workspace.")
     input: Input
     reporting_length: int = Field(3, ge=-1, description="-1: all lengths.")
-    reporting_resolution: int = Field(10, ge=1, description="Used by the evaluation kept in sensitive/.")
-    protection: DifferentialPrivacy
-    synthesis: AggregateSeeded = AggregateSeeded()
+    reporting_resolution: int = Field(
+        10, ge=1, description="k; under differential privacy only the evaluation kept in sensitive/ uses it."
+    )
+    protection: Protection
+    synthesis: AnySynthesis = AggregateSeeded()
+    output_forms: tuple[Literal["long", "condensed"], ...] = Field(
+        (), description="Further forms of the synthetic records beside the wide one."
+    )
     resources: Resources = Resources()
     report: Report = Report()
     unused_keys: tuple[str, ...] = Field((), description="Keys of the file that have no effect on this run.")
@@ -134,3 +192,8 @@ class RunConfiguration(Model):
         if value == 0:
             raise ValueError("must be at least 1, or -1 for all lengths; it is 0")
         return value
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the release is differentially private."""
+        return isinstance(self.protection, DifferentialPrivacy)

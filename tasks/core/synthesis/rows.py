@@ -1,0 +1,100 @@
+"""The raw records as the modes that read them see them: coded records in, rows of attribute ids out.
+
+An attribute that fewer records hold than the resolution can't be in any synthetic record, so it is left out
+here, and with it the header of an item that must not be shown. Rows are as sensitive as the records.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.aggregates.wide_form import attribute, wide_headers
+from tasks.core.errors import ParameterError
+from tasks.core.records.coded import CodedRecords
+
+Ids = npt.NDArray[np.int32]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of attributes that enough records hold.
+
+    Attributes:
+        headers: of the wide form, in output order; of a multi-valued column, its common items alone.
+        attributes: ascending by ``text``, as in `Aggregates`; a row's ids are places in it.
+        ids: int32 (n, slots), C order: the attribute in each slot, -1 where it is absent or rare. The
+            items of a multi-valued column stand in any of the column's slots, each at most once.
+        slots_of: int32 (attributes, 2): the slots [first, end) in which an attribute can stand.
+        column_of: int32 (attributes,): attributes of one number exclude each other in a record: the
+            values of a single-valued column share it, each item has one of its own.
+        counts: int64 (attributes,): how many records hold each; at least ``resolution``.
+        number_of_records: n, the exact one, empty records included.
+        resolution: at least 1.
+    """
+
+    headers: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    ids: Ids
+    slots_of: Ids
+    column_of: Ids
+    counts: Counts
+    resolution: int
+
+    @property
+    def number_of_records(self) -> int:
+        """n."""
+        return len(self.ids)
+
+
+def common_rows(records: CodedRecords, resolution: int) -> Rows:
+    """The rows of records, without the attributes that fewer than ``resolution`` of them hold.
+
+    Raises:
+        ParameterError: the resolution is below 1.
+    """
+    if resolution < 1:
+        raise ParameterError(f"A reporting resolution is at least 1, not {resolution}.")
+    held = [np.zeros(len(values) + 1, np.int64) for values in records.values]
+    for codes, column in zip(records.slots, records.slot_columns, strict=True):
+        held[column] += np.bincount(codes, minlength=len(held[column]))
+    found: list[tuple[Attribute, int, int]] = []
+    for column, (values, counts) in enumerate(zip(records.values, held, strict=True)):
+        for code in np.flatnonzero(counts[1:] >= resolution) + 1:
+            of = attribute(records.schema.columns[column], column, values[code - 1])
+            found.append((of, column, int(code)))
+    found.sort(key=lambda each: (each[0].text, each[1]))
+    numbers = [np.full(len(counts), -1, np.int32) for counts in held]
+    for number, (_, column, code) in enumerate(found):
+        numbers[column][code] = number
+    ids = np.empty((records.number_of_records, len(records.slots)), np.int32)
+    for slot, (codes, column) in enumerate(zip(records.slots, records.slot_columns, strict=True)):
+        ids[:, slot] = numbers[column][codes]
+    attributes = tuple(each for each, _, _ in found)
+    slot_columns = np.array(records.slot_columns, np.int64)
+    columns = np.array([column for _, column, _ in found], np.int64)
+    slots_of = np.stack(
+        [np.searchsorted(slot_columns, columns), np.searchsorted(slot_columns, columns, side="right")], axis=1
+    )
+    return Rows(
+        headers=wide_headers(records.schema, attributes),
+        attributes=attributes,
+        ids=ids,
+        slots_of=slots_of.astype(np.int32),
+        column_of=_exclusive(attributes, len(records.values)),
+        counts=np.array([held[column][code] for _, column, code in found], np.int64),
+        resolution=resolution,
+    )
+
+
+def _exclusive(attributes: tuple[Attribute, ...], number_of_columns: int) -> Ids:
+    """The column of a value; for each item a number beyond those of the columns."""
+    return np.array(
+        [
+            each.column if each.item is None else number_of_columns + place
+            for place, each in enumerate(attributes)
+        ],
+        np.int32,
+    )
