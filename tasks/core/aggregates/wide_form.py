@@ -1,9 +1,11 @@
 """Between codes and attributes: marginals as `Aggregates`, the wide form that SDS's users know."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
@@ -11,6 +13,26 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 
 Integers = npt.NDArray[np.int64]
+Places = npt.NDArray[np.int32]
+
+_ROWS_A_READ = 1 << 18
+#: Combinations whose ids fit in one integer of so many bits are put in order by it.
+_KEY_BITS = 63
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Some counted cells of one length, as marginals hold them.
+
+    Attributes:
+        combination_ids: of each cell's set of columns, (N,).
+        codes: of its values, (N, length), none of them 0.
+        counts: int64 (N,).
+    """
+
+    combination_ids: npt.NDArray[np.uint32]
+    codes: npt.NDArray[np.unsignedinteger]
+    counts: Integers
 
 
 def as_aggregates(marginals: Marginals) -> Aggregates:
@@ -21,34 +43,86 @@ def as_aggregates(marginals: Marginals) -> Aggregates:
     Raises:
         ParameterError: unless the marginals hold all combinations of each length from 1 on.
     """
-    facts = marginals.facts
+    check_every_combination(marginals)
+    levels = (stored_cells(marginals, length) for length in marginals.lengths)
+    return aggregates_of_cells(marginals.facts, marginals.facts.number_of_records, levels)
+
+
+def check_every_combination(marginals: Marginals) -> None:
+    """Raise a `ParameterError` unless the marginals hold all combinations of each length from 1 on."""
     if marginals.lengths != tuple(range(1, len(marginals.lengths) + 1)) or any(
-        ids is not None for ids in facts.workload.values()
+        ids is not None for ids in marginals.facts.workload.values()
     ):
         raise ParameterError(
             "Aggregates need all combinations of each length from 1 on; these marginals hold chosen sets of "
             "columns: count with a reporting length."
         )
-    places = [places_of(marginals, length) for length in marginals.lengths]
-    used = np.unique(places[0]) if places else np.zeros(0, np.int64)
-    attributes = [attribute_at(facts, int(place)) for place in used]
-    order = sorted(range(len(attributes)), key=lambda i: (attributes[i].text, attributes[i].column))
+
+
+def stored_cells(marginals: Marginals, length: int) -> Iterator[Cells]:
+    """Every cell of one length, in the order of the file, a bounded number at a time."""
+    names = [f"code_{place}" for place in range(1, length + 1)]
+    with pq.ParquetFile(marginals.path(length)) as file:
+        for rows in file.iter_batches(_ROWS_A_READ):
+            codes = np.stack([rows[name].to_numpy() for name in names], axis=1)
+            yield Cells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())
+
+
+def aggregates_of_cells(
+    facts: MarginalFacts, number_of_records: int, levels: Iterable[Iterable[Cells]]
+) -> Aggregates:
+    """Aggregates of counted cells, over the attributes that stand in one of length 1.
+
+    Args:
+        facts: what the cells are of; of its values and its number of records nothing gets through but
+            what the cells name.
+        number_of_records: as it is to be told.
+        levels: the cells of lengths 1, 2, ...; an attribute in a longer one is in one of length 1.
+    """
+    attributes: tuple[Attribute, ...] = ()
     identifiers = np.zeros(number_of_places(facts.values), np.int32)
-    identifiers[used[order]] = np.arange(len(order), dtype=np.int32)
     combinations, counts = [], []
-    for length, rows in zip(marginals.lengths, places, strict=True):
-        ids = np.sort(identifiers[rows], axis=1)
-        ranks = np.lexsort(ids.T[::-1])
-        combinations.append(ids[ranks])
-        counts.append(marginals.table(length)["count"].to_numpy()[ranks])
-    ordered = tuple(attributes[i] for i in order)
-    return Aggregates(
-        headers=wide_headers(facts.schema, ordered),
-        attributes=ordered,
-        number_of_records=facts.number_of_records,
-        combinations=tuple(combinations),
-        counts=tuple(counts),
-    )
+    for length, cells in enumerate(levels, start=1):
+        parts = [(_places(facts, part), part.counts) for part in cells]
+        places = np.concatenate([np.empty((0, length), np.int32), *(part for part, _ in parts)])
+        values = np.concatenate([np.empty(0, np.int64), *(part for _, part in parts)])
+        del parts
+        if length == 1:
+            used, attributes = _in_order(facts, np.unique(places))
+            identifiers[used] = np.arange(len(used), dtype=np.int32)
+        ids = np.sort(identifiers[places], axis=1)
+        del places
+        order = _order(ids, len(attributes))
+        combinations.append(ids[order])
+        counts.append(values[order])
+    headers = wide_headers(facts.schema, attributes)
+    return Aggregates(headers, attributes, number_of_records, tuple(combinations), tuple(counts))
+
+
+def _places(facts: MarginalFacts, cells: Cells) -> Places:
+    return place_rows(facts, cells.combination_ids, list(cells.codes.T)).astype(np.int32)
+
+
+def _in_order(facts: MarginalFacts, used: Places) -> tuple[Places, tuple[Attribute, ...]]:
+    """Attributes by the code-point order of their texts (sds.md 2.1), and the place of each."""
+    first = first_places(facts.values)
+    columns = np.searchsorted(first, used, side="right") - 1
+    attributes = [
+        attribute(facts.schema.columns[column], column, facts.values[column][code])
+        for column, code in zip(columns.tolist(), (used - first[columns]).tolist(), strict=True)
+    ]
+    order = sorted(range(len(used)), key=lambda i: (attributes[i].text, attributes[i].column))
+    return used[order], tuple(attributes[i] for i in order)
+
+
+def _order(ids: Places, bound: int) -> Integers:
+    """Where each row of ids below ``bound`` stands in lexicographic order."""
+    if bound ** ids.shape[1] >= 2**_KEY_BITS:
+        return np.lexsort(ids.T[::-1])
+    keys = np.zeros(len(ids), np.int64)
+    for place in range(ids.shape[1]):
+        keys = keys * bound + ids[:, place]
+    return np.argsort(keys)
 
 
 def wide_headers(schema: Schema, attributes: tuple[Attribute, ...]) -> tuple[str, ...]:
@@ -80,13 +154,6 @@ def first_places(values: tuple[tuple[str, ...], ...]) -> Integers:
     return np.cumsum(sizes)[:-1].astype(np.int64)
 
 
-def places_of(marginals: Marginals, length: int) -> Integers:
-    """Each tuple of one length as ascending places of its values (see `first_places`), (N, length)."""
-    table = marginals.table(length)
-    codes = [table[f"code_{place}"].to_numpy() for place in range(1, length + 1)]
-    return place_rows(marginals.facts, table["combination_id"].to_numpy(), codes)
-
-
 def place_rows(
     facts: MarginalFacts, combinations: npt.NDArray[np.uint32], codes: Sequence[npt.NDArray[np.integer]]
 ) -> Integers:
@@ -97,11 +164,3 @@ def place_rows(
     for place, column_codes in enumerate(codes):
         rows[:, place] = first[columns[combinations, place]] + column_codes.astype(np.int64) - 1
     return rows
-
-
-def attribute_at(facts: MarginalFacts, place: int) -> Attribute:
-    """The attribute whose value stands at a place."""
-    first = first_places(facts.values)
-    column = int(np.searchsorted(first, place, side="right")) - 1
-    value = facts.values[column][place - int(first[column])]
-    return attribute(facts.schema.columns[column], column, value)

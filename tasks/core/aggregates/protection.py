@@ -1,0 +1,63 @@
+"""Protection by k-anonymity: exact marginals in, the aggregates that may be reported out.
+
+This is the crossing from ``sensitive/`` under k-anonymity: every number that comes out is a multiple of the
+resolution, and nothing that fewer records hold leaves a trace, neither a value nor a header.
+"""
+
+from collections.abc import Iterator
+
+import duckdb
+import numpy as np
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.rounding import rounded_down
+from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.aggregates.wide_form import Cells, aggregates_of_cells, check_every_combination
+from tasks.core.errors import ParameterError
+from tasks.core.queries import Resources, listed, render
+
+_ROWS_A_READ = 1 << 18
+
+
+def protect_counts(marginals: Marginals, resolution: int, resources: Resources = Resources()) -> Aggregates:
+    """Round every count down to a multiple of the resolution and keep what is not 0 (sds.md 2.2).
+
+    The number of records is rounded down too. Attributes and headers of items are those of reported
+    combinations alone; single-valued columns keep their headers, which are public.
+
+    Args:
+        marginals: true counts, all combinations of each length from 1 on.
+        resolution: at least 1; 1 leaves the counts as they are.
+        resources: memory (beside the result itself), threads, scratch.
+
+    Returns:
+        The reportable counts; with fewer records than the resolution, all lengths without a combination.
+
+    Raises:
+        ParameterError: the resolution is below 1, or the marginals hold chosen sets of columns.
+    """
+    if resolution < 1:
+        raise ParameterError(
+            f"The reporting resolution must be at least 1, not {resolution}: counts are rounded down to a "
+            "multiple of it."
+        )
+    check_every_combination(marginals)
+    with resources.connect() as connection:
+        levels = (_reported(connection, marginals, length, resolution) for length in marginals.lengths)
+        records = rounded_down(marginals.facts.number_of_records, resolution)
+        return aggregates_of_cells(marginals.facts, records, levels)
+
+
+def _reported(
+    connection: duckdb.DuckDBPyConnection, marginals: Marginals, length: int, resolution: int
+) -> Iterator[Cells]:
+    """The cells of one length that are reported, in the order of the file."""
+    names = [f"code_{place}" for place in range(1, length + 1)]
+    text = render("aggregates/round_down_counts", codes=listed(names))
+    values = {"marginals": str(marginals.path(length)), "resolution": resolution}
+    for rows in connection.sql(text, params=values).to_arrow_reader(_ROWS_A_READ):
+        yield Cells(
+            rows["combination_id"].to_numpy(),
+            np.stack([rows[name].to_numpy() for name in names], axis=1),
+            rows["count"].to_numpy(),
+        )
