@@ -8,42 +8,43 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.aggregates.delimited import as_lines, needs_quotes
+from tasks.core.aggregates.selections import Pieces, TextOrder, cells_of, pieces_of
 from tasks.core.errors import InputError
 
 #: The first line under the header: the number of records, a combination of length 0 so to speak.
 RECORD_COUNT = "record_count"
 _HEADER = ("selections", "protected_count")
-#: Combinations that are turned into text at once, and how many bytes they may come to.
-_AT_ONCE = 1 << 18
-_BYTES_AT_ONCE = 1 << 28
 
 
 def write_reportable_tsv(aggregates: Aggregates, path: Path) -> None:
-    """SDS's ``reportable_aggregates.tsv`` (sds.md 2.4), canonical: equal aggregates give equal bytes.
+    """SDS's ``reportable_aggregates.tsv`` (see `write_aggregates_tsv`)."""
+    write_aggregates_tsv(aggregates, path, _HEADER[1])
+
+
+def write_aggregates_tsv(aggregates: Aggregates, path: Path, count_name: str) -> None:
+    """Selections and counts (sds.md 2.4), canonical: equal aggregates give equal bytes.
 
     Lines by length ascending, count descending, text of the selections by code point. A cell is quoted
     only where it holds a tab, a quote or a line break.
+
+    Args:
+        aggregates: reportable or synthetic counts.
+        path: the file to write.
+        count_name: header of the counts: ``protected_count``, or ``count`` of synthetic records.
     """
-    texts = [attribute.text for attribute in aggregates.attributes]
-    # Quotes are doubled piece by piece, the enclosing ones are added where any piece needs them.
-    pieces = pa.array([text.replace('"', '""') for text in texts], pa.string())
-    enclose = np.array([needs_quotes(text) for text in texts], np.bool_)
+    pieces = cells_of(aggregates.attributes)
     with path.open("wb") as file:
-        file.write("\t".join(_HEADER).encode() + b"\n")
-        file.write(f"{RECORD_COUNT}\t{aggregates.number_of_records}\n".encode())
+        file.writelines(first_lines(aggregates.number_of_records, count_name))
         for ids, counts in _ordered_parts(aggregates, pieces):
-            selections = _joined(pieces, ids)
-            marked = enclose[ids].any(axis=1)
-            if marked.any():
-                around = pc.binary_join_element_wise('"', selections, '"', "")
-                selections = pc.if_else(pa.array(marked), around, selections)
-            for lines in as_lines([selections, pa.array(counts).cast(pa.string())]):
-                file.write(lines)
+            file.writelines(pieces.lines(ids, counts))
+
+
+def first_lines(number_of_records: int, count_name: str) -> list[bytes]:
+    """The header, and the number of records."""
+    return [f"{_HEADER[0]}\t{count_name}\n".encode(), f"{RECORD_COUNT}\t{number_of_records}\n".encode()]
 
 
 def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
@@ -52,47 +53,27 @@ def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
     The number of records is the row of length 0, named ``record_count``.
     """
     schema = pa.schema([("length", pa.int32()), ("selections", pa.string()), ("protected_count", pa.int64())])
-    pieces = pa.array([attribute.text for attribute in aggregates.attributes], pa.string())
+    pieces = pieces_of(aggregates.attributes)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         first = [[0], [RECORD_COUNT], [aggregates.number_of_records]]
         writer.write_table(pa.table(first, schema=schema))
         for ids, counts in _ordered_parts(aggregates, pieces):
             lengths = np.full(len(counts), ids.shape[1], np.int32)
-            columns = [pa.array(lengths), _joined(pieces, ids), pa.array(counts)]
+            columns = [pa.array(lengths), pieces.joined(ids), pa.array(counts)]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
-def _joined(pieces: pa.Array, ids: npt.NDArray[np.int32]) -> pa.Array:
-    """Selections: each row's pieces, ``;`` between."""
-    columns = [pieces.take(pa.array(ids[:, place])) for place in range(ids.shape[1])]
-    return pc.binary_join_element_wise(*columns, ";")
-
-
 def _ordered_parts(
-    aggregates: Aggregates, pieces: pa.Array
+    aggregates: Aggregates, pieces: Pieces
 ) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]]:
     """Combinations and counts in the order of the file, a bounded number at a time."""
-    texts = [attribute.text for attribute in aggregates.attributes]
-    # Followed by a semicolon the order of two attributes can differ from that of their bare texts,
-    # where one's text begins with the other's.
-    followed = _ranks([text + ";" for text in texts])
-    last = _ranks(texts)
-    longest = max(pc.max(pc.binary_length(pieces)).as_py() or 0, 1)
+    order_of = TextOrder(aggregates.attributes)
     for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
-        keys = np.hstack([last[ids[:, -1:]], followed[ids[:, -2::-1]], -counts[:, None]])
-        order = np.lexsort(keys.T)
-        step = max(min(_AT_ONCE, _BYTES_AT_ONCE // (ids.shape[1] * (longest + 1))), 1)
+        order = order_of.by_count(ids, counts)
+        step = pieces.rows_at_once(ids.shape[1])
         for start in range(0, len(order), step):
             part = order[start : start + step]
             yield ids[part], counts[part]
-
-
-def _ranks(texts: Sequence[str]) -> npt.NDArray[np.int32]:
-    """Place of each text in code-point order."""
-    order = sorted(range(len(texts)), key=texts.__getitem__)
-    ranks = np.empty(len(texts), np.int32)
-    ranks[order] = np.arange(len(texts), dtype=np.int32)
-    return ranks
 
 
 def read_reportable_tsv(path: Path, headers: Sequence[str] = ()) -> Aggregates:

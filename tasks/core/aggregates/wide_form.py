@@ -13,11 +13,11 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 
 Integers = npt.NDArray[np.int64]
-Places = npt.NDArray[np.int32]
+Ids = npt.NDArray[np.int32]
 
 _ROWS_A_READ = 1 << 18
-#: Combinations whose ids fit in one integer of so many bits are put in order by it.
-_KEY_BITS = 63
+#: Combinations whose packed ids stay below this are put in order by them.
+_LARGEST_KEY = 1 << 63
 
 
 @dataclass(frozen=True)
@@ -79,50 +79,101 @@ def aggregates_of_cells(
         number_of_records: as it is to be told.
         levels: the cells of lengths 1, 2, ...; an attribute in a longer one is in one of length 1.
     """
-    attributes: tuple[Attribute, ...] = ()
-    identifiers = np.zeros(number_of_places(facts.values), np.int32)
     combinations, counts = [], []
+    numbering = Numbering(facts, np.empty(0, np.int32))
     for length, cells in enumerate(levels, start=1):
-        parts = [(_places(facts, part), part.counts) for part in cells]
-        places = np.concatenate([np.empty((0, length), np.int32), *(part for part, _ in parts)])
-        values = np.concatenate([np.empty(0, np.int64), *(part for _, part in parts)])
-        del parts
         if length == 1:
-            used, attributes = _in_order(facts, np.unique(places))
-            identifiers[used] = np.arange(len(used), dtype=np.int32)
-        ids = np.sort(identifiers[places], axis=1)
-        del places
-        order = _order(ids, len(attributes))
-        combinations.append(ids[order])
-        counts.append(values[order])
-    headers = wide_headers(facts.schema, attributes)
-    return Aggregates(headers, attributes, number_of_records, tuple(combinations), tuple(counts))
+            parts = list(cells)
+            numbering = Numbering(facts, _places_used(facts, parts))
+            cells = parts
+        rows = ((numbering.ids(part), part.counts) for part in cells)
+        level = _in_order(rows, length, len(numbering.attributes))
+        combinations.append(level[0])
+        counts.append(level[1])
+    return Aggregates(
+        headers=wide_headers(facts.schema, numbering.attributes),
+        attributes=numbering.attributes,
+        number_of_records=number_of_records,
+        combinations=tuple(combinations),
+        counts=tuple(counts),
+    )
 
 
-def _places(facts: MarginalFacts, cells: Cells) -> Places:
-    return place_rows(facts, cells.combination_ids, list(cells.codes.T)).astype(np.int32)
+class Numbering:
+    """The attributes of some marginals, by the code-point order of their texts (sds.md 2.1).
+
+    Attributes:
+        attributes: in order; an id is a place in it.
+    """
+
+    def __init__(self, facts: MarginalFacts, used: Ids) -> None:
+        """Args: facts: what the marginals are of. used: ascending places of the attributes to number."""
+        self._facts = facts
+        first = first_places(facts.values)
+        columns = np.searchsorted(first, used, side="right") - 1
+        found = [
+            attribute(facts.schema.columns[column], column, facts.values[column][code])
+            for column, code in zip(columns.tolist(), (used - first[columns]).tolist(), strict=True)
+        ]
+        order = sorted(range(len(used)), key=lambda i: (found[i].text, found[i].column))
+        self.attributes = tuple(found[i] for i in order)
+        self._ids = np.zeros(number_of_places(facts.values), np.int32)
+        self._ids[used[order]] = np.arange(len(used), dtype=np.int32)
+
+    def ids(self, cells: Cells) -> Ids:
+        """Each cell as a row of attribute ids, ascending within the row."""
+        return np.sort(self._ids[_places(self._facts, cells)], axis=1)
 
 
-def _in_order(facts: MarginalFacts, used: Places) -> tuple[Places, tuple[Attribute, ...]]:
-    """Attributes by the code-point order of their texts (sds.md 2.1), and the place of each."""
-    first = first_places(facts.values)
-    columns = np.searchsorted(first, used, side="right") - 1
-    attributes = [
-        attribute(facts.schema.columns[column], column, facts.values[column][code])
-        for column, code in zip(columns.tolist(), (used - first[columns]).tolist(), strict=True)
-    ]
-    order = sorted(range(len(used)), key=lambda i: (attributes[i].text, attributes[i].column))
-    return used[order], tuple(attributes[i] for i in order)
+def number_everything(marginals: Marginals) -> Numbering:
+    """The numbering of every attribute that somebody holds."""
+    return Numbering(marginals.facts, _places_used(marginals.facts, stored_cells(marginals, 1)))
 
 
-def _order(ids: Places, bound: int) -> Integers:
-    """Where each row of ids below ``bound`` stands in lexicographic order."""
-    if bound ** ids.shape[1] >= 2**_KEY_BITS:
-        return np.lexsort(ids.T[::-1])
+def _places(facts: MarginalFacts, cells: Cells) -> Integers:
+    return place_rows(facts, cells.combination_ids, list(cells.codes.T))
+
+
+def _places_used(facts: MarginalFacts, cells: Iterable[Cells]) -> Ids:
+    """Places of the attributes in cells of length 1, ascending."""
+    return np.unique(np.concatenate([np.empty((0, 1), np.int64), *(_places(facts, part) for part in cells)]))
+
+
+def _in_order(rows: Iterable[tuple[Ids, Integers]], length: int, bound: int) -> tuple[Ids, Integers]:
+    """Rows of ids below ``bound`` and their counts in lexicographic order of the rows.
+
+    Where a row fits in one integer it is packed on the way: half the memory, and one sort.
+    """
+    if bound**length >= _LARGEST_KEY:
+        parts = [(np.empty((0, length), np.int32), np.empty(0, np.int64)), *rows]
+        ids, counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        order = np.lexsort(ids.T[::-1])
+        return ids[order], counts[order]
+    packed = [(np.empty(0, np.int64), np.empty(0, np.int64)), *((_packed(i, bound), c) for i, c in rows)]
+    keys, counts = (np.concatenate(each) for each in zip(*packed, strict=True))
+    del packed
+    order = np.argsort(keys)
+    keys, counts = keys[order], counts[order]
+    del order
+    return _unpacked(keys, length, bound), counts
+
+
+def _packed(ids: Ids, bound: int) -> Integers:
     keys = np.zeros(len(ids), np.int64)
     for place in range(ids.shape[1]):
-        keys = keys * bound + ids[:, place]
-    return np.argsort(keys)
+        keys *= bound
+        keys += ids[:, place]
+    return keys
+
+
+def _unpacked(keys: Integers, length: int, bound: int) -> Ids:
+    ids = np.empty((len(keys), length), np.int32)
+    for place in range(length - 1, 0, -1):
+        rest = keys // bound
+        ids[:, place] = keys - rest * bound
+        keys = rest
+    ids[:, 0] = keys
+    return ids
 
 
 def wide_headers(schema: Schema, attributes: tuple[Attribute, ...]) -> tuple[str, ...]:
