@@ -7,7 +7,16 @@ parameter, in the manifest and on the page.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, Secret, StringConstraints, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    Secret,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 
 PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
@@ -32,6 +41,7 @@ class Input(Model):
 
     path: str = Field(min_length=1, description="CSV, TSV or Parquet.")
     delimiter: str = Field(",", min_length=1, max_length=1, description="Of a CSV file.")
+    header: tuple[str, ...] = Field((), description="Names for a text file without a header line.")
     subject_id: str | None = Field(None, description="The column that says whose row it is.")
     use_columns: tuple[str, ...] = Field((), description="Columns to use; none: all.")
     multi_value_columns: dict[str, str] = Field({}, description="Column to the delimiter of its items.")
@@ -39,12 +49,18 @@ class Input(Model):
         {}, description="Most items of one subject, by multi-valued column."
     )
     sensitive_zeros: tuple[str, ...] = Field((), description="Columns in which 0 is a value, not absence.")
-    record_limit: int | None = Field(None, ge=1, description="Expected size of the sample of subjects.")
+    record_limit: int | None = Field(
+        None,
+        ge=1,
+        description="k-anonymity: the first so many rows; differential privacy: expected size of a sample.",
+    )
     bins: dict[str, tuple[FiniteFloat, ...]] = Field({}, description="Public edges, by numeric column.")
     domains: dict[str, tuple[str, ...]] = Field({}, description="Public values, by column.")
     contract: str | None = Field(None, description="Path of the data contract.")
     contract_mode: Literal["repair", "strict"] = Field(
-        "repair", description="Under differential privacy, strict is a choice that the statement names."
+        "repair",
+        description="strict: a table that breaks the contract stops the run. A file that leaves it out means "
+        "strict under k-anonymity; under differential privacy strict is a choice that the statement names.",
     )
 
 
@@ -143,6 +159,20 @@ class AggregateSeeded(Synthesis):
         return self.hold_resolution
 
 
+def refused_under_privacy(mode: str) -> str:
+    """Why a mode of synthesis that reads the raw records can't be had with differential privacy."""
+    return (
+        f"synthesis_mode {mode} reads the raw records and can't be released under differential privacy: "
+        "use aggregate_seeded, or set dp_aggregates to false for k-anonymity"
+    )
+
+
+#: Why aggregate_seeded can't hold the resolution under differential privacy.
+HOLD_REFUSED_UNDER_PRIVACY = (
+    "aggregate_seeded_hold_resolution reads the raw records and can't be released under differential "
+    "privacy: leave it out, or set dp_aggregates to false for k-anonymity"
+)
+
 Protection = Annotated[DifferentialPrivacy | KAnonymity, Field(discriminator="regime")]
 AnySynthesis = Annotated[RowSeeded | Unseeded | ValueSeeded | AggregateSeeded, Field(discriminator="mode")]
 
@@ -172,7 +202,7 @@ class RunConfiguration(Model):
     prefix: Label = "my"
     output_dir: str = Field("./", min_length=1, description="The workspace.")
     input: Input
-    reporting_length: int = Field(3, ge=-1, description="-1: all lengths.")
+    reporting_length: int = Field(3, description="-1: all lengths.")
     reporting_resolution: int = Field(
         10, ge=1, description="k; under differential privacy only the evaluation kept in sensitive/ uses it."
     )
@@ -189,11 +219,26 @@ class RunConfiguration(Model):
     @field_validator("reporting_length")
     @classmethod
     def _some_length(cls, value: int) -> int:
-        if value == 0:
-            raise ValueError("must be at least 1, or -1 for all lengths; it is 0")
+        if value < 1 and value != -1:
+            raise ValueError(f"must be at least 1, or -1 for all lengths; it is {value}")
         return value
+
+    @model_validator(mode="after")
+    def _no_raw_records_under_privacy(self) -> "RunConfiguration":
+        if self.is_private and self.synthesis.reads_records:
+            held = isinstance(self.synthesis, AggregateSeeded)
+            raise ValueError(
+                HOLD_REFUSED_UNDER_PRIVACY if held else refused_under_privacy(self.synthesis.mode)
+            )
+        return self
 
     @property
     def is_private(self) -> bool:
         """Whether the release is differentially private."""
         return isinstance(self.protection, DifferentialPrivacy)
+
+    def without_raw_seed(self) -> "RunConfiguration":
+        """The same without the seed of a mode that reads raw records: what may leave the measuring side."""
+        if not self.synthesis.reads_records:
+            return self
+        return self.model_copy(update={"synthesis": self.synthesis.model_copy(update={"random_seed": None})})

@@ -1,0 +1,154 @@
+"""A batch file in, its runs out: each a `RunConfiguration`, or every problem of every run at once.
+
+The file is SDS's (sds.md section 7): ``execute`` says which stages run, ``base_config`` is a flat
+configuration, and ``runs`` holds, by group, what each run has otherwise. A run's keys replace the base's
+as they stand (shallow); ``null`` takes a key of the base away.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from tasks.configuration import Label, RunConfiguration
+from tasks.configuration_file import from_flat, read_json, unknown
+from tasks.core.errors import ParameterError
+
+#: In the order in which they run.
+STAGES = ("aggregate", "generate", "evaluate", "navigate")
+
+_PARTS = ("execute", "base_config", "runs")
+_LABEL: TypeAdapter[str] = TypeAdapter(Label)
+_SAFE = "must be a safe name of a folder (letters, digits, spaces, '.', '_' and '-')"
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """One run of a batch.
+
+    Attributes:
+        group: whose statistics are joined; a safe name of a folder.
+        index: its place in the group from 0, skipped runs counted.
+        name: a safe name of a folder.
+        configuration: the base with this run's keys; ``output_dir`` is the base's.
+    """
+
+    group: str
+    index: int
+    name: str
+    configuration: RunConfiguration
+
+    @property
+    def folder_name(self) -> str:
+        """Its folder, below that of its group."""
+        return f"{self.index}_{self.name}"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch file.
+
+    Attributes:
+        stages: of `STAGES`, at least one, in their order.
+        runs: those that are not skipped, group after group as written; at least one.
+    """
+
+    stages: tuple[str, ...]
+    runs: tuple[BatchRun, ...]
+
+
+def read_batch(path: Path) -> Batch:
+    """Read and check a batch file.
+
+    Raises:
+        ParameterError: all problems of the file and of every run, the latter with group and name in front.
+    """
+    body = read_json(path)
+    problems = [unknown(key, _PARTS) for key in body if key not in _PARTS]
+    stages = _stages(body.get("execute"), problems)
+    base = body.get("base_config", {})
+    if not isinstance(base, dict):
+        problems.append("base_config must be an object: a configuration that the runs have in common.")
+        base = {}
+    runs = list(_runs(body.get("runs"), base, problems))
+    if not runs and not problems:
+        problems.append("The batch must hold a run that is not skipped; it holds none.")
+    if problems:
+        raise ParameterError(problems)
+    return Batch(stages, tuple(runs))
+
+
+def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:
+    """The stages to run: all of them where nothing is said, otherwise those that are true."""
+    if execute is None:
+        return STAGES
+    if not isinstance(execute, dict):
+        problems.append(f"execute must be an object of the stages {', '.join(STAGES)}, each true or false.")
+        return ()
+    found = [unknown(key, STAGES, "execute.") for key in execute if key not in STAGES]
+    found += [
+        f"execute.{key} must be true or false." for key, v in execute.items() if not isinstance(v, bool)
+    ]
+    stages = tuple(stage for stage in STAGES if execute.get(stage) is True)
+    if not stages and not found:
+        found.append("execute must set at least one stage to true; without execute all four run.")
+    problems += found
+    return stages
+
+
+def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator[BatchRun]:
+    """Every run that can be made, while problems are noted."""
+    if not isinstance(groups, dict) or not groups:
+        problems.append('runs must be an object of groups, each a list of runs: {"group": [{"name": "a"}]}.')
+        return
+    folders: dict[str, str] = {}
+    for group, listed in groups.items():
+        if not _is_label(group):
+            problems.append(f"runs: the group {group!r} {_SAFE}.")
+        elif folders.setdefault(group.lower(), group) != group:
+            problems.append(
+                f"runs: the groups {folders[group.lower()]!r} and {group!r} would have the same folder "
+                "where case does not count; rename one."
+            )
+        if not isinstance(listed, list) or not listed:
+            problems.append(f"{group}: must be a list of runs, each an object with a name.")
+            continue
+        for index, entry in enumerate(listed):
+            run = _run(group, index, entry, base, problems)
+            if run is not None:
+                yield run
+
+
+def _run(group: str, index: int, entry: object, base: dict[str, Any], problems: list[str]) -> BatchRun | None:
+    """One run; None where it is skipped or can't be made."""
+    if not isinstance(entry, dict):
+        problems.append(f"{group}/{index}: must be an object with a name and the keys that differ.")
+        return None
+    skip = entry.get("skip", False)
+    if skip is True:
+        return None
+    name = entry.get("name")
+    label = f"{group}/{name}" if isinstance(name, str) and name else f"{group}/{index}"
+    found = [] if isinstance(skip, bool) else ["skip must be true or false."]
+    if not isinstance(name, str) or not _is_label(name):
+        found.append(f"name {_SAFE}.")
+    differing = {key: value for key, value in entry.items() if key not in ("name", "skip")}
+    if "output_dir" in differing and differing.pop("output_dir") != base.get("output_dir"):
+        found.append("output_dir is the base's: each run has a folder in it; remove the key from the run.")
+    configuration = None
+    try:
+        configuration = from_flat(base | differing)
+    except ParameterError as error:
+        found += error.problems
+    problems += [f"{label}: {problem}" for problem in found]
+    return BatchRun(group, index, str(name), configuration) if configuration and not found else None
+
+
+def _is_label(name: str) -> bool:
+    try:
+        _LABEL.validate_python(name)
+    except ValidationError:
+        return False
+    return True

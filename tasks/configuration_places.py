@@ -1,0 +1,89 @@
+"""Where each key of the flat file stands in the model, and which regime or mode it belongs to."""
+
+#: Flat key -> place in the model. `privacy` has keys of its own below.
+PLACES: dict[str, tuple[str, ...]] = {
+    "sensitive_microdata_path": ("input", "path"),
+    "sensitive_microdata_delimiter": ("input", "delimiter"),
+    "sensitive_microdata_header": ("input", "header"),
+    "subject_id": ("input", "subject_id"),
+    "use_columns": ("input", "use_columns"),
+    "multi_value_columns": ("input", "multi_value_columns"),
+    "max_items": ("input", "max_items"),
+    "sensitive_zeros": ("input", "sensitive_zeros"),
+    "record_limit": ("input", "record_limit"),
+    "bins": ("input", "bins"),
+    "domains": ("input", "domains"),
+    "contract": ("input", "contract"),
+    "contract_mode": ("input", "contract_mode"),
+    "dataset": ("dataset",),
+    "vintage": ("vintage",),
+    "prefix": ("prefix",),
+    "output_dir": ("output_dir",),
+    "reporting_length": ("reporting_length",),
+    "reporting_resolution": ("reporting_resolution",),
+    "evaluate_sensitive": ("evaluate_sensitive",),
+    "synthetic_forms": ("output_forms",),
+    "noise_epsilon": ("protection", "epsilon"),
+    "delta": ("protection", "delta"),
+    "delta_factor": ("protection", "delta_factor"),
+    "number_of_records_epsilon_proportion": ("protection", "number_of_records_proportion"),
+    "sigma_proportions": ("protection", "sigma_proportions"),
+    "percentile_percentage": ("protection", "percentile_percentage"),
+    "percentile_epsilon_proportion": ("protection", "percentile_proportion"),
+    "noise_threshold_type": ("protection", "thresholds", "kind"),
+    "noise_threshold_values": ("protection", "thresholds", "values"),
+    "synthesis_mode": ("synthesis", "mode"),
+    "oversampling_ratio": ("synthesis", "oversampling_ratio"),
+    "oversampling_tries": ("synthesis", "oversampling_tries"),
+    "use_synthetic_counts": ("synthesis", "use_synthetic_counts"),
+    "weight_selection_percentile": ("synthesis", "weight_selection_percentile"),
+    "aggregate_seeded_counts_scale_factor": ("synthesis", "counts_scale_factor"),
+    "aggregate_seeded_target_number_of_records": ("synthesis", "target_number_of_records"),
+    "aggregate_seeded_hold_resolution": ("synthesis", "hold_resolution"),
+    "random_seed": ("synthesis", "random_seed"),
+    "parallel_jobs": ("resources", "parallel_jobs"),
+    "memory_limit_mb": ("resources", "memory_limit_mb"),
+    "cache_max_size": ("resources", "cache_max_size"),
+    "report_title": ("report", "title"),
+    "report_visuals": ("report", "visuals"),
+    "report_pages": ("report", "pages"),
+}
+
+#: Keys of the `privacy` section -> place in the model.
+PRIVACY_PLACES: dict[str, tuple[str, ...]] = {
+    "epsilon": ("protection", "epsilon"),
+    "delta": ("protection", "delta"),
+    "delta_factor": ("protection", "delta_factor"),
+    "accountant": ("protection", "accountant"),
+    "contribution": ("protection", "contribution"),
+    "thresholds": ("protection", "thresholds"),
+    "threshold_delta_share": ("protection", "threshold_delta_share"),
+    "cap": ("protection", "cap"),
+}
+
+#: Read by `tasks.configuration_file` itself.
+SECTIONS = ("dp_aggregates", "privacy")
+
+#: What differential privacy alone reads.
+PRIVATE_KEYS = frozenset({key for key, place in PLACES.items() if place[0] == "protection"} | {"privacy"})
+
+#: SDS's modes, and the keys that each of them alone reads.
+MODE_KEYS: dict[str, frozenset[str]] = {
+    "row_seeded": frozenset(),
+    "unseeded": frozenset(),
+    "value_seeded": frozenset({"oversampling_ratio", "oversampling_tries"}),
+    "aggregate_seeded": frozenset(
+        {
+            "use_synthetic_counts",
+            "weight_selection_percentile",
+            "aggregate_seeded_counts_scale_factor",
+            "aggregate_seeded_target_number_of_records",
+            "aggregate_seeded_hold_resolution",
+        }
+    ),
+}
+
+
+def keys_of_other_modes(mode: str) -> frozenset[str]:
+    """Keys that some mode reads, but not this one."""
+    return frozenset().union(*MODE_KEYS.values()) - MODE_KEYS[mode]

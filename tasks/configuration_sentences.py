@@ -1,0 +1,142 @@
+"""What is wrong with a configuration, in sentences that use the file's own keys and none of its values."""
+
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from tasks.configuration import DifferentialPrivacy, KAnonymity, RunConfiguration, Thresholds
+from tasks.configuration_places import MODE_KEYS, PLACES, PRIVACY_PLACES
+
+#: What pydantic puts between the keys: the tags of a discriminated union.
+_TAGS = {*MODE_KEYS, "differential_privacy", "k_anonymity"}
+
+_WORDS = {
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "finite_number": "must be a finite number",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must be a text of at most {max_length} character(s)",
+    "string_pattern_mismatch": "must be a safe name of a file: at most 100 letters, digits, spaces, '.', '_' "
+    "and '-', the first a letter, a digit or '_'",
+    "tuple_type": "must be a list",
+    "dict_type": "must be an object",
+    "literal_error": "must be {expected}",
+}
+
+
+def sentences(error: ValidationError) -> list[str]:
+    """Pydantic's findings under the names that the file uses, without the values given."""
+    names = {place: key for key, place in PLACES.items()}
+    names |= {place: f"privacy.{key}" for key, place in PRIVACY_PLACES.items() if place not in names}
+    found = []
+    for detail in _of_the_member_meant(error.errors(include_url=False)):
+        place = _place(detail)
+        name = next(
+            (names[place[:n]] for n in range(len(place), 0, -1) if place[:n] in names), ".".join(place)
+        )
+        if detail["type"] == "missing" and place == ("protection", "epsilon"):
+            found.append("noise_epsilon (or privacy.epsilon) is required under differential privacy.")
+        elif detail["type"] == "missing":
+            found.append(f"{name} is required.")
+        else:
+            found.append(f"{name}: {_words(detail)}." if name else f"{_words(detail)}.")
+    return list(dict.fromkeys(found))
+
+
+def _place(detail: ErrorDetails) -> tuple[str, ...]:
+    """Where in the model, without the members of unions, which pydantic puts between the keys."""
+    parts = map(str, detail["loc"])
+    return tuple(p for p in parts if not (p in _TAGS or p[:1].isupper() or "[" in p))
+
+
+def _of_the_member_meant(details: list[ErrorDetails]) -> list[ErrorDetails]:
+    """A key that takes words or a structure is judged as what was given, not as both."""
+
+    def is_worded(detail: ErrorDetails) -> bool:
+        return any(str(part).startswith("literal[") for part in detail["loc"])
+
+    words = {_place(d) for d in details if is_worded(d) and isinstance(d["input"], str)}
+    return [
+        detail
+        for detail in details
+        if (isinstance(detail["input"], str) if is_worded(detail) else _place(detail) not in words)
+    ]
+
+
+def _words(detail: ErrorDetails) -> str:
+    if detail["type"] in _WORDS:
+        return _WORDS[detail["type"]].format(**_plain(detail.get("ctx", {})))
+    message = detail["msg"].removeprefix("Value error, ")
+    return message[:1].lower() + message[1:]
+
+
+def _plain(context: dict[str, Any]) -> dict[str, Any]:
+    """Limits as a person writes them."""
+    return {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
+
+
+def impossible(configuration: RunConfiguration, given: set[str]) -> list[str]:
+    """Combinations of keys that can't be meant.
+
+    Args:
+        configuration: valid by itself.
+        given: keys of the file, those of `privacy` too.
+    """
+    if isinstance(configuration.protection, KAnonymity):
+        return _never_reported(configuration)
+    return _of_privacy(configuration.protection, configuration.reporting_length, given)
+
+
+def _never_reported(configuration: RunConfiguration) -> list[str]:
+    limit, resolution = configuration.input.record_limit, configuration.reporting_resolution
+    if limit is None or limit >= resolution:
+        return []
+    return [
+        f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
+        f"reported; it is {limit}."
+    ]
+
+
+def _of_privacy(protection: DifferentialPrivacy, length: int, given: set[str]) -> list[str]:
+    problems = []
+    if isinstance(protection.sigma_proportions, tuple) and length != -1:
+        numbers = len(protection.sigma_proportions)
+        if numbers != length:
+            problems.append(f"sigma_proportions must have one number a length ({length}); it has {numbers}.")
+    if isinstance(protection.thresholds, Thresholds):
+        problems += _of_thresholds(protection.thresholds)
+    if protection.delta_factor is not None and "delta" not in given:
+        problems.append("delta_factor needs delta as well: the public bound that is claimed and charged.")
+    if protection.contribution == "percentile" and protection.accountant != "zcdp":
+        problems.append(
+            "privacy.contribution percentile needs privacy.accountant zcdp; use profile under gdp."
+        )
+    if protection.contribution == "profile" and protection.accountant != "gdp":
+        problems.append(
+            "privacy.contribution profile needs privacy.accountant gdp; use percentile under zcdp."
+        )
+    return problems
+
+
+def _of_thresholds(thresholds: Thresholds) -> list[str]:
+    problems = []
+    for key, value in thresholds.values.items():
+        if key < 2:
+            problems.append(
+                f"noise_threshold_values is for lengths from 2; it has {key}. "
+                "The threshold of length 1 follows from delta; remove the key."
+            )
+        if thresholds.kind != "fixed" and not 0 < value <= 1:
+            problems.append(f"noise_threshold_values for length {key} must be above 0 and at most 1.")
+    return problems
