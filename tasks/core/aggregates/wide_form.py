@@ -87,7 +87,7 @@ def aggregates_of_cells(
             numbering = Numbering(facts, _places_used(facts, parts))
             cells = parts
         rows = ((numbering.ids(part), part.counts) for part in cells)
-        level = _in_order(rows, length, len(numbering.attributes))
+        level = in_order(rows, length, len(numbering.attributes))
         combinations.append(level[0])
         counts.append(level[1])
     return Aggregates(
@@ -139,7 +139,7 @@ def _places_used(facts: MarginalFacts, cells: Iterable[Cells]) -> Ids:
     return np.unique(np.concatenate([np.empty((0, 1), np.int64), *(_places(facts, part) for part in cells)]))
 
 
-def _in_order(rows: Iterable[tuple[Ids, Integers]], length: int, bound: int) -> tuple[Ids, Integers]:
+def in_order(rows: Iterable[tuple[Ids, Integers]], length: int, bound: int) -> tuple[Ids, Integers]:
     """Rows of ids below ``bound`` and their counts in lexicographic order of the rows.
 
     Where a row fits in one integer it is packed on the way: half the memory, and one sort.
