@@ -46,6 +46,8 @@ def judge_contract(
         pq.write_table(judged.counts, folder / "counts.parquet")
 
     stored = workspace.store(workspace.sensitive / run / "contract", "judged contract", write)
+    for sentence in judged.profile.suggestions():
+        say(f"contract: {sentence}")
     broken = violations(judged.results)
     if broken:
         # The verdict is sensitive: it goes to the terminal; the error that Prefect keeps has none of it.

@@ -11,14 +11,13 @@ import duckdb
 import pyarrow as pa
 
 from tasks.core.contracts.rules import Rule
-from tasks.core.errors import ParameterError
 from tasks.core.queries import bound_in, identifier, query_text, render
 from tasks.core.records.batches import read_batches
 from tasks.core.records.cells import is_list, text_of_values
 from tasks.core.records.columns import Schema
 from tasks.core.records.reading import InputFile, column_positions, read_headers
 
-#: A column with more different numbers than this must be binned.
+#: A column with more different numbers than this is better binned.
 MOST_UNBINNED_NUMBERS = 1000
 
 _WHITESPACE = "".join(chr(code) for code in range(0x110000) if chr(code).isspace())
@@ -54,19 +53,13 @@ class Profile:
             }
         )
 
-    def require_bins(self) -> None:
-        """Refuse numeric columns without bins; never under differential privacy's ``repair``.
-
-        Raises:
-            ParameterError: naming the columns by position.
-        """
-        problems = [
-            f"Column {position} of the input holds more than {MOST_UNBINNED_NUMBERS} different numbers: "
-            "give public edges for it in bins, or leave it out of use_columns."
+    def suggestions(self) -> list[str]:
+        """What would serve the release, one sentence a column, by position; read off the data: sensitive."""
+        return [
+            f"Column {position} of the input holds more than {MOST_UNBINNED_NUMBERS} different numbers, each "
+            "a value of its own, and rare values are not reported: public edges in bins would keep more."
             for position in self.unbinned
         ]
-        if problems:
-            raise ParameterError(problems)
 
 
 def profile(

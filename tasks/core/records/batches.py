@@ -4,10 +4,10 @@ A file and positions of columns go in; batches come out, in file order, each of 
 
 Delimited text is parsed once, in the declared dialect, every cell as text, with nothing detected and
 nothing repaired (privacy.md, rule 6). Two lines bracket the parse: the first must be the header that
-`reading` saw, and after the last byte comes a line that the file can't hold, which the parser only
-gives back as a row of its own where no quote was left open. Without it an open quote swallows every
-row behind it in silence. No error carries a cell: the parser's own message holds the line, so it is
-dropped, the row's position going to the operator.
+`reading` saw (where none was declared in its place), and after the last byte comes a line that the file
+can't hold, which the parser only gives back as a row of its own where no quote was left open. Without it
+an open quote swallows every row behind it in silence. No error carries a cell: the parser's own message
+holds the line, so it is dropped, the row's position going to the operator.
 """
 
 import os
@@ -40,6 +40,11 @@ _NOT_THE_DIALECT = (
     "The input is not a table in the declared dialect: every record must have the header's number of cells, "
     "every quote must be closed, and the text must be UTF-8. Check the delimiter, or repair the file."
 )
+_NOT_THE_DECLARED_HEADER = (
+    "The input is not a table in the declared dialect: every record must have as many cells as "
+    "sensitive_microdata_header has names, every quote must be closed, and the text must be UTF-8. "
+    "Check the names and the delimiter, or repair the file."
+)
 _NOT_PARQUET = (
     "The input could not be read to its end as Parquet: the file is damaged or its text is not UTF-8."
 )
@@ -68,13 +73,27 @@ def read_batches(
     wanted = sorted(set(positions))
     report = progress or (lambda _what, _fraction: None)
     if source.is_parquet:
-        batches = _parquet(source, wanted, threads, report)
-    else:
-        batches = _delimited(source, headers, wanted, report)
-    return _with_public_errors(batches, _NOT_PARQUET if source.is_parquet else _NOT_THE_DIALECT)
+        return _with_public_errors(_parquet(source, wanted, threads, report), _NOT_PARQUET, "")
+    sentence = _NOT_THE_DECLARED_HEADER if source.header else _NOT_THE_DIALECT
+    return _with_public_errors(_delimited(source, headers, wanted, report), sentence, _numbering(source))
 
 
-def _with_public_errors(batches: Iterator[pa.RecordBatch], sentence: str) -> Iterator[pa.RecordBatch]:
+def row_number(source: InputFile, record: int) -> str:
+    """What an operator is told of a raw record, which is numbered from 0."""
+    return f"row {record + (2 if _has_header_line(source) else 1)}{_numbering(source)}"
+
+
+def _numbering(source: InputFile) -> str:
+    return ", counting the header as row 1" if _has_header_line(source) else ""
+
+
+def _has_header_line(source: InputFile) -> bool:
+    return not (source.header or source.is_parquet)
+
+
+def _with_public_errors(
+    batches: Iterator[pa.RecordBatch], sentence: str, counted: str
+) -> Iterator[pa.RecordBatch]:
     """The same batches; what the reader says of a failure is reduced to the row's number."""
     while True:
         detail: str | None = None
@@ -83,7 +102,7 @@ def _with_public_errors(batches: Iterator[pa.RecordBatch], sentence: str) -> Ite
             batch = next(batches, None)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             row = _ROW_NUMBER.match(str(error))
-            detail = f"row {row[1]}, counting the header as row 1" if row else ""
+            detail = f"row {row[1]}{counted}" if row else ""
         if detail is not None:
             # Outside the handler, so that not even the error's context keeps the cell.
             raise InputError(sentence, operator_detail=detail)
@@ -142,19 +161,20 @@ def _delimited(
             ),
         )
         with reader:
-            yield from _between_brackets(reader, [headers.names[index] for index in wanted], token)
+            first_row = None if source.header else [headers.names[index] for index in wanted]
+            yield from _between_brackets(reader, first_row, token)
 
 
 def _between_brackets(
-    reader: Iterator[pa.RecordBatch], first_row: list[str], token: str
+    reader: Iterator[pa.RecordBatch], first_row: list[str] | None, token: str
 ) -> Iterator[pa.RecordBatch]:
-    """All rows but the first and the last, which must be the header and the token.
+    """All rows but the first, which must be the header if the file has one, and the last, the token.
 
     Raises:
         pa.ArrowInvalid: they are not.
     """
     held: pa.RecordBatch | None = None
-    header_seen = False
+    header_seen = first_row is None
     for batch in reader:
         if batch.num_rows == 0:
             continue

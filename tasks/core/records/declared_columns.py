@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tasks.core.contracts.contract import ContractColumn, Forbidden
+from tasks.core.errors import InputError
 from tasks.core.records.columns import Column, bin_labels, bin_problems, domain_problems, normalise
 
 #: Items of one subject in a multi-valued column for which nobody declares a cap (privacy.md, rule 12).
@@ -84,7 +85,7 @@ class DeclaredColumn:
             found.append(f"{subject} is multi-valued and can't be binned; remove its bins.")
         if self.given.max_items is not None and self.delimiter is None:
             found.append(f"{subject} is named in max_items, but is not in multi_value_columns; add it there.")
-        if under_dp and self.bins is None and self.domain is None and self._holds_numbers():
+        if under_dp and self.bins is None and self.domain is None and self.holds_numbers():
             found.append(
                 f"{subject} holds numbers and needs public bins: give their edges in bins "
                 f'(such as "bins": {{{_quoted(self.name)}: [0, 10, 20]}}), or its values in domains.'
@@ -111,7 +112,7 @@ class DeclaredColumn:
             differing.append("multi_value_columns")
         return differing
 
-    def _holds_numbers(self) -> bool:
+    def holds_numbers(self) -> bool:
         """By declared and physical type alone; no value is looked at."""
         if self.described:
             return self.promised.is_numeric or (
@@ -163,12 +164,13 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '\\"') + '"'
 
 
-def without_collisions(columns: Sequence[Column]) -> tuple[list[Column], list[str]]:
+def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[list[Column], list[str]]:
     """Columns whose wide headers can't collide, and the declared ones that do (sds.md 1.2).
 
     Item ``x`` of a multi-valued column ``A`` is published as the header ``A_x``, which may be another
-    column's header. Where A's items are declared that is a problem to report; where they are open, an
-    item that would collide is forbidden, so that it becomes absent.
+    column's header. Where A's items are declared that is a problem to report. Where they are open, an
+    item that would collide is forbidden under differential privacy, so that it becomes absent; otherwise
+    `require_distinct_headers` refuses the table.
     """
     problems: list[str] = []
     result = []
@@ -177,15 +179,43 @@ def without_collisions(columns: Sequence[Column]) -> tuple[list[Column], list[st
         rivals = [rival for rival in columns if column.is_multi_valued and rival.name.startswith(prefix)]
         for rival in rivals:
             pattern = f"^{_escaped(rival.name[len(prefix) :])}{'_' if rival.is_multi_valued else '$'}"
-            if column.domain is None:
-                column = replace(column, forbidden=(*column.forbidden, pattern))
-            elif any(re.search(pattern, item) for item in column.domain):
+            if column.domain is not None and any(re.search(pattern, item) for item in column.domain):
                 problems.append(
                     f"Column {column.name!r} has an item that is published under the same header as the "
                     f"column {rival.name!r}; rename one."
                 )
+            elif column.domain is None and under_dp:
+                column = replace(column, forbidden=(*column.forbidden, pattern))
         result.append(column)
     return result, problems
+
+
+def require_distinct_headers(columns: Sequence[Column], values: Sequence[Sequence[str]]) -> None:
+    """Refuse a table two of whose attributes would be published under one header.
+
+    Args:
+        columns: of the schema.
+        values: for each column those that the table holds.
+
+    Raises:
+        InputError: naming the multi-valued columns, and no item.
+    """
+    owner: dict[str, str] = {column.name: column.name for column in columns if not column.is_multi_valued}
+    colliding: dict[str, None] = {}
+    for column, held in zip(columns, values, strict=True):
+        if column.is_multi_valued:
+            for value in held:
+                header = f"{column.name}_{value}"
+                if owner.setdefault(header, column.name) != column.name:
+                    colliding[column.name] = None
+    if colliding:
+        raise InputError(
+            [
+                f"An item of the multi-valued column {name!r} would be published under the same header as "
+                "another column (its own header, '_' and the item): rename one of the columns."
+                for name in colliding
+            ]
+        )
 
 
 def _escaped(text: str) -> str:

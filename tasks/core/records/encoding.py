@@ -13,6 +13,7 @@ see `keyed_choices`). Open columns' codes do depend on all records, and mean not
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -20,11 +21,12 @@ import pyarrow as pa
 
 from tasks.core.errors import InputError, InternalError, ResourceLimit
 from tasks.core.queries import Resources
-from tasks.core.records.batches import Progress, read_batches
+from tasks.core.records.batches import Progress, read_batches, row_number
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import CellCollector, RawColumn
 from tasks.core.records.coded import CodedRecords, Codes, code_type
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.declared_columns import require_distinct_headers
 from tasks.core.records.kernels import mark
 from tasks.core.records.keyed_choices import Hashes, KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
@@ -38,7 +40,8 @@ class EncodingOptions:
 
     Attributes:
         total: under differential privacy: repair, never stop for a record. Otherwise no records, a row
-            without subject id, and a subject with two values of a single-valued column are errors.
+            without subject id, a subject with two values of a single-valued column, and an item that
+            would be published under another column's header are errors.
         key: the workspace's secret, for keyed choices; not empty.
         tags: whether the release samples or drops, and so needs tags.
         record_limit: only the first so many raw rows (never with ``total``: rule 14 samples by tag).
@@ -128,6 +131,8 @@ class _Encoder:
             columns.append(self._coded(raw.pop(0), column))
         records = self._records(ids, columns, number_of_rows)
         joined, values = self._joined(records, columns)
+        if not self._options.total:
+            require_distinct_headers(self._schema.columns, values)
         tags = None
         if self._options.tags:
             tags = self._choices.of_pairs("tag", records.identities, np.zeros(records.number, np.uint64))
@@ -166,7 +171,9 @@ class _Encoder:
     ) -> Records:
         """Which rows make which record, and their identities where something may be chosen."""
         if ids is not None:
-            return one_per_subject(ids, self._choices, total=self._options.total)
+            return one_per_subject(
+                ids, self._choices, total=self._options.total, row_number=partial(row_number, self._source)
+            )
         needed = self._options.tags or any(
             isinstance(coded, ItemCells) and 0 < column.max_items < np.diff(coded.starts).max(initial=0)
             for column, coded in zip(self._schema.columns, columns, strict=True)

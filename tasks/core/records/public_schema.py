@@ -10,10 +10,13 @@ a column that the contract calls ``integer`` or ``number``, and a floating-point
 Parquet file that the contract doesn't call ``string``. An undeclared column of a text file, or a whole
 number in Parquet (often a code), is taken as text: its rare values don't pass the threshold, which costs
 that column and nobody's privacy; `undeclared_columns` names what to look at, and ``marginalia check
---propose`` reads the values on request and drafts bins. Where values may be judged before anything is
-published (k-anonymity, ``contract: strict``), `contracts.profile.unbinned_numbers` finds such columns.
+--propose`` reads the values on request and drafts bins. Under k-anonymity no such column is refused: each
+number is a value of its own, as in SDS, and rare ones are not reported. `numbers_without_bins` names
+those that would better be binned, and a table judged by a strict contract is looked at as well
+(`contracts.profile.Profile.suggestions`).
 """
 
+import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -111,7 +114,8 @@ def build_schema(
                 contract.forbidden_in(column.promised) if contract else (), cap_required=cap_required
             )
             for column in declared
-        ]
+        ],
+        under_dp=cap_required,
     )
     if problems:
         raise ParameterError(problems)
@@ -125,6 +129,30 @@ def undeclared_columns(schema: Schema, contract: Contract | None = None) -> list
     """
     described = {matching(column.name) for column in contract.columns} if contract else set()
     return [c.name for c in schema.columns if c.is_open and matching(c.name) not in described]
+
+
+def numbers_without_bins(
+    schema: Schema,
+    headers: Sequence[str],
+    contract: Contract | None = None,
+    types: Sequence[str] | None = None,
+) -> list[str]:
+    """Open columns that hold numbers, by declared and physical type alone: each number is a value.
+
+    Args:
+        schema: of `build_schema`.
+        headers: of the file, as given to it.
+        contract: the same contract.
+        types: the same types.
+    """
+    kinds = dict(zip(map(matching, headers), types or [""] * len(headers), strict=True))
+    found = []
+    for column in schema.columns:
+        promised = contract.column(column.name) if contract else None
+        declared = declared_column(column.name, Given(), promised, kinds[matching(column.name)])
+        if column.is_open and declared.holds_numbers():
+            found.append(column.name)
+    return found
 
 
 class _Names:
@@ -166,7 +194,10 @@ class _Names:
         for key, names in named.items():
             for name in names:
                 if not matching(name) or matching(name) not in self.positions:
-                    self.problems.append(f"{key} names the column {name!r}, which the input does not have.")
+                    similar = self._similar(name)
+                    self.problems.append(
+                        f"{key} names the column {name!r}, which the input does not have{similar}"
+                    )
             keys = [matching(name) for name in names]
             if key not in ("use_columns", "sensitive_zeros") and len(set(keys)) < len(keys):
                 self.problems.append(f"{key} must name each column once.")
@@ -180,6 +211,16 @@ class _Names:
                         f"Column {position + 1} of the input has no name: name it in the file, "
                         "or list the columns to use in use_columns."
                     )
+
+    def _similar(self, name: str) -> str:
+        """Where a name may have been meant otherwise: by name where the contract has it, else by position."""
+        close = difflib.get_close_matches(matching(name), self.positions, n=1)
+        if not close or not close[0]:
+            return "."
+        described = self.contract.column(close[0]) if self.contract else None
+        if described:
+            return f"; did you mean {described.name!r}?"
+        return f"; column {self.positions[close[0]] + 1} has a similar name."
 
     def _find_subject(self) -> None:
         promised = self.contract.subject_id if self.contract else None

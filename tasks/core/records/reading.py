@@ -33,6 +33,8 @@ class InputFile:
         delimiter: one ASCII character.
         quote: one ASCII character.
         escape: what precedes a quote inside a quoted cell: the quote itself, or one other character.
+        header: the column names of a text file whose first line is already a record; none: the first
+            line is the header.
     """
 
     path: Path
@@ -40,15 +42,21 @@ class InputFile:
     delimiter: str = ","
     quote: str = '"'
     escape: str = '"'
+    header: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raises ParameterError where the dialect is not one."""
+        """Raises ParameterError where the dialect is not one, or a Parquet file is given a header."""
         for name in ("delimiter", "quote", "escape"):
             value = getattr(self, name)
             if len(value) != 1 or not value.isascii() or value in "\r\n\0":
                 raise ParameterError(f"The input's {name} must be one ASCII character, but is {value!r}.")
         if self.delimiter in (self.quote, self.escape):
             raise ParameterError("The input's delimiter must differ from its quote and escape characters.")
+        if self.header and self.is_parquet:
+            raise ParameterError(
+                "sensitive_microdata_header is for a text file without a header line; a Parquet file names "
+                "its own columns. Remove the key."
+            )
 
     @property
     def is_parquet(self) -> bool:
@@ -85,14 +93,16 @@ def matching_name(name: str) -> str:
 
 
 def read_headers(source: InputFile) -> Headers:
-    """Read the header and nothing else.
+    """Read the header and nothing else; a declared one is taken as it is, and no line is read.
 
     Raises:
         InputError: no such file, an empty one, a folder, one that may not be read; a header that
             isn't UTF-8 or has two columns of the same name (named by position).
     """
-    _require_readable(source.path)
-    if source.is_parquet:
+    _require_readable(source.path, may_be_empty=bool(source.header))
+    if source.header:
+        headers = Headers(tuple(map(normalise, source.header)))
+    elif source.is_parquet:
         try:
             schema = pq.read_schema(source.path)
         except (pa.ArrowException, OSError):
@@ -126,9 +136,7 @@ def column_positions(headers: Headers, source: InputFile, schema: Schema) -> tup
         )
     if "" in wanted:
         position = headers.names.index("") + 1
-        raise InputError(
-            f"Column {position} of the input has no name: name it in the file, or list the columns to use."
-        )
+        raise InputError(f"Column {position} of the input has no name: name it, or list the columns to use.")
     positions = [headers.find(column.name) for column in schema.columns]
     subject = headers.find(schema.subject_id) if schema.subject_id is not None else None
     return [position for position in positions if position is not None], subject
@@ -154,14 +162,14 @@ def require_flat(headers: Headers, positions: list[int], columns: tuple[Column, 
         raise InputError(problems)
 
 
-def _require_readable(path: Path) -> None:
-    """Raise InputError unless this is a file that we may read and that holds something."""
+def _require_readable(path: Path, *, may_be_empty: bool) -> None:
+    """Raise InputError unless this is a file that we may read and, where it must, that holds something."""
     path = Path(path)
     problem = ""
     try:
         if path.is_dir():
             problem = f"The input must be a file, but {path} is a folder."
-        elif path.stat().st_size == 0:
+        elif path.stat().st_size == 0 and not may_be_empty:
             problem = f"The input must at least hold a header, but {path} is empty."
         else:
             with path.open("rb"):

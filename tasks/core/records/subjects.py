@@ -7,6 +7,7 @@ with the smallest. Otherwise a missing id and a conflict are errors, and nothing
 was declared to be.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,13 +57,16 @@ def one_per_row(number_of_rows: int, identities: Hashes) -> Records:
     return Records(np.arange(number_of_rows), np.arange(number_of_rows + 1), identities)
 
 
-def one_per_subject(ids: RawColumn, choices: KeyedChoices, *, total: bool) -> Records:
+def one_per_subject(
+    ids: RawColumn, choices: KeyedChoices, *, total: bool, row_number: Callable[[int], str]
+) -> Records:
     """Group rows by subject; ids are compared after trimming and lowercasing.
 
     Args:
         ids: the subject ids.
         choices: the keyed hashes.
         total: whether a row without id is dropped.
+        row_number: what the operator is told of a row, which is numbered from 0.
 
     Raises:
         InputError: a row has no id, unless total.
@@ -75,7 +79,7 @@ def one_per_subject(ids: RawColumn, choices: KeyedChoices, *, total: bool) -> Re
     if len(missing) and not total:
         raise InputError(
             "Every row must have a subject id, but one has none: repair the file, or leave subject_id out.",
-            operator_detail=f"row {missing[0] + 2}, counting the header as row 1",
+            operator_detail=row_number(int(missing[0])),
         )
     rows, starts, of_record = _grouped(subjects, len(encoded.dictionary))
     identities = choices.of_texts("subject", encoded.dictionary)[of_record - 1]

@@ -163,7 +163,7 @@ def test_a_missing_file_and_one_that_is_not_text_are_parameter_errors(tmp_path: 
             load_contract(tmp_path / name)
 
 
-@pytest.mark.parametrize("name", ["survey", "adult", "national2019"])
+@pytest.mark.parametrize("name", ["survey", "adult", "national2019", "german_credit"])
 def test_the_contracts_of_the_project_are_read(name: str) -> None:
     assert isinstance(load_contract(ROOT / "data_contracts" / f"{name}.yaml"), Contract)
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.contracts.rules import violations
-from tasks.core.errors import InputError, ParameterError
+from tasks.core.errors import InputError
 from tasks.core.records.public_schema import Declarations
 from tasks.core.records.reading import InputFile
 from tests.oracles.contracts import COLUMNS, GOOD_ROWS, HEAD, contract_of, judged, write_table
@@ -127,16 +127,15 @@ def test_parquet_is_judged_as_the_text_it_becomes(tmp_path: Path) -> None:
     assert all(item.passed for item in judged(InputFile(tmp_path / "t.parquet"), contract_of()).results)
 
 
-def test_unbinned_numbers_are_refused_by_position_where_values_may_be_judged(tmp_path: Path) -> None:
+def test_bins_are_suggested_for_many_numbers_by_position(tmp_path: Path) -> None:
     head = HEAD.replace("- {metric: rowCount, mustBeGreaterOrEqualTo: 3}\n      ", "")
     columns = "      - name: ward\n      - name: weight\n"
     rows = tuple(f"{i},north,{i}.5" for i in range(2000))
     source = write_table(tmp_path / "t.csv", rows, "person,ward,weight")
-    with pytest.raises(ParameterError, match=r"Column 3 of the input.*bins"):
-        judged(source, contract_of(columns, head)).profile.require_bins()
-    judged(
-        source, contract_of(columns, head), Declarations(bins={"weight": (0, 1000)})
-    ).profile.require_bins()
+    [suggested] = judged(source, contract_of(columns, head)).profile.suggestions()
+    assert suggested.startswith("Column 3 of the input") and "bins" in suggested and "weight" not in suggested
+    binned = Declarations(bins={"weight": (0, 1000)})
+    assert judged(source, contract_of(columns, head), binned).profile.suggestions() == []
 
 
 def test_cells_are_normalised_as_the_encoder_does(tmp_path: Path) -> None:

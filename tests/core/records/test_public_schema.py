@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from tasks.core.contracts.contract import Contract
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
-from tasks.core.records.public_schema import Declarations, build_schema, undeclared_columns
+from tasks.core.records.public_schema import (
+    Declarations,
+    build_schema,
+    numbers_without_bins,
+    undeclared_columns,
+)
 from tests.oracles.contracts import HEAD, HEADER, contract_of
 
 HEADERS = ("person", " Ward", "age ", "tags", "secret:column")
@@ -225,6 +230,32 @@ def test_items_cannot_collide_with_another_columns_header() -> None:
         build_schema(headers, declared, cap_required=True)
     found = schema(headers=headers, multi_value_columns={"tags": ";"})
     assert found.columns[0].forbidden == ("^a$", "^b\\.c$")
+    declared = Declarations(multi_value_columns={"tags": ";"})
+    assert build_schema(headers, declared, cap_required=False).columns[0].forbidden == ()
+
+
+def test_a_similar_name_is_pointed_at_without_showing_an_undeclared_header() -> None:
+    [found] = problems(use_columns=("wardd",))
+    assert (
+        found
+        == "use_columns names the column 'wardd', which the input does not have; column 2 has a similar name."
+    )
+    [found] = problems(contract_of(), CLINIC, sensitive_zeros=("wardd",))
+    assert found.endswith("which the input does not have; did you mean 'ward'?")
+    [found] = problems(subject_id="zzzzzz")
+    assert found.endswith("which the input does not have.")
+
+
+def test_numbers_without_bins_are_named_and_accepted_under_k_anonymity() -> None:
+    contract = contract_of("      - {name: ward}\n      - {name: age, logicalType: integer}\n")
+    headers = ("person", "ward", "age")
+    found = build_schema(headers, Declarations(), contract, cap_required=False)
+    assert numbers_without_bins(found, headers, contract) == ["age"]
+    binned = build_schema(headers, Declarations(bins={"age": (0, 1)}), contract, cap_required=False)
+    assert numbers_without_bins(binned, headers, contract) == []
+    types = ("string", "double", "int64")
+    loose = build_schema(headers, Declarations(), cap_required=False, types=types)
+    assert numbers_without_bins(loose, headers, types=types) == ["ward"]
 
 
 @given(

@@ -201,3 +201,66 @@ def test_a_column_without_name_is_refused_only_where_it_is_used(tmp_path):
 def test_a_dialect_is_single_ascii_characters(tmp_path, dialect):
     with pytest.raises(ParameterError):
         InputFile(tmp_path / "t.csv", **dialect)
+
+
+NAMES = ("a", "b b", "c;d")
+
+
+def test_a_declared_header_makes_the_first_line_a_record(tmp_path):
+    source = file_of(tmp_path, "1 2 3\n4 '5' \"6 7\"\n", delimiter=" ", header=NAMES)
+    assert read_headers(source) == Headers(("a", "b b", "c<semicolon>d"))
+    assert rows_of(source) == [("1", "2", "3"), ("4", "'5'", "6 7")]
+
+
+@pytest.mark.parametrize("data", ["1 2\n", "1 2", "\n1 2\n\n", "\ufeff1 2\r\n", '"1" "2"\r'])
+def test_a_file_without_header_may_end_and_begin_as_any_other(tmp_path, data):
+    assert rows_of(file_of(tmp_path, data, delimiter=" ", header=("a", "b"))) == [("1", "2")]
+
+
+def test_a_declared_header_equal_to_the_first_line_does_not_hide_it(tmp_path):
+    assert rows_of(file_of(tmp_path, "a,b\n1,2\n", header=("a", "b"))) == [("a", "b"), ("1", "2")]
+
+
+def test_rule_2_a_file_without_header_may_be_empty(tmp_path):
+    for data in (b"", b"\n", b"\xef\xbb\xbf"):
+        assert rows_of(file_of(tmp_path, data, header=("a", "b"))) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "row"),
+    [
+        (f"1 2 3\n4 {CANARY}\n", 2),
+        (f"{CANARY} 2 3 4\n5 6 7\n", 1),
+        (f"1 2 {CANARY} \n", 1),
+        (f'1 2 "{CANARY}\n4 5 6\n', None),
+        (f"1 2 3\n4 {CANARY}".encode() + b"\xff 6\n", 2),
+    ],
+    ids=["short", "long", "space at the end", "open quote", "latin-1"],
+)
+def test_a_declared_header_must_fit_every_record(tmp_path, data, row):
+    error = refusal(file_of(tmp_path, data, delimiter=" ", header=NAMES))
+    assert "sensitive_microdata_header" in str(error)
+    assert error.operator_detail == (f"row {row}" if row else "")
+
+
+def test_a_declared_header_is_judged_as_any_other(tmp_path):
+    source = file_of(tmp_path, "1,2\n", header=("a", " A "))
+    with pytest.raises(InputError, match="Columns 1 and 2 of the input have the same name"):
+        read_headers(source)
+    with pytest.raises(ParameterError, match="names its own columns"):
+        InputFile(tmp_path / "t.parquet", header=("a",))
+
+
+def test_a_missing_subject_id_is_found_by_the_row_of_the_file(tmp_path):
+    options = EncodingOptions(total=False, key=b"k")
+    schema = Schema((Column("b"),), "a")
+    pq.write_table(pa.table({"a": ["x", None], "b": ["1", "2"]}), tmp_path / "t.parquet")
+    sources = {
+        "row 3, counting the header as row 1": file_of(tmp_path, "a,b\nx,1\n,2\n"),
+        "row 2": file_of(tmp_path, "x,1\n,2\n", "u.csv", header=("a", "b")),
+        "row 2 ": InputFile(tmp_path / "t.parquet"),
+    }
+    for detail, source in sources.items():
+        with pytest.raises(InputError, match="must have a subject id") as raised:
+            encode(source, schema, options)
+        assert raised.value.operator_detail == detail.strip()

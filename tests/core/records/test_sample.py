@@ -88,7 +88,7 @@ def test_its_structural_zeros_do_not_occur(rows: list[dict[str, str]]) -> None:
     assert not any(row["work"] in idle and row["travel"] for row in rows)
 
 
-@pytest.mark.parametrize("name", ["survey", "adult", "national2019"])
+@pytest.mark.parametrize("name", ["survey", "adult", "national2019", "german_credit"])
 def test_the_configurations_of_the_project_are_read(name: str) -> None:
     declared = read_configuration(ROOT / "deployments" / "configurations" / f"{name}.json").input
     assert re.fullmatch(r"[\w/.]+", declared.path)
