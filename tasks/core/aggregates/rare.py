@@ -3,32 +3,30 @@
 Everything here is read off the table, so what comes out is as sensitive as what goes in.
 """
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
 from tasks.core.aggregates.dense import CellCounter
 from tasks.core.aggregates.rounding import rounded_down
+from tasks.core.aggregates.singling_out import SingledOut, rare_cells, single_out
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.queries import Resources, query_text
 from tasks.core.records.coded import CodedRecords
 
 Integers = npt.NDArray[np.int64]
 
-_ROWS_A_READ = 1 << 20
-
 
 @dataclass(frozen=True)
 class RareByLength:
-    """Distinct combinations of one length, and those with a count below the resolution."""
+    """Distinct combinations of one length, those with a count below the resolution, those with 1."""
 
     length: int
     combinations: int
     rare: int
+    unique: int
 
     @property
     def proportion(self) -> float:
@@ -74,27 +72,24 @@ def rare_by_length(
             values = {"marginals": str(marginals.path(length)), "resolution": resolution}
             found = connection.sql(query_text("aggregates/rare_by_length"), params=values).to_arrow_table()
             row = found.to_pylist()[0]
-            rows.append(RareByLength(length, row["combinations"], row["rare"]))
+            rows.append(RareByLength(length, row["combinations"], row["rare"], row["unique_ones"]))
     return rows
 
 
 def analyse_records(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
     """Assign each record to the shortest length that makes it unique, or else rare (sds.md 2.3).
 
-    Args:
-        records: what the marginals were counted from, all of it; six bytes a record are used beside.
-        marginals: all combinations of each length from 1 on.
-        resolution: a count below it is rare.
+    Args: as `singling_out.single_out`.
     """
-    size = records.number_of_records
-    unique_at, rare_at = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
-    for found in rare_incidences(records, marginals, max(resolution, 2)):
-        _first(rare_at, found.records[found.counts < resolution], found.length)
-        _first(unique_at, found.records[found.counts == 1], found.length)
-    rare_at[unique_at > 0] = 0
-    lengths = len(marginals.lengths) + 1
-    unique, rare = (np.bincount(at, minlength=lengths)[1:lengths] for at in (unique_at, rare_at))
-    return RecordAnalysis(size, tuple(unique.tolist()), tuple(rare.tolist()))
+    return analysis_of(single_out(records, marginals, resolution))
+
+
+def analysis_of(found: SingledOut) -> RecordAnalysis:
+    """How many records are singled out at which length first."""
+    ends = found.lengths + 1
+    unique = np.bincount(found.unique_length, minlength=ends)[1:ends]
+    rare = np.bincount(found.rare_length[found.unique_length == 0], minlength=ends)[1:ends]
+    return RecordAnalysis(len(found.unique_length), tuple(unique.tolist()), tuple(rare.tolist()))
 
 
 @dataclass(frozen=True)
@@ -127,25 +122,7 @@ def rare_incidences(records: CodedRecords, marginals: Marginals, below: int) -> 
     counter = CellCounter(records.slots, records.slot_columns, tuple(len(v) + 1 for v in records.values))
     for length in marginals.lengths:
         combinations = marginals.facts.counted(length)
-        for combination_id, codes, counts in _rare_cells(marginals, length, below):
-            for held_by, cells in counter.holders(combinations[combination_id], codes):
-                yield Incidences(length, combination_id, held_by, codes[cells], counts[cells])
-
-
-def _rare_cells(marginals: Marginals, length: int, below: int) -> Iterator[tuple[int, Integers, Integers]]:
-    """Rare combinations by their set of columns: its id, codes (N, k), counts; a set may come in pieces."""
-    names = [f"code_{place}" for place in range(1, length + 1)]
-    with pq.ParquetFile(marginals.path(length)) as file:
-        for rows in file.iter_batches(_ROWS_A_READ):
-            rare = rows["count"].to_numpy() < below
-            ids = rows["combination_id"].to_numpy()[rare]
-            codes = np.stack([rows[name].to_numpy()[rare] for name in names], axis=1).astype(np.int64)
-            counts = rows["count"].to_numpy()[rare]
-            starts = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]][: len(ids)])
-            for start, end in itertools.pairwise([*starts, len(ids)]):
-                yield int(ids[start]), codes[start:end], counts[start:end]
-
-
-def _first(at: npt.NDArray[np.uint8], ids: Integers, length: int) -> None:
-    """Note the length at records that have none yet; lengths come ascending."""
-    at[ids[at[ids] == 0]] = length
+        for combination_id, cells, counts in rare_cells(marginals, length, below):
+            codes = cells.astype(np.int64)
+            for held_by, held in counter.holders(combinations[combination_id], codes):
+                yield Incidences(length, combination_id, held_by, codes[held], counts[held])
