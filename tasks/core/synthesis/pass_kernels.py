@@ -1,0 +1,159 @@
+"""Many records one after the other: what each may hold in, records out (sds.md 4.1, 4.3).
+
+In the row pass a record may hold what its seed, a row of the table, holds. Records without a seed may hold
+what is available.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tasks.core.synthesis.block_kernels import Cells, Integers
+from tasks.core.synthesis.record_kernels import (
+    CANDIDATES,
+    DROPPED,
+    SIZE,
+    Drawing,
+    begin_record,
+    finish_record,
+)
+from tasks.core.synthesis.record_stream_kernels import States, begin, below
+
+Ids = npt.NDArray[np.int32]
+
+
+class Drafts(NamedTuple):
+    """Records while they are drawn.
+
+    Attributes:
+        records: (records, slots), of the type of the table's cells: what was chosen, in the order in
+            which it was. sizes: int32 (records,): how many of them count.
+        states: uint64 (records,), of each record's random stream.
+    """
+
+    records: Cells
+    sizes: Ids
+    states: States
+
+
+@njit(cache=True, nogil=True)
+def _keep(drawing: Drawing, drafts: Drafts, record: int) -> None:
+    size = drawing.work.now[SIZE]
+    drafts.sizes[record] = size
+    for place in range(size):
+        drafts.records[record, place] = drawing.work.record[place]
+
+
+@njit(cache=True, nogil=True)
+def _want_row(drawing: Drawing, row: Cells) -> None:
+    """Want what a row of the table holds, if enough rows of the block do."""
+    work, number = drawing.work, 0
+    for attribute in row:
+        if drawing.index.held[attribute] >= drawing.effort.resolution:
+            work.wanted[attribute] = True
+            work.candidates[number] = attribute
+            number += 1
+    work.now[CANDIDATES] = number
+
+
+@njit(cache=True, nogil=True)
+def finish_seeded(drawing: Drawing, seeds: Cells, drafts: Drafts, numbers: Ids) -> None:
+    """Finish the numbered records, each from what the row of the table with its number holds.
+
+    Nothing is wanted before or after.
+    """
+    work = drawing.work
+    for record in numbers:
+        _want_row(drawing, seeds[record])
+        begin_record(drawing, drafts.records[record], drafts.sizes[record])
+        finish_record(drawing, drafts.states, record)
+        _keep(drawing, drafts, record)
+        for attribute in work.candidates[: work.now[CANDIDATES]]:
+            work.wanted[attribute] = False
+
+
+@njit(cache=True, nogil=True)
+def _want_again(drawing: Drawing) -> None:
+    work = drawing.work
+    for attribute in work.dropped[: work.now[DROPPED]]:
+        work.wanted[attribute] = True
+
+
+@njit(cache=True, nogil=True)
+def finish_unseeded(drawing: Drawing, drafts: Drafts, numbers: Ids) -> None:
+    """Finish the numbered records from the candidates, all of them wanted before and after."""
+    for record in numbers:
+        begin_record(drawing, drafts.records[record], drafts.sizes[record])
+        finish_record(drawing, drafts.states, record)
+        _keep(drawing, drafts, record)
+        _want_again(drawing)
+
+
+@njit(cache=True, nogil=True)
+def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
+    """Draw records from the candidates, each using up what it holds; returns how many.
+
+    Fewer than there is room for only when nothing is available any more. What is used up stops being a
+    candidate. All candidates are wanted, before and after.
+    """
+    work = drawing.work
+    for record in range(len(drafts.sizes)):
+        if work.now[CANDIDATES] == 0:
+            return record
+        begin_record(drawing, drafts.records[record], 0)
+        finish_record(drawing, drafts.states, record)
+        _keep(drawing, drafts, record)
+        _want_again(drawing)
+        _use_up(drawing, available)
+    return len(drafts.sizes)
+
+
+@njit(cache=True, nogil=True)
+def _use_up(drawing: Drawing, available: Integers) -> None:
+    """Take a record off what is available."""
+    work, ended = drawing.work, False
+    for attribute in work.record[: work.now[SIZE]]:
+        available[attribute] -= 1
+        if available[attribute] == 0:
+            work.wanted[attribute] = False
+            ended = True
+    if ended:
+        kept = 0
+        for attribute in work.candidates[: work.now[CANDIDATES]]:
+            if work.wanted[attribute]:
+                work.candidates[kept] = attribute
+                kept += 1
+        work.now[CANDIDATES] = kept
+
+
+@njit(cache=True, nogil=True)
+def begin_streams(drafts: Drafts, base: np.uint64, first: int) -> None:
+    """Begin the streams ``first``, ``first + 1``, ... of a stage for records without an attribute."""
+    begin(drafts.states, base, first)
+    drafts.sizes[:] = 0
+
+
+@njit(cache=True, nogil=True)
+def shuffled(number: int, base: np.uint64) -> Ids:
+    """0 .. number - 1 in a random order."""
+    order = np.arange(number).astype(np.int32)
+    states = np.empty(1, np.uint64)
+    begin(states, base, 0)
+    for place in range(number - 1, 0, -1):
+        other = below(states, 0, place + 1)
+        order[place], order[other] = order[other], order[place]
+    return order
+
+
+@njit(cache=True, nogil=True)
+def remove_excess(offsets: Integers, ids: Ids, order: Ids, excess: Integers) -> npt.NDArray[np.bool_]:
+    """Which occurrences are left when the first of each attribute are removed, in an order of the records."""
+    kept = np.ones(len(ids), np.bool_)
+    for record in order:
+        for place in range(offsets[record], offsets[record + 1]):
+            if excess[ids[place]] > 0:
+                excess[ids[place]] -= 1
+                kept[place] = False
+    return kept

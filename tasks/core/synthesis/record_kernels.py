@@ -1,0 +1,310 @@
+"""One record at a time: an index of rows and what may be used in, a record's attributes out (sds.md 4.1).
+
+An attribute is drawn with probability proportional to the number of rows that hold it and all that was
+chosen before. That is how often one meets it in a random cell of those rows, so most are drawn by looking
+at random cells. What turns out to be in fewer of them than the resolution is dropped and another is
+drawn, which leaves the law of the others as it is. Only where few rows are left, or where nothing is met
+in many tries, are all counts taken.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tasks.core.synthesis.block_kernels import Cells, Index, Integers
+from tasks.core.synthesis.index_kernels import lowest_in, ones_in
+from tasks.core.synthesis.record_stream_kernels import States, below
+
+Ids = npt.NDArray[np.int32]
+
+#: The rows that hold what was chosen are: all of the block, a bitset, a list.
+WHOLE, BITS, LIST = 0, 1, 2
+#: Where `Work.now` keeps: which of these, how many rows, which bitset of the index (-1: one of our own),
+#: which of our own bitsets or lists; how many candidates, how many of them were dropped; the record's size.
+KIND, HELD, SHARED, OWN, CANDIDATES, DROPPED, SIZE = 0, 1, 2, 3, 4, 5, 6
+NONE = -1
+ONE = np.uint64(1)
+
+
+class Effort(NamedTuple):
+    """When to go over from one way to another; the law of the records is the same for all values.
+
+    Attributes:
+        resolution: the fewest rows that a drawn combination stands in.
+        short: of so few rows all counts are taken.
+        tries: cells that are looked at before all counts are taken.
+        refusals: attributes of too few rows that are drawn before all counts are taken.
+        rows_a_list: one row in so many is left: a list of them takes the place of the bitset.
+    """
+
+    resolution: int
+    short: int = 48
+    tries: int = 64
+    refusals: int = 4
+    rows_a_list: int = 64
+
+
+class Work(NamedTuple):
+    """Room for one record over an index.
+
+    Attributes:
+        wanted: bool (attributes + 1,): what may join; never the empty cell.
+        candidates: int32 (attributes + 1,): all that is wanted or dropped, no attribute twice.
+        words: uint64 (2, words). lists: int32 (2, rows).
+        weights: int64 (attributes + 1,), all 0 between draws.
+        met: int32 (attributes + 1,): attributes that have a weight.
+        dropped: int32 (attributes + 1,): what is no longer wanted for this record.
+        record: int32 (slots,): what was chosen.
+        now: int64 (7,), see above.
+    """
+
+    wanted: npt.NDArray[np.bool_]
+    candidates: Ids
+    words: npt.NDArray[np.uint64]
+    lists: Ids
+    weights: Integers
+    met: Ids
+    dropped: Ids
+    record: Ids
+    now: Integers
+
+
+class Drawing(NamedTuple):
+    """Where records come from, room for one, and how it is drawn."""
+
+    index: Index
+    work: Work
+    effort: Effort
+
+
+@njit(cache=True, nogil=True)
+def _bits_of(index: Index, work: Work) -> npt.NDArray[np.uint64]:
+    if work.now[SHARED] >= 0:
+        return index.bits[work.now[SHARED]]
+    return work.words[work.now[OWN]]
+
+
+@njit(cache=True, nogil=True)
+def _holds(index: Index, row: int, attribute: int) -> bool:
+    dense = index.dense[attribute]
+    if dense >= 0:
+        return (index.bits[dense, row >> 6] >> np.uint64(row & 63)) & ONE != 0
+    for slot in range(index.cells.shape[1]):
+        if index.cells[row, slot] == attribute:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _both(mine: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64], into: npt.NDArray[np.uint64]) -> int:
+    found = np.uint64(0)
+    for word in range(len(mine)):
+        into[word] = mine[word] & other[word]
+        found += ones_in(into[word])
+    return int(found)
+
+
+@njit(cache=True, nogil=True)
+def _spelt(bits: npt.NDArray[np.uint64], into: Ids) -> None:
+    """The rows of a bitset as a list."""
+    used = 0
+    for word in range(len(bits)):
+        left = bits[word]
+        while left:
+            into[used] = (word << 6) + np.int64(lowest_in(left))
+            used += 1
+            left &= left - ONE
+
+
+@njit(cache=True, nogil=True)
+def _narrowed_list(index: Index, work: Work, attribute: int, resolution: int) -> bool:
+    rows, into = work.lists[work.now[OWN]], work.lists[1 - work.now[OWN]]
+    used = 0
+    for place in range(work.now[HELD]):
+        row = rows[place]
+        into[used] = row
+        used += _holds(index, row, attribute)
+    if used < resolution:
+        return False
+    work.now[HELD], work.now[OWN] = used, 1 - work.now[OWN]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _narrowed_to_listed(index: Index, work: Work, attribute: int, resolution: int) -> bool:
+    """What the attribute's own list and the present rows (all, or a bitset) have in common."""
+    listed = index.listed[index.first[attribute] : index.first[attribute + 1]]
+    into = work.lists[0]
+    used = 0
+    if work.now[KIND] == WHOLE:
+        into[: len(listed)] = listed
+        used = len(listed)
+    else:
+        bits = _bits_of(index, work)
+        for row in listed:
+            into[used] = row
+            used += np.int64((bits[row >> 6] >> np.uint64(row & 63)) & ONE)
+    if used < resolution:
+        return False
+    work.now[KIND], work.now[HELD], work.now[OWN] = LIST, used, 0
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _narrowed_bits(index: Index, work: Work, dense: int, effort: Effort) -> bool:
+    now = work.now
+    into = 1 - now[OWN]
+    used = _both(_bits_of(index, work), index.bits[dense], work.words[into])
+    if used < effort.resolution:
+        return False
+    now[HELD], now[SHARED], now[OWN] = used, NONE, into
+    if used <= effort.short or used * effort.rows_a_list <= len(index.cells):
+        _spelt(work.words[into], work.lists[0])
+        now[KIND], now[OWN] = LIST, 0
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _narrowed(drawing: Drawing, attribute: int) -> bool:
+    """Keep only the rows that hold one more attribute; False, and no change, where those are too few."""
+    index, work, effort = drawing
+    now, held = work.now, index.held[attribute]
+    if held == len(index.cells):
+        return True
+    if now[KIND] == LIST:
+        return _narrowed_list(index, work, attribute, effort.resolution)
+    dense = index.dense[attribute]
+    if dense < 0:
+        return _narrowed_to_listed(index, work, attribute, effort.resolution)
+    if now[KIND] == BITS:
+        return _narrowed_bits(index, work, dense, effort)
+    now[KIND], now[HELD], now[SHARED] = BITS, held, dense
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _met(drawing: Drawing, states: States, place: int) -> int:
+    """What is wanted of a random cell of the present rows, or `NONE` after too many tries."""
+    index, work, effort = drawing
+    rows, slots = index.cells.shape
+    kind, held = work.now[KIND], work.now[HELD]
+    bits = _bits_of(index, work) if kind == BITS else work.words[0]
+    listed = work.lists[work.now[OWN]]
+    tries = effort.tries
+    while tries:
+        number = below(states, place, (held if kind == LIST else rows) * slots)
+        row, slot = number // slots, number % slots
+        if kind == LIST:
+            row = np.int64(listed[row])
+        elif kind == BITS and not (bits[row >> 6] >> np.uint64(row & 63)) & ONE:
+            continue
+        attribute = np.int64(index.cells[row, slot])
+        if work.wanted[attribute]:
+            return attribute
+        tries -= 1
+    return NONE
+
+
+@njit(cache=True, nogil=True)
+def _weigh_list(index: Index, work: Work) -> int:
+    """Count what is wanted in the listed rows; returns how many different attributes were met."""
+    rows, number = work.lists[work.now[OWN]], 0
+    for place in range(work.now[HELD]):
+        for slot in range(index.cells.shape[1]):
+            attribute = index.cells[rows[place], slot]
+            if work.wanted[attribute]:
+                if work.weights[attribute] == 0:
+                    work.met[number] = attribute
+                    number += 1
+                work.weights[attribute] += 1
+    return number
+
+
+@njit(cache=True, nogil=True)
+def _weight(index: Index, work: Work, attribute: int) -> int:
+    """How many of the present rows (all, or a bitset) hold an attribute."""
+    if work.now[KIND] == WHOLE:
+        return int(index.held[attribute])
+    if index.held[attribute] == len(index.cells):
+        return int(work.now[HELD])
+    bits, found, dense = _bits_of(index, work), np.uint64(0), index.dense[attribute]
+    if dense >= 0:
+        other = index.bits[dense]
+        for word in range(len(bits)):
+            found += ones_in(bits[word] & other[word])
+    else:
+        for row in index.listed[index.first[attribute] : index.first[attribute + 1]]:
+            found += (bits[row >> 6] >> np.uint64(row & 63)) & ONE
+    return int(found)
+
+
+@njit(cache=True, nogil=True)
+def _weigh_candidates(index: Index, work: Work) -> int:
+    number = 0
+    for attribute in work.candidates[: work.now[CANDIDATES]]:
+        if work.wanted[attribute]:
+            work.weights[attribute] = _weight(index, work, attribute)
+            work.met[number] = attribute
+            number += 1
+    return number
+
+
+@njit(cache=True, nogil=True)
+def _weighed(drawing: Drawing, states: States, place: int) -> int:
+    """What is wanted, drawn by all counts that reach the resolution; `NONE` where none does."""
+    index, work, effort = drawing
+    number = _weigh_list(index, work) if work.now[KIND] == LIST else _weigh_candidates(index, work)
+    total = 0
+    for attribute in work.met[:number]:
+        if work.weights[attribute] < effort.resolution:
+            work.weights[attribute] = 0
+        total += work.weights[attribute]
+    chosen, rest = NONE, below(states, place, total) if total else 0
+    for attribute in work.met[:number]:
+        if chosen == NONE and rest < work.weights[attribute]:
+            chosen = np.int64(attribute)
+        rest -= work.weights[attribute]
+        work.weights[attribute] = 0
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _join(drawing: Drawing, attribute: int) -> bool:
+    """Add an attribute to the record if enough rows hold it with the others; it is wanted no longer."""
+    work = drawing.work
+    work.wanted[attribute] = False
+    work.dropped[work.now[DROPPED]] = attribute
+    work.now[DROPPED] += 1
+    if not _narrowed(drawing, attribute):
+        return False
+    work.record[work.now[SIZE]] = attribute
+    work.now[SIZE] += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def begin_record(drawing: Drawing, chosen: Cells, size: int) -> None:
+    """Begin a record with the first ``size`` of what was chosen, which enough rows hold together."""
+    now = drawing.work.now
+    now[KIND], now[HELD], now[SHARED], now[OWN] = WHOLE, len(drawing.index.cells), NONE, 0
+    now[DROPPED], now[SIZE] = 0, 0
+    for place in range(size):
+        _join(drawing, np.int64(chosen[place]))
+
+
+@njit(cache=True, nogil=True)
+def finish_record(drawing: Drawing, states: States, place: int) -> None:
+    """Add attributes to a record that was begun until none may join."""
+    work, effort, refused = drawing.work, drawing.effort, 0
+    while work.now[DROPPED] < work.now[CANDIDATES]:
+        attribute = NONE
+        short = work.now[KIND] == LIST and work.now[HELD] <= effort.short
+        if not short and refused < effort.refusals:
+            attribute = _met(drawing, states, place)
+        if attribute == NONE:
+            attribute = _weighed(drawing, states, place)
+        if attribute == NONE:
+            break
+        refused = 0 if _join(drawing, attribute) else refused + 1
