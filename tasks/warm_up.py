@@ -39,7 +39,7 @@ def main() -> None:
     """Run the core once, every way that a release can be drawn."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        for folder in ("coded", "marginals", "evaluation"):
+        for folder in ("coded", "marginals"):
             (root / folder).mkdir()
         (root / "table.csv").write_text(_ROWS, encoding="utf-8")
         resources = Resources(scratch=root)
@@ -56,7 +56,7 @@ def main() -> None:
         write_wide_tsv(synthetic, root / "synthetic.tsv")
         counted = count_marginals(root / "coded", root / "marginals", 3, resources)
         inputs = RawInputs(root / "coded", counted, aggregates, synthetic, 1)
-        evaluate_raw(inputs, root / "evaluation", resources)
+        evaluate_raw(inputs, resources)
 
 
 if __name__ == "__main__":

@@ -1,47 +1,49 @@
-"""Counting of records that are in memory: the same marginals as `marginals`, by a compiled loop.
+"""Counting of records that are in memory, by a compiled loop: coded records in, aggregates or cells out.
 
-For records that everybody may see, such as synthetic ones: no query and no file is read.
+For synthetic records, and wherever records are counted a set of columns at a time: no query and no file.
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.kernels import add_cells, look_up_cells
-from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals, slot_choices, writing
+from tasks.core.aggregates.keys import joint_keys, run_lengths, run_starts
+from tasks.core.aggregates.stored_marginals import MarginalFacts, slot_choices
+from tasks.core.aggregates.wide_form import Cells, aggregates_of_cells
 from tasks.core.records.coded import CodedRecords, Codes
 
 Integers = npt.NDArray[np.int64]
 
-#: Above this many cells a combination's records are sorted instead.
+#: Above this many cells a set of columns' records are sorted instead, and above this many a row.
 _MOST_CELLS = 1 << 22
-_LARGEST_KEY = 1 << 62
+_CELLS_A_ROW = 16
+_FEW_CELLS = 1 << 12
 
 
-def count_in_memory(
-    records: CodedRecords, destination: Path, workload: int | Sequence[tuple[int, ...]]
-) -> Marginals:
-    """Count records in memory into an existing empty folder (see `marginals.count_marginals`).
+def count_in_memory(records: CodedRecords, longest: int) -> Aggregates:
+    """The counts of all combinations of up to so many attributes (-1: all lengths).
 
     Raises:
-        ParameterError: if the workload can't be formed of the columns.
+        ParameterError: if the length is 0 or below -1.
     """
-    facts = MarginalFacts(
-        records.schema, records.slot_columns, records.values, records.number_of_records, {}
-    ).with_workload(workload)
-    facts.write(destination)
+    size = records.number_of_records
+    facts = MarginalFacts(records.schema, records.slot_columns, records.values, size, {}).with_workload(
+        longest
+    )
     counter = CellCounter(records.slots, records.slot_columns, tuple(len(v) + 1 for v in records.values))
-    for length in facts.workload:
-        with writing(destination / f"marginals_{length}.parquet", length) as writer:
-            for combination_id, combination in facts.counted(length).items():
-                codes, counts = counter.cells(combination)
-                present = (codes > 0).all(axis=1)
-                writer.append(_rows(combination_id, codes[present], counts[present]))
-    return Marginals(destination, facts)
+    return aggregates_of_cells(facts, size, (_cells(facts, counter, length) for length in facts.workload))
+
+
+def _cells(facts: MarginalFacts, counter: "CellCounter", length: int) -> Iterator[Cells]:
+    for combination_id, combination in facts.counted(length).items():
+        codes, counts = counter.cells(combination)
+        present = (codes > 0).all(axis=1)
+        own = counts[present]
+        yield Cells(np.full(len(own), combination_id, np.uint32), codes[present].astype(np.uint32), own)
 
 
 class CellCounter:
@@ -60,14 +62,30 @@ class CellCounter:
     def cells(self, combination: tuple[int, ...]) -> tuple[Integers, Integers]:
         """Codes (N, k) of the cells that somebody is in, in order, and how many are."""
         sizes = [self._sizes[column] for column in combination]
-        choices = slot_choices(combination, self._slot_columns)
-        if math.prod(sizes) > _MOST_CELLS:
-            return self._sorted(choices)
-        cells = np.zeros(math.prod(sizes), np.int64)
-        for slots in choices:
-            add_cells(self._prefix_of(slots[:-1]), self._slots[slots[-1]], sizes[-1], cells)
-        filled = np.flatnonzero(cells)
-        return np.stack(np.unravel_index(filled, sizes), axis=1).astype(np.int64), cells[filled]
+        if not self._is_dense(sizes):
+            return self._sorted(combination, sizes)
+        cube = self.cube(combination)
+        filled = np.flatnonzero(cube)
+        return np.stack(np.unravel_index(filled, sizes), axis=1).astype(np.int64), cube[filled]
+
+    def cube(self, combination: tuple[int, ...]) -> Integers:
+        """Counts of all cells in one row, the last column's code running fastest."""
+        sizes = [self._sizes[column] for column in combination]
+        cube = np.zeros(math.prod(sizes), np.int64)
+        for slots in slot_choices(combination, self._slot_columns):
+            add_cells(self._prefix_of(slots[:-1]), self._slots[slots[-1]], sizes[-1], cube)
+        return cube
+
+    def rows(self, combination: tuple[int, ...]) -> list[Codes]:
+        """For each column of the set the code of each record, once for each choice of its slots."""
+        choices = list(slot_choices(combination, self._slot_columns))
+        if len(choices) == 1:
+            return [self._slots[slot] for slot in choices[0]]
+        nothing = np.zeros(0, np.uint8)
+        return [
+            np.concatenate([nothing, *(self._slots[slots[place]] for slots in choices)])
+            for place in range(len(combination))
+        ]
 
     def holders(self, combination: tuple[int, ...], codes: Integers) -> Iterator[tuple[Integers, Integers]]:
         """Who is in the given cells: for each choice of slots, records and their row of ``codes``.
@@ -78,7 +96,7 @@ class CellCounter:
         """
         sizes = [self._sizes[column] for column in combination]
         for slots in slot_choices(combination, self._slot_columns):
-            if math.prod(sizes) > _MOST_CELLS:
+            if not self._is_dense(sizes):
                 found = self._matched(slots, codes, sizes)
             else:
                 numbers = np.full(math.prod(sizes), -1, np.int32)
@@ -88,16 +106,13 @@ class CellCounter:
             records = np.flatnonzero(found >= 0)
             yield records, found[records].astype(np.int64)
 
+    def _is_dense(self, sizes: list[int]) -> bool:
+        return math.prod(sizes) <= min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * self._records))
+
     def _matched(self, slots: tuple[int, ...], codes: Integers, sizes: list[int]) -> npt.NDArray[np.int32]:
-        """Each record's row of ``codes``, or -1, by one integer a row, renumbered before it overflows."""
-        keys, bound = np.zeros(len(codes) + self._records, np.int64), 1
-        for place, (slot, size) in enumerate(zip(slots, sizes, strict=True)):
-            if bound > _LARGEST_KEY // size:
-                keys = np.unique(keys, return_inverse=True)[1]
-                bound = len(keys)
-            keys = keys * size + np.concatenate([codes[:, place], self._slots[slot].astype(np.int64)])
-            bound *= size
-        wanted, own = keys[: len(codes)], keys[len(codes) :]
+        """Each record's row of ``codes``, or -1."""
+        held = [self._slots[slot] for slot in slots]
+        (wanted, own), _ = joint_keys([list(codes.T), held], sizes)
         order = np.argsort(wanted)
         at = order[np.minimum(np.searchsorted(wanted, own, sorter=order), len(codes) - 1)]
         return np.where(wanted[at] == own, at, -1).astype(np.int32)
@@ -112,18 +127,11 @@ class CellCounter:
             self._prefix = (slots, prefix)
         return self._prefix[1]
 
-    def _sorted(self, choices: Iterator[tuple[int, ...]]) -> tuple[Integers, Integers]:
-        chosen = [
-            np.stack([self._slots[slot] for slot in slots], axis=1).astype(np.int64) for slots in choices
-        ]
-        rows = np.concatenate(chosen)
-        rows = rows[np.lexsort(rows.T[::-1])]
-        starts = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)][: len(rows)])
-        return rows[starts], np.diff(np.r_[starts, len(rows)])
-
-
-def _rows(combination_id: int, codes: Integers, counts: Integers) -> pa.Table:
-    columns = {"combination_id": pa.array(np.full(len(counts), combination_id, np.uint32))}
-    for place in range(codes.shape[1]):
-        columns[f"code_{place + 1}"] = pa.array(codes[:, place].astype(np.uint32))
-    return pa.table({**columns, "count": pa.array(counts)})
+    def _sorted(self, combination: tuple[int, ...], sizes: list[int]) -> tuple[Integers, Integers]:
+        rows = self.rows(combination)
+        (keys,), _ = joint_keys([rows], sizes)
+        order = np.argsort(keys)
+        starts = run_starts(keys[order])
+        first = order[starts]
+        codes = np.stack([column[first].astype(np.int64) for column in rows], axis=1)
+        return codes, run_lengths(starts, len(keys))

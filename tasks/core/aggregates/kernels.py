@@ -5,7 +5,7 @@ import numpy.typing as npt
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_cells(
     prefix: npt.NDArray[np.uint32],
     last: npt.NDArray[np.unsignedinteger],
@@ -17,7 +17,7 @@ def add_cells(
         cells[np.int64(prefix[record]) * size + last[record]] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def look_up_cells(
     prefix: npt.NDArray[np.uint32],
     last: npt.NDArray[np.unsignedinteger],

@@ -1,37 +1,50 @@
-"""Two sets of counts beside each other: marginals or aggregates in, sums by length and count bin out.
+"""Counts beside each other: records or aggregates in, sums by length and bin of the compared count out.
 
-Every measure of evaluation (sds.md 5) is a ratio of these sums. The two sides may have dictionaries of
-their own: they meet by column and value's text. s is a combination's count on the reference side
-(sensitive, or reportable), y on the compared side (reportable, or synthetic); 0 where it is absent.
-Which zone the result belongs to is that of its inputs.
+Every measure of evaluation (sds.md 5) is a ratio of these sums. s is a combination's count on the reference
+side (sensitive, or reportable), y on the compared side (reportable, or synthetic); 0 where it is absent.
+Records are counted as they are compared, one set of columns at a time: no table of all combinations is made,
+so that memory is that of the sides and of one set's counts. Which zone the result belongs to is that of its
+inputs.
 """
 
-from collections.abc import Callable, Mapping
+import itertools
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.keys import joint_keys
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.places import (
-    Side,
-    common_places,
-    fill_side,
-    lengths_of,
-    place_names,
-    records_of,
-    side_rows,
-)
-from tasks.core.queries import Resources, listed, render
+from tasks.core.evaluation import comparison_kernels as kernels
+from tasks.core.evaluation.cells import Cells, Columns, Numbering, Side, cells_of, distinct
+from tasks.core.queries import Resources
+from tasks.core.records.coded import CodedRecords
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-_Measure = Callable[[Integers, Integers, int], npt.NDArray[Any]]
+#: Called with the fraction done, 0..1.
+Progress = Callable[[float], None]
 
-_ROWS_A_READ = 1 << 18
 _FIRST_BIN = 10
+#: A cube of more cells is not made; nor one of more cells a row than this: then rows are sorted instead.
+_MOST_CELLS = 1 << 22
+_CELLS_A_ROW = 8
+_ALWAYS_DENSE = 1 << 10
+
+
+@dataclass(frozen=True)
+class MarginalDistance:
+    """Of all sets of columns of one length: mean and largest total variation distance, 0..1."""
+
+    length: int
+    marginals: int
+    mean: float
+    largest: float
 
 
 @dataclass(frozen=True)
@@ -41,8 +54,12 @@ class Comparison:
     Attributes:
         resolution: the reporting resolution; a count below it is rare.
         reference_records, compared_records: number of records of the two sides.
-        lengths: the lengths compared, ascending.
+        lengths: the lengths compared, ascending from 1.
         sums: by name (see `MEASURES`) float64 (lengths, bins).
+        distances: by length, where both sides are records: half the L1 distance of the two shares of
+            records with each tuple of values, absence being a value like any other, so that leaving cells
+            empty costs what it should. A multi-valued column stands by its slots: shares are then of
+            records times choices of slots. Where one side has no record and the other has, the distance is 1.
     """
 
     resolution: int
@@ -50,6 +67,7 @@ class Comparison:
     compared_records: int
     lengths: tuple[int, ...]
     sums: Mapping[str, Numbers]
+    distances: tuple[MarginalDistance, ...] = ()
 
     @property
     def bins(self) -> tuple[int, ...]:
@@ -69,6 +87,19 @@ class Comparison:
         return np.asarray(self.sums[measure].sum(axis=0), np.float64)
 
 
+#: The sums of a `Comparison`. Kept: both sides hold it; suppressed, fabricated: one alone does.
+#: ``population`` is SDS's {s >= resolution} or {y > 0}, over which ``preservation`` and
+#: ``proportional_error`` are summed.
+MEASURES = (
+    *kernels.MEASURES,
+    "combinations",
+    "suppressed",
+    "fabricated",
+    "error_union",
+    "error_reference",
+)
+
+
 def ratio(numerator: float, denominator: float) -> float:
     """The ratio, 0 where there is nothing to divide by."""
     return numerator / denominator if denominator else 0.0
@@ -76,90 +107,185 @@ def ratio(numerator: float, denominator: float) -> float:
 
 def number_of_bins(largest: int) -> int:
     """How many bins of upper bounds 10, 20, 40, ... reach the largest compared count; at least one."""
-    return int(bins_of(np.array([largest]))[0]) + 1
-
-
-def bins_of(counts: Integers) -> Integers:
-    """The bin of each count: 0 up to 10, 1 up to 20, 2 up to 40, ..."""
-    multiples = np.maximum(-(-counts // _FIRST_BIN), 1)
-    # frexp is exact: the exponent of m - 1 is the number of doublings that reach m.
-    return np.frexp((multiples - 1).astype(np.float64))[1].astype(np.int64)
+    return int(kernels.bin_of(largest)) + 1
 
 
 def compare(
-    reference: Side, compared: Side, resolution: int, resources: Resources = Resources()
+    reference: Side,
+    compared: Side,
+    resolution: int,
+    longest: int | None = None,
+    resources: Resources = Resources(),
 ) -> Comparison:
-    """Compare counts of the lengths that both sides have.
+    """Compare two sides (see `compare_sides`)."""
+    return compare_sides((reference, compared), ((0, 1),), resolution, longest, resources)[0]
+
+
+def compare_sides(
+    sides: Sequence[Side],
+    pairs: Sequence[tuple[int, int]],
+    resolution: int,
+    longest: int | None = None,
+    resources: Resources = Resources(),
+    progress: Progress = lambda fraction: None,
+) -> list[Comparison]:
+    """Compare sides in pairs, each side counted once; equal results whatever the number of threads.
 
     Args:
-        reference: the counts that are taken as right.
-        compared: the counts that are judged; of the same columns in the same order.
+        sides: of the same columns in the same order; records are taken in full.
+        pairs: places in ``sides``: the one whose counts are taken as right, the one that is judged.
         resolution: at least 1.
-        resources: memory, threads, scratch; the join spills to scratch.
+        longest: longest length compared; None: the shortest reporting length of aggregates. Aggregates that
+            end before report nothing of the lengths beyond.
+        resources: number of threads.
+        progress: called with the fraction done.
 
     Raises:
         ParameterError: if the resolution is below 1.
     """
     if resolution < 1:
         raise ParameterError(f"A reporting resolution is at least 1, not {resolution}.")
-    lengths = tuple(sorted(set(lengths_of(reference)) & set(lengths_of(compared))))
-    places = common_places(reference, compared)
-    rows = []
-    with resources.connect() as connection:
-        for length in lengths:
-            fill_side(connection, "reference", side_rows(reference, length, places[0]), length)
-            fill_side(connection, "compared", side_rows(compared, length, places[1]), length)
-            rows.append(_sums(connection, length, resolution))
-    bins = max((sums.shape[1] for sums in rows), default=1)
-    stacked = np.zeros((len(MEASURES), len(lengths), bins))
-    for index, sums in enumerate(rows):
-        stacked[:, index, : sums.shape[1]] = sums
-    return Comparison(
-        resolution=resolution,
-        reference_records=records_of(reference),
-        compared_records=records_of(compared),
-        lengths=lengths,
-        sums=dict(zip(MEASURES, stacked, strict=True)),
+    numbering, cells = cells_of(sides)
+    lengths = tuple(range(1, _longest(sides, numbering, longest) + 1))
+    families = [family for length in lengths for family in _families(cells, length)]
+    totals = [_Total(len(lengths)) for _ in pairs]
+    done, number = 0, sum(map(len, families))
+
+    def run(family: list[Columns]) -> list[list[_Found]]:
+        own = [side.again() for side in cells]
+        return [_compare_columns(columns, numbering, own, pairs, resolution) for columns in family]
+
+    for family, results in zip(families, _mapped(run, families, resources), strict=True):
+        for columns, of_pairs in zip(family, results, strict=True):
+            for total, one in zip(totals, of_pairs, strict=True):
+                total.add(len(columns), one)
+        done += len(family)
+        progress(done / number)
+    return [
+        total.comparison((sides[first], sides[second]), resolution)
+        for total, (first, second) in zip(totals, pairs, strict=True)
+    ]
+
+
+#: Sums by bin and measure of one set of columns, and its total variation distance.
+_Found = tuple[Numbers, float]
+
+
+class _Total:
+    """What is found of one pair of sides, added up in one order whoever found it first."""
+
+    def __init__(self, lengths: int) -> None:
+        self._sums = np.zeros((lengths, kernels.MOST_BINS, len(kernels.MEASURES)))
+        self._distances: list[list[float]] = [[] for _ in range(lengths)]
+
+    def add(self, length: int, found: _Found) -> None:
+        self._sums[length - 1, : len(found[0])] += found[0]
+        self._distances[length - 1].append(found[1])
+
+    def comparison(self, sides: tuple[Side, Side], resolution: int) -> Comparison:
+        both_records = all(isinstance(side, CodedRecords) for side in sides)
+        distances = (
+            MarginalDistance(length, len(own), math.fsum(own) / len(own), max(own))
+            for length, own in enumerate(self._distances, start=1)
+            if own
+        )
+        return Comparison(
+            resolution=resolution,
+            reference_records=sides[0].number_of_records,
+            compared_records=sides[1].number_of_records,
+            lengths=tuple(range(1, len(self._sums) + 1)),
+            sums=_named(self._sums),
+            distances=tuple(distances) if both_records else (),
+        )
+
+
+def _named(sums: Numbers) -> dict[str, Numbers]:
+    """By name (lengths, bins), without the bins beyond the largest compared count."""
+    held = np.flatnonzero(sums[:, :, kernels.MEASURES.index("compared")].any(axis=0))
+    bins = int(held.max(initial=0)) + 1
+    found = {name: sums[:, :bins, place].copy() for place, name in enumerate(kernels.MEASURES)}
+    found["combinations"] = found["reference"] + found["compared"] - found["kept"]
+    found["suppressed"] = found["reference"] - found["kept"]
+    found["fabricated"] = found["compared"] - found["kept"]
+    # |s - y| = s + y - 2 min(s, y)
+    both = found["reference_count"] + found["compared_count"]
+    found["error_union"] = both - 2 * found["preserved_count"]
+    found["error_reference"] = found["error_union"] - found["fabricated_count"]
+    return found
+
+
+def _longest(sides: Sequence[Side], numbering: Numbering, longest: int | None) -> int:
+    reported = [side.reporting_length for side in sides if isinstance(side, Aggregates)]
+    if len(reported) == len(sides):
+        return min(reported) if longest is None else longest
+    # No side can have a combination of more attributes than records have slots.
+    wanted = min(reported, default=len(numbering.slot_columns)) if longest is None else longest
+    return min(wanted, len(numbering.slot_columns))
+
+
+def _families(cells: Sequence[Cells], length: int) -> Iterator[list[Columns]]:
+    """Sets of columns that agree in all but the last: they share work."""
+    every = sorted(set().union(*(side.column_sets(length) for side in cells)))
+    for _, family in itertools.groupby(every, key=lambda columns: columns[:-1]):
+        yield list(family)
+
+
+def _mapped(
+    run: Callable[[list[Columns]], list[list[_Found]]],
+    families: Iterable[list[Columns]],
+    resources: Resources,
+) -> Iterator[list[list[_Found]]]:
+    threads = resources.threads or os.cpu_count() or 1
+    if threads == 1:
+        yield from map(run, families)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(run, families)
+
+
+def _compare_columns(
+    columns: Columns,
+    numbering: Numbering,
+    cells: Sequence[Cells],
+    pairs: Sequence[tuple[int, int]],
+    resolution: int,
+) -> list[_Found]:
+    """Every pair's sums over the combinations of one set of columns."""
+    sizes = numbering.sizes(columns)
+    most = min(
+        _MOST_CELLS, max(_CELLS_A_ROW * sum(side.number_of_rows(columns) for side in cells), _ALWAYS_DENSE)
     )
+    found = []
+    if math.prod(sizes) <= most:
+        cubes = [side.cube(columns) for side in cells]
+        each = np.array(sizes, np.int64)
+        for first, second in pairs:
+            sums = np.zeros((kernels.MOST_BINS, len(kernels.MEASURES)))
+            distance = kernels.compare_cubes(cubes[first], cubes[second], each, resolution, sums)
+            found.append((_trimmed(sums), float(distance)))
+        return found
+    ranked, first_absent = _ranked(columns, sizes, cells)
+    for first, second in pairs:
+        sums = np.zeros((kernels.MOST_BINS, len(kernels.MEASURES)))
+        distance = kernels.compare_sorted(ranked[first], ranked[second], first_absent, resolution, sums)
+        found.append((_trimmed(sums), float(distance)))
+    return found
 
 
-#: What is summed over combinations; each holds arrays of s, y and the resolution.
-#: ``population`` is SDS's {s >= resolution} or {y > 0}; shares of a missing s are SDS's too.
-MEASURES: dict[str, _Measure] = {
-    "combinations": lambda s, y, r: np.ones(len(s)),
-    "reference": lambda s, y, r: s > 0,
-    "compared": lambda s, y, r: y > 0,
-    "kept": lambda s, y, r: (s > 0) & (y > 0),
-    "suppressed": lambda s, y, r: (s > 0) & (y == 0),
-    "fabricated": lambda s, y, r: (s == 0) & (y > 0),
-    "reference_count": lambda s, y, r: s,
-    "compared_count": lambda s, y, r: y,
-    "error_kept": lambda s, y, r: np.where((s > 0) & (y > 0), np.abs(s - y), 0),
-    "error_reference": lambda s, y, r: np.where(s > 0, np.abs(s - y), 0),
-    "error_union": lambda s, y, r: np.abs(s - y),
-    "rare": lambda s, y, r: (s > 0) & (s < r),
-    "unique": lambda s, y, r: s == 1,
-    "leaked": lambda s, y, r: (s > 0) & (s < r) & (y > 0) & (y < r),
-    "leaked_anywhere": lambda s, y, r: (s > 0) & (s < r) & (y > 0),
-    "population": lambda s, y, r: (s >= r) | (y > 0),
-    "population_count": lambda s, y, r: np.where((s >= r) | (y > 0), y, 0),
-    "preservation": lambda s, y, r: np.where((s > 0) & (y > 0), np.minimum(y / np.maximum(s, 1), 1), 0),
-    "proportional_error": lambda s, y, r: np.where(
-        (s >= r) | (y > 0), np.where(s > 0, np.abs(y - s) / np.maximum(s, 1), 1), 0
-    ),
-}
+def _ranked(
+    columns: Columns, sizes: Sequence[int], cells: Sequence[Cells]
+) -> tuple[list[tuple[Integers, Integers]], int]:
+    """Each side's cells as ascending keys and counts; those with an absent value come last."""
+    given = [side.rows(columns) for side in cells]
+    keys, bound = joint_keys([codes for codes, _ in given], sizes)
+    ranked = []
+    for own, (codes, counts) in zip(keys, given, strict=True):
+        for code in codes:
+            own[(code == 0) & (own < bound)] += bound
+        ranked.append(distinct(own, counts))
+    return ranked, bound
 
 
-def _sums(connection: duckdb.DuckDBPyConnection, length: int, resolution: int) -> Numbers:
-    """Every measure's sums by bin, float64 (measures, bins)."""
-    text = render("evaluation/pair_counts", places=listed(place_names(length)))
-    total = np.zeros((len(MEASURES), 1))
-    for rows in connection.sql(text).to_arrow_reader(_ROWS_A_READ):
-        s, y = rows["reference_count"].to_numpy(), rows["compared_count"].to_numpy()
-        weights = rows["combinations"].to_numpy().astype(np.float64)
-        bins = bins_of(y)
-        size = max(total.shape[1], int(bins.max(initial=0)) + 1)
-        total = np.pad(total, ((0, 0), (0, size - total.shape[1])))
-        for index, measure in enumerate(MEASURES.values()):
-            total[index] += np.bincount(bins, weights=weights * measure(s, y, resolution), minlength=size)
-    return total
+def _trimmed(sums: Numbers) -> Numbers:
+    """Without the empty bins at the end."""
+    return sums[: int(np.flatnonzero(sums.any(axis=1)).max(initial=-1)) + 1]

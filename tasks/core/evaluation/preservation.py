@@ -42,9 +42,19 @@ def weighted_mean_proportional_error(comparison: Comparison) -> float:
     return ratio(comparison.total("error_reference"), comparison.total("reference_count"))
 
 
+def mean_preservation(comparison: Comparison) -> float:
+    """Of SDS's population, each combination alike."""
+    return ratio(comparison.total("preservation"), comparison.total("population"))
+
+
+def weighted_mean_preservation(comparison: Comparison) -> float:
+    """Each reference combination's preservation weighted by its count: sum min(s, y) / sum s."""
+    return ratio(comparison.total("preserved_count"), comparison.total("reference_count"))
+
+
 def _means(comparison: Comparison, sums: Any) -> list[dict[str, Any]]:
     population: Numbers = sums(comparison, "population")
-    columns = [sums(comparison, name) for name in ("population_count", "preservation", "proportional_error")]
+    columns = [sums(comparison, name) for name in ("compared_count", "preservation", "proportional_error")]
     return [
         {
             "combinations": int(size),

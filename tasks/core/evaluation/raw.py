@@ -1,7 +1,7 @@
 """Evaluation against the raw data, for ``sensitive/`` alone: nothing of it may leave, nor is it charged.
 
-True counts, coded records, reportable aggregates and synthetic records go in; SDS's measures by their
-exact definitions come out, with better ones beside them (sds.md 5). `sensitive_files` writes them.
+Coded records, reportable aggregates and synthetic records go in; SDS's measures by their exact definitions
+come out, with better ones beside them (sds.md 5). `sensitive_files` writes them.
 """
 
 from collections.abc import Callable
@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.dense import count_in_memory
-from tasks.core.aggregates.rare import RareByLength, RecordAnalysis, analyse_records, rare_by_length
+from tasks.core.aggregates.rare import RareByLength, RecordAnalysis, analyse_records
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.evaluation.comparison import Comparison, compare
-from tasks.core.evaluation.distance import MarginalDistance, total_variation
-from tasks.core.evaluation.leakage import leakage_by_length
-from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
+from tasks.core.evaluation.comparison import Comparison, compare_sides
+from tasks.core.evaluation.leakage import leakage, leakage_by_length
+from tasks.core.evaluation.preservation import (
+    mean_preservation,
+    preservation_by_count,
+    preservation_by_length,
+    weighted_mean_preservation,
+)
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
@@ -26,7 +29,11 @@ from tasks.core.synthesis.records import SyntheticRecords
 #: Called with the fraction done, 0..1.
 Progress = Callable[[float], None]
 
-_STEPS = 5
+#: Places of the sides that are compared.
+_SENSITIVE, _REPORTABLE, _SYNTHETIC = range(3)
+_PAIRS = ((_SENSITIVE, _SYNTHETIC), (_SENSITIVE, _REPORTABLE), (_REPORTABLE, _SYNTHETIC))
+#: Part of the progress after which the comparison is done.
+_COMPARED = 0.7
 
 
 @dataclass(frozen=True)
@@ -55,19 +62,28 @@ class RawEvaluation:
     Attributes:
         synthetic: the synthetic records' counts against the true ones.
         reportable: the reported counts against the true ones.
+        released: the synthetic records' counts against the reported ones.
         records: the records that a combination singles out, unprotected.
-        rare: rare combinations of the table.
-        distances: total variation distance of the synthetic records' marginals of length 1 to 3.
-        synthetic_records, synthetic_marginals: the synthetic records, coded and counted.
+        table: the raw records, coded.
+        synthetic_records: the synthetic records, coded.
     """
 
     synthetic: Comparison
     reportable: Comparison
+    released: Comparison
     records: RecordAnalysis
-    rare: list[RareByLength]
-    distances: list[MarginalDistance]
+    table: CodedRecords
     synthetic_records: CodedRecords
-    synthetic_marginals: Marginals
+
+    @property
+    def rare(self) -> list[RareByLength]:
+        """Rare combinations of the table, by length."""
+        rows = leakage_by_length(self.synthetic)
+        unique = self.synthetic.by_length("unique")
+        return [
+            RareByLength(row["length"], row["reference"], row["rare"], int(ones))
+            for row, ones in zip(rows, unique, strict=True)
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: plain numbers, texts, lists and dictionaries."""
@@ -75,44 +91,47 @@ class RawEvaluation:
             "resolution": self.synthetic.resolution,
             "synthetic": _measures(self.synthetic),
             "reportable": _measures(self.reportable),
-            "total_variation": [asdict(distance) for distance in self.distances],
+            "synthetic_against_reportable": _measures(self.released),
+            "total_variation": [asdict(distance) for distance in self.synthetic.distances],
             "rare_by_length": [{**asdict(row), "proportion": row.proportion} for row in self.rare],
             "records": {**asdict(self.records), "risky": self.records.risky},
         }
 
 
 def evaluate_raw(
-    inputs: RawInputs, folder: Path, resources: Resources = Resources(), progress: Progress | None = None
+    inputs: RawInputs, resources: Resources = Resources(), progress: Progress | None = None
 ) -> RawEvaluation:
     """Evaluate synthetic records and reported counts against the raw data.
 
     Args:
         inputs: what is compared.
-        folder: an existing empty folder in the sensitive zone, for the synthetic records' marginals.
-        resources: memory (beside the coded records themselves), threads, scratch.
+        resources: number of threads; the coded records are held in memory, one set of columns' counts beside.
         progress: called with the fraction done.
     """
     report = progress or (lambda fraction: None)
     synthetic = coded_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
-    marginals = count_in_memory(synthetic, folder, max(inputs.sensitive.lengths, default=1))
-    report(1 / _STEPS)
-    against_synthetic = compare(inputs.sensitive, marginals, inputs.resolution, resources)
-    against_reportable = compare(inputs.sensitive, inputs.reportable, inputs.resolution, resources)
-    report(2 / _STEPS)
-    rare = rare_by_length(inputs.sensitive, inputs.resolution, resources)
     records = read_coded_records(inputs.records)
-    analysis = analyse_records(records, inputs.sensitive, inputs.resolution)
-    report(4 / _STEPS)
-    distances = total_variation(records, synthetic)
-    report(1.0)
-    return RawEvaluation(
-        against_synthetic, against_reportable, analysis, rare, distances, synthetic, marginals
+    against_synthetic, against_reportable, released = compare_sides(
+        (records, inputs.reportable, synthetic),
+        _PAIRS,
+        inputs.resolution,
+        max(inputs.sensitive.lengths, default=0),
+        resources,
+        lambda done: report(_COMPARED * done),
     )
+    analysis = analyse_records(records, inputs.sensitive, inputs.resolution)
+    report(1.0)
+    return RawEvaluation(against_synthetic, against_reportable, released, analysis, records, synthetic)
 
 
 def _measures(comparison: Comparison) -> dict[str, Any]:
+    means = {
+        "mean_preservation": mean_preservation(comparison),
+        "weighted_mean_preservation": weighted_mean_preservation(comparison),
+    }
     return {
-        "summary": summary(comparison),
+        "summary": summary(comparison) | means,
+        "leakage": leakage(comparison),
         "by_length": errors_by_length(comparison),
         "leakage_by_length": leakage_by_length(comparison),
         "preservation_by_length": preservation_by_length(comparison),

@@ -11,7 +11,6 @@ from typing import Any
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.dp.measurement import Measurement
 from tasks.core.evaluation.comparison import compare
-from tasks.core.evaluation.places import Side
 from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
@@ -59,7 +58,7 @@ class ReleaseEvaluation:
 
 def compare_release(
     reportable: Aggregates,
-    recounted: Side,
+    recounted: Aggregates,
     measurement: Measurement | None = None,
     resources: Resources = Resources(),
 ) -> ReleaseEvaluation:
@@ -69,9 +68,9 @@ def compare_release(
         reportable: the released counts.
         recounted: counts of the synthetic records, of the same columns (see `synthetic.recounted`).
         measurement: what the counts were drawn in, for its noise; None where there was none.
-        resources: memory, threads, scratch.
+        resources: number of threads.
     """
-    found = compare(reportable, recounted, 1, resources)
+    found = compare(reportable, recounted, 1, resources=resources)
     preserved = {row["length"]: row for row in preservation_by_length(found)}
     names = ("preservation", "proportional_error")
     return ReleaseEvaluation(

@@ -1,6 +1,7 @@
-"""SDS's evaluation files, by their names and columns, and ``evaluation.json``: all for ``sensitive/``.
+"""SDS's evaluation files, by their names and columns, and ours beside them: all for ``sensitive/``.
 
-Columns and definitions are those of sds.md 2.4 and 5; what is better is in ``evaluation.json`` alone.
+Columns and definitions are those of sds.md 2.4 and 5; what is better is in ``evaluation_measures.tsv``,
+``evaluation_summary.txt`` and ``evaluation.json``.
 """
 
 import json
@@ -8,60 +9,78 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.interchange import write_aggregates_tsv
+from tasks.core.evaluation.chart_files import rare_by_length_chart, synthetic_charts
 from tasks.core.evaluation.comparison import Comparison
 from tasks.core.evaluation.leakage import leakage_by_length
+from tasks.core.evaluation.measures_table import measures_rows
 from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
-from tasks.core.evaluation.raw import RawEvaluation, RawInputs
-from tasks.core.evaluation.selections import write_rare_combinations, write_selections
-from tasks.core.evaluation.utility import errors_by_length, summary
-from tasks.core.queries import Resources
-
-Row = Sequence[Any]
+from tasks.core.evaluation.rare_synthetic import write_rare_combinations
+from tasks.core.evaluation.raw import RawEvaluation
+from tasks.core.evaluation.sentences import Claim, four_sentences
+from tasks.core.evaluation.stats_tables import (
+    AGGREGATE_STATS,
+    SYNTHETIC_STATS,
+    stats_rows,
+    synthetic_stats_rows,
+)
+from tasks.core.evaluation.tables import Row, write_rows
 
 
 def write_sensitive_files(
-    inputs: RawInputs,
-    evaluation: RawEvaluation,
-    folder: Path,
-    prefix: str,
-    resources: Resources = Resources(),
+    evaluation: RawEvaluation, folder: Path, prefix: str, claim: Claim | None = None
 ) -> list[Path]:
     """Write every file of SDS's evaluate stage that is made from raw data, and return their paths.
 
     Args:
-        inputs: what was evaluated.
         evaluation: what was found.
         folder: an existing folder of the sensitive zone.
         prefix: of the files' names.
-        resources: memory, threads, scratch.
+        claim: what is promised of the synthetic records; None: no summary in words is written.
     """
-    tables = {
+    texts = {f"{prefix}_{name}.svg": text for name, text in _charts(evaluation).items()}
+    texts["evaluation.json"] = json.dumps(evaluation.to_dict(), indent=1, sort_keys=True) + "\n"
+    if claim is not None:
+        texts[f"{prefix}_evaluation_summary.txt"] = "\n".join(four_sentences(evaluation, claim)) + "\n"
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    tables = {f"{prefix}_{name}.tsv": rows for name, rows in _tables(evaluation).items()}
+    for name, rows in tables.items():
+        write_rows(folder / name, rows)
+    return [*(folder / name for name in (*texts, *tables)), *_write_combinations(evaluation, folder, prefix)]
+
+
+def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
+    synthetic, reportable, released = evaluation.synthetic, evaluation.reportable, evaluation.released
+    return {
         "sensitive_rare_by_length": _rare_rows(evaluation),
         "sensitive_analysis_by_length": _analysis_rows(evaluation),
         "parameters": _parameter_rows(evaluation),
-        "synthetic_leakage_by_length": _leakage_rows(evaluation.synthetic),
-        "preservation_by_count": _by_count_rows(evaluation.synthetic),
-        "preservation_by_length": _by_length_rows(evaluation.synthetic),
-        "stats_synthetic_data": [*_stats_rows(evaluation.synthetic), *_synthetic_rows(evaluation.synthetic)],
-        "stats_aggregate_counts": _stats_rows(evaluation.reportable),
+        "synthetic_leakage_by_length": _leakage_rows(synthetic),
+        "preservation_by_count": _by_count_rows(synthetic),
+        "preservation_by_length": _by_length_rows(synthetic),
+        SYNTHETIC_STATS: synthetic_stats_rows(synthetic),
+        AGGREGATE_STATS: stats_rows(reportable),
+        "evaluation_measures": measures_rows(reportable, synthetic, released),
     }
-    paths = {name: folder / f"{prefix}_{name}.tsv" for name in tables}
-    for name, rows in tables.items():
-        _write_rows(paths[name], rows)
-    written = [*paths.values()]
-    for name, counts in (
-        ("sensitive_aggregates", inputs.sensitive),
-        ("synthetic_aggregates", evaluation.synthetic_marginals),
-    ):
-        written.append(folder / f"{prefix}_{name}.tsv")
-        write_selections(counts, written[-1], "count", resources)
-    written.append(folder / f"{prefix}_synthetic_rare_combos_by_length.tsv")
-    synthetic = (evaluation.synthetic_records, evaluation.synthetic_marginals)
-    write_rare_combinations(synthetic, inputs.sensitive, inputs.resolution, written[-1], resources)
-    written.append(folder / "evaluation.json")
-    text = json.dumps(evaluation.to_dict(), indent=1, sort_keys=True) + "\n"
-    written[-1].write_text(text, encoding="utf-8")
-    return written
+
+
+def _charts(evaluation: RawEvaluation) -> dict[str, str]:
+    rare = rare_by_length_chart(evaluation.rare, evaluation.synthetic.resolution)
+    return {"sensitive_rare_by_length": rare} | synthetic_charts(evaluation.synthetic)
+
+
+def _write_combinations(evaluation: RawEvaluation, folder: Path, prefix: str) -> list[Path]:
+    """Write the files with a line a combination."""
+    longest = max(evaluation.synthetic.lengths, default=0)
+    names = ("sensitive_aggregates", "synthetic_aggregates", "synthetic_rare_combos_by_length")
+    paths = [folder / f"{prefix}_{name}.tsv" for name in names]
+    for records, path in ((evaluation.table, paths[0]), (evaluation.synthetic_records, paths[1])):
+        write_aggregates_tsv(count_in_memory(records, max(longest, 1)), path, "count")
+    synthetic, resolution = evaluation.synthetic_records, evaluation.synthetic.resolution
+    write_rare_combinations(synthetic, evaluation.table, resolution, longest, paths[2])
+    return paths
 
 
 def _rare_rows(evaluation: RawEvaluation) -> list[Row]:
@@ -95,7 +114,7 @@ def _parameter_rows(evaluation: RawEvaluation) -> list[Row]:
     return [
         ("parameter", "value"),
         ("resolution", evaluation.synthetic.resolution),
-        ("limit", max(evaluation.synthetic_marginals.lengths, default=0)),
+        ("limit", max(evaluation.synthetic.lengths, default=0)),
         ("total_sensitive_records", found.number_of_records),
         ("unique_identifiable", sum(found.unique)),
         ("rare_identifiable", sum(found.rare)),
@@ -129,41 +148,9 @@ def _by_length_rows(comparison: Comparison) -> list[Row]:
     return [header, *_values(preservation_by_length(comparison), keys)]
 
 
-def _stats_rows(comparison: Comparison) -> list[Row]:
-    """Two decimals, and lengths of which nothing was kept left out, as SDS's."""
-    total = summary(comparison)
-    by_length = [row for row in errors_by_length(comparison) if row["kept"]]
-    return [
-        ("Metric", "Value"),
-        ("Suppressed combinations %", f"{total['suppressed_pct']:.2f} %"),
-        ("Fabricated combinations %", f"{total['fabricated_pct']:.2f} %"),
-        *(
-            (
-                f"{row['length']}-counts mean value +/- mean error",
-                f"{row['mean_count']:.2f} +/- {row['mean_error']:.2f}",
-            )
-            for row in by_length
-        ),
-        ("Mean value +/- Mean error", f"{total['mean_count']:.2f} +/- {total['mean_error']:.2f}"),
-    ]
-
-
-def _synthetic_rows(comparison: Comparison) -> list[Row]:
-    total = summary(comparison)
-    return [
-        ("Expansion Ratio", f"{total['record_expansion_pct']:.2f} %"),
-        ("Mean Proportional error %", f"{100 * total['mean_proportional_error']:.2f} %"),
-    ]
-
-
 def _values(rows: Iterable[dict[str, Any]], keys: Sequence[str]) -> list[Row]:
     return [tuple(row[key] for key in keys) for row in rows]
 
 
 def _percentage(count: int, total: int) -> float:
     return 100 * count / total if total else 0.0
-
-
-def _write_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Numbers and our own words: nothing here needs quoting."""
-    path.write_text("".join("\t".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")

@@ -1,6 +1,7 @@
 """The measures of evaluation against the published example and an obvious oracle."""
 
-from pathlib import Path
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,13 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import as_aggregates
+from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.comparison import bins_of, compare, number_of_bins
-from tasks.core.evaluation.leakage import leakage_by_length
-from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
+from tasks.core.evaluation import comparison
+from tasks.core.evaluation.comparison import Comparison, compare, compare_sides, number_of_bins
+from tasks.core.evaluation.comparison_kernels import bin_of
+from tasks.core.evaluation.leakage import leakage, leakage_by_length
+from tasks.core.evaluation.preservation import (
+    mean_preservation,
+    preservation_by_count,
+    preservation_by_length,
+    weighted_mean_preservation,
+)
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
@@ -22,15 +28,7 @@ from tests.oracles.evaluation import bin_bounds, measures
 from tests.oracles.marginals import T1, coded, count, rows
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))
-ONE_THREAD = Resources(threads=1)
 SYNTHETIC = rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")
-
-
-def counted(table, folder: Path, schema: Schema = ABC, length: int = 3) -> Marginals:
-    (folder / "records").mkdir(parents=True)
-    (folder / "marginals").mkdir()
-    coded(schema, table).write(folder / "records")
-    return count_marginals(folder / "records", folder / "marginals", length, ONE_THREAD)
 
 
 def rounded_down(aggregates: Aggregates, resolution: int) -> Aggregates:
@@ -48,8 +46,8 @@ def means(row: dict[str, float]) -> tuple[float, float, float]:
     return row["mean_count"], row["preservation"], row["proportional_error"]
 
 
-def test_t11a_synthetic_against_the_five_row_example(tmp_path: Path) -> None:
-    found = compare(counted(T1, tmp_path / "s"), counted(SYNTHETIC, tmp_path / "y"), 2, ONE_THREAD)
+def test_t11a_synthetic_against_the_five_row_example() -> None:
+    found = compare(coded(ABC, T1), coded(ABC, SYNTHETIC), 2, 3)
     assert [row["leaked"] for row in leakage_by_length(found)] == [0, 1, 0]
     total = summary(found)
     assert total["suppressed_pct"] == pytest.approx(47.0588, abs=5e-5)
@@ -90,7 +88,7 @@ def aggregates_of(counts: dict[str, int]) -> Aggregates:
 def test_t11b_counts_over_several_bins() -> None:
     s = aggregates_of({"a": 40, "b": 25, "ab": 20, "c": 3})
     y = aggregates_of({"a": 38, "b": 30, "ab": 9, "c": 2, "d": 1})
-    found = compare(s, y, 10, ONE_THREAD)
+    found = compare(s, y, 10)
     assert [row["leaked"] for row in leakage_by_length(found)] == [1, 0]
     total = summary(found)
     assert (total["suppressed_pct"], total["fabricated_pct"]) == (0, 25)
@@ -109,9 +107,9 @@ def test_t11b_counts_over_several_bins() -> None:
     assert total["mean_proportional_error"] == pytest.approx(0.250926, abs=5e-7)
 
 
-def test_t11c_reportable_against_sensitive(tmp_path: Path) -> None:
-    sensitive = counted(T1, tmp_path)
-    total = summary(compare(sensitive, rounded_down(as_aggregates(sensitive), 2), 2, ONE_THREAD))
+def test_t11c_reportable_against_sensitive() -> None:
+    sensitive = coded(ABC, T1)
+    total = summary(compare(sensitive, rounded_down(count_in_memory(sensitive, 3), 2), 2))
     assert total["suppressed_pct"] == pytest.approx(58.8235, abs=5e-5)
     assert total["mean_error"] == pytest.approx(0.428571, abs=5e-7)
     assert total["mean_proportional_error"] == pytest.approx(0.142857, abs=5e-7)
@@ -127,9 +125,8 @@ def test_t11d_bins_reach_the_largest_count(largest: int, bounds: list[int]) -> N
 
 
 def test_t11d_values_stand_in_their_bins() -> None:
-    assert bins_of(np.array([0, 10, 11, 20, 21, 40, 41, 10 << 40, (10 << 40) + 1])).tolist() == [
-        0, 0, 1, 1, 2, 2, 3, 40, 41,
-    ]  # fmt: skip
+    values = [0, 10, 11, 20, 21, 40, 41, 10 << 40, (10 << 40) + 1]
+    assert [bin_of(value) for value in values] == [0, 0, 1, 1, 2, 2, 3, 40, 41]
 
 
 COLUMNS = (Column("A"), Column("M", delimiter=";", max_items=0), Column("B", domain=("z", "x", "y")))
@@ -142,39 +139,129 @@ RECORD = st.tuples(
 TABLE = st.lists(RECORD, max_size=40)
 
 
-@given(sensitive=TABLE, synthetic=TABLE, resolution=st.integers(1, 6))
-@settings(max_examples=12, deadline=None)
-def test_measures_are_those_of_the_oracle(tmp_path_factory, sensitive, synthetic, resolution) -> None:
-    folder = tmp_path_factory.mktemp("oracle")
-    schema = Schema(COLUMNS)
-    sides = [counted(t, folder / str(i), schema) for i, t in enumerate((sensitive, synthetic))]
-    found = compare(*sides, resolution, ONE_THREAD)
-    s, y = ({}, {})
-    for length in found.lengths:
-        s |= count(sensitive, length)
-        y |= count(synthetic, length)
+def judged(found: Comparison, s: Counter, y: Counter, resolution: int) -> None:
+    """Every measure is that of the oracle."""
     expected = measures(s, y, resolution)
-    for name in ("suppressed", "fabricated", "leaked", "leaked_anywhere"):
-        assert found.total(name) == expected[name]
+    for name, value in expected["totals"].items():
+        assert found.total(name) == pytest.approx(value), name
     total = summary(found)
-    assert total["mean_error"] == pytest.approx(expected["mean_error"])
-    assert total["mean_error_of_union"] == pytest.approx(expected["mean_error_union"])
-    assert total["mean_proportional_error"] == pytest.approx(expected["mean_proportional_error"])
+    for name, value in expected["summary"].items():
+        assert total[name] == pytest.approx(value), name
+    assert mean_preservation(found) == pytest.approx(expected["mean_preservation"])
+    assert weighted_mean_preservation(found) == pytest.approx(expected["weighted_mean_preservation"])
+    assert leakage(found) == pytest.approx(expected["leakage"])
+    assert {row["bin"] for row in preservation_by_count(found)} == set(expected["by_count"])
     for row in preservation_by_count(found):
-        count_, length, kept, error = expected["by_count"][row["bin"]]
-        assert means(row) == pytest.approx((count_, kept, error))
+        mean_count, length, kept, error = expected["by_count"][row["bin"]]
+        assert means(row) == pytest.approx((mean_count, kept, error))
         assert row["mean_length"] == pytest.approx(length)
-    by_aggregates = compare(sides[0], as_aggregates(sides[1]), resolution, ONE_THREAD)
-    for name, sums in found.sums.items():
-        assert np.array_equal(by_aggregates.sums[name], sums)
 
 
-def test_nothing_compares_with_nothing(tmp_path: Path) -> None:
-    found = compare(counted([], tmp_path / "s"), counted([], tmp_path / "y"), 10, ONE_THREAD)
+#: Dense cubes, and rows sorted by their keys.
+@pytest.mark.parametrize("most_cells", [1 << 22, 0])
+@pytest.mark.parametrize("threads", [1, 2])
+@given(sensitive=TABLE, synthetic=TABLE, resolution=st.integers(1, 6))
+@settings(max_examples=25, deadline=None)
+def test_measures_are_those_of_the_oracle(sensitive, synthetic, resolution, most_cells, threads) -> None:
+    schema = Schema(COLUMNS)
+    records, drawn = coded(schema, sensitive), coded(schema, synthetic)
+    reported = rounded_down(count_in_memory(records, 3), resolution)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison, "_MOST_CELLS", most_cells)
+        found = compare_sides(
+            (records, reported, drawn),
+            ((0, 2), (0, 1), (1, 2)),
+            resolution,
+            3,
+            Resources(threads=threads),
+        )
+    counted = []
+    for table in (sensitive, synthetic):
+        counted.append(Counter())
+        for length in found[0].lengths:
+            counted[-1].update(count(table, length))
+    s, y = counted
+    rounded = Counter({t: c // resolution * resolution for t, c in s.items() if c >= resolution})
+    for one, (first, second) in zip(found, ((s, y), (s, rounded), (rounded, y)), strict=True):
+        judged(one, first, second, resolution)
+        for length in one.lengths:
+            own = [Counter({t: c for t, c in side.items() if len(t) == length}) for side in (first, second)]
+            expected = measures(*own, resolution)
+            assert one.by_length("leaked")[length - 1] == expected["totals"]["leaked"]
+            assert errors_by_length(one)[length - 1]["mean_error"] == pytest.approx(
+                expected["summary"]["mean_error"]
+            )
+
+
+@given(sensitive=TABLE, synthetic=TABLE)
+@settings(max_examples=25, deadline=None)
+def test_records_and_their_aggregates_compare_alike(sensitive, synthetic) -> None:
+    sides = [coded(Schema(COLUMNS), table) for table in (sensitive, synthetic)]
+    by_records = compare(*sides, 3, 3)
+    by_aggregates = compare(*(count_in_memory(side, 3) for side in sides), 3, by_records.lengths[-1])
+    for name, sums in by_records.sums.items():
+        assert by_aggregates.sums[name] == pytest.approx(sums)
+
+
+def test_dictionaries_of_their_own_meet_by_text() -> None:
+    """Declared domains in another order, items of a multi-valued column in another order of codes."""
+    table = [[{"x"}, {"q", "p"}], [{"y"}, {"p", "r"}], [{"x"}, {"r", "q"}]]
+    columns = (Column("A"), Column("M", delimiter=";", max_items=2))
+    ours = coded(Schema(columns), table)
+    other = replace(
+        ours,
+        values=(("y", "x"), ("r", "q", "p")),
+        slots=tuple(np.array(codes, np.uint8) for codes in ([2, 1, 2], [2, 1, 1], [3, 3, 2])),
+    )
+    found = compare(ours, other, 2, 3)
+    assert found.total("error_union") == found.total("suppressed") == found.total("fabricated") == 0
+    assert found.total("kept") == 16
+    assert [row.largest for row in found.distances] == [0, 0, 0]
+
+
+def test_the_number_of_threads_changes_no_digit() -> None:
+    rng = np.random.default_rng(3)
+    schema = Schema(tuple(Column(name) for name in "ABCDEFG"))
+    tables = [
+        [[{str(v)} if v else set() for v in row] for row in rng.integers(0, 6, (300, 7)).tolist()]
+        for _ in range(2)
+    ]
+    sides = [coded(schema, table) for table in tables]
+    one, many = (compare(*sides, 5, 3, Resources(threads=threads)) for threads in (1, 3))
+    assert one.distances == many.distances
+    assert all(np.array_equal(one.sums[name], many.sums[name]) for name in one.sums)
+
+
+@pytest.mark.parametrize("most_cells", [1 << 22, 0])
+@given(table=TABLE, other=TABLE)
+@settings(max_examples=25, deadline=None)
+def test_total_variation_is_that_of_plain_shares(table, other, most_cells) -> None:
+    single = Schema((Column("A"), Column("C")))
+    tables = [[[record[0], record[2]] for record in own] for own in (table, other)]
+    sides = [coded(single, own) for own in tables]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparison, "_MOST_CELLS", most_cells)
+        by_length = compare(*sides, 1).distances
+    for found, columns in zip(by_length, [[(0,), (1,)], [(0, 1)]], strict=True):
+        distances = []
+        for chosen in columns:
+            cells = [[tuple(min(r[c], default="") for c in chosen) for r in own] for own in tables]
+            both = {*cells[0], *cells[1]}
+            if cells[0] and cells[1]:
+                shares = [{c: own.count(c) / len(own) for c in both} for own in cells]
+                distances.append(sum(abs(shares[0][c] - shares[1][c]) for c in both) / 2)
+            else:
+                distances.append(float(bool(cells[0]) != bool(cells[1])))
+        assert found.mean == pytest.approx(sum(distances) / len(distances))
+        assert found.largest == pytest.approx(max(distances))
+
+
+def test_nothing_compares_with_nothing() -> None:
+    found = compare(coded(ABC, []), coded(ABC, []), 10, 3)
     assert set(summary(found).values()) == {0.0}
     assert [row["bin"] for row in preservation_by_count(found)] == [10]
 
 
-def test_a_resolution_below_one_is_refused(tmp_path: Path) -> None:
+def test_a_resolution_below_one_is_refused() -> None:
     with pytest.raises(ParameterError, match="resolution"):
-        compare(counted(T1, tmp_path / "s"), counted(T1, tmp_path / "y"), 0)
+        compare(coded(ABC, T1), coded(ABC, T1), 0)

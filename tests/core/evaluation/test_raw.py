@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
-from tasks.core.evaluation.selections import write_selections
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
+from tasks.core.evaluation.sentences import Claim
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, coded, count, rows
@@ -44,10 +44,9 @@ def inputs_of(table, drawn, folder: Path, schema: Schema, resolution: int) -> Ra
 
 
 def written(inputs: RawInputs, folder: Path) -> dict[str, list[list[str]]]:
-    for name in ("work", "files"):
-        (folder / name).mkdir()
-    evaluation = evaluate_raw(inputs, folder / "work", ONE_THREAD)
-    paths = write_sensitive_files(inputs, evaluation, folder / "files", "my", ONE_THREAD)
+    (folder / "files").mkdir()
+    evaluation = evaluate_raw(inputs, ONE_THREAD)
+    paths = write_sensitive_files(evaluation, folder / "files", "my", Claim(is_private=True))
     assert sorted(paths) == sorted((folder / "files").iterdir())
     found = {}
     for path in paths:
@@ -140,7 +139,8 @@ def test_rare_synthetic_combinations_are_listed_with_their_records(
                     expected.append([length, " AND ".join(texts), record_id, y[chosen], rounded])
     header, *lines = found["synthetic_rare_combos_by_length"]
     assert header == ["combo_length", "combo", "record_id", "syn_count", "sen_count"]
-    assert lines == [[str(value) for value in line] for line in sorted(expected)]
+    assert sorted(lines) == sorted([str(value) for value in line] for line in expected)
+    assert [int(line[0]) for line in lines] == sorted(line[0] for line in expected)
 
 
 @pytest.mark.parametrize("table", [[], rows("a1,b1,")])
@@ -152,12 +152,11 @@ def test_fewer_records_than_the_resolution_divide_by_nothing(tmp_path: Path, tab
 
 def test_a_value_is_quoted_only_where_it_must_be(tmp_path: Path) -> None:
     table = [[{'a\tb "c"'}], [{"plain, #text"}], [{"two\nlines"}], [{" x'"}], [{"NULL"}]]
-    inputs = inputs_of(table, [], tmp_path, Schema((Column("A"),)), 2)
-    write_selections(inputs.sensitive, tmp_path / "out.tsv", "protected_count", ONE_THREAD)
-    text = (tmp_path / "out.tsv").read_text()
-    assert text.startswith("selections\tprotected_count\nrecord_count\t5\n")
-    assert "\nA:plain, #text\t1\n" in text
-    assert '\n"A:a\tb ""c"""\t1\n' in text
-    assert '\n"A:two\nlines"\t1\n' in text
-    assert "\nA:NULL\t1\n" in text
-    assert "\nA: x'\t1\n" in text
+    written(inputs_of(table, table, tmp_path, Schema((Column("A"),)), 2), tmp_path)
+    text = (tmp_path / "files" / "my_synthetic_rare_combos_by_length.tsv").read_text()
+    assert text.startswith("combo_length\tcombo\trecord_id\tsyn_count\tsen_count\n")
+    assert "\n1\tA:plain, #text\t1\t1\t0\n" in text
+    assert '\n1\t"A:a\tb ""c"""\t0\t1\t0\n' in text
+    assert '\n1\t"A:two\nlines"\t2\t1\t0\n' in text
+    assert "\n1\tA:NULL\t4\t1\t0\n" in text
+    assert "\n1\tA: x'\t3\t1\t0\n" in text

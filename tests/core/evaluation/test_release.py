@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
-from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.evaluation.distance import total_variation
 from tasks.core.evaluation.release import compare_release, noise_errors
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.queries import Resources
@@ -38,19 +36,17 @@ def test_synthetic_records_are_counted_as_the_oracle_counts_them(tmp_path_factor
     records = coded_synthetic(synthetic(MIXED, table), MIXED)
     assert records.number_of_records == len(table)
     assert records.values[2] == ("w", "v")
-    aggregates = as_aggregates(count_in_memory(records, tmp_path_factory.mktemp("m"), 3))
+    aggregates = count_in_memory(records, 3)
     for length in (1, 2, 3):
         assert read_back(aggregates, length) == count(table, length)
 
 
 def exact(tmp_path: Path, table) -> Aggregates:
-    return as_aggregates(count_in_memory(coded(ABC, table), tmp_path, 3))
+    return count_in_memory(coded(ABC, table), 3)
 
 
 def recount(folder_of_test: Path, records) -> Aggregates:
-    folder = folder_of_test / "recounted"
-    folder.mkdir()
-    return as_aggregates(count_in_memory(coded_synthetic(records, ABC), folder, 3))
+    return count_in_memory(coded_synthetic(records, ABC), 3)
 
 
 def test_records_that_keep_every_count_have_no_error(tmp_path: Path) -> None:
@@ -91,23 +87,3 @@ def test_the_error_of_the_noise_is_that_of_its_scale() -> None:
     draws = np.random.default_rng(7).normal(0, 10, 200_000)
     assert error.mean_absolute_error == pytest.approx(np.abs(draws).mean(), rel=0.01)
     assert (np.abs(draws) <= error.error_bar_95).mean() == pytest.approx(0.95, abs=0.003)
-
-
-@given(table=TABLE, other=TABLE)
-@settings(max_examples=25, deadline=None)
-def test_total_variation_is_that_of_plain_shares(table, other) -> None:
-    single = Schema((Column("A"), Column("C")))
-    tables = [[[record[0], record[2]] for record in own] for own in (table, other)]
-    sides = [coded(single, own) for own in tables]
-    for found, columns in zip(total_variation(*sides, 2), [[(0,), (1,)], [(0, 1)]], strict=True):
-        distances = []
-        for chosen in columns:
-            cells = [[tuple(min(r[c], default="") for c in chosen) for r in own] for own in tables]
-            both = {*cells[0], *cells[1]}
-            if cells[0] and cells[1]:
-                shares = [{c: own.count(c) / len(own) for c in both} for own in cells]
-                distances.append(sum(abs(shares[0][c] - shares[1][c]) for c in both) / 2)
-            else:
-                distances.append(float(bool(cells[0]) != bool(cells[1])))
-        assert found.mean == pytest.approx(sum(distances) / len(distances))
-        assert found.largest == pytest.approx(max(distances))

@@ -1,1 +1,0 @@
-create or replace table lines (combo_length utinyint, combo varchar, count bigint)

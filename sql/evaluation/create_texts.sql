@@ -1,2 +1,0 @@
-create or replace table texts as
-select * from rows_of_texts

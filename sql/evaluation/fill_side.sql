@@ -1,2 +1,0 @@
-create or replace table ${side} as
-select * from rows_of_side

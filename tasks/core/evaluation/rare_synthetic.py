@@ -1,0 +1,125 @@
+"""Rare combinations of the synthetic records, with the records that hold them: SDS's file (sds.md 5).
+
+Synthetic and raw records, both coded, go in; a tab-separated file comes out, a set of columns at a time, so
+that memory does not grow with the number of lines. Sensitive.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.core.aggregates.delimited import as_lines, needs_quotes
+from tasks.core.aggregates.keys import joint_keys
+from tasks.core.aggregates.wide_form import attribute
+from tasks.core.evaluation.cells import Columns, Numbering, RecordCells, Side, recoded
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Schema
+
+Integers = npt.NDArray[np.int64]
+
+_HEADER = ("combo_length", "combo", "record_id", "syn_count", "sen_count")
+_LINES_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Rare:
+    """Rare combinations of one set of columns: codes (N, k), counts in both tables (N,)."""
+
+    columns: Columns
+    codes: Integers
+    synthetic: Integers
+    sensitive: Integers
+
+
+def write_rare_combinations(
+    synthetic: CodedRecords, sensitive: CodedRecords, resolution: int, longest: int, path: Path
+) -> None:
+    """Write each synthetic combination with a count below the resolution, once per record that holds it.
+
+    Columns ``combo_length, combo, record_id, syn_count, sen_count``; the record's number is its place among
+    the synthetic records, the sensitive count is rounded down to the resolution. By length, then by columns
+    in file order, then by their values, then by record.
+
+    Args:
+        synthetic: whose combinations are listed.
+        sensitive: the raw records, of the same columns.
+        resolution: at least 1.
+        longest: the longest combination looked at.
+        path: the file to write.
+    """
+    sides: Sequence[Side] = (synthetic, sensitive)
+    numbering = Numbering(sides)
+    cells = [RecordCells(recoded(side, numbering), numbering) for side in (synthetic, sensitive)]
+    texts = _Texts(numbering, synthetic.schema)
+    with path.open("wb") as file:
+        file.write("\t".join(_HEADER).encode() + b"\n")
+        for length in range(1, min(longest, len(numbering.slot_columns)) + 1):
+            for columns in sorted(cells[0].column_sets(length)):
+                rare = _rare(columns, cells[0], cells[1], resolution)
+                if len(rare.codes):
+                    file.writelines(_lines(rare, cells[0], texts, resolution))
+
+
+def _rare(columns: Columns, synthetic: RecordCells, sensitive: RecordCells, resolution: int) -> _Rare:
+    codes, counts = synthetic.counter.cells(columns)
+    rare = (counts < resolution) & (codes > 0).all(axis=1)
+    codes, counts = codes[rare], counts[rare]
+    true = np.zeros(len(codes), np.int64)
+    held, held_counts = sensitive.counter.cells(columns) if len(codes) else (codes, counts)
+    if len(held):
+        sizes = (np.maximum(held.max(axis=0, initial=0), codes.max(axis=0)) + 1).tolist()
+        (wanted, keys), _ = joint_keys([list(codes.T), list(held.T)], sizes)
+        order = np.argsort(keys)
+        at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+        true = np.where(keys[at] == wanted, held_counts[at], 0)
+    return _Rare(columns, codes, counts, true)
+
+
+def _lines(
+    rare: _Rare, synthetic: RecordCells, texts: "_Texts", resolution: int
+) -> Iterator[bytes | memoryview]:
+    held = list(synthetic.counter.holders(rare.columns, rare.codes))
+    records, places = (np.concatenate(one) for one in zip(*held, strict=True))
+    order = np.lexsort((records, places))
+    combos = texts.combinations(rare.columns, rare.codes)
+    rounded = rare.sensitive - rare.sensitive % resolution
+    length = str(len(rare.columns))
+    for start in range(0, len(order), _LINES_AT_ONCE):
+        part = order[start : start + _LINES_AT_ONCE]
+        own = pa.array(places[part])
+        numbers = (pa.array(records[part]), pa.array(rare.synthetic).take(own), pa.array(rounded).take(own))
+        columns = [pa.array([length]).take(pa.array(np.zeros(len(part), np.int64))), combos.take(own)]
+        yield from as_lines([*columns, *(each.cast(pa.string()) for each in numbers)])
+
+
+class _Texts:
+    """Combinations as text: ``header:value`` in code-point order, joined by `` AND ``."""
+
+    def __init__(self, numbering: Numbering, schema: Schema) -> None:
+        named = [(column, value) for column, own in enumerate(numbering.values) for value in own]
+        texts = [attribute(schema.columns[column], column, value).text for column, value in named]
+        order = sorted(range(len(texts)), key=texts.__getitem__)
+        rank = np.empty(len(texts), np.int64)
+        rank[order] = np.arange(len(texts))
+        ends = np.cumsum([len(own) for own in numbering.values])[:-1]
+        self._ranks = np.split(rank, ends)
+        ascending = [texts[place] for place in order]
+        # Quotes are doubled piece by piece, the enclosing ones are added where any piece needs them.
+        self._texts = pa.array([text.replace('"', '""') for text in ascending], pa.string())
+        self._enclosed = np.array([needs_quotes(text) for text in ascending], np.bool_)
+
+    def combinations(self, columns: Columns, codes: Integers) -> pa.Array:
+        """The text of each row of codes (none of them 0), quoted only where it must be."""
+        ranks = [self._ranks[column][codes[:, place] - 1] for place, column in enumerate(columns)]
+        rows = np.sort(np.stack(ranks, axis=1), axis=1)
+        pieces = [self._texts.take(pa.array(rows[:, place])) for place in range(len(columns))]
+        joined = pc.binary_join_element_wise(*pieces, " AND ")
+        enclosed = self._enclosed[rows].any(axis=1)
+        if not enclosed.any():
+            return joined
+        return pc.if_else(pa.array(enclosed), pc.binary_join_element_wise('"', joined, '"', ""), joined)
