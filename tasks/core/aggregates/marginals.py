@@ -1,54 +1,44 @@
 """Exact counting: coded records in, marginals out (see `stored_marginals`), by DuckDB.
 
-One partition of a table is counted by itself and gives a partial; partials of one table add up. One
-partition is the ordinary case. What does not fit within the memory limit is spilled.
+DuckDB groups the records by a few sets of slots (`covering`); every other set is rolled up from a larger
+one, in memory. A set that is too large for memory is grouped and sorted alone, and spilled. Partitions of
+one table may be counted apart, each giving a partial; partials add up.
 """
 
+import itertools
 import json
-import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
-import duckdb
-import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.aggregates.cells import Cells
+from tasks.core.aggregates.covering import LARGEST_KEY, Shape, Slots, plan
+from tasks.core.aggregates.gathering import LengthGatherer, Spool, choices_of
+from tasks.core.aggregates.grouping import RecordsQueries, append_rows
 from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
     Marginals,
-    MarginalsWriter,
     check_same_table,
     read_marginals,
     slot_choices,
     writing,
 )
-from tasks.core.queries import Resources, identifier, listed, render
+from tasks.core.queries import Resources, listed, render
 from tasks.core.records.coded import read_dictionary
 from tasks.core.records.columns import Schema
 
 #: Called with the fraction done, 0..1.
 Progress = Callable[[float], None]
 
-#: A batch is one query: large enough to hide the cost of a query, small enough to sort in memory.
-_QUERIES_IN_A_BATCH = 32
-_CELLS_IN_A_BATCH = 1 << 22
-_ROWS_A_READ = 1 << 18
-
-#: A perfect hash table takes about this many bytes a cell and thread, outside DuckDB's memory limit.
-_BYTES_A_CELL = 40
-_MOST_BITS = 24
-
-
-@dataclass(frozen=True)
-class _Query:
-    """One choice of slots: a GROUP BY whose cells belong to one combination."""
-
-    combination_id: int
-    slots: tuple[int, ...]
-    repeated: tuple[int, ...]
-    cells: int
+#: Cells in memory: at most so many, or what fits in a quarter of the memory limit.
+_MOST_CELLS = 1 << 24
+_BYTES_A_CELL = 64
+#: What waits for its turn: bytes, or another quarter of the memory limit.
+_WAITING_BYTES = 256 << 20
 
 
 def count_marginals(
@@ -76,18 +66,17 @@ def count_marginals(
     """
     folders = [partitions] if isinstance(partitions, Path) else list(partitions)
     report = progress or _silent
-    if len(folders) == 1:
-        return count_partition(folders[0], destination, workload, resources, report)
-    with tempfile.TemporaryDirectory(dir=resources.scratch or destination.parent) as scratch:
-        partials = []
-        for index, folder in enumerate(folders):
-            partial = Path(scratch) / f"partial_{index}"
-            partial.mkdir()
-            part = _share(report, index, len(folders) + 1)
-            partials.append(count_partition(folder, partial, workload, resources, part))
-        merged = merge_partials(partials, destination, resources)
+    every = [facts_of(folder) for folder in folders]
+    check_same_table(every)
+    records = sum(facts.number_of_records for facts in every)
+    facts = replace(every[0].with_workload(workload), number_of_records=records)
+    facts.write(destination)
+    with resources.connect() as connection:
+        queries = RecordsQueries(connection, folders, facts, resources)
+        with _gatherers(facts, destination, queries, resources) as gatherers:
+            _count(facts, queries, gatherers, _most_cells(resources), report)
     report(1.0)
-    return merged
+    return Marginals(destination, facts)
 
 
 def count_partition(
@@ -98,18 +87,7 @@ def count_partition(
     progress: Progress | None = None,
 ) -> Marginals:
     """Count one partition: a partial that `merge_partials` adds to others (see `count_marginals`)."""
-    facts = facts_of(partition).with_workload(workload)
-    report = progress or _silent
-    facts.write(destination)
-    with resources.connect() as connection:
-        connection.execute(f"set perfect_ht_threshold = {_perfect_bits(resources)}")
-        _load(connection, partition / "records.parquet", facts)
-        for index, length in enumerate(facts.workload):
-            share = _share(report, index, len(facts.workload))
-            with writing(destination / f"marginals_{length}.parquet", length) as writer:
-                _count_length(connection, facts, length, writer, share)
-    report(1.0)
-    return Marginals(destination, facts)
+    return count_marginals(partition, destination, workload, resources, progress)
 
 
 def merge_partials(
@@ -126,10 +104,11 @@ def merge_partials(
     merged.write(destination)
     with resources.connect() as connection:
         for length in merged.workload:
-            text = render("aggregates/merge_partials", codes=listed(_codes(length)))
+            codes = listed([f"code_{place}" for place in range(1, length + 1)])
+            text = render("aggregates/merge_partials", codes=codes)
             paths = [str(partial.path(length)) for partial in partials]
             with writing(destination / f"marginals_{length}.parquet", length) as writer:
-                _append(connection, text, writer, {"partials": paths})
+                append_rows(connection, text, writer.append, {"partials": paths})
     return read_marginals(destination)
 
 
@@ -145,95 +124,72 @@ def facts_of(partition: Path) -> MarginalFacts:
     )
 
 
-def _load(connection: duckdb.DuckDBPyConnection, records: Path, facts: MarginalFacts) -> None:
-    names = [f"slot_{slot}" for slot in range(len(facts.slot_columns))]
-    text = render("aggregates/load_records", slots=listed(names) or "record")
-    connection.execute(text, {"records": str(records)})
+@contextmanager
+def _gatherers(
+    facts: MarginalFacts, destination: Path, queries: RecordsQueries, resources: Resources
+) -> Iterator[dict[int, LengthGatherer]]:
+    """One gatherer a length, writing its file."""
+    with ExitStack() as stack:
+        spill = None
+        if resources.scratch is not None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(dir=resources.scratch))
+            spill = Path(folder) / "waiting"
+        spool = Spool(spill, (resources.memory_limit_mb << 18) or _WAITING_BYTES)
+        stack.callback(spool.close)
+        gatherers = {}
+        for length in facts.workload:
+            writer = stack.enter_context(writing(destination / f"marginals_{length}.parquet", length))
+            gatherers[length] = LengthGatherer(facts, length, writer, spool, queries.append_combination)
+        yield gatherers
+        for gatherer in gatherers.values():
+            gatherer.finish()
 
 
-def _count_length(
-    connection: duckdb.DuckDBPyConnection,
+def _count(
     facts: MarginalFacts,
-    length: int,
-    writer: MarginalsWriter,
-    progress: Progress,
+    queries: RecordsQueries,
+    gatherers: dict[int, LengthGatherer],
+    most_cells: int,
+    report: Progress,
 ) -> None:
-    combinations = facts.counted(length)
+    """Count all that fits in memory, from the records down."""
+    shape = queries.shape()
+    targets: set[Slots] = set()
+    for length, gatherer in gatherers.items():
+        for combination in facts.counted(length).values():
+            first = next(slot_choices(combination, facts.slot_columns))
+            if shape.bound(first) <= most_cells and shape.product(first) <= LARGEST_KEY:
+                gatherer.expect(combination, choices_of(facts, combination))
+                targets.update(slot_choices(combination, facts.slot_columns))
     done = 0
-    for batch in _batches(facts, combinations):
-        _append(connection, _batch_text(batch, length), writer)
-        done += len({query.combination_id for query in batch})
-        progress(done / len(combinations))
+    for slots, cells in _rolled_up(plan(targets, shape, most_cells), shape, queries):
+        if slots in targets:
+            gatherers[len(slots)].add(slots, cells.present())
+            done += 1
+            report(done / len(targets))
 
 
-def _batches(facts: MarginalFacts, combinations: dict[int, tuple[int, ...]]) -> Iterator[list[_Query]]:
-    """Queries in the order of combinations; all of one combination are in one batch."""
-    batch: list[_Query] = []
-    for combination_id, combination in combinations.items():
-        sizes = (len(facts.values[column]) + 1 for column in combination)
-        cells = min(facts.number_of_records, math.prod(sizes))
-        queries = [
-            _Query(combination_id, slots, _repeated(slots, facts.slot_columns), cells)
-            for slots in slot_choices(combination, facts.slot_columns)
-        ]
-        full = len(batch) + len(queries) > _QUERIES_IN_A_BATCH
-        if batch and (full or sum(query.cells for query in batch) + cells > _CELLS_IN_A_BATCH):
-            yield batch
-            batch = []
-        batch += queries
-    if batch:
-        yield batch
+def _rolled_up(
+    parents: dict[Slots, Slots | None], shape: Shape, queries: RecordsQueries
+) -> Iterator[tuple[Slots, Cells]]:
+    """Every planned set with its cells, parents first; at any time only one line of descent is held."""
+    children: dict[Slots | None, list[Slots]] = {}
+    for slots in sorted(parents):
+        children.setdefault(parents[slots], []).append(slots)
+
+    def descend(slots: Slots, cells: Cells) -> Iterator[tuple[Slots, Cells]]:
+        yield slots, cells
+        for smaller in children.get(slots, ()):
+            places = [slots.index(slot) for slot in smaller]
+            yield from descend(smaller, cells.onto(places, [shape.sizes[slot] for slot in smaller]))
+
+    return itertools.chain.from_iterable(descend(root, queries.cube(root)) for root in children.get(None, ()))
 
 
-def _repeated(slots: tuple[int, ...], slot_columns: Sequence[int]) -> tuple[int, ...]:
-    """Slots that are not the first of their column: few records fill them, so it pays to ask first."""
-    return tuple(slot for slot in slots if slot and slot_columns[slot - 1] == slot_columns[slot])
-
-
-def _batch_text(batch: list[_Query], length: int) -> str:
-    one_choice_each = len({query.combination_id for query in batch}) == len(batch)
-    return render(
-        "aggregates/select_cells" if one_choice_each else "aggregates/sum_cells",
-        cells="(" + "\nunion all\n".join(_cells_text(query) for query in batch) + ")",
-        codes=listed(_codes(length)),
-        present=" and ".join(f"{identifier(code)} > 0" for code in _codes(length)),
-    )
-
-
-def _cells_text(query: _Query) -> str:
-    named = zip(query.slots, _codes(len(query.slots)), strict=True)
-    return render(
-        "aggregates/count_cells",
-        combination_id=str(query.combination_id),
-        codes=", ".join(f"{identifier(f'slot_{slot}')} as {identifier(code)}" for slot, code in named),
-        filled=" and ".join(f"{identifier(f'slot_{slot}')} > 0" for slot in query.repeated) or "true",
-    )
-
-
-def _append(
-    connection: duckdb.DuckDBPyConnection,
-    text: str,
-    writer: MarginalsWriter,
-    values: dict[str, object] | None = None,
-) -> None:
-    for rows in connection.sql(text, params=values).to_arrow_reader(_ROWS_A_READ):
-        writer.append(pa.Table.from_batches([rows]))
-
-
-def _codes(length: int) -> list[str]:
-    return [f"code_{place}" for place in range(1, length + 1)]
-
-
-def _perfect_bits(resources: Resources) -> int:
-    """Widest key that is counted by direct addressing: a quarter of the memory limit, at most 2^24."""
+def _most_cells(resources: Resources) -> int:
     if not resources.memory_limit_mb:
-        return _MOST_BITS
-    cells = (resources.memory_limit_mb << 20) // (4 * _BYTES_A_CELL * max(1, resources.threads or 2))
-    return min(_MOST_BITS, max(1, cells.bit_length() - 1))
-
-
-def _share(progress: Progress, index: int, parts: int) -> Progress:
-    return lambda fraction: progress((index + fraction) / parts)
+        return _MOST_CELLS
+    return min(_MOST_CELLS, (resources.memory_limit_mb << 18) // _BYTES_A_CELL)
 
 
 def _silent(_: float) -> None:
