@@ -21,12 +21,19 @@ Integers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class RareByLength:
-    """Distinct combinations of one length, those with a count below the resolution, those with 1."""
+    """Distinct combinations of one length, and those that few hold.
+
+    Attributes:
+        length: k.
+        combinations: distinct ones.
+        rare: those with a count below the resolution.
+        unique: those with a count of 1; None where it was not asked.
+    """
 
     length: int
     combinations: int
     rare: int
-    unique: int
+    unique: int | None = None
 
     @property
     def proportion(self) -> float:

@@ -78,10 +78,17 @@ class TextOrder:
         # where one's text begins with the other's.
         self._followed = _ranks([text + ";" for text in texts])
         self._last = _ranks(texts)
+        self._by_followed, self._by_last = (
+            np.argsort(each).astype(np.int32) for each in (self._followed, self._last)
+        )
 
     def ranks(self, ids: Ids) -> Ids:
         """Rows that stand in lexicographic order where the texts of ``ids`` do, (N, length)."""
         return np.hstack([self._followed[ids[:, :-1]], self._last[ids[:, -1:]]])
+
+    def ids(self, ranks: Ids) -> Ids:
+        """The rows that `ranks` was made of."""
+        return np.hstack([self._by_followed[ranks[:, :-1]], self._by_last[ranks[:, -1:]]])
 
     def by_count(self, ids: Ids, counts: Integers) -> Integers:
         """Where each combination stands by count descending, then by text."""

@@ -1,0 +1,3 @@
+-- The ranks follow, each a column that the caller names.
+select * from cells
+order by cells.count desc, ${ranks}
