@@ -57,6 +57,8 @@ class CellCounter:
         """Args: slots: codes by slot. slot_columns: their columns. sizes: values and 0, by column."""
         self._slots, self._slot_columns, self._sizes = slots, slot_columns, sizes
         self._records = len(slots[0]) if slots else 0
+        single = len(set(slot_columns)) == len(slot_columns)
+        self._only_slot = {column: slot for slot, column in enumerate(slot_columns)} if single else None
         self._prefix: tuple[tuple[int, ...], npt.NDArray[np.uint32]] | None = None
 
     def cells(self, combination: tuple[int, ...]) -> tuple[Integers, Integers]:
@@ -72,13 +74,13 @@ class CellCounter:
         """Counts of all cells in one row, the last column's code running fastest."""
         sizes = [self._sizes[column] for column in combination]
         cube = np.zeros(math.prod(sizes), np.int64)
-        for slots in slot_choices(combination, self._slot_columns):
+        for slots in self._choices(combination):
             add_cells(self._prefix_of(slots[:-1]), self._slots[slots[-1]], sizes[-1], cube)
         return cube
 
     def rows(self, combination: tuple[int, ...]) -> list[Codes]:
         """For each column of the set the code of each record, once for each choice of its slots."""
-        choices = list(slot_choices(combination, self._slot_columns))
+        choices = list(self._choices(combination))
         if len(choices) == 1:
             return [self._slots[slot] for slot in choices[0]]
         nothing = np.zeros(0, np.uint8)
@@ -95,7 +97,7 @@ class CellCounter:
             codes: (N, k), each row once, without absent values.
         """
         sizes = [self._sizes[column] for column in combination]
-        for slots in slot_choices(combination, self._slot_columns):
+        for slots in self._choices(combination):
             if not self._is_dense(sizes):
                 found = self._matched(slots, codes, sizes)
             else:
@@ -105,6 +107,11 @@ class CellCounter:
                 look_up_cells(self._prefix_of(slots[:-1]), self._slots[slots[-1]], sizes[-1], numbers, found)
             records = np.flatnonzero(found >= 0)
             yield records, found[records].astype(np.int64)
+
+    def _choices(self, combination: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if self._only_slot is None:
+            return slot_choices(combination, self._slot_columns)
+        return iter((tuple(self._only_slot[column] for column in combination),))
 
     def _is_dense(self, sizes: list[int]) -> bool:
         return math.prod(sizes) <= min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * self._records))

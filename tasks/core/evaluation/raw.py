@@ -29,9 +29,9 @@ from tasks.core.synthesis.records import SyntheticRecords
 #: Called with the fraction done, 0..1.
 Progress = Callable[[float], None]
 
-#: Places of the sides that are compared.
+#: Places of the sides, and which are compared: both others with sensitive, synthetic with reportable.
 _SENSITIVE, _REPORTABLE, _SYNTHETIC = range(3)
-_PAIRS = ((_SENSITIVE, _SYNTHETIC), (_SENSITIVE, _REPORTABLE), (_REPORTABLE, _SYNTHETIC))
+PAIRS = ((_SENSITIVE, _SYNTHETIC), (_SENSITIVE, _REPORTABLE), (_REPORTABLE, _SYNTHETIC))
 #: Part of the progress after which the comparison is done.
 _COMPARED = 0.7
 
@@ -89,9 +89,9 @@ class RawEvaluation:
         """For JSON: plain numbers, texts, lists and dictionaries."""
         return {
             "resolution": self.synthetic.resolution,
-            "synthetic": _measures(self.synthetic),
-            "reportable": _measures(self.reportable),
-            "synthetic_against_reportable": _measures(self.released),
+            "synthetic": measures(self.synthetic),
+            "reportable": measures(self.reportable),
+            "synthetic_against_reportable": measures(self.released),
             "total_variation": [asdict(distance) for distance in self.synthetic.distances],
             "rare_by_length": [{**asdict(row), "proportion": row.proportion} for row in self.rare],
             "records": {**asdict(self.records), "risky": self.records.risky},
@@ -113,7 +113,7 @@ def evaluate_raw(
     records = read_coded_records(inputs.records)
     against_synthetic, against_reportable, released = compare_sides(
         (records, inputs.reportable, synthetic),
-        _PAIRS,
+        PAIRS,
         inputs.resolution,
         max(inputs.sensitive.lengths, default=0),
         resources,
@@ -124,7 +124,8 @@ def evaluate_raw(
     return RawEvaluation(against_synthetic, against_reportable, released, analysis, records, synthetic)
 
 
-def _measures(comparison: Comparison) -> dict[str, Any]:
+def measures(comparison: Comparison) -> dict[str, Any]:
+    """Every measure of one comparison, for JSON."""
     means = {
         "mean_preservation": mean_preservation(comparison),
         "weighted_mean_preservation": weighted_mean_preservation(comparison),

@@ -1,0 +1,137 @@
+"""Evaluation of synthetic against sensitive counts beside the peer's counting.
+
+``python -m tests.benchmarks.evaluating [table] [length]`` prints one measurement of ours (if not told, adult at
+length 3); `evaluation_adult_r3` is the figure that ``make bench`` shows.
+
+On our side: from coded records and synthetic records in memory (and reportable counts, R = 3, resolution
+10), coding the synthetic records, counting both tables, comparing sensitive with synthetic, sensitive with
+reportable and reportable with synthetic, and every measure of all three. On the peer's side: the two counts
+alone that any such comparison would begin with (it has no evaluation), from its own table in memory to a
+dictionary of texts. One thread each. Beside it: what files and the analysis of records add on our side.
+"""
+
+import csv
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from tests.benchmarks.core_job import coded
+from tests.benchmarks.data import FOLDER, Table, adult
+
+Result = dict[str, object]
+
+_RESOLUTION = 10
+_BAR = 200.0
+
+
+def evaluation_adult_r3() -> None:
+    """Evaluation to length 3, CPU seconds, beside the smaller of what the peer's runs took."""
+    from tests.benchmarks.__main__ import _measured, interleaved, median, peer, report
+
+    table = adult()
+    synthetic = Table("synthetic", synthetic_table(table.path, 3))
+    command = [sys.executable, "-m", "tests.benchmarks.evaluating", table.path, 3]
+
+    def them() -> Result:
+        raw, drawn = peer("count", table, 3), peer("count", synthetic, 3)
+        seconds = float(str(raw["cpu_s"])) + float(str(drawn["cpu_s"]))
+        return {"cpu_s": seconds, "combinations": [raw["combinations"], drawn["combinations"]]}
+
+    mine, theirs = interleaved(lambda: _measured(command), them)
+    assert mine[0]["combinations"] == theirs[0]["combinations"], "both count the same combinations"
+    least = min(float(str(result["cpu_s"])) for result in theirs)
+    beside = {name: median(mine, name) for name in ("records_cpu_s", "files_cpu_s")}
+    report("evaluation_adult_r3", median(mine), least, _BAR, data=table.name, beside=beside)
+
+
+def synthetic_table(path: Path, length: int) -> Path:
+    """Aggregate-seeded records of a table's rounded counts, as CSV, made once."""
+    drawn_path = FOLDER / f"{path.stem}-synthetic-r{length}.csv"
+    if not drawn_path.exists():
+        drawn = _drawn(path, length)
+        place = {header: column for column, header in enumerate(drawn.headers)}
+        part = drawn_path.with_suffix(".part")
+        with part.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(drawn.headers)
+            for record in range(drawn.number_of_records):
+                row = [""] * len(place)
+                for own in drawn.attribute_ids[drawn.offsets[record] : drawn.offsets[record + 1]]:
+                    row[place[drawn.attributes[own].header]] = drawn.attributes[own].value
+                writer.writerow(row)
+        part.replace(drawn_path)
+    return drawn_path
+
+
+def _reported(path: Path, length: int):  # type: ignore[no-untyped-def]
+    """The table's counts, rounded down to the resolution."""
+    from tasks.core.aggregates.dense import count_in_memory
+
+    exact = count_in_memory(coded(path), length)
+    floors = [counts // _RESOLUTION * _RESOLUTION for counts in exact.counts]
+    return replace(
+        exact,
+        number_of_records=exact.number_of_records // _RESOLUTION * _RESOLUTION,
+        combinations=tuple(ids[floor > 0] for ids, floor in zip(exact.combinations, floors, strict=True)),
+        counts=tuple(floor[floor > 0] for floor in floors),
+    )
+
+
+def _drawn(path: Path, length: int):  # type: ignore[no-untyped-def]
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+
+    return synthesize(_reported(path, length), AggregateSeeded(), 1)
+
+
+def ours(path: Path, length: int) -> Result:
+    """One measurement."""
+    from tasks.core.aggregates.marginals import count_marginals
+    from tasks.core.evaluation.comparison import compare_sides
+    from tasks.core.evaluation.measures_table import measures_rows
+    from tasks.core.evaluation.raw import PAIRS, RawInputs, evaluate_raw, measures
+    from tasks.core.evaluation.sensitive_files import write_sensitive_files
+    from tasks.core.evaluation.sentences import Claim
+    from tasks.core.evaluation.synthetic import coded_synthetic
+    from tasks.core.queries import Resources
+
+    one = Resources(threads=1)
+    records, reportable, drawn = coded(path), _reported(path, length), _drawn(path, length)
+
+    def run() -> Result:
+        synthetic = coded_synthetic(drawn, records.schema)
+        found = compare_sides((records, reportable, synthetic), PAIRS, _RESOLUTION, length, one)
+        all_of_them = [*map(measures, found), measures_rows(found[1], found[0], found[2])]
+        assert all_of_them
+        return {"combinations": [int(found[0].total(name)) for name in ("reference", "compared")]}
+
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        for name in ("coded", "marginals", "files"):
+            (root / name).mkdir()
+        records.write(root / "coded")
+        marginals = count_marginals(root / "coded", root / "marginals", length, one)
+        inputs = RawInputs(root / "coded", marginals, reportable, drawn, _RESOLUTION)
+        evaluate_raw(inputs, one)
+        result = timed(run)
+        whole = timed(lambda: {"found": evaluate_raw(inputs, one)})
+        claim = Claim(is_private=False)
+        files = timed(lambda: {"n": len(write_sensitive_files(whole["found"], root / "files", "my", claim))})
+    result["records_cpu_s"] = round(float(str(whole["cpu_s"])) - float(str(result["cpu_s"])), 3)
+    result["files_cpu_s"] = round(float(str(files["cpu_s"])), 3)
+    return result
+
+
+def timed(run: Callable[[], Result]) -> Result:
+    """The result with its CPU seconds."""
+    begun = time.process_time()
+    result = run()
+    return result | {"cpu_s": time.process_time() - begun}
+
+
+if __name__ == "__main__":
+    chosen = Path(sys.argv[1]) if len(sys.argv) > 1 else adult().path
+    print(json.dumps(ours(chosen, int(sys.argv[2]) if len(sys.argv) > 2 else 3)))
