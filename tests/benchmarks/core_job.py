@@ -143,7 +143,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
         "adult", "row", "", "1", "this benchmark", EPSILON, 1e-5, 1e-6, 0.1, 0.0, EPSILON, 1, 0, ""
     )
     words = statement(measurement, facts, "benchmark")
-    inputs = ReportInputs(words, measurement, aggregates, synthetic, fidelity(aggregates, counted))
+    inputs = ReportInputs(words, schema, aggregates, measurement, synthetic, fidelity(aggregates, counted))
     (folder / "report.html").write_text(render(inputs), encoding="utf-8")
     watch.stop("navigate")
     return watch.stages

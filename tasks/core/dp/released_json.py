@@ -30,10 +30,21 @@ STATEMENT_KEYS = _words(
     excluded expected_size expected_spurious expected_spurious_share false_alarm format generator
     group_privacy guarantee half_width_95 head how identity key kind lattice law ledger length levels
     max_items measurement_sha256 mu mu_squared mu_squared_spent name neighbours noise noisy_count
-    not_covered open per_release population power privacy private public_side_channels releases
+    not_covered open per_release population power privacy private public_side_channels regime releases
     remaining_releases reporting_length rows rule sampling scale scope sd sensitivity sentence sigma
     spurious strict subject_id suppressed survivors text theorem threshold threshold_rule unit
     unused_keys value vintage why width
+    """
+)
+
+#: The privacy statement under k-anonymity (`tasks.core.anonymity.statement`).
+ANONYMITY_STATEMENT_KEYS = _words(
+    """
+    bins code_version columns combinations contract count dataset domain domain_size every_length format
+    guarantee held_length holds key kind least length levels max_items measurement_sha256 mode most name
+    not_covered oversampling private public_side_channels ratio reads_records record_limit regime
+    reporting_length resolution sentence single_counts strict subject_id synthesis tries unit unused_keys
+    value vintage why
     """
 )
 
@@ -58,8 +69,9 @@ MANIFEST_KEYS = _words(
 CONFIGURATION_KEYS = _words(
     """
     accountant bins cache_max_size cap contract_mode contribution counts_scale_factor dataset
-    dataset_is_named default delimiter delta delta_factor domains epsilon evaluate_sensitive input kind
-    max_items memory_limit_mb mode multi_value_columns number_of_records_proportion pages parallel_jobs
+    dataset_is_named default delimiter delta delta_factor domains epsilon evaluate_sensitive header
+    hold_resolution input kind max_items memory_limit_mb mode multi_value_columns
+    number_of_records_proportion output_forms oversampling_ratio oversampling_tries pages parallel_jobs
     percentile_percentage percentile_proportion population prefix protection random_seed record_limit
     regime report reporting_length reporting_resolution resources sensitive_zeros sigma_proportions
     subject_id synthesis target_number_of_records threshold_delta_share thresholds title
@@ -68,7 +80,9 @@ CONFIGURATION_KEYS = _words(
 )
 
 #: Everything that may be released.
-ALLOWED_KEYS = STATEMENT_KEYS | EVALUATION_KEYS | MANIFEST_KEYS | CONFIGURATION_KEYS
+ALLOWED_KEYS = (
+    STATEMENT_KEYS | ANONYMITY_STATEMENT_KEYS | EVALUATION_KEYS | MANIFEST_KEYS | CONFIGURATION_KEYS
+)
 
 #: Names that are forbidden elsewhere are allowed to these two: here they stand for synthetic against
 #: reported counts, and for settings.

@@ -91,6 +91,7 @@ def statement(
     content: Json = {
         "format": FORMAT,
         "private": measurement.private,
+        "regime": "differential_privacy",
         "dataset": ledger.dataset,
         "vintage": ledger.vintage,
         "population": ledger.population,
@@ -101,7 +102,7 @@ def statement(
         "levels": [_level(measurement, length) for length in range(1, len(measurement.levels) + 1)],
         "columns": _columns(measurement),
         "noise": law.noise(measurement),
-        "contribution": law.contribution(measurement),
+        "contribution": law.contribution(measurement, ledger.unit),
         "sampling": law.sampling(measurement.parameters),
         "disclosed_uniques": _disclosed_uniques(measurement, ledger),
         "group_privacy": group_guarantees(measurement) if ledger.unit == "row" else None,

@@ -59,6 +59,10 @@ SIDE_CHANNELS = (
     "The times of releases and a refusal for want of budget (exit code 3) are public: they follow from "
     "public configuration and the ledger, not from the table."
 )
+_ROWS_STAND_ALONE = (
+    "Each row stands for itself; what is kept is a keyed function of the row's own values and, among equal "
+    "rows, of which one it is, never of other rows' values."
+)
 _SCALE = "s_k = ceil(64 sigma_k sqrt(Delta_k)) / 64; sum Delta_k / s_k^2 <= mu^2"
 
 
@@ -139,7 +143,7 @@ def noise(measurement: Measurement) -> Json:
     }
 
 
-def contribution(measurement: Measurement) -> Json:
+def contribution(measurement: Measurement, unit: str) -> Json:
     """How one subject's contribution is bounded (rules 12 and 13)."""
     parameters = measurement.parameters
     rules = {
@@ -154,7 +158,9 @@ def contribution(measurement: Measurement) -> Json:
     return {
         "rule": rules[parameters.contribution],
         "width": measurement.schema.width,
-        "how": "Rows are joined per subject first; what is kept is a keyed function of the subject's own "
+        "how": _ROWS_STAND_ALONE
+        if unit == "row"
+        else "Rows are joined per subject first; what is kept is a keyed function of the subject's own "
         "items, never of other subjects or of a row's position.",
     }
 

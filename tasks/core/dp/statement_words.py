@@ -43,6 +43,15 @@ def factor(epsilon: float) -> str:
     return up(math.exp(epsilon) if epsilon < 700 else math.inf, 2)
 
 
+def _units(statement: Json) -> str:
+    """Several of what is counted."""
+    return "subjects" if statement["guarantee"]["unit"] == "subject" else "rows"
+
+
+def _whom(statement: Json) -> str:
+    return "whom" if statement["guarantee"]["unit"] == "subject" else "which"
+
+
 def _guarantee(statement: Json) -> list[str]:
     claim = statement["guarantee"]
     attack = claim["attack"]
@@ -72,10 +81,9 @@ def _guarantee(statement: Json) -> list[str]:
 
 def _noise(statement: Json) -> list[str]:
     count = statement["noisy_count"]
-    unit = "subjects" if statement["guarantee"]["unit"] == "subject" else "rows"
     told = [
-        f"The number of {unit} is published as {whole(count['value'])}, with noise that stays within "
-        f"± {up(count['half_width_95'])} in 95 of 100 draws."
+        f"The number of {_units(statement)} is published as {whole(count['value'])}, with noise that stays "
+        f"within ± {up(count['half_width_95'])} in 95 of 100 draws."
     ]
     bars = [
         f"± {up(level['error_bar']['half_width_95'])} at length {level['length']}"
@@ -110,8 +118,8 @@ def _thresholds(statement: Json) -> list[str]:
     uniques = statement["disclosed_uniques"]
     if uniques["per_release"]:
         told.append(
-            f"The expected number of subjects of whom a value that nobody else holds is published is at most "
-            f"{up(uniques['per_release'], 2)} in this release and {up(uniques['all_releases'], 2)} over all "
+            f"The expected number of {_units(statement)} of {_whom(statement)} a value that nobody else holds is "
+            f"published is at most {up(uniques['per_release'], 2)} in this release and {up(uniques['all_releases'], 2)} over all "
             "releases so far."
         )
     return told
@@ -122,7 +130,7 @@ def _sample(statement: Json) -> list[str]:
     if sampling is None:
         return []
     return [
-        f"A random sample of about {whole(sampling['expected_size'])} subjects was counted: "
+        f"A random sample of about {whole(sampling['expected_size'])} {_units(statement)} was counted: "
         f"{sampling['rule']}. {sampling['text']}"
     ]
 

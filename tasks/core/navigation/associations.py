@@ -1,29 +1,30 @@
-"""Associations between columns: a measurement and synthetic records go in, Cramer's V comes out.
+"""Associations between columns: released pair counts and synthetic records go in, Cramer's V comes out.
 
-Noise and thresholds make columns look associated that are not, so the noisy side is an estimate that takes
-both off (`released_v`). Multi-valued columns are left out: their items are not one two-way table.
+Noise, rounding and what is not published make columns look associated that are not, so the released side is
+an estimate that takes them off (`estimated_v`). Where its counts come from is a `PairCounts`: a measurement
+(`measured_pairs`) or rounded counts (`reported_pairs`). Multi-valued columns are left out: their items are
+not one two-way table.
 """
 
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.dp.measurement import Measurement
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
 Floats = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
+Known = npt.NDArray[np.bool_]
 
 #: Columns beyond this many are not compared: their number of pairs grows with the square.
 MOST_COLUMNS = 40
 #: Of a column with more values, the most frequent are compared.
 MOST_VALUES = 300
-#: A value must be held by so many standard deviations of a pair's noise, or its cells drown in it.
-_LEAST_HELD = 4
 
 
 @dataclass(frozen=True)
@@ -32,52 +33,68 @@ class Associations:
 
     Attributes:
         columns: indices into the schema's columns, ascending.
-        noisy: (n, n), symmetric, in 0..1, from the measurement; NaN where there is no table.
+        released: (n, n), symmetric, in 0..1, from the released counts; NaN where there is no table.
         synthetic: likewise, from the records.
     """
 
     columns: tuple[int, ...]
-    noisy: Floats
+    released: Floats
     synthetic: Floats
 
 
 @dataclass(frozen=True)
 class PairTable:
-    """The two-way table of two columns, as measured.
+    """The two-way table of two columns, as released.
 
     Attributes:
-        counts: (r, c) noisy counts, 0 where nothing is known.
-        known: (r, c) whether the noisy count is known.
-        rows: (r,) noisy one-way counts.
+        counts: (r, c) released counts, 0 where nothing is known.
+        known: (r, c) whether the count is known.
+        rows: (r,) one-way counts.
         columns: (c,) likewise.
     """
 
     counts: Floats
-    known: npt.NDArray[np.bool_]
+    known: Known
     rows: Floats
     columns: Floats
 
 
-def associations(measurement: Measurement, synthetic: SyntheticRecords) -> Associations:
+class PairCounts(Protocol):
+    """Where released counts of pairs come from; a column's values have codes 1, 2, ... in its order."""
+
+    def has_pairs(self) -> bool:
+        """Whether any pair's count was released."""
+
+    def values(self, column: int) -> tuple[str, ...]:
+        """The values of a column."""
+
+    def held(self, column: int) -> tuple[Ids, Floats]:
+        """Codes of the values that enough hold, the most frequent first, at most `MOST_VALUES`; counts."""
+
+    def table(self, pair: tuple[int, int], places: tuple[Ids, Ids]) -> tuple[Floats, Known]:
+        """Counts of two columns by the places of their codes (-1: not compared), and which are known."""
+
+    def v(self, table: PairTable) -> float:
+        """Cramer's V of a table, corrected for what was done to the counts."""
+
+
+def associations(pairs: PairCounts, schema: Schema, synthetic: SyntheticRecords) -> Associations:
     """Cramer's V of the first `MOST_COLUMNS` single-valued columns, pair by pair, over the same values."""
-    schema = measurement.schema
     columns = tuple(i for i, column in enumerate(schema.columns) if not column.is_multi_valued)[:MOST_COLUMNS]
     size = len(columns)
-    noisy, drawn = np.full((size, size), np.nan), np.full((size, size), np.nan)
-    if len(measurement.levels) >= 2 and len(measurement.levels[1].counts):
-        held = [_held(measurement, column) for column in columns]
-        places = [
-            _places(codes, len(measurement.values[c])) for (codes, _), c in zip(held, columns, strict=True)
-        ]
-        records = _by_column(measurement, synthetic, columns, places)
-        pairs = _Pairs(measurement)
+    released, drawn = np.full((size, size), np.nan), np.full((size, size), np.nan)
+    if pairs.has_pairs():
+        values = [pairs.values(column) for column in columns]
+        held = [pairs.held(column) for column in columns]
+        places = [_places(codes, len(own)) for (codes, _), own in zip(held, values, strict=True)]
+        records = _by_column(dict(zip(columns, values, strict=True)), synthetic, places)
         for one, other in itertools.combinations(range(size), 2):
             counts, known = pairs.table((columns[one], columns[other]), (places[one], places[other]))
             table = PairTable(counts, known, held[one][1], held[other][1])
-            noisy[one, other] = noisy[other, one] = released_v(table, measurement)
+            released[one, other] = released[other, one] = pairs.v(table)
             seen = _counted(records[one], records[other], counts.shape)
             drawn[one, other] = drawn[other, one] = cramers_v(seen)
-    return Associations(columns, noisy, drawn)
+    return Associations(columns, released, drawn)
 
 
 def cramers_v(table: Floats) -> float:
@@ -96,45 +113,25 @@ def _v(table: Floats, rows: Floats, columns: Floats, noise: float | Floats) -> f
     return math.sqrt(min(max(phi_squared, 0.0) / (min(table.shape) - 1), 1.0))
 
 
-def released_v(table: PairTable, measurement: Measurement) -> float:
-    """Cramer's V of a measured table, corrected for noise and for what was not published.
+def estimated_v(table: PairTable, whole: float, bound: float, variance: float) -> float:
+    """Cramer's V of a released table, corrected for the spread of its counts and for what is not known.
 
-    The noise's own part of phi^2, s^2 / e_ij of each known cell, is taken off. Where only survivors are
-    known, a survivor's count is lowered by what the selection is expected to have added,
-    s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells are taken to be what
-    columns without association would have there, or the threshold where that is less: the estimate errs
-    towards no association. NaN where fewer than two values are left.
+    The spread's own part of phi^2, variance / e_ij of each known cell, is taken off. The other cells are
+    taken to be what columns without association would have there, or the bound where that is less: the
+    estimate errs towards no association.
+
+    Args:
+        table: of known and unknown cells; each side has two values or more, and some cell is known.
+        whole: the number of records, at least either side's sum.
+        bound: the most that a cell holds whose count is not known.
+        variance: of a known count around the true one.
     """
-    level = measurement.levels[1]
-    if min(table.counts.shape) < 2 or not table.known.any():
-        return float("nan")
-    whole = max(float(measurement.number_of_records), float(table.rows.sum()), float(table.columns.sum()))
     rows, columns = table.rows * (table.columns.sum() / whole), table.columns * (table.rows.sum() / whole)
     counts = table.counts
     if not table.known.all():
-        threshold = level.threshold or 0
-        lowered = np.maximum(counts - _selection(counts, threshold, level.scale), 0)
         unrelated = np.outer(rows, columns) / math.sqrt(float(rows.sum()) * float(columns.sum()))
-        counts = np.where(table.known, lowered, np.minimum(unrelated, threshold))
-    return _v(counts, rows, columns, np.where(table.known, level.scale**2, 0.0))
-
-
-def _selection(counts: Floats, threshold: int, scale: float) -> Floats:
-    """How much of each survivor's count its passing the threshold is expected to have added."""
-    above = np.minimum((threshold - 0.5 - counts) / scale, 0)
-    tails = np.array([0.5 * math.erfc(a / math.sqrt(2)) for a in above.ravel()]).reshape(above.shape)
-    added: Floats = scale * np.exp(-above * above / 2) / math.sqrt(2 * math.pi) / tails
-    return added
-
-
-def _held(measurement: Measurement, column: int) -> tuple[Ids, Floats]:
-    """Codes of a column's values that enough hold, the most frequent first, and their counts."""
-    level, least = measurement.levels[0], max(_LEAST_HELD * measurement.levels[1].scale, 1)
-    place = measurement.schema.combinations(1).index((column,))
-    mine = (level.combinations == place) & level.survives & (level.counts >= least)
-    codes, counts = level.codes[mine, 0].astype(np.int64), level.counts[mine].astype(np.float64)
-    order = np.lexsort((codes, -counts))[:MOST_VALUES]
-    return codes[order], counts[order]
+        counts = np.where(table.known, counts, np.minimum(unrelated, bound))
+    return _v(counts, rows, columns, np.where(table.known, variance, 0.0))
 
 
 def _places(codes: Ids, values: int) -> Ids:
@@ -144,44 +141,20 @@ def _places(codes: Ids, values: int) -> Ids:
     return place
 
 
-class _Pairs:
-    """Level 2 of a measurement, by combination."""
-
-    def __init__(self, measurement: Measurement) -> None:
-        self._level = measurement.levels[1]
-        self._place = {pair: place for place, pair in enumerate(measurement.schema.combinations(2))}
-
-    def table(self, pair: tuple[int, int], places: tuple[Ids, Ids]) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """Noisy counts of two columns over the values compared, and which of them are known."""
-        shape = int(places[0].max()) + 1, int(places[1].max()) + 1
-        counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
-        first, last = np.searchsorted(self._level.combinations, [self._place[pair], self._place[pair] + 1])
-        codes = self._level.codes[first:last]
-        rows, columns = places[0][codes[:, 0]], places[1][codes[:, 1]]
-        kept = (rows >= 0) & (columns >= 0)
-        counts[rows[kept], columns[kept]] = self._level.counts[first:last][kept]
-        known[rows[kept], columns[kept]] = True
-        return counts, known
-
-
 def _by_column(
-    measurement: Measurement, synthetic: SyntheticRecords, columns: tuple[int, ...], places: list[Ids]
+    values: dict[int, tuple[str, ...]], synthetic: SyntheticRecords, places: list[Ids]
 ) -> npt.NDArray[np.int32]:
     """(columns, n) places of the synthetic records' values among those compared, -1 where there is none."""
     target = np.full(len(synthetic.attributes), -1, dtype=np.int64)
     place = np.full(len(synthetic.attributes), -1, dtype=np.int64)
-    code_of = {
-        (column, value): code
-        for column in columns
-        for code, value in enumerate(measurement.values[column], 1)
-    }
-    index_of = {column: index for index, column in enumerate(columns)}
+    code_of = {(column, value): code for column, own in values.items() for code, value in enumerate(own, 1)}
+    index_of = {column: index for index, column in enumerate(values)}
     for number, attribute in enumerate(synthetic.attributes):
         code = code_of.get((attribute.column, attribute.value))
         if code is not None:
             target[number] = index_of[attribute.column]
             place[number] = places[target[number]][code]
-    table = np.full((len(columns), synthetic.number_of_records), -1, dtype=np.int32)
+    table = np.full((len(values), synthetic.number_of_records), -1, dtype=np.int32)
     for first in range(0, synthetic.number_of_records, 65536):
         bounds = synthetic.offsets[first : first + 65537]
         ids = synthetic.attribute_ids[bounds[0] : bounds[-1]]
@@ -199,10 +172,10 @@ def _counted(one: npt.NDArray[np.int32], other: npt.NDArray[np.int32], shape: tu
 
 
 def ranked(found: Associations, schema: Schema, most: int = 15) -> list[tuple[str, float, float]]:
-    """The strongest pairs by the noisy counts, as ("one × other", noisy V, synthetic V)."""
+    """The strongest pairs by the released counts, as ("one × other", released V, synthetic V)."""
     pairs = []
     for one, other in itertools.combinations(range(len(found.columns)), 2):
-        released, drawn = float(found.noisy[one, other]), float(found.synthetic[one, other])
+        released, drawn = float(found.released[one, other]), float(found.synthetic[one, other])
         if math.isfinite(released):
             names = f"{schema.columns[found.columns[one]].name} × {schema.columns[found.columns[other]].name}"
             pairs.append((names, released, drawn if math.isfinite(drawn) else 0.0))

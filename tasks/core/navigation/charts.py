@@ -18,8 +18,30 @@ class Bar:
     """One value with its two counts; None where a count is not published."""
 
     label: str
-    noisy: float | None
+    released: float | None
     synthetic: float | None
+
+
+@dataclass(frozen=True)
+class ErrorBar:
+    """Where the true count of a released one lies.
+
+    Attributes:
+        below, above: how far it may be from the released count, in records.
+        name: what the whisker is, for the legend.
+        absent: the figure of a value whose count is not published.
+    """
+
+    below: float
+    above: float
+    name: str = "95 % error bar"
+    absent: str = ""
+
+    def told(self, count: float) -> str:
+        """The range in words, after the released count."""
+        if self.below == self.above:
+            return f" ± {up(self.above)}"
+        return f" (true: {whole(round(count - self.below))} to {whole(round(count + self.above))})"
 
 
 @dataclass(frozen=True)
@@ -48,21 +70,22 @@ class Level:
     threshold: int | None
 
 
-def bars(rows: Sequence[Bar], title: str, error_bar: float | None, names: tuple[str, str]) -> str:
-    """Two counts a value, side by side, with the 95 % error bar on the first.
+def bars(rows: Sequence[Bar], title: str, error_bar: ErrorBar | None, names: tuple[str, str]) -> str:
+    """Two counts a value, side by side, with the error bar on the first.
 
     Args:
         rows: in the order to be shown.
         title: for screen readers.
-        error_bar: half width in records, or None for none.
+        error_bar: of every released count, or None for none.
         names: what the two series are.
     """
     left, right, width, pitch, top = 158, 398, 460, 30, 30
-    reach = [max(row.noisy or 0, 0) + (error_bar or 0) for row in rows] + [row.synthetic or 0 for row in rows]
+    above = error_bar.above if error_bar else 0
+    reach = [max(row.released or 0, 0) + above for row in rows] + [row.synthetic or 0 for row in rows]
     ticks = svg.nice_ticks(max(reach, default=1), 4)
     per_unit = (right - left) / ticks[-1]
     bottom = top + pitch * len(rows)
-    parts = [_legend(names, error_bar is not None)]
+    parts = [_legend(names, error_bar.name if error_bar else "")]
     for tick in ticks:
         x = left + tick * per_unit
         parts.append(svg.line(x, top - 4, x, bottom, svg.GRID))
@@ -78,13 +101,13 @@ def bars(rows: Sequence[Bar], title: str, error_bar: float | None, names: tuple[
     return svg.figure(width, bottom + 22, title, described, parts)
 
 
-def _legend(names: tuple[str, str], whisker: bool) -> str:
+def _legend(names: tuple[str, str], whisker: str) -> str:
     """What the colours mean, on one line."""
     parts = [svg.rect(0, 3, 11, 11, svg.NOISY), svg.label(16, 13, names[0], font_size=11.5)]
     x = 24 + 6.2 * len(names[0])
     if whisker:
-        parts += [_whisker(x, x + 18, 8.5), svg.label(x + 24, 13, "95 % error bar", font_size=11.5)]
-        x += 122
+        parts += [_whisker(x, x + 18, 8.5), svg.label(x + 24, 13, whisker, font_size=11.5)]
+        x += 24 + 7 * len(whisker)
     parts += [svg.rect(x, 3, 11, 11, svg.SYNTHETIC), svg.label(x + 16, 13, names[1], font_size=11.5)]
     return "".join(parts)
 
@@ -98,20 +121,24 @@ def _whisker(low: float, high: float, y: float) -> str:
 
 
 def _bar_row(
-    row: Bar, frame: tuple[float, float, float, float], error_bar: float | None, names: tuple[str, str]
+    row: Bar, frame: tuple[float, float, float, float], error_bar: ErrorBar | None, names: tuple[str, str]
 ) -> str:
     """One value: name, both bars, error bar, both numbers."""
     left, y, per_unit, width = frame
     parts = [svg.label(left - 8, y + 15, svg.shortened(row.label, 23), text_anchor="end")]
     told = [row.label]
-    if row.noisy is not None:
-        held = max(row.noisy, 0)
+    if row.released is not None:
+        held = max(row.released, 0)
         parts.append(svg.rect(left, y + 2, held * per_unit, 11, svg.NOISY))
         if error_bar:
-            low = max(held - error_bar, 0)
-            parts.append(_whisker(left + low * per_unit, left + (held + error_bar) * per_unit, y + 7.5))
-        parts.append(svg.label(width, y + 12, whole(round(row.noisy)), text_anchor="end", font_size=11))
-        told.append(f"{names[0]} {whole(round(row.noisy))}" + (f" ± {up(error_bar)}" if error_bar else ""))
+            low, high = max(held - error_bar.below, 0), held + error_bar.above
+            parts.append(_whisker(left + low * per_unit, left + high * per_unit, y + 7.5))
+        shown = whole(round(row.released))
+        parts.append(svg.label(width, y + 12, shown, text_anchor="end", font_size=11))
+        told.append(f"{names[0]} {shown}" + (error_bar.told(row.released) if error_bar else ""))
+    elif error_bar and error_bar.absent:
+        parts.append(svg.label(width, y + 12, error_bar.absent, text_anchor="end", font_size=11))
+        told.append(f"{names[0]} {error_bar.absent}")
     if row.synthetic is not None:
         parts.append(svg.rect(left, y + 15, row.synthetic * per_unit, 8, svg.SYNTHETIC))
         shown = whole(round(row.synthetic))
@@ -124,7 +151,7 @@ def two_shares(rows: Sequence[tuple[str, float, float]], title: str, names: tupl
     """Pairs of figures between 0 and 1, such as associations, as two bars each."""
     left, right, width, pitch, top = 196, 410, 460, 30, 30
     bottom = top + pitch * len(rows)
-    parts = [_legend(names, False)]
+    parts = [_legend(names, "")]
     for tick in (0, 0.25, 0.5, 0.75, 1):
         x = left + tick * (right - left)
         parts.append(svg.line(x, top - 4, x, bottom, svg.GRID))

@@ -1,6 +1,6 @@
 """Counts of every column's values: aggregates and synthetic records go in, rows of bars come out.
 
-The order is public: declared bins keep their order, all other values stand by noisy count, then by text.
+The order is public: declared bins keep their order, all other values stand by released count, then by text.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.navigation.charts import Bar
 from tasks.core.navigation.fidelity import comparable_scale
-from tasks.core.records.columns import Schema
+from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
 #: How many values of a column are drawn; the page says how many more are released.
@@ -43,13 +43,13 @@ class SingleCounts:
     """Counts of single attributes.
 
     Attributes:
-        noisy: per attribute id of the aggregates; 0 where the attribute has no published count.
+        released: per attribute id of the aggregates; 0 where the attribute has no published count.
         published: whether it has one.
         synthetic: per attribute id, times ``scale``.
         scale: see `comparable_scale`.
     """
 
-    noisy: Counts
+    released: Counts
     published: npt.NDArray[np.bool_]
     synthetic: Counts
     scale: float
@@ -58,20 +58,37 @@ class SingleCounts:
 def single_counts(aggregates: Aggregates, synthetic: SyntheticRecords) -> SingleCounts:
     """Counts of every attribute in the aggregates and, made comparable, in the synthetic records."""
     size = len(aggregates.attributes)
-    noisy, published = np.zeros(size), np.zeros(size, dtype=np.bool_)
+    released, published = np.zeros(size), np.zeros(size, dtype=np.bool_)
     if aggregates.combinations:
         ids = aggregates.combinations[0][:, 0]
-        noisy[ids], published[ids] = aggregates.counts[0], True
+        released[ids], published[ids] = aggregates.counts[0], True
     drawn = np.bincount(synthetic.attribute_ids, minlength=len(synthetic.attributes)).astype(np.float64)
     if synthetic.attributes != aggregates.attributes:
         place = {attribute.text: index for index, attribute in enumerate(synthetic.attributes)}
         held = [place.get(attribute.text) for attribute in aggregates.attributes]
         drawn = np.array([0.0 if index is None else drawn[index] for index in held])
-    scale = comparable_scale(float(noisy.sum()), float(drawn.sum()))
-    return SingleCounts(noisy, published, drawn * scale, scale)
+    scale = comparable_scale(float(released.sum()), float(drawn.sum()))
+    return SingleCounts(released, published, drawn * scale, scale)
 
 
-def column_distributions(schema: Schema, aggregates: Aggregates, counts: SingleCounts) -> list[Distribution]:
+@dataclass(frozen=True)
+class Kinds:
+    """How columns are described.
+
+    Attributes:
+        unit: what holds a column's items: ``subject`` or ``row``.
+        open: what the values of an open column are.
+        unpublished: the count of a declared value without a published one; None where it is not known.
+    """
+
+    unit: str = "subject"
+    open: str = "values read off the data, behind the threshold"
+    unpublished: float | None = 0
+
+
+def column_distributions(
+    schema: Schema, aggregates: Aggregates, counts: SingleCounts, kinds: Kinds = Kinds()
+) -> list[Distribution]:
     """One distribution a column, in file order."""
     by_column: list[dict[str, int]] = [{} for _ in schema.columns]
     for index, attribute in enumerate(aggregates.attributes):
@@ -79,40 +96,38 @@ def column_distributions(schema: Schema, aggregates: Aggregates, counts: SingleC
             by_column[attribute.column][attribute.value if attribute.item is None else attribute.item] = index
     distributions = []
     for column, held in zip(schema.columns, by_column, strict=True):
-        rows = [Bar(value, counts.noisy[index], counts.synthetic[index]) for value, index in held.items()]
-        rows += [Bar(value, 0, 0) for value in column.domain or () if value not in held]
+        rows = [Bar(value, counts.released[index], counts.synthetic[index]) for value, index in held.items()]
+        rows += [Bar(value, kinds.unpublished, 0) for value in column.domain or () if value not in held]
         ordered = column.domain if column.bins else None
         bars, more = _drawn(rows, ordered)
-        distributions.append(
-            Distribution(column.name, _kind(column.domain, column.bins, column.delimiter), bars, more)
-        )
+        distributions.append(Distribution(column.name, _kind(column, kinds), bars, more))
     return distributions
 
 
 def _drawn(rows: list[Bar], ordered: Sequence[str] | None) -> tuple[tuple[Bar, ...], int]:
     """The largest rows, in the declared order where there is one; and how many are left out."""
-    largest = sorted(rows, key=lambda row: (-(row.noisy or 0), row.label))[:SHOWN]
+    largest = sorted(rows, key=lambda row: (-(row.released or 0), row.label))[:SHOWN]
     if ordered is not None:
         place = {value: index for index, value in enumerate(ordered)}
         largest.sort(key=lambda row: place.get(row.label, len(place)))
     return tuple(largest), len(rows) - len(largest)
 
 
-def _kind(domain: Sequence[str] | None, bins: Sequence[float] | None, delimiter: str | None) -> str:
+def _kind(column: Column, kinds: Kinds) -> str:
     """What a column is, in words."""
-    several = "several items a subject, " if delimiter is not None else ""
-    if bins is not None:
-        return f"{several}numeric, in {len(domain or ())} declared bins"
-    if domain is not None:
-        return f"{several}{len(domain)} declared values"
-    return f"{several}open: values read off the data, behind the threshold"
+    several = f"several items a {kinds.unit}, " if column.is_multi_valued else ""
+    if column.bins is not None:
+        return f"{several}numeric, in {len(column.domain or ())} declared bins"
+    if column.domain is not None:
+        return f"{several}{len(column.domain)} declared values"
+    return f"{several}open: {kinds.open}"
 
 
 def visual(name: str, texts: Sequence[str], aggregates: Aggregates, counts: SingleCounts) -> Distribution:
     """A visual of the configuration: chosen attributes, written ``header:value`` (sds.md 6.2)."""
     place = {attribute.text: index for index, attribute in enumerate(aggregates.attributes)}
     rows = [
-        Bar(text, counts.noisy[place[text]], counts.synthetic[place[text]])
+        Bar(text, counts.released[place[text]], counts.synthetic[place[text]])
         for text in texts
         if text in place and counts.published[place[text]]
     ]

@@ -188,13 +188,27 @@ def density(found: Density, axes: Axes) -> str:
     return svg.figure(460, 436, axes.title, words, parts)
 
 
-def matrix(names: Sequence[str], below: Floats, above: Floats, title: str) -> str:
+@dataclass(frozen=True)
+class Sides:
+    """Associations of every two of n columns from two sources.
+
+    Attributes:
+        released: (n, n) in 0..1, NaN where there is nothing to say; drawn below the diagonal.
+        synthetic: likewise; drawn above it.
+        name: of the first source.
+    """
+
+    released: Floats
+    synthetic: Floats
+    name: str
+
+
+def matrix(names: Sequence[str], sides: Sides, title: str) -> str:
     """Associations of every two columns: one source below the diagonal, the other above it.
 
     Args:
         names: of the columns, in order.
-        below: (n, n) in 0..1, NaN where there is nothing to say.
-        above: the other source, likewise.
+        sides: both sources.
         title: for screen readers.
     """
     cell, left, top = max(34, min(54, 330 // max(len(names), 1))), 134, 104
@@ -207,10 +221,10 @@ def matrix(names: Sequence[str], below: Floats, above: Floats, title: str) -> st
     for row in range(len(names)):
         for column in range(len(names)):
             place = (left + column * cell, top + row * cell, cell)
-            source = below if row > column else above
+            source = sides.released if row > column else sides.synthetic
             parts.append(_matrix_cell(float(source[row, column]), place, row, column))
     side = len(names) * cell
-    words = "Below the diagonal the noisy counts, above it the synthetic records."
+    words = f"Below the diagonal the {sides.name}, above it the synthetic records."
     return svg.figure(left + side + 70, top + side + 4, title, words, parts)
 
 

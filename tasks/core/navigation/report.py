@@ -1,7 +1,8 @@
 """The page of a release: published figures go in, one HTML document comes out.
 
 It is made from what is released and public configuration alone, so it shows nothing that the release does
-not hold; equal inputs give equal bytes.
+not hold; equal inputs give equal bytes. What only one regime has is in `noise_sections` (differential
+privacy) and `rounding_sections` (k-anonymity).
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,13 +14,16 @@ from markupsafe import Markup
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.dp.measurement import Measurement
-from tasks.core.dp.statement import survival_curve
-from tasks.core.dp.statement_words import factor, topics
-from tasks.core.navigation import charts, distributions, plots
-from tasks.core.navigation.associations import associations, ranked
+from tasks.core.errors import InternalError
+from tasks.core.navigation import charts, distributions, noise_sections, plots, rounding_sections
+from tasks.core.navigation.associations import PairCounts, associations, ranked
 from tasks.core.navigation.distributions import Distribution, SingleCounts
 from tasks.core.navigation.fidelity import Fidelity
+from tasks.core.navigation.measured_pairs import MeasuredPairs
 from tasks.core.navigation.page import html
+from tasks.core.navigation.regimes import Regime
+from tasks.core.navigation.reported_pairs import ReportedPairs
+from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
 Json = dict[str, Any]
@@ -33,9 +37,10 @@ class ReportInputs:
     """Everything a page is made of.
 
     Attributes:
-        statement: the content of ``privacy.json``.
-        measurement: what was drawn.
+        statement: the content of ``privacy.json``, of either regime.
+        schema: the public schema.
         aggregates: the reportable aggregates.
+        measurement: what was drawn; None under k-anonymity.
         synthetic: the synthetic records; None where none were made.
         fidelity: synthetic against reportable counts; None where they were not compared.
         title: of the page; empty for the dataset's name.
@@ -44,8 +49,9 @@ class ReportInputs:
     """
 
     statement: Json
-    measurement: Measurement
+    schema: Schema
     aggregates: Aggregates
+    measurement: Measurement | None = None
     synthetic: SyntheticRecords | None = None
     fidelity: Fidelity | None = None
     title: str = ""
@@ -54,30 +60,35 @@ class ReportInputs:
 
 
 def render(inputs: ReportInputs) -> str:
-    """The page, without a time or anything else that is not in ``inputs``."""
+    """The page, without a time or anything else that is not in ``inputs``.
+
+    Raises:
+        InternalError: a measurement is missing under differential privacy, or given under k-anonymity.
+    """
     statement = inputs.statement
+    is_rounded = statement.get("regime") == "k_anonymity"
+    if is_rounded != (inputs.measurement is None):
+        raise InternalError(
+            "A page has a measurement under differential privacy, and none under k-anonymity."
+        )
+    sections = rounding_sections if is_rounded else noise_sections
+    regime = sections.regime(statement)
     synthetic = inputs.synthetic or _no_records(inputs.aggregates)
     counts = distributions.single_counts(inputs.aggregates, synthetic)
-    private = statement["private"]
     return html(
         {
             "title": inputs.title or f"{statement['dataset']}, {statement['vintage']}",
             "statement": statement,
-            "unit": "rows" if private and statement["guarantee"]["unit"] == "row" else "subjects",
-            "private": private,
-            "factor": factor(statement["guarantee"]["epsilon"]) if private else "",
-            "topics": topics(statement),
+            "regime": regime,
+            "unit": regime.units,
             "released": sum(len(found) for found in inputs.aggregates.counts),
             "records": synthetic.number_of_records if inputs.synthetic is not None else None,
             "scale": counts.scale,
-            "gauge": _budget(statement) if private else None,
-            "shares": _shares(statement),
-            "survival": _survival(statement),
-            "survival_rows": _survival_rows(statement),
-            "groups": _groups(inputs, counts),
+            **sections.context(statement, inputs.aggregates),
+            "groups": _groups(inputs, counts, regime),
             "fidelity": inputs.fidelity,
-            "fidelity_charts": _fidelity_charts(inputs),
-            **_associations(inputs, synthetic),
+            "fidelity_charts": _fidelity_charts(inputs, regime),
+            **_associations(inputs, synthetic, regime),
         }
     )
 
@@ -89,93 +100,9 @@ def _no_records(aggregates: Aggregates) -> SyntheticRecords:
     )
 
 
-def _budget(statement: Json) -> Markup:
-    ledger = statement["ledger"]
-    return Markup(charts.gauge(ledger["epsilon_spent"], ledger["epsilon_cap"], "Budget of the dataset"))
-
-
-def _measured(statement: Json) -> list[Json]:
-    """The lengths at which anything was measured."""
-    return [level for level in statement["levels"] if not level["empty"] and level["error_bar"]]
-
-
-def _shares(statement: Json) -> Markup | None:
-    """What became of the candidates of each length; a length-1 open column's is not known."""
-    rows = [
-        charts.Share(
-            f"length {level['length']}",
-            level["survivors"],
-            level["spurious"]["expected_spurious"] if level["length"] > 1 else None,
-            _not_published(level),
-        )
-        for level in _measured(statement)
-    ]
-    return Markup(charts.shares(rows, "What was published, by length")) if rows else None
-
-
-def _not_published(level: Json) -> int | None:
-    """Candidates that were not published, where a release may know it (rule 3)."""
-    if level["length"] > 1:
-        return level["suppressed"]["value"]  # type: ignore[no-any-return]
-    return None if level["open"]["columns"] else level["declared"]["suppressed"]
-
-
-def _survival_levels(statement: Json) -> list[charts.Level]:
-    return [
-        charts.Level(_length_name(level), level["scale"], level["threshold"])
-        for level in _measured(statement)
-        if level["threshold"] is not None
-    ]
-
-
-def _length_name(level: Json) -> str:
-    """A length in words; at length 1 only open columns have a threshold."""
-    return f"length {level['length']}" + (", open" if level["length"] == 1 else "")
-
-
-def _survival(statement: Json) -> Markup | None:
-    """The chance that a combination is published, by its true count, a line a length."""
-    levels = _survival_levels(statement)
-    if not levels:
-        return None
-    top = max(level.threshold + 3.5 * level.scale for level in levels if level.threshold is not None)
-    steps = sorted({max(1, round(top * part / 90)) for part in range(91)})
-    lines = [
-        plots.Curve(
-            level.label,
-            tuple(zip(map(float, steps), survival_curve(level.scale, level.threshold, steps), strict=True)),
-            mark=level.threshold,
-        )
-        for level in levels
-    ]
-    axes = plots.Axes("Chance of being published", "true count of the combination", "chance", top=1.0)
-    return Markup(plots.curves(lines, axes))
-
-
-def _survival_rows(statement: Json) -> list[tuple[str, list[int]]]:
-    """For each length the true counts that are published in 5, 50, 95 and 99.9 of 100 cases."""
-    rows = []
-    for level in _survival_levels(statement):
-        reach = [_least_count(level, chance) for chance in (0.05, 0.5, 0.95, 0.999)]
-        rows.append((level.label, reach))
-    return rows
-
-
-def _least_count(level: charts.Level, chance: float) -> int:
-    """The least true count that is published with at least this chance; by bisection."""
-    low, high = 0, int((level.threshold or 0) + 9 * level.scale) + 10
-    while low < high:
-        middle = (low + high) // 2
-        if survival_curve(level.scale, level.threshold, [middle])[0] >= chance:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def _groups(inputs: ReportInputs, counts: SingleCounts) -> list[Json]:
+def _groups(inputs: ReportInputs, counts: SingleCounts, regime: Regime) -> list[Json]:
     """The columns' charts, under the configured pages where there are any."""
-    columns = distributions.column_distributions(inputs.measurement.schema, inputs.aggregates, counts)
+    columns = distributions.column_distributions(inputs.schema, inputs.aggregates, counts, regime.kinds)
     by_name = {found.name: found for found in columns}
     chosen = {
         name: distributions.visual(name, texts, inputs.aggregates, counts)
@@ -191,18 +118,23 @@ def _groups(inputs: ReportInputs, counts: SingleCounts) -> list[Json]:
     if rest:
         groups.append(("Other columns" if groups and groups[0][0] else "", rest))
     return [
-        {"name": name, "columns": [_column(found, inputs, f"{place}-{i}") for i, found in enumerate(held)]}
+        {
+            "name": name,
+            "columns": [
+                _column(found, inputs.synthetic is not None, regime, f"{place}-{i}")
+                for i, found in enumerate(held)
+            ],
+        }
         for place, (name, held) in enumerate(groups)
     ]
 
 
-def _column(found: Distribution, inputs: ReportInputs, place: str) -> Json:
-    first = _measured(inputs.statement)[:1]
-    bar = first[0]["error_bar"]["half_width_95"] if first else None
+def _column(found: Distribution, is_drawn: bool, regime: Regime, place: str) -> Json:
     shown = found.bars
-    if inputs.synthetic is None:
-        shown = tuple(charts.Bar(row.label, row.noisy, None) for row in shown)
-    chart = charts.bars(shown, f"{found.name}: counts of its values", bar, ("noisy count", "synthetic"))
+    if not is_drawn:
+        shown = tuple(charts.Bar(row.label, row.released, None) for row in shown)
+    names = (regime.count, "synthetic")
+    chart = charts.bars(shown, f"{found.name}: counts of its values", regime.error_bar, names)
     return {
         "id": f"column-{place}",
         "name": found.name,
@@ -212,21 +144,20 @@ def _column(found: Distribution, inputs: ReportInputs, place: str) -> Json:
     }
 
 
-def _fidelity_charts(inputs: ReportInputs) -> list[Json]:
-    """Density of both counts, and the error by count with the noise beside it."""
+def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> list[Json]:
+    """Density of both counts, and the error by count beside what the protection alone may do."""
     fidelity = inputs.fidelity
     if fidelity is None or not fidelity.density.squares:
         return []
     axes = plots.Axes(
-        "Synthetic against noisy counts", "noisy count", "synthetic count", log_x=True, log_y=True
+        f"Synthetic against {regime.count}s", regime.count, "synthetic count", log_x=True, log_y=True
     )
-    bars = {level["length"]: level["error_bar"]["sd"] for level in _measured(inputs.statement)}
     lines = [
-        plots.Curve(f"length {length}", points, level=bars.get(length))
+        plots.Curve(f"length {length}", points, level=regime.spread.get(length))
         for length, points in fidelity.error_by_count
     ]
     error_axes = plots.Axes(
-        "Mean error by count", "noisy count", "mean error (records)", log_x=True, log_y=True
+        "Mean error by count", regime.count, "mean error (records)", log_x=True, log_y=True
     )
     return [
         {"chart": Markup(plots.density(fidelity.density, axes)), "what": "density"},
@@ -234,18 +165,24 @@ def _fidelity_charts(inputs: ReportInputs) -> list[Json]:
     ]
 
 
-def _associations(inputs: ReportInputs, synthetic: SyntheticRecords) -> Json:
+def _pair_counts(inputs: ReportInputs) -> PairCounts:
+    if inputs.measurement is not None:
+        return MeasuredPairs(inputs.measurement)
+    resolution = inputs.statement["guarantee"]["resolution"]
+    return ReportedPairs(inputs.aggregates, len(inputs.schema.columns), resolution)
+
+
+def _associations(inputs: ReportInputs, synthetic: SyntheticRecords, regime: Regime) -> Json:
     """The matrix and the ranked pairs."""
-    schema = inputs.measurement.schema
-    found = associations(inputs.measurement, synthetic)
-    pairs = ranked(found, schema)
+    found = associations(_pair_counts(inputs), inputs.schema, synthetic)
+    pairs = ranked(found, inputs.schema)
     context: Json = {"matrix": None, "pairs": None, "pair_rows": pairs}
     if not pairs:
         return context
-    names = [schema.columns[index].name for index in found.columns]
+    names = [inputs.schema.columns[index].name for index in found.columns]
     if len(names) <= _MATRIX_COLUMNS:
-        matrix = plots.matrix(names, found.noisy, found.synthetic, "Cramer's V of every two columns")
-        context["matrix"] = Markup(matrix)
-    chart = charts.two_shares(pairs, "Strongest associations", ("noisy counts", "synthetic"))
+        sides = plots.Sides(found.released, found.synthetic, f"{regime.count}s")
+        context["matrix"] = Markup(plots.matrix(names, sides, "Cramer's V of every two columns"))
+    chart = charts.two_shares(pairs, "Strongest associations", (f"{regime.count}s", "synthetic"))
     context["pairs"] = Markup(chart)
     return context

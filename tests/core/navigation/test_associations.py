@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats.contingency import association
 
-from tasks.core.navigation.associations import PairTable, associations, cramers_v, ranked, released_v
+from tasks.core.navigation.associations import PairTable, associations, cramers_v, ranked
+from tasks.core.navigation.measured_pairs import MeasuredPairs, measured_v
 from tests.oracles.releases import SCHEMA, records, release
 
 
@@ -29,7 +30,7 @@ def exact(one: int, other: int, number: int) -> float:
 
 def test_the_estimate_from_noisy_counts_finds_what_is_associated_and_nothing_else():
     measurement, _, synthetic = release(4000)
-    found = associations(measurement, synthetic)
+    found = associations(MeasuredPairs(measurement), SCHEMA, synthetic)
     pairs = {names: (noisy, drawn) for names, noisy, drawn in ranked(found, SCHEMA)}
     assert ranked(found, SCHEMA)[0][0] == "region × town"
     assert pairs["age × health"][0] == pytest.approx(exact(0, 5, 4000), abs=0.08)
@@ -46,10 +47,10 @@ def test_noise_alone_is_not_taken_for_association(seed):
     rows, columns = np.array([1500.0, 1300, 1200]), np.array([1400.0, 1000, 900, 700])
     noisy = np.outer(rows, columns) / 4000 + np.random.default_rng(seed).normal(0, scale, (3, 4))
     table = PairTable(noisy, np.ones((3, 4), bool), rows, columns)
-    assert released_v(table, measurement) < 0.1
+    assert measured_v(table, measurement) < 0.1
 
 
 def test_columns_without_two_values_have_no_association():
     measurement, _, _ = release(4000)
     table = PairTable(np.array([[5.0]]), np.ones((1, 1), bool), np.array([5.0]), np.array([5.0]))
-    assert np.isnan(released_v(table, measurement))
+    assert np.isnan(measured_v(table, measurement))

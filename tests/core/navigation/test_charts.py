@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tasks.core.navigation import charts
-from tasks.core.navigation.charts import Bar, Level, Share
+from tasks.core.navigation.charts import Bar, ErrorBar, Level, Share
 
 NAMES = ("noisy", "synthetic")
 
@@ -16,7 +16,7 @@ def rects(chart: str, fill: str) -> list[ET.Element]:
 
 
 def test_bars_are_as_long_as_their_counts():
-    chart = charts.bars([Bar("a", 100, 50), Bar("b", 200, 200)], "t", 20, NAMES)
+    chart = charts.bars([Bar("a", 100, 50), Bar("b", 200, 200)], "t", ErrorBar(20, 20), NAMES)
     noisy = [float(r.get("width")) for r in rects(chart, charts.svg.NOISY)][1:]
     synthetic = [float(r.get("width")) for r in rects(chart, charts.svg.SYNTHETIC)][1:]
     assert noisy[1] == pytest.approx(2 * noisy[0], rel=1e-2)
@@ -25,7 +25,7 @@ def test_bars_are_as_long_as_their_counts():
 
 
 def test_the_error_bar_reaches_as_far_as_stated_and_never_below_zero():
-    chart = charts.bars([Bar("a", 100, None), Bar("b", 10, None)], "t", 20, NAMES)
+    chart = charts.bars([Bar("a", 100, None), Bar("b", 10, None)], "t", ErrorBar(20, 20), NAMES)
     ends = [
         re.findall(r"^M([\d.]+) [\d.]+H([\d.]+)", p.get("d"))[0] for p in ET.fromstring(chart).iter("path")
     ]
@@ -36,7 +36,7 @@ def test_the_error_bar_reaches_as_far_as_stated_and_never_below_zero():
 
 
 def test_a_hostile_label_is_shown_as_text():
-    chart = charts.bars([Bar("<script>alert('x')</script>", 1, 2)], '"><svg onload=x>', 1, NAMES)
+    chart = charts.bars([Bar("<script>alert('x')</script>", 1, 2)], '"><svg onload=x>', ErrorBar(1, 1), NAMES)
     assert "<script" not in chart
     assert "<svg onload" not in chart
     ET.fromstring(chart)

@@ -52,12 +52,15 @@ def test_the_size_of_the_density_does_not_grow_with_what_it_shows():
 
 def test_the_matrix_shows_both_sources_on_their_side_of_the_diagonal():
     below, above = np.full((2, 2), 0.25), np.full((2, 2), 0.75)
-    chart = plots.matrix(["a", "b"], below, above, "t")
+    chart = plots.matrix(["a", "b"], plots.Sides(below, above, "x"), "t")
     texts = [t.text for t in ET.fromstring(chart).iter("text")]
     assert texts.count(".25") == texts.count(".75") == 1
 
 
 def test_the_matrix_leaves_what_is_not_known_empty():
     unknown = np.full((2, 2), math.nan)
-    texts = [t.text for t in ET.fromstring(plots.matrix(["a", "b"], unknown, unknown, "t")).iter("text")]
+    texts = [
+        t.text
+        for t in ET.fromstring(plots.matrix(["a", "b"], plots.Sides(unknown, unknown, "x"), "t")).iter("text")
+    ]
     assert texts == ["a", "a", "b", "b"]

@@ -67,7 +67,9 @@ def inputs(**changes) -> ReportInputs:
     measurement, aggregates, synthetic = release(600)
     body = statement(measurement, ledger_facts(), "abc123", RunChoices(measurement_sha256="ab" * 32))
     compared = fidelity(aggregates, recounted(synthetic, 3))
-    return dataclasses.replace(ReportInputs(body, measurement, aggregates, synthetic, compared), **changes)
+    return dataclasses.replace(
+        ReportInputs(body, SCHEMA, aggregates, measurement, synthetic, compared), **changes
+    )
 
 
 def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
@@ -90,7 +92,7 @@ def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
     )
     synthetic = SyntheticRecords((), (), np.zeros(1, np.int64), np.zeros(0, np.int32))
     body = statement(empty, ledger_facts(), "abc123")
-    return ReportInputs(body, empty, aggregates, synthetic, fidelity(aggregates, aggregates))
+    return ReportInputs(body, empty.schema, aggregates, empty, synthetic, fidelity(aggregates, aggregates))
 
 
 def check(text: str) -> Page:
@@ -154,7 +156,8 @@ def test_p1_true_counts_are_not_an_input_of_the_page():
     """Two tables with the same measurement give the same page: there is no way in for anything else."""
     fields = {field.name for field in dataclasses.fields(ReportInputs)}
     assert fields == {
-        "statement", "measurement", "aggregates", "synthetic", "fidelity", "title", "visuals", "pages",
+        "statement", "schema", "aggregates", "measurement", "synthetic", "fidelity", "title", "visuals",
+        "pages",
     }  # fmt: skip
 
 
@@ -181,8 +184,8 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
     )
     facts = ledger_facts(dataset=hostile, population=hostile, vintage=hostile, scope=hostile)
     given = ReportInputs(
-        statement(drawn, facts, hostile), drawn, aggregates, synthetic, fidelity(aggregates, aggregates),
-        hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
+        statement(drawn, facts, hostile), schema, aggregates, drawn, synthetic,
+        fidelity(aggregates, aggregates), hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
     )  # fmt: skip
     text = render(given)
     page = check(text)
@@ -210,7 +213,7 @@ def test_a_release_without_synthetic_records_says_so():
 def test_a_test_engines_draw_carries_a_banner():
     measurement, aggregates, _ = release(600)
     fake = dataclasses.replace(measurement, private=False)
-    page = check(render(ReportInputs(statement(fake, ledger_facts(), "x"), fake, aggregates)))
+    page = check(render(ReportInputs(statement(fake, ledger_facts(), "x"), SCHEMA, aggregates, fake)))
     assert "NOT PRIVATE" in page.text
 
 
@@ -228,7 +231,7 @@ def test_the_configured_pages_and_visuals_come_first_and_in_order():
 def test_a_row_as_unit_is_said_throughout():
     measurement, aggregates, synthetic = release(600)
     body = statement(measurement, ledger_facts(unit="row"), "x")
-    page = check(render(ReportInputs(body, measurement, aggregates, synthetic)))
+    page = check(render(ReportInputs(body, SCHEMA, aggregates, measurement, synthetic)))
     assert "Several rows of one person" in page.text
     assert "Rows (noisy)" in page.text
 

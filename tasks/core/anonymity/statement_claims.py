@@ -1,0 +1,272 @@
+"""What k-anonymity promises and what it does not, in sentences: public facts go in, sentences come out.
+
+Each sentence is a consequence of how counts are rounded (sds.md 2.2) and of the mode's invariants (sds.md
+4); tests build the table that shows each attack. *Record* is what one unit contributes: all rows of a
+subject, or one row.
+"""
+
+from dataclasses import dataclass
+
+from tasks.core.dp.figures import near, whole
+from tasks.core.errors import InternalError
+
+Json = dict[str, object]
+
+UNUSED = "accepted and unused: it has no effect on this release"
+
+
+@dataclass(frozen=True)
+class Synthesis:
+    """What the records of one mode are made from and keep.
+
+    Attributes:
+        reads_records: whether the mode reads the raw records.
+        every_length: whether every combination of any length is held by k records; otherwise only those up
+            to the reporting length.
+        equal_singles: whether each attribute is held by exactly as many synthetic records as reported.
+        ratio: how far a synthetic count may exceed the reported one; None: not limited.
+    """
+
+    reads_records: bool
+    every_length: bool
+    equal_singles: bool
+    ratio: float | None = None
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the sentences are about.
+
+    Attributes:
+        resolution: k.
+        length: R.
+        unit: ``subject`` or ``row``.
+        synthesis: of the synthetic records.
+        record_limit: only the first so many rows were read; None: all.
+    """
+
+    resolution: int
+    length: int
+    unit: str
+    synthesis: Synthesis
+    record_limit: int | None = None
+
+    @property
+    def records(self) -> str:
+        """Several of what is counted."""
+        return "rows" if self.unit == "row" else "subjects"
+
+    @property
+    def k(self) -> str:
+        """The resolution, as written."""
+        return whole(self.resolution)
+
+    @property
+    def others(self) -> str:
+        """The resolution less one, as written."""
+        return whole(self.resolution - 1)
+
+    @property
+    def up_to(self) -> str:
+        """The lengths that are counted."""
+        return "one attribute" if self.length == 1 else f"up to {self.length} attributes"
+
+
+def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, int] | None) -> Synthesis:
+    """What a mode's records are made from and keep (sds.md 4).
+
+    Raises:
+        InternalError: no mode of this name.
+    """
+    modes = {
+        "row_seeded": Synthesis(True, True, True),
+        "unseeded": Synthesis(True, True, False),
+        "value_seeded": Synthesis(True, True, True, oversampling[0] if oversampling else None),
+        "aggregate_seeded": Synthesis(hold_resolution, hold_resolution, False),
+    }
+    if mode not in modes:
+        raise InternalError(f"A statement is of a known mode of synthesis; {mode} is not one.")
+    return modes[mode]
+
+
+def counts_hold(promise: Promise) -> list[str]:
+    """What is true of the reported counts (sds.md 2.2)."""
+    if promise.resolution == 1:
+        return [
+            f"The resolution is 1: every combination of {promise.up_to} that any record holds is reported, "
+            "with its exact count. Nothing is rounded, nothing is left out, nobody is protected."
+        ]
+    k, others = promise.k, promise.others
+    return [
+        f"A combination of {promise.up_to} is reported only where at least {k} {promise.records} hold it.",
+        f"Its count is rounded down to a multiple of {k}: a reported count of c stands for a true one from "
+        f"c to c + {others}. The number of {promise.records} is rounded in the same way.",
+        f"A combination of {promise.up_to} that is not reported is held by at most {others} "
+        f"{promise.records}: possibly by none, possibly by one.",
+        f"A value that fewer than {k} {promise.records} hold stands neither among the counts nor in a "
+        "synthetic record nor in a header, unless it was declared beforehand and so is public.",
+    ]
+
+
+def records_hold(promise: Promise) -> list[str]:
+    """What is true of the synthetic records of this mode (sds.md 4.1 to 4.4)."""
+    synthesis, k = promise.synthesis, promise.k
+    if synthesis.every_length:
+        told = [
+            "Every combination of attributes in a synthetic record, of any length, is held by at least "
+            f"{k} {promise.records} of the table."
+        ]
+    else:
+        told = [
+            f"Every combination of {promise.up_to} in a synthetic record is reported, and so is held by at "
+            f"least {k} {promise.records} of the table.",
+            f"A combination of more than {promise.length} "
+            f"{'attribute' if promise.length == 1 else 'attributes'} is put together from reported parts: a "
+            f"synthetic record may hold one that fewer than {k} {promise.records} hold, or a single one, or "
+            "nobody. That a synthetic record looks like a particular person is neither confirmed nor ruled "
+            "out by it.",
+        ]
+    if synthesis.equal_singles:
+        told.append(
+            "Each single attribute is held by exactly as many synthetic records as its reported count says, "
+            "and an attribute that is not reported by none."
+        )
+    if synthesis.ratio is not None:
+        told.append(
+            "A reported combination is held by at most (1 + "
+            f"{near(synthesis.ratio)}) times as many synthetic records as reported."
+        )
+    if not synthesis.reads_records:
+        told.append(
+            "The synthetic records are drawn from the reported counts and a public seed alone: they tell "
+            "nothing of the table that the counts do not."
+        )
+    return told
+
+
+def contract(strict: bool) -> Json:
+    """Whether the data contract could have stopped the release."""
+    if strict:
+        sentence = "That this release exists shows that the raw table satisfied its contract."
+    else:
+        sentence = (
+            "Where there is a data contract, cells that broke one of its rules were blanked or replaced by a "
+            "declared value before anything was counted."
+        )
+    return {"strict": strict, "sentence": sentence}
+
+
+def side_channels(promise: Promise) -> str:
+    """What shows without being released."""
+    joined = ""
+    if promise.unit == "subject":
+        joined = ", and that no subject's rows contradict each other in a column that holds one value"
+    return (
+        f"That this release exists shows that the file could be read as its dialect says{joined}. When it "
+        "was released is public."
+    )
+
+
+def not_covered(promise: Promise) -> list[str]:
+    """What does not protect, each under a few words of its own and a colon."""
+    found = [
+        _rows(promise),
+        _nothing(promise),
+        *_attacks(promise),
+        *_records(promise),
+        *_assumptions(promise),
+    ]
+    return [sentence for sentence in found if sentence]
+
+
+def _rows(promise: Promise) -> str:
+    if promise.unit == "subject":
+        return ""
+    return (
+        f"Rows are counted, not people: no subject_id was given. {promise.k} rows of one person are enough "
+        "for a combination to be reported and for synthetic records to hold it; such a person stands alone "
+        f"in a group of {promise.k}, and nothing said here protects that person. Only where nobody has "
+        f"more than one row do at least {promise.k} rows mean at least {promise.k} people."
+    )
+
+
+def _nothing(promise: Promise) -> str:
+    if promise.resolution > 1:
+        return ""
+    return (
+        "No protection at all: with a resolution of 1 a group is one record, and a combination that a single "
+        "person holds is published as such."
+    )
+
+
+def _attacks(promise: Promise) -> list[str]:
+    """What can be concluded from rounded counts by thinking and by knowing something already."""
+    k, others, records = promise.k, promise.others, promise.records
+    return [
+        "Not differentially private: nothing bounds what may be learned of one person. There is no account "
+        "of earlier releases and no limit to further ones; two releases of the same people that are "
+        "k-anonymous each need not be so together.",
+        f"Alike in what matters: where all or nearly all of a group of {k} or more share a further value, "
+        "the counts show it, and of anybody known to be in the group that value is then known or all but "
+        "known. Where the group with that value is not reported, it is known that nearly nobody in it has "
+        "the value. All columns are treated alike; none is kept from this.",
+        f"Knowing others: somebody is hidden among {others} others only from those who do not know them. "
+        f"Who knows all the others counts them, and where their number is one short of a multiple of {k} "
+        f"reads off whether that person is one more. A group of {k} may be one family, ward or firm.",
+        f"Comparing releases: one person more can move a count by a whole step of {k}. The difference "
+        "between two vintages, between overlapping tables or parts of a table, or between one table at two "
+        "resolutions, can therefore give away what one person holds, up to the exact count.",
+        "Adding up: where every record has a value in a column, the true counts of its values add up to "
+        "that of the group. From the reported counts follow bounds on the combinations that are not "
+        "reported, and for some tables these leave one number only, so that a combination which one "
+        f"record holds is known to be there. The number of {records}, rounded too, gives such bounds for a "
+        "whole column.",
+        "What is missing: only values that are present are counted and protected. How many of a group have "
+        "no value in a column, or none of the values that are reported, can be narrowed down by "
+        "subtraction, however few they are.",
+    ]
+
+
+def _records(promise: Promise) -> list[str]:
+    """What the synthetic records give away."""
+    synthesis, k, records = promise.synthesis, promise.k, promise.records
+    if not synthesis.reads_records:
+        return [
+            f"Beyond {promise.up_to}: the resolution of {k} is not held there (see the synthetic records). A "
+            "synthetic record that equals a real one does so by chance, and can't be told from one that "
+            "does not.",
+            "The seed of synthesis is public: nothing rests on it.",
+        ]
+    return [
+        "A second release from the raw table: the synthetic records are drawn from the raw records, not "
+        f"from the reported counts. They tell of each of their combinations, also of more than "
+        f"{promise.length}, that at least {k} {records} hold it. How often attributes occur together in "
+        "them, and how many synthetic records there are, is not rounded: it follows from the exact records "
+        "and from chance, and no bound is claimed for what can be concluded from it. Each further set of "
+        "records drawn from the same table tells more.",
+        "The seed of synthesis is kept with the raw records: what holds of the records holds whatever the "
+        "seed is, but who has it can check a guess of the whole table by drawing again.",
+    ]
+
+
+def _assumptions(promise: Promise) -> list[str]:
+    """What is taken to be public or true."""
+    told = []
+    if promise.record_limit is not None:
+        told.append(
+            f"Only the first {whole(promise.record_limit)} rows of the file were read: they are no random "
+            "sample, and nothing protects by it. Who knows the order of the file knows whom the counts are "
+            "of. Where rows are joined by subject, a subject's later rows are not in it."
+        )
+    if promise.unit == "subject":
+        told.append(
+            "One subject, one id: rows are joined where the subject's id is the same. A person with several "
+            "ids counts several times."
+        )
+    return [
+        *told,
+        "Public by assumption: the input's header, that is names and order of its columns, and declared "
+        "values, bins and caps. They appear whether anybody holds them or not.",
+        "Outside: everything under sensitive/, the evaluation against the raw table too. How long the run "
+        "took and how much memory it used are not protected and are not published.",
+    ]

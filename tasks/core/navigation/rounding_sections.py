@@ -1,0 +1,67 @@
+"""What the page has under k-anonymity: statement and reported counts in, its figures by length out."""
+
+from typing import Any
+
+import numpy as np
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.anonymity.statement_words import ROWS, topics
+from tasks.core.dp.figures import whole
+from tasks.core.navigation.charts import ErrorBar
+from tasks.core.navigation.distributions import Kinds
+from tasks.core.navigation.regimes import Regime
+
+Json = dict[str, Any]
+
+
+def regime(statement: Json) -> Regime:
+    """How counts are named, and the range that each stands for."""
+    claim = statement["guarantee"]
+    k, of_rows = claim["resolution"], claim["unit"] == "row"
+    unit = "row" if of_rows else "subject"
+    bar = ErrorBar(0, k - 1, "where the true count is", f"< {whole(k)}") if k > 1 else None
+    return Regime(
+        name="k_anonymity",
+        units=f"{unit}s",
+        count="reported count",
+        error_bar=bar,
+        spread={1: float(k)} if k > 1 else {},
+        kinds=Kinds(unit, f"values that at least {whole(k)} {unit}s hold", None if k > 1 else 0),
+    )
+
+
+def context(statement: Json, aggregates: Aggregates) -> Json:
+    """The regime's own part of the template's context."""
+    k = statement["guarantee"]["resolution"]
+    return {
+        "private": False,
+        "topics": topics(statement),
+        "warnings": _warnings(statement),
+        "others": k - 1,
+        "attacks": [tuple(sentence.split(": ", 1)) for sentence in statement["not_covered"]],
+        "levels": [_level(length, counts, k) for length, counts in enumerate(aggregates.counts, start=1)],
+    }
+
+
+def _warnings(statement: Json) -> list[str]:
+    """What must be seen before anything else."""
+    claim = statement["guarantee"]
+    found = []
+    if claim["resolution"] == 1:
+        found.append(claim["holds"][0])
+    if claim["unit"] == "row":
+        found.append(ROWS.format(k=whole(claim["resolution"])))
+    return found
+
+
+def _level(length: int, counts: np.ndarray[Any, np.dtype[np.int64]], k: int) -> Json:
+    """How many combinations of a length are reported, and how large their counts are."""
+    if not len(counts):
+        return {"length": length, "combinations": 0}
+    return {
+        "length": length,
+        "combinations": len(counts),
+        "smallest": int(np.count_nonzero(counts == k)),
+        "median": int(np.sort(counts)[(len(counts) - 1) // 2]),
+        "largest": int(counts.max()),
+    }
