@@ -117,10 +117,10 @@ def _thresholds(statement: Json) -> list[str]:
             )
     uniques = statement["disclosed_uniques"]
     if uniques["per_release"]:
+        here, so_far = up(uniques["per_release"], 2), up(uniques["all_releases"], 2)
         told.append(
-            f"The expected number of {_units(statement)} of {_whom(statement)} a value that nobody else holds is "
-            f"published is at most {up(uniques['per_release'], 2)} in this release and {up(uniques['all_releases'], 2)} over all "
-            "releases so far."
+            f"The expected number of {_units(statement)} of {_whom(statement)} a value that nobody else "
+            f"holds is published is at most {here} in this release and {so_far} over all releases so far."
         )
     return told
 
