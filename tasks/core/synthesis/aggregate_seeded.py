@@ -1,7 +1,8 @@
-"""Aggregate-seeded synthesis: (reportable) aggregates in, synthetic records out, nothing else (sds.md 4.4).
+"""Aggregate-seeded synthesis: (reportable) aggregates in, synthetic records out (sds.md 4.4).
 
 Attributes join a record one by one, drawn by the reported count of what they make with it; no record
-holds a combination up to the reporting length that the aggregates don't have.
+holds a combination up to the reporting length that the aggregates don't have. On request the raw records
+are asked, too, so that none holds a longer one that fewer of them do than the resolution.
 """
 
 import math
@@ -16,8 +17,11 @@ import numpy.typing as npt
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.block_kernels import Index as RowsIndex
+from tasks.core.synthesis.holding import held_to, index_of
 from tasks.core.synthesis.index import Index, build_index
 from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.rows import Rows
 from tasks.core.synthesis.shards import Drawn, Shard
 
 #: Shards where the configuration leaves the number of threads to the machine (``parallel_jobs`` 0): a
@@ -89,6 +93,7 @@ def synthesize(
     *,
     threads: int = 1,
     progress: Progress | None = None,
+    held: Rows | None = None,
 ) -> SyntheticRecords:
     """Draw synthetic records by sds.md 4.4, in the published order (sds.md 4.0).
 
@@ -101,6 +106,8 @@ def synthesize(
         seed: any integer; names the random stream.
         threads: SDS's ``parallel_jobs``: 1 is one shard, t is t shards, 0 is 8 shards on all cores.
         progress: told the share that is done, 0 to 1, a few times a second; the last time 1.
+        held: the raw records, which at least ``held.resolution`` times must hold all that a synthetic record
+            holds; None: only what the aggregates tell is kept.
 
     Raises:
         ParameterError: threads below 0, or counts too large to be summed in 63 bits.
@@ -109,7 +116,9 @@ def synthesize(
         raise ParameterError(f"parallel_jobs must be at least 0, not {threads}.")
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
     _check_totals(index, aggregates)
-    shards = _shards(index, parameters, seed, number_of_shards(parameters, threads))
+    shards = _shards(
+        index, parameters, seed, number_of_shards(parameters, threads), index_of(held, aggregates)
+    )
     report = progress or (lambda share: None)
     if len(shards) == 1:
         _run_alone(shards[0], report)
@@ -138,7 +147,9 @@ def _check_totals(index: Index, aggregates: Aggregates) -> None:
         )
 
 
-def _shards(index: Index, parameters: AggregateSeeded, seed: int, number: int) -> list[Shard]:
+def _shards(
+    index: Index, parameters: AggregateSeeded, seed: int, number: int, held: tuple[RowsIndex, int]
+) -> list[Shard]:
     """Shards with equal parts of availability and target; the first ones take what is left over.
 
     All attributes leave over to the same shards, so that rare ones that belong together stay together.
@@ -155,6 +166,7 @@ def _shards(index: Index, parameters: AggregateSeeded, seed: int, number: int) -
             available=_part(available, shard, number),
             seed=seed,
             number=shard,
+            held=held_to(*held),
             target=None if target is None else int(_part(np.array([target]), shard, number)[0]),
         )
         for shard in range(number)

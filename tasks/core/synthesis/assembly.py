@@ -88,7 +88,7 @@ def write_wide_tsv(records: SyntheticRecords, path: Path) -> None:
     with path.open("wb") as file:
         only = len(records.headers) == 1
         file.write(("\t".join(quoted(h, alone=only) for h in records.headers) + "\n").encode())
-        for cells in _chunks(records, texts):
+        for cells in chunks(records, texts):
             columns = [pc.fill_null(texts.take(pa.array(ids, mask=ids < 0)), empty) for ids in cells]
             for line in as_lines(columns) if columns else [b"\n" * cells.shape[1]]:
                 file.write(line)
@@ -99,12 +99,12 @@ def write_wide_parquet(records: SyntheticRecords, path: Path) -> None:
     texts = pa.array([attribute.value for attribute in records.attributes], pa.string())
     schema = pa.schema([(header, pa.string()) for header in records.headers])
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for cells in _chunks(records, texts):
+        for cells in chunks(records, texts):
             columns = [texts.take(pa.array(ids, mask=ids < 0)) for ids in cells]
             writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
-def _chunks(records: SyntheticRecords, texts: pa.Array) -> Iterator[npt.NDArray[np.int32]]:
+def chunks(records: SyntheticRecords, texts: pa.Array) -> Iterator[npt.NDArray[np.int32]]:
     """Cells (headers, records) of a bounded number of records at a time: attribute ids, -1 for empty."""
     header_of = header_places(records.headers, records.attributes)
     longest = np.zeros(max(len(records.headers), 1), np.int64)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from tasks.core.synthesis.generator_kernels import below
+from tasks.core.synthesis.held_kernels import Held, begin, choose, enough_hold
 from tasks.core.synthesis.kernels import (
     FIRST_TOTAL,
     SUBSETS,
@@ -98,21 +99,44 @@ def drawn_place(supply: Supply, work: Workspace, allowed: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def draw_record(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int32]) -> int:
+def next_attribute(supply: Supply, work: Workspace, held: Held, allowed: int, beyond: bool) -> int:
+    """Draw one of the weighed candidates, or -1 if none may join.
+
+    ``beyond``: what it makes is longer than the reporting length, so that the records must be asked. One
+    that too few of them hold is put back and another drawn, which leaves the others' law as it is.
+    """
+    drawn, cumulative = work.drawn, work.cumulative
+    while allowed > 0:
+        place = drawn_place(supply, work, allowed)
+        chosen = int(drawn[place])
+        if not beyond or held.resolution == 0 or enough_hold(held, chosen):
+            return chosen
+        weight = cumulative[place] - (cumulative[place - 1] if place else 0)
+        allowed -= 1
+        for i in range(place, allowed):
+            drawn[i], cumulative[i] = drawn[i + 1], cumulative[i + 1] - weight
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def draw_record(law: Law, supply: Supply, work: Workspace, held: Held, record: npt.NDArray[np.int32]) -> int:
     """Draw one record into ``record``; returns its size, or -1 if the workspace is too small for it."""
     supply.now[SUBSETS] = 0
     size, chosen = 0, first_attribute(supply)
+    begin(held)
     while size + 1 < len(law.lower):
         record[size] = chosen
         size += 1
+        if held.resolution:
+            choose(held, chosen)
         accept(law, supply, work, chosen, size)
         if law.reporting_length == 1:
             allowed = weigh_alone(law, supply, work, record[:size])
         else:
             allowed = weigh(law, supply, work, size)
-        if allowed == 0:
+        chosen = next_attribute(supply, work, held, allowed, size >= law.reporting_length)
+        if chosen < 0:
             return size
-        chosen = int(work.drawn[drawn_place(supply, work, allowed)])
     return -1
 
 
@@ -128,6 +152,7 @@ def draw_records(
     law: Law,
     supply: Supply,
     work: Workspace,
+    held: Held,
     sizes: npt.NDArray[np.int32],
     attribute_ids: npt.NDArray[np.int32],
 ) -> tuple[int, int, int]:
@@ -146,7 +171,7 @@ def draw_records(
             return EXHAUSTED, records, used
         copy_words(supply.random, state)
         record = attribute_ids[used : used + law.longest]
-        size = draw_record(law, supply, work, record)
+        size = draw_record(law, supply, work, held, record)
         if size < 0:
             copy_words(state, supply.random)
             return RECORD_TOO_LONG, records, used

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from tasks.core.errors import InternalError
 from tasks.core.synthesis.drawing_kernels import EXHAUSTED, RECORD_TOO_LONG, draw_records, fill_tree
 from tasks.core.synthesis.generator_kernels import stream
+from tasks.core.synthesis.held_kernels import Held
+from tasks.core.synthesis.holding import not_held
 from tasks.core.synthesis.index import Index
 from tasks.core.synthesis.kernels import Law, Supply, Workspace
 
@@ -120,6 +122,7 @@ class Shard:
         available: int64, by attribute: how often this shard uses each, between two resets.
         seed, number: of its random stream.
         target: how many records to draw; None: until nothing is available.
+        held: the raw records that must hold what it makes beyond the reporting length, with room of its own.
         done: the share of its work that is done, 0 to 1.
     """
 
@@ -130,6 +133,7 @@ class Shard:
     seed: int
     number: int
     target: int | None = None
+    held: Held = field(default_factory=not_held)
     done: float = 0.0
     _slices: list[Drawn] = field(default_factory=list)
     _records: int = 0
@@ -172,7 +176,7 @@ class Shard:
         sizes = np.empty(wanted, np.int32)
         ids = np.empty(wanted * _FIRST_CAPACITY + self._law.longest, np.int32)
         begun = time.monotonic()
-        ended, records, used = draw_records(self._law, self._supply, self._work, sizes, ids)
+        ended, records, used = draw_records(self._law, self._supply, self._work, self.held, sizes, ids)
         self._set_slice(time.monotonic() - begun)
         self._keep(sizes[:records].copy(), ids[:used].copy())
         if ended == RECORD_TOO_LONG:

@@ -1,0 +1,46 @@
+"""The raw records that aggregate-seeded synthesis may be held to: rows in, what its kernels ask out.
+
+Without them only combinations up to the reporting length are sure to be held by enough records.
+"""
+
+import numpy as np
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.errors import InternalError
+from tasks.core.synthesis.block_kernels import Index
+from tasks.core.synthesis.blocks import cells_of, indexed
+from tasks.core.synthesis.held_kernels import Held
+from tasks.core.synthesis.rows import Rows
+
+_NO_ROWS = Index(
+    np.empty((0, 0), np.uint16),
+    np.zeros(1, np.int64),
+    np.full(1, -1, np.int32),
+    np.zeros((0, 0), np.uint64),
+    np.zeros(2, np.int64),
+    np.empty(0, np.int32),
+)
+
+
+def index_of(rows: Rows | None, aggregates: Aggregates) -> tuple[Index, int]:
+    """The rows' index and the resolution, 0 where there are no rows.
+
+    Raises:
+        InternalError: the rows' attributes are not those of the aggregates.
+    """
+    if rows is None:
+        return _NO_ROWS, 0
+    if rows.attributes != aggregates.attributes:
+        raise InternalError("Records are held to the resolution of their own aggregates only.")
+    counts = np.append(rows.counts, 0)
+    return indexed(cells_of(rows), counts, rows.resolution), rows.resolution
+
+
+def held_to(index: Index, resolution: int) -> Held:
+    """Room for one shard beside the index that all share."""
+    return Held(index, np.zeros(index.bits.shape[1] if resolution else 0, np.uint64), resolution)
+
+
+def not_held() -> Held:
+    """Nothing is held to the raw records."""
+    return held_to(_NO_ROWS, 0)

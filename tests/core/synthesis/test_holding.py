@@ -1,0 +1,141 @@
+"""Holding the resolution beyond the reporting length: the law, the invariant, and nothing else changed."""
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.errors import InternalError
+from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+from tasks.core.synthesis.rows import Rows
+from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
+from tests.oracles.random_tables import tables
+
+SEEDS = 6000
+
+
+def held_tables(table, reporting_length: int, resolution: int) -> tuple[Aggregates, Rows, Counter]:
+    """Aggregates of at least the resolution, the rows, and every true count."""
+    headers, rows = table
+    exact = counted(rows, headers, reporting_length)
+    common = exact.counts[0] >= resolution if exact.counts else np.zeros(0, bool)
+    place = np.where(common, np.cumsum(common) - 1, -1).astype(np.int32)
+    kept = [counts >= resolution for counts in exact.counts]
+    aggregates = Aggregates(
+        exact.headers,
+        tuple(a for a, keep in zip(exact.attributes, common, strict=True) if keep),
+        len(rows) // resolution * resolution,
+        tuple(place[ids[keep]] for ids, keep in zip(exact.combinations, kept, strict=True)),
+        tuple(
+            counts[keep] // resolution * resolution for counts, keep in zip(exact.counts, kept, strict=True)
+        ),
+    )
+    number = {(a.header, a.value): i for i, a in enumerate(aggregates.attributes)}
+    ids = [[number.get((h, v), -1) for h, v in zip(headers, row, strict=True)] for row in rows]
+    columns = np.array([a.column for a in aggregates.attributes], np.int32)
+    matrix = Rows(
+        headers=aggregates.headers,
+        attributes=aggregates.attributes,
+        ids=np.array(ids, np.int32).reshape(len(rows), len(headers)),
+        slots_of=np.stack([columns, columns + 1], axis=1).reshape(-1, 2),
+        column_of=columns,
+        counts=np.array([sum(i in row for row in ids) for i in range(len(columns))], np.int64),
+        resolution=resolution,
+    )
+    true: Counter = Counter()
+    for row in ids:
+        present = [i for i in row if i >= 0]
+        for size in range(1, len(present) + 1):
+            true.update(frozenset(c) for c in combinations(present, size))
+    return aggregates, matrix, true
+
+
+@dataclass(frozen=True)
+class HeldOracle(Oracle):
+    """The law with the records asked beyond the reporting length."""
+
+    true: Counter | None = None
+    resolution: int = 1
+
+    def weight(self, record: Combination, attribute: int, used) -> int:
+        joined = record | {attribute}
+        if len(joined) > self.reporting_length and self.true[joined] < self.resolution:
+            return 0
+        return super().weight(record, attribute, used)
+
+
+def records_of(synthetic) -> list[tuple[int, ...]]:
+    bounds = zip(synthetic.offsets, synthetic.offsets[1:], strict=False)
+    return [tuple(sorted(synthetic.attribute_ids[a:b].tolist())) for a, b in bounds]
+
+
+#: Pairs that are common while their triples are not.
+TABLE = (
+    ["A", "B", "C"],
+    [*[("1", "1", "")] * 2, *[("1", "", "1")] * 2, *[("", "1", "1")] * 2, ("1", "1", "1")],
+)
+
+
+@pytest.mark.parametrize("reporting_length", [1, 2])
+def test_lists_of_records_follow_the_exact_law(reporting_length: int) -> None:
+    """Chi-square over seeds; a right law fails once in a million."""
+    aggregates, rows, true = held_tables(TABLE, reporting_length, 2)
+    base = oracle_of(aggregates)
+    oracle = HeldOracle(
+        base.counts, base.headers, reporting_length, base.percentage, False, true=true, resolution=2
+    )
+    target = 2
+    expected = oracle.distribution(target)
+    parameters = AggregateSeeded(target_number_of_records=target)
+    seen = Counter(
+        tuple(sorted(records_of(synthesize(aggregates, parameters, seed, held=rows))))
+        for seed in range(SEEDS)
+    )
+    assert set(seen) <= set(expected)
+    assert all(frozenset(range(3)) - set(record) for lists in seen for record in lists)
+    observed = np.array([seen[key] for key in expected])
+    wanted = np.array([float(chance) * SEEDS for chance in expected.values()])
+    statistic = ((observed - wanted) ** 2 / wanted).sum()
+    assert chi2.sf(statistic, len(expected) - 1) > 1e-6
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.integers(1, 3), st.integers(1, 3), st.booleans(), st.integers(0, 9))
+def test_every_combination_of_any_length_is_held_by_enough_records(
+    table, reporting_length: int, resolution: int, use_synthetic_counts: bool, seed: int
+) -> None:
+    aggregates, rows, true = held_tables(table, reporting_length, resolution)
+    parameters = AggregateSeeded(use_synthetic_counts=use_synthetic_counts)
+    for threads in (1, 3):
+        for record in records_of(synthesize(aggregates, parameters, seed, threads=threads, held=rows)):
+            assert true[frozenset(record)] >= resolution
+
+
+@settings(max_examples=30, deadline=None)
+@given(tables(), st.integers(0, 9))
+def test_at_resolution_one_only_whole_rows_bound_what_is_drawn(table, seed: int) -> None:
+    aggregates, rows, true = held_tables(table, 1, 1)
+    for record in records_of(synthesize(aggregates, AggregateSeeded(), seed, held=rows)):
+        assert true[frozenset(record)] >= 1
+
+
+def test_sparse_attributes_are_held_too() -> None:
+    """An attribute that few of many rows hold has a list instead of bits."""
+    table = [("1", "1", "1")] * 2 + [("1", "1", "")] * 150 + [("1", "", "1")] * 3 + [("", "1", "1")] * 3
+    aggregates, rows, true = held_tables((["A", "B", "C"], table), 2, 3)
+    drawn = records_of(synthesize(aggregates, AggregateSeeded(), 1, held=rows))
+    assert all(true[frozenset(record)] >= 3 for record in drawn)
+    assert any(len(record) == 3 for record in records_of(synthesize(aggregates, AggregateSeeded(), 1)))
+
+
+def test_rows_of_other_aggregates_are_refused() -> None:
+    aggregates, _, _ = held_tables(TABLE, 2, 2)
+    _, other, _ = held_tables((["A"], [("1",)] * 3), 1, 2)
+    with pytest.raises(InternalError):
+        synthesize(aggregates, AggregateSeeded(), 1, held=other)
