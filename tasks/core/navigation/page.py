@@ -52,8 +52,8 @@ def _shown(value: Any) -> Any:
     return svg.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def html(context: dict[str, Any]) -> str:
-    """The document for one context of the template ``report.html.j2``."""
+def html(context: dict[str, Any], template: str = "report.html.j2") -> str:
+    """The document for one context of a template."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
@@ -72,4 +72,4 @@ def html(context: dict[str, Any]) -> str:
         "exact": _exact,
         "symbols": symbols,
     }
-    return environment.get_template("report.html.j2").render(context)
+    return environment.get_template(template).render(context)

@@ -26,12 +26,14 @@ class Curve:
         points: (x, y), ascending in x.
         mark: an x to mark with a dotted line and a word, or None.
         level: a y to mark with a dotted line, or None.
+        look: its place among the colours; None: its place among the lines.
     """
 
     label: str
     points: tuple[tuple[float, float], ...]
     mark: float | None = None
     level: float | None = None
+    look: int | None = None
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,15 @@ def curves(lines: Sequence[Curve], axes: Axes) -> str:
     frame = _frame([point for curve in lines for point in curve.points], axes)
     parts = _axes(frame, axes)
     for index, curve in enumerate(lines):
-        parts += _curve(curve, frame, svg.SERIES[index % len(svg.SERIES)])
+        parts += _curve(curve, frame, _look(curve, index))
     parts += _names(lines, frame)
     described = f"{axes.y} against {axes.x}: {', '.join(curve.label for curve in lines)}."
     return svg.figure(470, 304, axes.title, described, parts)
+
+
+def _look(curve: Curve, index: int) -> tuple[str, str]:
+    """Colour and dash pattern of a line."""
+    return svg.SERIES[(index if curve.look is None else curve.look) % len(svg.SERIES)]
 
 
 def _frame(points: Sequence[tuple[float, float]], axes: Axes) -> _Frame:
@@ -162,7 +169,7 @@ def _names(lines: Sequence[Curve], frame: _Frame) -> list[str]:
     """The lines' names in a column at the right, each with a piece of its line."""
     parts = []
     for index, curve in enumerate(lines):
-        colour, dashes = svg.SERIES[index % len(svg.SERIES)]
+        colour, dashes = _look(curve, index)
         y = frame.upper + 12 + index * 20
         x = frame.right + 10
         parts.append(svg.line(x, y - 4, x + 20, y - 4, colour, stroke_width=2.4, stroke_dasharray=dashes))

@@ -15,8 +15,17 @@ PAPER = "#ffffff"
 NOISY = "#0b5fa5"
 NOISY_LIGHT = "#a9cbe8"
 SYNTHETIC = "#d9730d"
-#: One colour and one dash pattern a length, so that print and colour-blind readers can tell them apart.
-SERIES = (("#0b5fa5", ""), ("#d9730d", "7 3"), ("#00795c", "2 3"), ("#9c3d7c", "9 3 2 3"), ("#5a6270", "4 4"))
+#: One colour and dash pattern a length or run, so that print and colour-blind readers can tell them apart.
+SERIES = (
+    ("#0b5fa5", ""),
+    ("#d9730d", "7 3"),
+    ("#00795c", "2 3"),
+    ("#9c3d7c", "9 3 2 3"),
+    ("#5a6270", "4 4"),
+    ("#a38600", "12 3"),
+    ("#5b4bb0", "1 3"),
+    ("#8a4b20", "6 2 1 2 1 2"),
+)
 
 
 def clean(text: str) -> str:

@@ -1,0 +1,196 @@
+"""Two or more runs side by side: their figures go in, one table and one page come out.
+
+`run_figures` reads a run's folder. A figure's best value is marked where the runs are of one dataset and its
+better end is defined; what came from the raw table makes the whole comparison as sensitive as it is.
+"""
+
+import csv
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tasks.core.dp.figures import near, whole
+from tasks.core.errors import ParameterError
+from tasks.core.navigation import comparison_charts
+from tasks.core.navigation.metrics import METRICS, Metric
+from tasks.core.navigation.page import html
+from tasks.core.navigation.run_figures import RunFigures, read_run
+
+__all__ = [
+    "RunFigures",
+    "TableRow",
+    "comparison_table",
+    "read_run",
+    "render_comparison",
+    "write_comparison_tsv",
+]
+
+SETTINGS = "Settings that differ"
+RUNS = "What they are"
+
+_REGIMES = {
+    "differential_privacy": "differential privacy",
+    "k_anonymity": "k-anonymity, not differentially private",
+    "": "not recorded",
+}
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """One line of the table.
+
+    Attributes:
+        group: what it belongs to: settings, or which counts were held against which.
+        words: what it is.
+        better: ``lower`` or ``higher``; empty where neither end is better.
+        values: for each run the figure, None where there is none; of a setting always None.
+        texts: for each run what is shown; empty where there is nothing.
+        best: for each run whether no other is better.
+    """
+
+    group: str
+    words: str
+    better: str
+    values: tuple[float | None, ...]
+    texts: tuple[str, ...]
+    best: tuple[bool, ...]
+
+
+def comparison_table(runs: Sequence[RunFigures]) -> list[TableRow]:
+    """What the runs are, the settings that differ, then a row for each figure that any run has.
+
+    Raises:
+        ParameterError: fewer than two runs, or two of one label.
+    """
+    _require_runs(runs)
+    rows = [_told(RUNS, words, texts) for words, texts in _identities(runs)]
+    rows += [_told(SETTINGS, name, texts) for name, texts in _differing(runs)]
+    return rows + [
+        _measured(metric, runs)
+        for metric in METRICS
+        if any(run.figures.get(metric.key) is not None for run in runs)
+    ]
+
+
+def _require_runs(runs: Sequence[RunFigures]) -> None:
+    if len(runs) < 2:
+        raise ParameterError(
+            f"Comparing needs two or more runs, and was given {len(runs)}; give another one."
+        )
+    if len({run.label for run in runs}) < len(runs):
+        raise ParameterError("Runs that are compared need labels of their own; two have the same.")
+
+
+def _identities(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
+    """Dataset and vintage where they differ; always regime, mode and what was measured against."""
+    lines = [
+        ("dataset", tuple(run.dataset or "not recorded" for run in runs)),
+        ("vintage", tuple(run.vintage or "not recorded" for run in runs)),
+    ]
+    against = ("its own reported counts", "the raw table (sensitive)")
+    return [line for line in lines if len(set(line[1])) > 1] + [
+        ("regime", tuple(_REGIMES.get(run.regime, run.regime) for run in runs)),
+        ("synthesis mode", tuple(run.mode or "not recorded" for run in runs)),
+        ("measured against", tuple(against[run.is_raw] for run in runs)),
+    ]
+
+
+def _differing(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
+    """Settings of which not all runs that recorded any have the same; blank where a run has none."""
+    held = [dict(run.settings) for run in runs]
+    names = dict.fromkeys(itertools.chain.from_iterable(held))
+    lines = [(name, tuple(each.get(name, "") for each in held)) for name in names]
+    recorded = [bool(each) for each in held]
+    return [
+        (name, texts)
+        for name, texts in lines
+        if len({text for text, is_there in zip(texts, recorded, strict=True) if is_there}) > 1
+    ]
+
+
+def _told(group: str, words: str, texts: tuple[str, ...]) -> TableRow:
+    return TableRow(group, words, "", (None,) * len(texts), texts, (False,) * len(texts))
+
+
+def _measured(metric: Metric, runs: Sequence[RunFigures]) -> TableRow:
+    values = tuple(run.figures.get(metric.key) for run in runs)
+    known = [value for value in values if value is not None]
+    best: float | None = None
+    if metric.better and one_dataset(runs) and min(known) != max(known):
+        best = min(known) if metric.better == "lower" else max(known)
+    return TableRow(
+        group=metric.group,
+        words=metric.words,
+        better=metric.better,
+        values=values,
+        texts=tuple(_shown(value) for value in values),
+        best=tuple(value is not None and value == best for value in values),
+    )
+
+
+def one_dataset(runs: Sequence[RunFigures]) -> bool:
+    """Whether no two runs are known to be of different datasets."""
+    return len({run.dataset for run in runs if run.dataset}) <= 1
+
+
+def _shown(value: float | None) -> str:
+    if value is None:
+        return ""
+    return whole(int(value)) if value == int(value) and abs(value) < 1e15 else near(value, 4)
+
+
+def write_comparison_tsv(runs: Sequence[RunFigures], path: Path) -> None:
+    """Write the table: ``group``, ``metric``, ``better`` and a column a run; figures in full.
+
+    Quoted only where a value needs it; nothing where a run has no figure.
+
+    Raises:
+        ParameterError: see `comparison_table`.
+    """
+    rows = comparison_table(runs)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(["group", "metric", "better", *(run.label for run in runs)])
+        for row in rows:
+            cells = [
+                text if value is None else f"{value:.15g}"
+                for value, text in zip(row.values, row.texts, strict=True)
+            ]
+            writer.writerow([row.group, row.words, row.better, *cells])
+
+
+def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
+    """One self-contained HTML page; equal runs give equal bytes.
+
+    Raises:
+        ParameterError: see `comparison_table`.
+    """
+    rows = comparison_table(runs)
+    marks = comparison_charts.marks(len(runs))
+    named = [line for line in rows if line.group == RUNS]
+    figures = [row for row in rows if row.group not in (RUNS, SETTINGS)]
+    context: dict[str, Any] = {
+        "title": title,
+        "runs": list(zip(marks, runs, strict=True)),
+        "is_raw": any(run.is_raw for run in runs),
+        "is_test": any(run.is_test for run in runs),
+        "not_private": any(run.regime not in ("differential_privacy", "") for run in runs),
+        "one_dataset": one_dataset(runs),
+        "unrecorded": [mark for mark, run in zip(marks, runs, strict=True) if not run.settings],
+        "identities": named,
+        "settings": [row for row in rows if row.group == SETTINGS],
+        "groups": [(name, list(held)) for name, held in itertools.groupby(figures, lambda row: row.group)],
+        "charts": comparison_charts.charts(runs, marks),
+        "most_drawn": comparison_charts.MOST_DRAWN,
+        "definitions": _definitions(figures),
+    }
+    return html(context, "comparison.html.j2")
+
+
+def _definitions(rows: Sequence[TableRow]) -> list[tuple[str, str]]:
+    """Of the figures that are shown, each wording once."""
+    shown = {row.words for row in rows}
+    found = {metric.words: metric.about for metric in METRICS if metric.words in shown and metric.about}
+    return list(found.items())

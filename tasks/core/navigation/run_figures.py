@@ -1,0 +1,235 @@
+"""The figures of one run: a folder of a release or of a sensitive evaluation goes in, `RunFigures` comes out.
+
+A release folder holds ``MANIFEST.json``, ``privacy.json``, ``configuration.json`` and, from the evaluate
+stage, ``evaluation.json``; a sensitive one the ``evaluation.json`` of the comparison with the raw table.
+What an older or shorter run did not record is left blank.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tasks.core.errors import ParameterError
+from tasks.core.navigation.metrics import METRICS
+
+Json = dict[str, Any]
+Rows = tuple[Json, ...]
+
+#: Settings that don't make runs differ: where they ran, what they are called, how the page looks.
+_NOT_COMPARED = (
+    "dataset",
+    "dataset_is_named",
+    "vintage",
+    "prefix",
+    "output_dir",
+    "report",
+    "resources",
+    "unused_keys",
+    "input.path",
+    "input.contract",
+    "protection.regime",
+    "synthesis.mode",
+)
+
+
+@dataclass(frozen=True)
+class RunFigures:
+    """One run.
+
+    Attributes:
+        label: what it is called beside others.
+        dataset, vintage: of what; empty where it is not recorded.
+        regime: ``differential_privacy``, ``k_anonymity``, or empty where it is not recorded.
+        mode: of synthesis; empty where it is not recorded.
+        settings: (name, text) of the public configuration, in its own order.
+        figures: by a metric's key (`METRICS`); None where it was not measured.
+        by_length: a row a length (``length`` and figures), ascending.
+        by_count: a row a bin of the synthetic count (``bin`` and figures), ascending.
+        is_raw: whether figures are measured against the raw table: sensitive.
+        is_test: whether it was drawn by the seeded test engine.
+    """
+
+    label: str
+    dataset: str = ""
+    vintage: str = ""
+    regime: str = ""
+    mode: str = ""
+    settings: tuple[tuple[str, str], ...] = ()
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    by_length: Rows = ()
+    by_count: Rows = ()
+    is_raw: bool = False
+    is_test: bool = False
+
+
+def read_run(folder: Path, label: str | None = None) -> RunFigures:
+    """The figures of a release folder or of a sensitive evaluation folder.
+
+    Args:
+        folder: holds ``evaluation.json``.
+        label: None: the folder's name.
+
+    Raises:
+        ParameterError: the folder holds no evaluation, or one that can't be read.
+    """
+    path = folder / "evaluation.json"
+    if not path.is_file():
+        raise ParameterError(
+            f"Comparing needs runs that were evaluated; {folder} holds no evaluation.json. Give the folder "
+            "of a release, or of an evaluation in sensitive/; the evaluate stage writes both: marginalia run "
+            "with --evaluate."
+        )
+    evaluation = _object(path)
+    statement, manifest = _optional(folder, "privacy.json"), _optional(folder, "MANIFEST.json")
+    is_raw = isinstance(evaluation.get("synthetic"), dict)
+    configuration = _optional(folder, "configuration.json")
+    if is_raw and not configuration:
+        configuration = _optional(folder.parent, "configuration.json")
+    regime, mode = _regime_and_mode(statement, configuration)
+    found = _raw(evaluation) if is_raw else _released(evaluation)
+    return RunFigures(
+        label=label or folder.name,
+        dataset=_text(manifest.get("dataset") or statement.get("dataset") or configuration.get("dataset")),
+        vintage=_text(manifest.get("vintage") or statement.get("vintage") or configuration.get("vintage")),
+        regime=regime,
+        mode=mode,
+        settings=_settings(configuration, is_raw),
+        figures={metric.key: (found[0] | _sizes(manifest)).get(metric.key) for metric in METRICS},
+        by_length=found[1],
+        by_count=found[2],
+        is_raw=is_raw,
+        is_test=regime == "differential_privacy" and statement.get("private") is False,
+    )
+
+
+def _object(path: Path) -> Json:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"{path} must be readable JSON, and is not: make the run again.") from error
+    if not isinstance(found, dict):
+        raise ParameterError(f"{path} must hold a JSON object, and does not: make the run again.")
+    return found
+
+
+def _optional(folder: Path, name: str) -> Json:
+    return _object(folder / name) if (folder / name).is_file() else {}
+
+
+def _regime_and_mode(statement: Json, configuration: Json) -> tuple[str, str]:
+    """As the statement has them, else the configuration; releases before k-anonymity name no regime."""
+    protection, synthesis = _part(configuration, "protection"), _part(configuration, "synthesis")
+    regime = statement.get("regime") or protection.get("regime")
+    if not regime and statement:
+        regime = "differential_privacy"
+    mode = _part(statement, "synthesis").get("mode") or synthesis.get("mode")
+    return _text(regime), _text(mode)
+
+
+def _part(body: Json, name: str) -> Json:
+    found = body.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _settings(configuration: Json, is_raw: bool) -> tuple[tuple[str, str], ...]:
+    """The public configuration, flat; a seed only where the release itself holds it."""
+    found = []
+    for name, text in _flat(configuration):
+        hidden = name.endswith("random_seed") and (is_raw or not text.isdecimal())
+        if not hidden and not name.startswith(tuple(f"{each}." for each in _NOT_COMPARED)):
+            found.append((name, text))
+    return tuple((name, text) for name, text in found if name not in _NOT_COMPARED)
+
+
+def _flat(body: Json, above: str = "") -> list[tuple[str, str]]:
+    found = []
+    for key, value in body.items():
+        if isinstance(value, dict) and value:
+            found += _flat(value, f"{above}{key}.")
+        else:
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+            found.append((f"{above}{key}", text))
+    return found
+
+
+def _sizes(manifest: Json) -> dict[str, float | None]:
+    """Rows of the released tables."""
+    rows = {
+        _text(entry.get("file")): entry.get("rows")
+        for entry in manifest.get("files", [])
+        if isinstance(entry, dict)
+    }
+
+    def of(ending: str) -> float | None:
+        return next((_number(count) for file, count in rows.items() if file.endswith(ending)), None)
+
+    return {
+        "size.synthetic_records": of("_synthetic_microdata.tsv"),
+        "size.reported_combinations": of("_reportable_aggregates.tsv"),
+    }
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _named(group: str, *bodies: Json) -> dict[str, float | None]:
+    return {f"{group}.{name}": _number(value) for body in bodies for name, value in body.items()}
+
+
+def _released(evaluation: Json) -> tuple[dict[str, float | None], Rows, Rows]:
+    """Of a release's evaluation (`tasks.core.evaluation.release`)."""
+    figures = _named("released", _part(evaluation, "summary"))
+    return figures, _rows(evaluation.get("by_length"), "length"), _rows(evaluation.get("by_count"), "bin")
+
+
+def _raw(evaluation: Json) -> tuple[dict[str, float | None], Rows, Rows]:
+    """Of a sensitive evaluation (`tasks.core.evaluation.raw`)."""
+    synthetic, reportable = _part(evaluation, "synthetic"), _part(evaluation, "reportable")
+    released = _part(_part(evaluation, "synthetic_against_reportable"), "summary")
+    words = {
+        "suppressed_pct": "missed_pct",
+        "fabricated_pct": "unreported_pct",
+        "fabricated_pct_of_compared": "unreported_pct_of_synthetic",
+    }
+    figures = {
+        **_named("released", {words.get(name, name): value for name, value in released.items()}),
+        **_named("raw", _part(synthetic, "summary"), _leakage(synthetic)),
+        **_named("reported", _part(reportable, "summary")),
+        **{
+            f"raw.total_variation_{int(row['length'])}": _number(row.get("mean"))
+            for row in _rows(evaluation.get("total_variation"), "length")
+        },
+    }
+    by_length: dict[float, Json] = {}
+    for name in ("by_length", "preservation_by_length", "leakage_by_length"):
+        for row in _rows(synthetic.get(name), "length"):
+            by_length.setdefault(row["length"], {}).update(row)
+    ordered = tuple(by_length[length] for length in sorted(by_length))
+    return figures, ordered, _rows(synthetic.get("preservation_by_count"), "bin")
+
+
+def _leakage(synthetic: Json) -> Json:
+    """Over all lengths; added up where only the lengths' own are recorded."""
+    found = _part(synthetic, "leakage")
+    if found:
+        return found
+    rows = _rows(synthetic.get("leakage_by_length"), "length")
+    names = ("leaked", "leaked_anywhere")
+    return {name: sum(row[name] for row in rows) for name in names if rows and all(name in r for r in rows)}
+
+
+def _rows(value: object, key: str) -> Rows:
+    """Rows with a number under the key, ascending by it."""
+    found = (
+        [row for row in value if isinstance(row, dict) and _number(row.get(key)) is not None]
+        if isinstance(value, list)
+        else []
+    )
+    return tuple(sorted(found, key=lambda row: float(row[key])))
