@@ -215,6 +215,8 @@ def test_t15_holding_the_resolution_is_refused_under_privacy() -> None:
     text = problems(SMALLEST | {"aggregate_seeded_hold_resolution": True})
     assert text.count("\n") == 0 and "aggregate_seeded_hold_resolution reads the raw records" in text
     assert from_flat(SMALLEST | {"aggregate_seeded_hold_resolution": False}).synthesis == AggregateSeeded()
+    both = problems(SMALLEST | {"aggregate_seeded_hold_resolution": True, "reporting_length": 0})
+    assert both.count("\n") == 1 and "reads the raw records" in both
 
 
 @pytest.mark.parametrize(

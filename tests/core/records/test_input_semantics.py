@@ -1,0 +1,324 @@
+"""SDS's input semantics under k-anonymity (sds.md 1): what it does right is done, and its faults are errors.
+
+Every test goes the whole way from a file and what a configuration declares to coded records.
+"""
+
+import itertools
+import tempfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.contracts.contract import Contract
+from tasks.core.errors import InputError, ParameterError
+from tasks.core.records.decoding import decode
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.public_schema import Declarations, build_schema
+from tasks.core.records.reading import InputFile, read_headers
+from tests.oracles import loading
+from tests.oracles.contracts import contract_of
+
+CANARY = "Ottoline"
+
+
+def load(source, contract: Contract | None = None, record_limit=None, **declared):
+    """Coded records under k-anonymity."""
+    headers = read_headers(source)
+    schema = build_schema(
+        headers.names, Declarations(**declared), contract, cap_required=False, types=headers.types
+    )
+    return encode(source, schema, EncodingOptions(total=False, key=b"k", record_limit=record_limit))
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Loads a text."""
+
+    def loaded(text, contract=None, record_limit=None, delimiter=",", **declared):
+        path = tmp_path / "t.csv"
+        path.write_text(text, encoding="utf-8", newline="")
+        return load(InputFile(path, delimiter=delimiter), contract, record_limit, **declared)
+
+    return loaded
+
+
+def refused(kind, loaded, *arguments, **declared):
+    """The sentences of a refusal; fails where one could show a cell."""
+    with pytest.raises(kind) as raised:
+        loaded(*arguments, **declared)
+    assert CANARY not in f"{raised.value} {raised.value.args}"
+    return raised.value.problems
+
+
+def wide(records):
+    """Header and rows as SDS writes them: one column an item, 1 where it is held."""
+    header, cells = [], []
+    held = loading.read_back(records).records
+    for index, column in enumerate(records.schema.columns):
+        if column.is_multi_valued:
+            for value in records.values[index]:
+                header.append(f"{column.name}_{value}")
+                cells.append(["1" if value in record[index] else "" for record in held])
+        else:
+            header.append(column.name)
+            cells.append(["".join(record[index]) for record in held])
+    return header, [list(row) for row in zip(*cells, strict=True)]
+
+
+def test_1_1_every_cell_is_text(table):
+    assert [row[0] for row in wide(table("A\n1\n1.0\n01\n1e0\nTrue\n"))[1]] == [
+        "1",
+        "1.0",
+        "01",
+        "1e0",
+        "True",
+    ]
+
+
+def test_1_1_values_may_hold_tabs_lines_and_quotes(table):
+    text = 'A,B\n"x\ty","p\nq"\n"say ""so""","a,b"\n'
+    assert wide(table(text))[1] == [["x\ty", "p\nq"], ['say "so"', "a,b"]]
+    assert wide(table('A\tB\n"x\ty"\tz,w\n', delimiter="\t"))[1] == [["x\ty", "z,w"]]
+
+
+def test_1_1_blank_lines_are_skipped_and_an_empty_record_is_kept(table):
+    assert wide(table("A,B\n\nx,y\n\n,\n\n"))[1] == [["x", "y"], ["", ""]]
+
+
+@pytest.mark.parametrize(
+    "rows", [f"x,{CANARY},z\n", f"{CANARY}\n", f'x,"{CANARY}\n'], ids=["wide", "narrow", "open quote"]
+)
+def test_1_1_a_row_of_another_width_is_an_error(table, rows):
+    [found] = refused(InputError, table, "A,B\nx,y\n" + rows)
+    assert "number of cells" in found
+
+
+def test_1_1_text_that_is_not_utf_8_is_an_error(tmp_path):
+    (tmp_path / "t.csv").write_bytes(f"A,B\n{CANARY},".encode() + b"\xe9\n")
+    [found] = refused(InputError, load, InputFile(tmp_path / "t.csv"))
+    assert "UTF-8" in found
+
+
+def test_1_1_parquet_gives_what_its_text_would(tmp_path):
+    rows = {
+        "id": [1, 2, 1],
+        "A": ["x", None, None],
+        "B": [7, None, 7],
+        "C": [0, 5, 0],
+        "tags": [["p", "q"], [], ["r"]],
+    }
+    pq.write_table(pa.table(rows), tmp_path / "t.parquet")
+    found = load(InputFile(tmp_path / "t.parquet"), subject_id="ID", multi_value_columns={"Tags": ";"})
+    header, cells = wide(found)
+    assert header == ["A", "B", "C", "tags_p", "tags_q", "tags_r"]
+    assert cells == [["x", "7", "", "1", "1", "1"], ["", "", "5", "", "", ""]]
+
+
+def test_1_2_t10_columns_are_matched_trimmed_in_any_case_and_keep_file_order(table):
+    assert wide(table("A,B,C\n1,2,3\n", use_columns=(" c ", "a"))) == (["A", "C"], [["1", "3"]])
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"use_columns": ("nowhere",)},
+        {"use_columns": ("A", "nowhere")},
+        {"sensitive_zeros": ("nowhere",)},
+        {"multi_value_columns": {"nowhere": ";"}},
+        {"subject_id": "nowhere"},
+        {"subject_id": ""},
+    ],
+)
+def test_1_2_t10_an_unknown_name_is_an_error_not_ignored(table, declared):
+    [found] = refused(ParameterError, table, f"A,B\n{CANARY},1\n", **declared)
+    [key] = declared
+    assert found.startswith(f"{key} names the column ") and "does not have" in found
+
+
+def test_1_2_the_id_is_no_attribute_where_every_column_is_used(table):
+    assert wide(table("id,A\n1,x\n2,y\n", subject_id=" ID "))[0] == ["A"]
+    assert wide(table("id,A\n1,x\n", subject_id="id", use_columns=("id", "A")))[0] == ["A"]
+
+
+def test_1_2_two_columns_of_one_name_are_an_error(table):
+    [found] = refused(InputError, table, "A,B, a \nx,y,z\n")
+    assert found.startswith("Columns 1 and 3 of the input have the same name")
+
+
+@pytest.mark.parametrize(
+    ("header", "cell", "multi"),
+    [
+        ("A,A_b", f"b;{CANARY},x", ("A",)),
+        ("A_b,A", f"x,b;{CANARY}", ("A",)),
+        ("A,A_b", "b_c,c", ("A", "A_b")),
+    ],
+)
+def test_1_2_an_item_under_another_columns_header_is_an_error(table, header, cell, multi):
+    [found] = refused(InputError, table, f"{header}\n{cell}\n", multi_value_columns=dict.fromkeys(multi, ";"))
+    assert "the multi-valued column 'A" in found and "same header" in found
+
+
+def test_1_2_columns_that_could_collide_and_do_not_are_right(table):
+    found = table("A,A_b\na;c,x\nc,\n", multi_value_columns={"A": ";"})
+    assert wide(found) == (["A_a", "A_c", "A_b"], [["1", "1", "x"], ["", "1", ""]])
+
+
+ITEMS = st.lists(st.sampled_from(["a", "b", "a_b", "b_c", "c"]), max_size=3).map(";".join)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(
+    st.lists(st.sampled_from(["M", "M_a", "M_b", "M_a_b"]), min_size=1, max_size=4, unique=True),
+    st.lists(st.tuples(*[ITEMS] * 4), min_size=1, max_size=3),
+    st.sets(st.sampled_from(["M", "M_a"])),
+)
+def test_1_2_no_two_attributes_ever_share_a_header(names, rows, multi):
+    multi &= set(names)
+    held = [{name: cell.split(";") for name, cell in zip(names, row, strict=False)} for row in rows]
+    headers = [
+        {name} if name not in multi else {f"{name}_{i}" for r in held for i in r[name] if i} for name in names
+    ]
+    collide = any(a & b for a, b in itertools.combinations(headers, 2))
+    lines = [names, *([row[i] for i in range(len(names))] for row in rows)]
+    text = "".join(",".join(f'"{cell}"' for cell in line) + "\n" for line in lines)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        path.write_text(text)
+        if collide:
+            with pytest.raises(InputError, match="same header"):
+                load(InputFile(path), multi_value_columns=dict.fromkeys(multi, ";"))
+        else:
+            header = wide(load(InputFile(path), multi_value_columns=dict.fromkeys(multi, ";")))[0]
+            assert len(set(header)) == len(header)
+
+
+def test_1_3_t10_headers_and_values_are_trimmed_and_reserved_signs_replaced(table):
+    text = 'A,B,C,"D;h",E:h\n a1 ,0,c1,d3;D, a3:A \n'
+    header, rows = wide(table(text, sensitive_zeros=("b",)))
+    assert header == ["A", "B", "C", "D<semicolon>h", "E<colon>h"]
+    assert rows == [["a1", "0", "c1", "d3<semicolon>D", "a3<colon>A"]]
+    assert wide(table(text, sensitive_zeros=(" D;H ", "e:h")))[1][0][1] == ""
+
+
+def test_1_3_t10_only_the_empty_and_the_plain_zero_are_absent(table):
+    cells = ["00", "-0", "0.0", "False", "nan", "NA", "null", "0", " 0 ", '""', '" "']
+    text = "A,B\n" + "".join(f"{cell},x\n" for cell in cells)
+    assert [row[0] for row in wide(table(text))[1]] == [
+        "00",
+        "-0",
+        "0.0",
+        "False",
+        "nan",
+        "NA",
+        "null",
+        "",
+        "",
+        "",
+        "",
+    ]
+    kept = [row[0] for row in wide(table(text, sensitive_zeros=("a",)))[1]]
+    assert kept[7:] == ["0", "0", "", ""]
+
+
+def test_1_3_values_keep_their_case(table):
+    assert table("A\nx\nX\n").values == (("X", "x"),)
+
+
+def test_1_3_a_record_with_nothing_present_still_counts(table):
+    assert table("A,B\n0,\n,\nx,y\n").number_of_records == 3
+
+
+def test_1_4_t10_a_cell_is_split_before_it_is_normalised(table):
+    text = 'A,B:x;y\n"b;a ;;0; a","  v:1;w "\n,0\n0,0 \n'
+    header, rows = wide(table(text, multi_value_columns={"a": ";"}))
+    assert header == ["A_a", "A_b", "B<colon>x<semicolon>y"]
+    assert rows == [["1", "1", "v<colon>1<semicolon>w"], ["", "", ""], ["", "", ""]]
+
+
+def test_1_4_t10_sensitive_zeros_of_items(table):
+    text = "A,B\nb;a;0,0\n,0\nc,0.0\n"
+    header, rows = wide(table(text, multi_value_columns={"A": ";"}, sensitive_zeros=("a", "b")))
+    assert header == ["A_0", "A_a", "A_b", "A_c", "B"]
+    assert rows == [["1", "1", "1", "", "0"], ["", "", "", "", "0"], ["", "", "", "1", "0.0"]]
+
+
+def test_1_4_t10_items_are_joined_back_in_code_point_order(table):
+    found = decode(table("A,B\nb;a;0,0\n,0\nc,0.0\n", multi_value_columns={"A": ";"}, sensitive_zeros=("b",)))
+    assert found.to_pylist() == [{"A": "a;b", "B": "0"}, {"A": None, "B": "0"}, {"A": "c", "B": "0.0"}]
+
+
+def test_1_4_a_delimiter_may_be_long_or_empty(table):
+    assert wide(table("A\nx and y\ny\n", multi_value_columns={"A": " and "}))[1] == [["1", "1"], ["", "1"]]
+    header, rows = wide(table("A\nba b\nc0\n", multi_value_columns={"A": ""}))
+    assert header == ["A_a", "A_b", "A_c"]
+    assert rows == [["1", "1", ""], ["", "", "1"]]
+
+
+def test_1_4_a_reserved_sign_in_an_item_is_replaced(table):
+    assert wide(table("A\nx:1|y;2\n", multi_value_columns={"A": "|"}))[0] == [
+        "A_x<colon>1",
+        "A_y<semicolon>2",
+    ]
+
+
+def test_1_4_without_a_declared_cap_no_item_is_lost(table):
+    items = [f"i{number:02}" for number in range(40)]
+    found = table(f"A\n{';'.join(items)}\n", multi_value_columns={"A": ";"})
+    assert wide(found)[1] == [["1"] * 40]
+
+
+def test_1_5_t10_rows_of_a_subject_are_joined(table):
+    assert wide(table('id,A,B\n1,x,\n1,"",p\n1,0,p\n', subject_id="id"))[1] == [["x", "p"]]
+
+
+def test_1_5_items_are_united_over_a_subjects_rows(table):
+    found = table("id,A\nk,x;y\nK ,z\nm,x\n", subject_id="id", multi_value_columns={"A": ";"})
+    assert wide(found) == (["A_x", "A_y", "A_z"], [["1", "1", "1"], ["1", "", ""]])
+
+
+def test_1_5_ids_that_differ_by_case_and_space_are_one_subject(table):
+    assert table("id,A\nx,1\n X ,1\n", subject_id="id").number_of_records == 1
+
+
+def test_1_5_t10_all_columns_in_conflict_are_named_and_no_id_or_value(table):
+    text = f"id,A,B,C,D\n{CANARY},x,p,1,\ns2,x,q,2,u\n{CANARY},y,p,3,\nS2,x,q,2,{CANARY}\n"
+    [found] = refused(InputError, table, text, subject_id="id")
+    assert "'A', 'C', 'D'" in found and "'B'" not in found
+    assert "multi_value_columns" in found and "s2" not in found.lower()
+
+
+def test_1_5_t10_an_empty_id_is_an_error(table):
+    for empty in ("", " ", '" "'):
+        [found] = refused(InputError, table, f"id,A\n1,{CANARY}\n{empty},y\n", subject_id="id")
+        assert "must have a subject id" in found
+
+
+def test_1_5_an_id_of_zero_is_an_id(table):
+    assert table("id,A\n0,x\n1,y\n0,x\n", subject_id="id").number_of_records == 2
+
+
+def test_1_6_t10_the_limit_counts_raw_rows_before_they_are_joined(table):
+    text = "id,A\n1,x\n2,y\n1,\n3,z\n"
+    assert wide(table(text, subject_id="id", record_limit=2))[1] == [["x"], ["y"]]
+    assert table(text, subject_id="id", record_limit=4).number_of_records == 3
+    assert table(text, record_limit=100).number_of_records == 4
+
+
+def test_1_6_what_is_behind_the_limit_brings_no_value_and_no_conflict(table):
+    text = "id,A\n1,x\n2,y\n1,y\n,z\n"
+    assert table(text, subject_id="id", record_limit=2).values == (("x", "y"),)
+
+
+def test_a_table_without_records_is_an_error(table):
+    [found] = refused(InputError, table, "A,B\n\n\n")
+    assert "at least one record" in found
+
+
+def test_numbers_without_bins_are_values_even_where_the_contract_says_that_they_are_numbers(table):
+    contract = contract_of("      - {name: ward}\n      - {name: age, logicalType: integer}\n")
+    found = table("person,ward,age\n1,n,40\n2,n,40.0\n3,s,0\n", contract)
+    assert found.values == (("n", "s"), ("40", "40.0"))
