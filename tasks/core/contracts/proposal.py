@@ -74,12 +74,12 @@ class _Facts:
 
 
 def propose(
-    path: Path, *, contract_path: str = "contract.yaml", scratch: Path | None = None
+    table: Path | InputFile, *, contract_path: str = "contract.yaml", scratch: Path | None = None
 ) -> tuple[dict[str, Any], str]:
     """A draft for a CSV, TSV or Parquet file.
 
     Args:
-        path: the file.
+        table: the file, whose delimiter is then guessed, or the file with its declared dialect.
         contract_path: where the operator will put the contract; the configuration refers to it.
         scratch: folder that DuckDB may spill to.
 
@@ -89,7 +89,7 @@ def propose(
     Raises:
         InputError: the file can't be read as a table; the message carries no cell.
     """
-    source = InputFile(path, delimiter=propose_dialect(path))
+    source = table if isinstance(table, InputFile) else InputFile(table, delimiter=propose_dialect(table))
     headers = read_headers(source)
     names = [name for name in headers.names if name]
     failure = ""
@@ -108,7 +108,7 @@ def propose(
     configuration = _configuration(source, subject, described, contract_path)
     if unnamed:
         configuration["use_columns"] = [name for name in names if name != subject]
-    return configuration, _contract(path, subject, described)
+    return configuration, _contract(source.path, subject, described)
 
 
 def propose_dialect(path: Path) -> str:
@@ -182,6 +182,8 @@ def _configuration(
     found: dict[str, Any] = {"sensitive_microdata_path": str(source.path)}
     if not source.is_parquet:
         found["sensitive_microdata_delimiter"] = source.delimiter
+    if source.header:
+        found["sensitive_microdata_header"] = list(source.header)
     if subject is not None:
         found["subject_id"] = subject
     multi_valued = {column.name: column.delimiter for column, _ in described if column.is_multi_valued}

@@ -96,3 +96,13 @@ def test_round_edges_cover_the_range_and_can_be_bins(low: float, span: float) ->
     edges = round_edges(low, low + span)
     assert bin_problems(tuple(map(float, edges))) == []
     assert len(edges) <= 13
+
+
+def test_a_declared_header_keeps_the_first_record_out_of_the_names(tmp_path: Path) -> None:
+    (tmp_path / "t.data").write_text("".join(f"canary{i} {i}\n" for i in range(300)))
+    source = InputFile(tmp_path / "t.data", delimiter=" ", header=("word", "number"))
+    configuration, contract = propose(source)
+    assert configuration["sensitive_microdata_header"] == ["word", "number"]
+    assert configuration["sensitive_microdata_delimiter"] == " "
+    assert [column.name for column in read_contract(contract).columns] == ["word", "number"]
+    assert "canary" not in contract
