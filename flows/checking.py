@@ -3,11 +3,13 @@
 import json
 from pathlib import Path
 
+from tasks.bundles import unit_of
 from tasks.configuration import RunConfiguration
 from tasks.configuration_file import read_configuration
 from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.navigation.charts import Level, curve_text
+from tasks.core.records.reading import InputFile
 from tasks.describe import Described, describe
 from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
 from tasks.protect import nominal_charge, registration, release_name, require_unit
@@ -27,8 +29,11 @@ def check(path: Path, *, propose: bool) -> int:
     for note in described.notes:
         print(f"  note: {note}")
     _print_columns(described)
-    _print_levels(found)
-    _print_budget(configuration, described)
+    if configuration.is_private:
+        _print_levels(found)
+        _print_budget(configuration, described)
+    else:
+        _print_anonymity(configuration, described)
     _print_resources(found)
     require_room(found, Workspace.of(configuration).root)
     print("The configuration can be run.")
@@ -38,9 +43,20 @@ def check(path: Path, *, propose: bool) -> int:
 def _print_columns(described: Described) -> None:
     columns = described.schema.columns
     opened = [column.name for column in columns if column.is_open]
-    print(f"{len(columns)} columns, at most {described.schema.width} attributes a record")
-    if opened:
+    uncapped = [column.name for column in columns if not column.max_items]
+    most = f"at least {described.schema.width}" if uncapped else f"at most {described.schema.width}"
+    print(f"{len(columns)} columns, {most} attributes a record")
+    if opened and described.parameters:
         print(f"  open domains (values pass a threshold): {', '.join(opened)}")
+
+
+def _print_anonymity(configuration: RunConfiguration, described: Described) -> None:
+    length, k = described.reporting_length, configuration.reporting_resolution
+    lengths = "of all lengths" if length == -1 else f"of up to {length} attributes"
+    print(f"\nk-anonymity, not differential privacy: combinations {lengths}, counts rounded down to")
+    print(f"multiples of {k}; what fewer than {k} {unit_of(described.schema)}s hold is left out.")
+    reads = "the raw records" if configuration.synthesis.reads_records else "the rounded counts alone"
+    print(f"Synthesis: {configuration.synthesis.mode}, from {reads}.")
 
 
 def _print_levels(found: Estimate) -> None:
@@ -93,9 +109,12 @@ def _print_resources(found: Estimate) -> None:
 def _propose(path: Path) -> int:
     from tasks.core.contracts.proposal import propose
 
-    table = path
+    table: Path | InputFile = path
     if path.suffix.lower() not in _TABLES:
-        table = Path(read_configuration(path).input.path)
+        given = read_configuration(path).input
+        table = Path(given.path)
+        if given.header:
+            table = InputFile(table, delimiter=given.delimiter, header=given.header)
     print("# Drafted from the table's values, for you to read, mend and accept. Domains stay open until you")
     print("# declare them: a domain taken from the data is not public.")
     configuration, contract = propose(table)

@@ -17,8 +17,8 @@ from types import FrameType
 from typing import NoReturn
 
 from tasks.core.errors import InputError, MarginaliaError
+from tasks.stages import STAGES
 
-STAGES = ("aggregate", "generate", "evaluate", "navigate")
 _SHORT = {"aggregate": "--agg", "generate": "--gen", "evaluate": "--eval", "navigate": "--nav"}
 
 
@@ -81,6 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_ledger(commands)
     _add_publish(commands)
+    _add_batch(commands)
+    _add_compare(commands)
     demo = commands.add_parser("demo", help="run everything on a generated survey, into ./demo")
     demo.add_argument("--folder", type=Path, default=Path("demo"), help="where to work (default: demo)")
     _verbose(demo).set_defaults(action=_demo)
@@ -147,6 +149,31 @@ def _add_publish(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _verbose(publish).set_defaults(action=_publish)
 
 
+def _add_batch(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    batch = commands.add_parser(
+        "batch",
+        help="many runs from one batch file, compared by group",
+        description="One run that fails stops no other; the command then ends with 1 and the list.",
+    )
+    batch.add_argument("file", type=Path, metavar="BATCH.json")
+    _verbose(batch).set_defaults(action=_batch)
+
+
+def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="two or more runs side by side, in one table and one page",
+        description="Of releases, or of evaluations against the raw table (what then must not leave).",
+    )
+    compare.add_argument(
+        "runs", type=Path, nargs="+", metavar="FOLDER", help="a release's, or an evaluation's in sensitive/"
+    )
+    compare.add_argument(
+        "--output", type=Path, default=Path("comparison"), help="folder to write to (default: comparison)"
+    )
+    compare.set_defaults(action=_compare)
+
+
 def _verbose(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument(
         "-v", "--v", "--verbose", action="store_true", dest="verbose", help="show Prefect's log"
@@ -171,6 +198,19 @@ def _publish(options: argparse.Namespace) -> int:
         read_configuration(options.configuration), options.measurement, verbose=options.verbose
     )
     return 0
+
+
+def _batch(options: argparse.Namespace) -> int:
+    from flows import running
+
+    running.run_batch(options.file, verbose=options.verbose)
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from flows import comparing
+
+    return comparing.compare(options.runs, options.output)
 
 
 def _demo(options: argparse.Namespace) -> int:

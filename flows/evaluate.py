@@ -5,15 +5,13 @@ count (exact marginals) -> evaluate
 
 from prefect import flow
 
-from flows.measure import Measured, measuring
+from flows.measure import Measured, counting, measuring
 from flows.publish import building, work_folder
-from tasks.aggregate import count_records
 from tasks.caching import cached
 from tasks.configuration import RunConfiguration
-from tasks.evaluate import evaluate_against_raw
-from tasks.publish import Built
-from tasks.resources import query_resources
-from tasks.storage import Workspace
+from tasks.evaluate import EvaluationSettings, evaluate_against_raw
+from tasks.release_files import Built
+from tasks.storage import StoredTable, Workspace
 
 
 @flow(name="evaluate", flow_run_name="evaluate-{configuration.dataset}", persist_result=False)
@@ -23,18 +21,16 @@ def evaluate(configuration: RunConfiguration) -> str:
     measured = measuring(workspace, configuration)
     with work_folder(workspace, configuration) as work:
         built = building(workspace, configuration, measured.measurement, "generate", work)
-        return evaluating(workspace, configuration, measured, built)
+        return evaluating(workspace, configuration, measured, built).key
 
 
 def evaluating(
     workspace: Workspace, configuration: RunConfiguration, measured: Measured, built: Built
-) -> str:
+) -> StoredTable:
     """The steps of this flow on what the others made."""
-    resources = query_resources(configuration, workspace)
-    length = max(measured.described.parameters.reporting_length, 1)
-    count = cached(count_records, workspace)
-    marginals = count(workspace, measured.records, length, measured.run, resources)
+    marginals, place = measured.marginals or counting(workspace, measured), measured.place
     assert built.records is not None, "what is evaluated was generated"
     sensitive, released = (measured.records, marginals), (built.aggregates, built.records)
-    found = evaluate_against_raw(workspace, configuration, sensitive, released, measured.run, resources)
-    return found.key
+    settings = EvaluationSettings.of(configuration)
+    judge = cached(evaluate_against_raw, workspace)
+    return judge(workspace, settings, sensitive, released, place.run, place.resources)

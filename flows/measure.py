@@ -1,27 +1,45 @@
-"""Measure: the sensitive table in, one differentially private measurement out. The only flow that draws.
+"""Measure: the sensitive table in, one protected measurement out. The only flow that reads raw records.
 
-admit -> locate -> encode -> (judge the contract, if it is strict) -> protect
+    admit -> locate -> encode -> (judge the contract, if it is strict) -> protect                under DP
+             locate -> encode -> ... -> count -> round -> (generate) -> hand over      under k-anonymity
+
+Modes of synthesis that read raw records draw here, on this side.
 """
+
+from dataclasses import dataclass
 
 from prefect import flow
 
+from tasks.aggregate import count_records, describe_records
+from tasks.anonymise import generate_from_records, hand_over_counts, round_counts
 from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.contract import judge_contract
+from tasks.core.queries import Resources
 from tasks.describe import Described, describe
-from tasks.ingest import encode_records, locate_table
+from tasks.ingest import EncodingRules, encode_records, locate_table
 from tasks.naming import run_label, scheduled_date
 from tasks.progress import say
 from tasks.protect import admit_release, protect_records
+from tasks.record import keep_configuration
 from tasks.resources import query_resources
+from tasks.stages import STAGES, reaches
 from tasks.storage import StoredTable, Workspace
 
 
 @flow(name="measure", flow_run_name="measure-{configuration.dataset}", persist_result=False)
 def measure(configuration: RunConfiguration) -> str:
-    """Draw the configured release, or find it drawn; return the measurement's place in the workspace."""
+    """Make the configured measurement, or find it drawn; return its place in the workspace."""
     workspace = Workspace.of(configuration)
     return measuring(workspace, configuration).measurement.key
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the sensitive side works: a run's folder in ``sensitive/``, and what its queries may use."""
+
+    run: str
+    resources: Resources
 
 
 class Measured:
@@ -29,37 +47,82 @@ class Measured:
 
     Attributes:
         described: the public facts of the run.
+        place: where it was made.
         table: the operator's table (sensitive).
         records: the coded records (sensitive).
+        marginals: exact counts (sensitive); None where they were not needed.
         measurement: the measurement, ready to be published from.
-        run: the run's folder in ``sensitive/``, relative to it.
     """
 
-    def __init__(
-        self, described: Described, run: str, tables: tuple[StoredTable, StoredTable, StoredTable]
-    ) -> None:
-        """Args: tables: table, records, measurement."""
-        self.described, self.run = described, run
-        self.table, self.records, self.measurement = tables
+    def __init__(self, described: Described, place: Place, table: StoredTable, records: StoredTable) -> None:
+        """See the class; what is made later is None until then."""
+        self.described, self.place, self.table, self.records = described, place, table, records
+        self.marginals: StoredTable | None = None
+        self.measurement: StoredTable
 
 
-def measuring(workspace: Workspace, configuration: RunConfiguration) -> Measured:
-    """The steps of this flow."""
+def measuring(workspace: Workspace, configuration: RunConfiguration, last: str = STAGES[-1]) -> Measured:
+    """The steps of this flow, as far as a run up to ``last`` needs them."""
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
     described = describe(configuration, scheduled_date())
     for note in described.notes:
         say(note)
+    if not configuration.is_private:
+        measured = _read(workspace, configuration, described)
+        measured.measurement = _rounded(workspace, configuration, measured, last)
+        return measured
     admitted = admit_release(workspace, configuration, described)
+    measured = _read(workspace, configuration, described)
+    measured.measurement = protect_records(workspace, measured.records, described, admitted)
+    return measured
+
+
+def _read(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Measured:
+    """The table, judged if the contract is strict, as coded records."""
     run = f"{configuration.dataset}/{run_label()}"
+    keep_configuration(workspace, configuration, run)
     resources = query_resources(configuration, workspace)
     table = locate_table(workspace, described.source)
     if described.contract is not None and configuration.input.contract_mode == "strict":
         judge = cached(judge_contract, workspace)
         judge(workspace, table, described.contract, described.schema, run, resources)
-    parameters = described.parameters
-    needs_tags = parameters.contribution != "schema" or parameters.record_limit is not None
+    rules = EncodingRules.of(configuration, described.parameters)
     encode = cached(encode_records, workspace)
-    records = encode(workspace, table, described.schema, needs_tags, run, resources)
-    measurement = protect_records(workspace, records, described, admitted)
-    return Measured(described, run, (table, records, measurement))
+    records = encode(workspace, table, described.schema, rules, run, resources)
+    return Measured(described, Place(run, resources), table, records)
+
+
+def counting(workspace: Workspace, measured: Measured) -> StoredTable:
+    """Exact counts of every combination up to the reporting length."""
+    length = measured.described.reporting_length or 1
+    count = cached(count_records, workspace)
+    place = measured.place
+    measured.marginals = count(workspace, measured.records, length, place.run, place.resources)
+    return measured.marginals
+
+
+def describing(workspace: Workspace, configuration: RunConfiguration, measured: Measured) -> StoredTable:
+    """What the aggregate stage leaves in ``sensitive/``."""
+    marginals = measured.marginals or counting(workspace, measured)
+    place, resolution = measured.place, configuration.reporting_resolution
+    write = cached(describe_records, workspace)
+    return write(
+        workspace, measured.records, marginals, resolution, configuration.prefix, place.run, place.resources
+    )
+
+
+def _rounded(
+    workspace: Workspace, configuration: RunConfiguration, measured: Measured, last: str
+) -> StoredTable:
+    """Count, round down, draw the records of a mode that reads raw ones, hand over."""
+    marginals, place = counting(workspace, measured), measured.place
+    resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
+    protect = cached(round_counts, workspace)
+    aggregates = protect(workspace, marginals, resolution, place.run, place.resources)
+    records = None
+    if synthesis.reads_records and reaches(last, "generate"):
+        jobs = configuration.resources.parallel_jobs
+        generate = cached(generate_from_records, workspace)
+        records = generate(workspace, measured.records, aggregates, synthesis, resolution, jobs, place.run)
+    return hand_over_counts(workspace, configuration, measured.described, aggregates, records)

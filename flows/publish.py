@@ -5,25 +5,24 @@
 May run as another user than the measure flow.
 """
 
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
 from prefect import flow
 
+from tasks.bundles import find_measurement, require_made_as_configured
+from tasks.caching import cached_publicly
 from tasks.configuration import RunConfiguration
 from tasks.generate import generate_records, normalise_counts
-from tasks.handover import find_measurement, require_drawn_as_configured
-from tasks.leftovers import mark
 from tasks.lineage import record_lineage
+from tasks.naming import run_label
 from tasks.navigate import write_page
-from tasks.publish import Built, Release, publish_release
+from tasks.publish import Release, publish_release
 from tasks.release_evaluation import compare_with_reportable, recount_records
+from tasks.release_files import Built
+from tasks.stages import STAGES, reaches
 from tasks.statement import state_privacy
 from tasks.storage import StoredTable, Workspace
-
-STAGES = ("aggregate", "generate", "evaluate", "navigate")
 
 
 @flow(name="publish", flow_run_name="publish-{configuration.dataset}", persist_result=False)
@@ -37,7 +36,7 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     workspace = Workspace.of(configuration)
     workspace.clear_leftovers(configuration.dataset)
     found = find_measurement(workspace, configuration, measurement)
-    require_drawn_as_configured(workspace, configuration, found)
+    require_made_as_configured(workspace, configuration, found)
     with work_folder(workspace, configuration) as work:
         built = building(workspace, configuration, found, STAGES[-1], work)
         return releasing(workspace, configuration, found, built).key
@@ -45,34 +44,38 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
 
 @contextmanager
 def work_folder(workspace: Workspace, configuration: RunConfiguration) -> Iterator[str]:
-    """A folder for what is between measurement and release, relative to the workspace; gone afterwards."""
-    work = f"release/{configuration.dataset}/.work-{mark()}"
+    """A folder for what is between measurement and release, relative to the workspace.
+
+    Later runs take from it what is still current; what none has used for a week goes.
+    """
     try:
-        yield work
+        yield f"release/{configuration.dataset}/.built-{run_label()}"
     finally:
-        shutil.rmtree(workspace.root / work, ignore_errors=True)
+        workspace.clear_unused(configuration.dataset)
 
 
 def building(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
 ) -> Built:
-    """The steps up to a stage; every earlier one is run first."""
-    reached = STAGES.index(last)
-    aggregates = normalise_counts(workspace, measurement, work)
-    statement = state_privacy(workspace, configuration, measurement, aggregates, work)
-    built = Built(statement, aggregates)
-    if reached >= STAGES.index("generate"):
-        jobs = configuration.resources.parallel_jobs
-        built.records = generate_records(
-            workspace, aggregates, measurement, configuration.synthesis, jobs, work
-        )
-    if reached >= STAGES.index("evaluate") and built.records is not None:
-        built.recounted = recount_records(workspace, measurement, aggregates, built.records, work)
-        built.evaluation = compare_with_reportable(workspace, measurement, aggregates, built.recounted, work)
-    if reached >= STAGES.index("navigate"):
-        # Without what the page is not made from: Prefect would draw an edge from it.
-        shown = replace(built, evaluation=None)
-        built.report = write_page(workspace, configuration, measurement, shown, work)
+    """The steps up to a stage; every earlier one is run first, and none that is current."""
+    configuration = configuration.without_raw_seed()
+    aggregates = cached_publicly(normalise_counts, workspace)(workspace, measurement, work)
+    built = Built(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
+    if not reaches(last, "generate"):
+        return built
+    generate, jobs = cached_publicly(generate_records, workspace), configuration.resources.parallel_jobs
+    records = generate(workspace, aggregates, measurement, configuration.synthesis, jobs, work)
+    built.records = records
+    if not reaches(last, "evaluate"):
+        return built
+    recount = cached_publicly(recount_records, workspace)
+    counted = recount(workspace, measurement, aggregates, records, work)
+    compare = cached_publicly(compare_with_reportable, workspace)
+    built.recounted, built.evaluation = counted, compare(workspace, measurement, aggregates, counted, work)
+    if reaches(last, "navigate"):
+        page, counts = cached_publicly(write_page, workspace), (aggregates, counted)
+        report = configuration.report
+        built.report = page(workspace, measurement, built.statement, counts, records, report, work)
     return built
 
 
@@ -84,6 +87,7 @@ def releasing(
     sensitive: Sequence[StoredTable] = (),
 ) -> Release:
     """Put what was built in place, and record its lineage, back to the sensitive tables that are given."""
-    release = publish_release(workspace, configuration, measurement, replace(built, recounted=None))
+    configuration = configuration.without_raw_seed()
+    release = publish_release(workspace, configuration, measurement, built)
     record_lineage(workspace, configuration, list(sensitive), measurement, release)
     return release

@@ -13,14 +13,17 @@ from tasks.configuration import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.failures import unexpected
 from tasks.progress import say
+from tasks.stages import STAGES
 from tasks.storage import Workspace
+
+#: Where a run put things, relative to the workspace, by what they are.
+Places = dict[str, str]
 
 
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> None:
     """Run the whole job up to the last of the stages."""
 
-    def run() -> str:
-        from flows.publish import STAGES
+    def run() -> Places:
         from flows.showcase import showcase
 
         return showcase(configuration, max(stages, key=STAGES.index))
@@ -31,12 +34,30 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
 def run_publish(configuration: RunConfiguration, measurement: Path | None, *, verbose: bool) -> None:
     """Rebuild a release from its measurement."""
 
-    def run() -> str:
+    def run() -> Places:
         from flows.publish import publish
 
-        return publish(configuration, str(measurement) if measurement else None)
+        return {"release": publish(configuration, str(measurement) if measurement else None)}
 
     _run(configuration, run, verbose=verbose)
+
+
+def run_batch(path: Path, *, verbose: bool) -> None:
+    """Run a batch file; its problems are told before anything starts."""
+    from tasks.batch_file import read_batch
+
+    asked = read_batch(path)
+    started = time.monotonic()
+    workspace = Workspace.of(asked.runs[0].configuration)
+    with on_server(workspace, verbose=verbose) as url:
+        from flows.batch import batch
+
+        places = batch(str(path.absolute()))
+    say(f"Ran {len(asked.runs)} runs in {time.monotonic() - started:.0f} s.")
+    for group, place in places.items():
+        page = workspace.root / place / "comparison.html"
+        say(f"{group}: {page if page.exists() else workspace.root / place}")
+    say(f"The runs and their lineage: {url.removesuffix('/api')}/runs")
 
 
 def run_demo(folder: Path, *, verbose: bool) -> None:
@@ -69,27 +90,35 @@ def _demo_configuration(root: Path) -> dict[str, object]:
     return body | {key: str(value) for key, value in paths.items()}
 
 
-def _run(configuration: RunConfiguration, run: Callable[[], str], *, verbose: bool) -> None:
+def _run(configuration: RunConfiguration, run: Callable[[], Places], *, verbose: bool) -> None:
     started = time.monotonic()
+    workspace = Workspace.of(configuration)
+    with on_server(workspace, verbose=verbose) as url:
+        places = run()
+    release = workspace.root / places.pop("release")
+    say(f"Released in {time.monotonic() - started:.0f} s: {release}")
+    if (release / "report.html").exists():
+        say(f"The page: {release / 'report.html'}")
+    for stage, place in places.items():
+        say(f"Not to leave this machine, of the {stage} stage: {workspace.root / place}")
+    say(f"The run and its lineage: {url.removesuffix('/api')}/runs")
+
+
+@contextmanager
+def on_server(workspace: Workspace, *, verbose: bool) -> Iterator[str]:
+    """Prefect at work; what nobody explains becomes an error that says where its log is."""
     _quieten(verbose=verbose)
     url = server.configured_api_url() or server.ensure(say)
-    workspace = Workspace.of(configuration)
     explained: MarginaliaError | None = None
-    key = ""
     try:
         with _prefect(url):
-            key = run()
+            yield url
     except MarginaliaError:
         raise
     except Exception as error:
         explained = unexpected(workspace, error)
     if explained is not None:
         raise explained  # out here, where the unexplained one is not shown beside it
-    say(f"Released in {time.monotonic() - started:.0f} s: {workspace.root / key}")
-    report = workspace.root / key / "report.html"
-    if report.exists():
-        say(f"The page: {report}")
-    say(f"The run and its lineage: {url.removesuffix('/api')}/runs")
 
 
 def _quieten(*, verbose: bool) -> None:

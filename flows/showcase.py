@@ -3,26 +3,33 @@
 from prefect import flow
 
 from flows.evaluate import evaluating
-from flows.measure import measuring
-from flows.publish import STAGES, building, releasing, work_folder
+from flows.measure import describing, measuring
+from flows.publish import building, releasing, work_folder
 from tasks.configuration import RunConfiguration
+from tasks.stages import STAGES, reaches
 from tasks.storage import Workspace
 
 
 @flow(name="showcase", flow_run_name="showcase-{configuration.dataset}", persist_result=False)
-def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> str:
-    """Run every stage up to ``last`` and return the release's place in the workspace.
+def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[str, str]:
+    """Run every stage up to ``last``.
 
     Args:
         configuration: the run's.
         last: aggregate, generate, evaluate or navigate.
+
+    Returns:
+        Places in the workspace: ``release`` and, where it was made, ``aggregate`` and ``evaluation``.
     """
     workspace = Workspace.of(configuration)
-    measured = measuring(workspace, configuration)
+    measured = measuring(workspace, configuration, last)
     sensitive = (measured.table, measured.records)
+    places = {}
     with work_folder(workspace, configuration) as work:
         built = building(workspace, configuration, measured.measurement, last, work)
         release = releasing(workspace, configuration, measured.measurement, built, sensitive)
-        if configuration.evaluate_sensitive and STAGES.index(last) >= STAGES.index("evaluate"):
-            evaluating(workspace, configuration, measured, built)
-    return release.key
+        if configuration.evaluate_sensitive:
+            places["aggregate"] = describing(workspace, configuration, measured).key
+        if configuration.evaluate_sensitive and reaches(last, "evaluate"):
+            places["evaluation"] = evaluating(workspace, configuration, measured, built).key
+    return places | {"release": release.key}

@@ -1,27 +1,32 @@
-"""When a step before the draw may be skipped: same inputs, same parameters, same code.
+"""When a step may be skipped: same inputs, same parameters, same code.
 
-The key is an HMAC under the workspace's secret: Prefect's database sees keys, and a plain hash of a
-sensitive table would confirm a guess of its content. Nothing on or after the draw is cached this way: the
-ledger decides there (privacy.md, rule 1).
+Before the draw the key is an HMAC under the workspace's secret: Prefect's database sees keys, and a plain
+hash of a sensitive table would confirm a guess of its content. Whether a release is drawn is the ledger's
+decision alone (privacy.md, rule 1), so the draw has no key. What is made from a measurement is keyed by the
+measurement, which is protected and may be hashed by anybody.
 """
 
+import contextlib
+import hashlib
 import json
+import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from prefect import Task
-from prefect.cache_policies import CachePolicy
+from prefect.cache_policies import NO_CACHE, CachePolicy
 from prefect.context import TaskRunContext
 from prefect.serializers import Serializer
-from pydantic import BaseModel
+from pydantic import BaseModel, Secret
 
 from tasks.core.records.columns import Schema
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import StoredTable, Workspace, folder_sha256
 from tasks.version import code_hash
 
 #: Inputs that say where and with what a step runs, and nothing of what it makes.
-_WITHOUT_EFFECT = ("workspace", "run", "resources")
+_WITHOUT_EFFECT = ("workspace", "run", "work", "resources")
 
 P = ParamSpec("P")
 
@@ -43,28 +48,30 @@ class StoredTableSerializer(_Serializer):
         return json.dumps(obj.to_json(), sort_keys=True).encode()
 
     def loads(self, blob: bytes) -> StoredTable:
-        """The reference, if its folder is there."""
+        """The reference, if its folder is there and still holds what it held."""
         table = StoredTable(**json.loads(blob))
-        if not Workspace(Path(self.root)).exists(table):
+        folder = Path(self.root) / table.key
+        if not folder.is_dir() or folder_sha256(folder) != table.sha256:
             raise FileNotFoundError(table.key)
+        os.utime(folder)  # when it was last of use
         return table
 
 
 @dataclass
 class ContentPolicy(CachePolicy):
-    """Key: the step's name, the content of its inputs, the code; under the workspace's secret."""
+    """Key: the step's name, the content of its inputs, the code; hashed by ``keyed``."""
 
-    workspace: Workspace | None = None
+    keyed: Callable[[str], str] | None = None
 
     def compute_key(
         self, task_ctx: TaskRunContext, inputs: dict[str, Any], flow_parameters: dict[str, Any], **kwargs: Any
     ) -> str | None:
-        """The key, or None (no caching) without a workspace."""
-        if self.workspace is None:
+        """The key, or None (no caching) without a hash."""
+        if self.keyed is None:
             return None
         body = {name: plain(value) for name, value in sorted(inputs.items()) if name not in _WITHOUT_EFFECT}
         text = json.dumps([task_ctx.task.name, code_hash(), body], sort_keys=True)
-        return f"{task_ctx.task.name}-{self.workspace.keyed_hash(text)[:40]}"
+        return f"{task_ctx.task.name}-{self.keyed(text)[:40]}"
 
 
 def plain(value: Any) -> Any:
@@ -74,15 +81,41 @@ def plain(value: Any) -> Any:
     if isinstance(value, Schema):
         return value.to_json()
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
+        return {name: plain(getattr(value, name)) for name in type(value).model_fields}
+    if isinstance(value, Secret):
+        return value.get_secret_value()
+    if isinstance(value, tuple | list):
+        return [plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(name): plain(each) for name, each in value.items()}
     return value
 
 
 def cached(step: Task[P, StoredTable], workspace: Workspace) -> Task[P, StoredTable]:
-    """A step that is skipped when its key is known and its folder is still there."""
+    """A step on raw data that is skipped when its key is known and its folder is as it was."""
+    return _cached(step, workspace, workspace.results, workspace.keyed_hash)
+
+
+def cached_publicly(step: Task[P, StoredTable], workspace: Workspace) -> Task[P, StoredTable]:
+    """The same for a step on protected data alone; needs no access to ``sensitive/``."""
+    results = workspace.public_results
+    with contextlib.suppress(OSError):
+        results.mkdir(parents=True, exist_ok=True)
+    if not os.access(results, os.W_OK | os.X_OK):  # another user's: the step runs, and nothing is kept
+        return step.with_options(cache_policy=NO_CACHE)
+    return _cached(step, workspace, results, _hash)
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _cached(
+    step: Task[P, StoredTable], workspace: Workspace, results: Path, keyed: Callable[[str], str]
+) -> Task[P, StoredTable]:
     return step.with_options(
-        cache_policy=ContentPolicy(workspace=workspace),
+        cache_policy=ContentPolicy(keyed=keyed),
         persist_result=True,
-        result_storage=workspace.results,
+        result_storage=results,
         result_serializer=StoredTableSerializer(root=str(workspace.root)),
     )

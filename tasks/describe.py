@@ -10,11 +10,11 @@ from pathlib import Path
 from tasks.configuration import RunConfiguration
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema
-from tasks.core.records.public_schema import Declarations, build_schema
+from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
 from tasks.core.records.reading import Headers, InputFile, read_headers
-from tasks.parameters import dp_parameters
+from tasks.parameters import dp_parameters, reporting_length
 
 #: Where neither configuration nor schedule gives a label.
 UNDATED = "undated"
@@ -28,7 +28,8 @@ class Described:
         source: the input file and its dialect.
         contract: the data contract, if there is one.
         schema: the public schema.
-        parameters: of the release.
+        reporting_length: at most the schema's width, where that is known; -1: as long as the records are.
+        parameters: of the draw; None under k-anonymity, where nothing is drawn.
         vintage: the label of the release.
         notes: sentences that the person who runs it should read.
     """
@@ -36,9 +37,21 @@ class Described:
     source: InputFile
     contract: Contract | None
     schema: Schema
-    parameters: DpParameters
+    reporting_length: int
+    parameters: DpParameters | None
     vintage: str
     notes: tuple[str, ...]
+
+    @property
+    def drawn(self) -> DpParameters:
+        """The parameters of the draw.
+
+        Raises:
+            InternalError: nothing is drawn.
+        """
+        if self.parameters is None:
+            raise InternalError("Under k-anonymity nothing is drawn.")
+        return self.parameters
 
 
 def describe(configuration: RunConfiguration, scheduled: str | None = None) -> Described:
@@ -52,16 +65,24 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
         ParameterError: any public fact that makes the run impossible.
     """
     table = configuration.input
-    source = InputFile(Path(table.path), delimiter=table.delimiter)
+    source = InputFile(Path(table.path), delimiter=table.delimiter, header=table.header)
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = read_headers(source)
     _require_split(headers, source, configuration)
     schema = build_schema(
-        headers.names, declarations(configuration), contract, cap_required=True, types=headers.types
+        headers.names,
+        declarations(configuration),
+        contract,
+        cap_required=configuration.is_private,
+        types=headers.types,
     )
     vintage = configuration.vintage or scheduled or UNDATED
-    parameters = dp_parameters(configuration, schema)
-    return Described(source, contract, schema, parameters, vintage, _notes(configuration, schema, vintage))
+    parameters = dp_parameters(configuration, schema) if configuration.is_private else None
+    length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
+    notes = _notes(configuration, schema, vintage)
+    if not configuration.is_private:
+        notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
+    return Described(source, contract, schema, length, parameters, vintage, notes)
 
 
 #: In a header that is a single column, a sign that the file is split at another character.
@@ -95,6 +116,44 @@ def declarations(configuration: RunConfiguration) -> Declarations:
 
 
 def _notes(configuration: RunConfiguration, schema: Schema, vintage: str) -> tuple[str, ...]:
+    notes = _private_notes(configuration, vintage) if configuration.is_private else _anonymity_notes(schema)
+    known = all(column.max_items for column in schema.columns)
+    if known and configuration.reporting_length > schema.width:
+        notes.append(
+            f"The reporting length {configuration.reporting_length} is more than the {schema.width} values "
+            f"a record can hold: {schema.width} is used, and nothing is spent on the rest."
+        )
+    for key in configuration.unused_keys:
+        notes.append(_WHY_UNUSED.get(key, f"{key} is accepted and has no effect here."))
+    return tuple(notes)
+
+
+_WHY_UNUSED = {
+    "cache_max_size": "cache_max_size is accepted and has no effect: rows are found by index, and memory "
+    "is bounded by memory_limit_mb.",
+}
+
+
+def _anonymity_notes(schema: Schema) -> list[str]:
+    if schema.subject_id:
+        return []
+    return [
+        "No subject_id is given: rows are counted. Where one person has several rows, a group of "
+        "reporting_resolution rows can be that person alone; give subject_id unless a row is a person."
+    ]
+
+
+def _binning_notes(columns: list[str]) -> tuple[str, ...]:
+    if not columns:
+        return ()
+    names = ", ".join(map(repr, columns))
+    return (
+        f"Numbers without bins ({names}): each is a value of its own, and rare ones are not reported; public "
+        "edges in bins would keep more of them.",
+    )
+
+
+def _private_notes(configuration: RunConfiguration, vintage: str) -> list[str]:
     notes = []
     if not configuration.dataset_is_named:
         notes.append(
@@ -106,11 +165,4 @@ def _notes(configuration: RunConfiguration, schema: Schema, vintage: str) -> tup
             f"No vintage is given: this release is labelled {UNDATED!r}, and a later run of that label "
             "returns it whatever the table then holds. Give each new release a vintage of its own."
         )
-    if configuration.reporting_length > schema.width:
-        notes.append(
-            f"The reporting length {configuration.reporting_length} is more than the {schema.width} values "
-            f"a record can hold: {schema.width} is used, and nothing is spent on the rest."
-        )
-    for key in configuration.unused_keys:
-        notes.append(f"{key} is accepted and has no effect here.")
-    return tuple(notes)
+    return notes

@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from tasks.core.dp import thresholds
-from tasks.core.dp.accounting import Plan, plan
+from tasks.core.dp.accounting import plan
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
 from tasks.core.records.reading import InputFile
@@ -20,6 +20,8 @@ from tasks.resources import free_disk_mb, free_memory_mb
 
 #: A guess for an open column, whose number of values is not public.
 OPEN_VALUES = 50
+#: A guess of the same kind for the items of a multi-valued column without a cap.
+_OPEN_ITEMS = 3
 #: Bytes of a short cell of text with its delimiter: guesses rather too many rows of a text file.
 _BYTES_A_CELL = 3
 #: Cells of a length that are visited one by one; beyond, the sparse law takes over.
@@ -36,7 +38,7 @@ _NANOSECONDS = {
 
 @dataclass(frozen=True)
 class LevelEstimate:
-    """One length.
+    """One length of a draw.
 
     Attributes:
         length: k.
@@ -59,7 +61,7 @@ class LevelEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The whole run; memory and disk in megabytes, time in CPU seconds."""
+    """The whole run; memory and disk in megabytes, time in CPU seconds; no levels where nothing is drawn."""
 
     records: int
     levels: tuple[LevelEstimate, ...]
@@ -70,36 +72,58 @@ class Estimate:
 
 def estimate(described: Described) -> Estimate:
     """Estimate a run; rough in time, careful in memory and disk."""
-    schema, parameters = described.schema, described.parameters
-    length = parameters.reporting_length
-    all_declared = not any(column.is_open for column in schema.columns)
-    planned = plan(parameters, all_declared=all_declared, levels=length)
-    levels = _levels(described, planned)
+    schema = described.schema
+    width = _width(schema)
+    length = width if described.reporting_length == -1 else min(described.reporting_length, width)
+    levels = _levels(described) if described.parameters else ()
     records = number_of_records(described.source, schema)
-    cells = sum(min(level.candidates, _MOST_CELLS) for level in levels)
-    combinations = sum(math.comb(schema.width, k) for k in range(1, length + 1))
+    combinations = sum(math.comb(width, k) for k in range(1, length + 1))
+    found = [level.candidates for level in levels] or _reported(described, length, records)
+    cells = sum(min(candidates, _MOST_CELLS) for candidates in found)
     cost = _NANOSECONDS
     nanoseconds = (
-        records * schema.width * cost["cell of input"]
+        records * width * cost["cell of input"]
         + records * combinations * cost["tuple of a record"]
         + cells * cost["candidate"]
         + records * cost["synthetic record"]
     )
-    largest = max((level.candidates for level in levels), default=0)
     megabytes = (
-        records * schema.width * _BYTES["slot of a record"]
-        + min(largest, _MOST_CELLS) * _BYTES["cell"]
+        records * width * _BYTES["slot of a record"]
+        + min(max(found, default=0), _MOST_CELLS) * _BYTES["cell"]
         + combinations * _BYTES["combination of columns"]
     ) / 2**20
     memory = _START_MB + megabytes
-    disk = records * schema.width * 12 / 2**20 + cells * 12 / 2**20 + 20
+    disk = records * width * 12 / 2**20 + cells * 12 / 2**20 + 20
     return Estimate(records, levels, math.ceil(memory), math.ceil(disk), nanoseconds / 1e9)
 
 
-def _levels(described: Described, planned: Plan) -> tuple[LevelEstimate, ...]:
-    schema, parameters = described.schema, described.parameters
+def _width(schema: Schema) -> int:
+    """The most values of a record; a multi-valued column without a cap is taken to have `_OPEN_ITEMS`."""
+    return sum(column.max_items or _OPEN_ITEMS for column in schema.columns)
+
+
+def _sizes(schema: Schema) -> list[int]:
+    """Values of each slot's column."""
     sizes = [len(column.domain) if column.domain is not None else OPEN_VALUES for column in schema.columns]
-    found = _candidates([sizes[column] for column in schema.slot_columns], parameters.reporting_length)
+    return [
+        size
+        for size, column in zip(sizes, schema.columns, strict=True)
+        for _ in range(column.max_items or _OPEN_ITEMS)
+    ]
+
+
+def _reported(described: Described, length: int, records: int) -> list[int]:
+    """Most combinations that can be counted, by length: no more than the records hold."""
+    width = _width(described.schema)
+    possible = _candidates(_sizes(described.schema), length)[1:]
+    return [min(cells, records * math.comb(width, k)) for k, cells in enumerate(possible, start=1)]
+
+
+def _levels(described: Described) -> tuple[LevelEstimate, ...]:
+    schema, parameters = described.schema, described.drawn
+    all_declared = not any(column.is_open for column in schema.columns)
+    planned = plan(parameters, all_declared=all_declared, levels=parameters.reporting_length)
+    found = _candidates(_sizes(schema), parameters.reporting_length)
     levels = []
     before = 0
     for length in range(1, parameters.reporting_length + 1):

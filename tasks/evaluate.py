@@ -1,16 +1,15 @@
 """Evaluate stage against the raw table: what was lost, exactly, and so for ``sensitive/`` alone."""
 
-import tempfile
 from pathlib import Path
 
 from prefect import task
-from prefect.cache_policies import NO_CACHE
 
-from tasks.configuration import RunConfiguration
+from tasks.configuration import Model, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
+from tasks.core.evaluation.sentences import Claim
 from tasks.core.queries import Resources
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.failures import sanitised
@@ -18,11 +17,42 @@ from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
 
 
-@task(cache_policy=NO_CACHE, persist_result=False)
+class EvaluationSettings(Model):
+    """What of a run's configuration the evaluation depends on.
+
+    Attributes:
+        resolution: below it a combination is rare.
+        prefix: of the files' names.
+        is_private: whether the release is differentially private.
+        holds_resolution: whether the synthetic records are promised beyond the reporting length.
+    """
+
+    resolution: int
+    prefix: str
+    is_private: bool
+    holds_resolution: bool
+
+    @classmethod
+    def of(cls, configuration: RunConfiguration) -> "EvaluationSettings":
+        """Those of a run."""
+        return cls(
+            resolution=configuration.reporting_resolution,
+            prefix=configuration.prefix,
+            is_private=configuration.is_private,
+            holds_resolution=configuration.synthesis.reads_records,
+        )
+
+    @property
+    def claim(self) -> Claim:
+        """What is promised of the synthetic records."""
+        return Claim(self.is_private, self.holds_resolution)
+
+
+@task
 @sanitised
 def evaluate_against_raw(
     workspace: Workspace,
-    configuration: RunConfiguration,
+    settings: EvaluationSettings,
     sensitive: tuple[StoredTable, StoredTable],
     released: tuple[StoredTable, StoredTable],
     run: str,
@@ -32,7 +62,7 @@ def evaluate_against_raw(
 
     Args:
         workspace: where it is.
-        configuration: the run's.
+        settings: what of the configuration matters.
         sensitive: coded records and exact marginals.
         released: reportable aggregates and synthetic records.
         run: the run's folder in ``sensitive/``.
@@ -44,13 +74,12 @@ def evaluate_against_raw(
         sensitive=read_marginals(workspace.path(sensitive[1])),
         reportable=read_aggregates(workspace.path(released[0])),
         synthetic=read_synthetic_records(workspace.path(released[1])),
-        resolution=configuration.reporting_resolution,
+        resolution=settings.resolution,
     )
 
     def write(folder: Path) -> None:
-        with tempfile.TemporaryDirectory(dir=resources.scratch) as scratch:
-            found = evaluate_raw(inputs, Path(scratch), resources, lambda done: progress("measures", done))
-            write_sensitive_files(inputs, found, folder, configuration.prefix, resources)
+        found = evaluate_raw(inputs, resources, lambda done: progress("measures", done))
+        write_sensitive_files(found, folder, settings.prefix, settings.claim)
 
     try:
         return workspace.store(

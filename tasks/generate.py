@@ -1,25 +1,31 @@
-"""Reportable aggregates and synthetic records, from the measurement and public configuration alone."""
+"""Reportable aggregates and synthetic records, from what was handed over and public configuration alone."""
 
-import hashlib
+import shutil
 from pathlib import Path
 
 from prefect import task
 
-from tasks.configuration import AggregateSeeded
+from tasks.bundles import open_bundle
+from tasks.configuration import AggregateSeeded, AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.dp.measurement import measurement_sha256, read_measurement
 from tasks.core.dp.normalization import normalise
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.synthesis import aggregate_seeded
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
+from tasks.synthesis import aggregate_parameters, public_seed
 
 
 @task
 def normalise_counts(workspace: Workspace, measurement: StoredTable, work: str) -> StoredTable:
-    """Turn noisy counts into reportable aggregates that agree with each other."""
+    """The reportable aggregates: rounded counts as they are, noisy ones made to agree with each other."""
+    bundle = open_bundle(workspace, measurement)
 
     def write(folder: Path) -> None:
-        normalise(read_measurement(workspace.path(measurement) / "measurement")).write(folder)
+        if bundle.is_private:
+            normalise(bundle.measurement()).write(folder)
+        else:
+            read_aggregates(bundle.aggregates).write(folder)
 
     return workspace.store(workspace.root / work / "aggregates", "reportable aggregates", write)
 
@@ -29,24 +35,24 @@ def generate_records(
     workspace: Workspace,
     aggregates: StoredTable,
     measurement: StoredTable,
-    synthesis: AggregateSeeded,
+    synthesis: AnySynthesis,
     parallel_jobs: int,
     work: str,
 ) -> StoredTable:
-    """Draw synthetic records from the reportable aggregates."""
+    """Draw synthetic records from the reportable aggregates; those of another mode were handed over."""
+    bundle = open_bundle(workspace, measurement)
     progress = Progress("generate")
-    parameters = aggregate_seeded.AggregateSeeded(
-        use_synthetic_counts=synthesis.use_synthetic_counts,
-        weight_selection_percentile=synthesis.weight_selection_percentile,
-        aggregate_counts_scale_factor=synthesis.counts_scale_factor,
-        target_number_of_records=synthesis.target_number_of_records,
-    )
-    seed = synthesis_seed(workspace.path(measurement) / "measurement", synthesis)
 
     def write(folder: Path) -> None:
+        if synthesis.reads_records:
+            _take(bundle.synthetic_records, folder)
+            return
+        seed = public_seed(bundle, synthesis)
+        if not isinstance(synthesis, AggregateSeeded) or seed is None:
+            raise InternalError("Only aggregate_seeded draws from a release.")
         aggregate_seeded.synthesize(
             read_aggregates(workspace.path(aggregates)),
-            parameters,
+            aggregate_parameters(synthesis),
             seed,
             threads=parallel_jobs,
             progress=lambda done: progress("records", done),
@@ -58,9 +64,11 @@ def generate_records(
         progress.close()
 
 
-def synthesis_seed(measurement: Path, synthesis: AggregateSeeded) -> int:
-    """The configured seed, else one that follows from the measurement, so that a rebuild has it again."""
-    if synthesis.random_seed is not None:
-        return synthesis.random_seed
-    digest = hashlib.sha256(f"synthesis {measurement_sha256(measurement)}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
+def _take(records: Path | None, folder: Path) -> None:
+    if records is None:
+        raise ParameterError(
+            "This mode of synthesis reads the raw records, so they must have been drawn when measuring; the "
+            "measurement holds none. Make it with marginalia run."
+        )
+    for path in records.iterdir():
+        shutil.copyfile(path, folder / path.name)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from prefect import task
 
+from tasks.configuration import Model, RunConfiguration
+from tasks.core.dp.parameters import DpParameters
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
@@ -29,20 +31,57 @@ def locate_table(workspace: Workspace, source: InputFile) -> SensitiveTable:
     return SensitiveTable(source)
 
 
+class EncodingRules(Model):
+    """What a regime asks of the encoding.
+
+    Attributes:
+        total: no record stops the run (privacy.md, rule 2); otherwise ids that conflict or lack do.
+        tags: whether records are sampled or dropped by a tag of their own.
+        record_limit: only the first so many rows; under differential privacy a sample instead.
+    """
+
+    total: bool
+    tags: bool = False
+    record_limit: int | None = None
+
+    @classmethod
+    def of(cls, configuration: RunConfiguration, parameters: DpParameters | None) -> "EncodingRules":
+        """Those of a run; ``parameters`` of the draw, if there is one."""
+        if parameters is None:
+            return cls(total=False, record_limit=configuration.input.record_limit)
+        return cls(
+            total=True, tags=parameters.contribution != "schema" or parameters.record_limit is not None
+        )
+
+
 @task
 @sanitised
 def encode_records(
     workspace: Workspace,
     table: SensitiveTable,
     schema: Schema,
-    needs_tags: bool,
+    rules: EncodingRules,
     run: str,
     resources: Resources,
 ) -> StoredTable:
-    """Read, normalise, join by subject and code the records; total: no record stops the run (rule 2)."""
+    """Read, normalise, join by subject and code the records.
+
+    Args:
+        workspace: where it is.
+        table: the input.
+        schema: the public schema.
+        rules: what the regime asks for.
+        run: the run's folder in ``sensitive/``.
+        resources: what queries may use.
+    """
     progress = Progress("ingest")
     options = EncodingOptions(
-        total=True, key=workspace.secret(), tags=needs_tags, resources=resources, progress=progress
+        total=rules.total,
+        key=workspace.secret(),
+        tags=rules.tags,
+        record_limit=rules.record_limit,
+        resources=resources,
+        progress=progress,
     )
 
     def write(folder: Path) -> None:

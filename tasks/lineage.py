@@ -12,9 +12,10 @@ from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
-from tasks.configuration import RunConfiguration
-from tasks.core.dp.measurement import measurement_sha256
-from tasks.publish import PUBLIC, Release
+from tasks.bundles import open_bundle
+from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.publish import Release
+from tasks.release_files import PUBLIC
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 
 
@@ -53,14 +54,13 @@ def _diagram(
     configuration: RunConfiguration, sensitive: Sequence[StoredTable], release: Release
 ) -> list[str]:
     """A Mermaid flow chart from the table to the released files."""
-    protection = configuration.protection
-    claim = f"epsilon {protection.epsilon:g}, delta {protection.delta:g}"
+    claim, crossing = _claim(configuration)
     lines = ["```mermaid", "flowchart LR", "  subgraph sensitive"]
     lines += [f"    s{place}[{table.stage}]" for place, table in enumerate(sensitive)]
     lines += [f"    s{place} --> s{place + 1}" for place in range(len(sensitive) - 1)]
     lines += ["  end", f"  measurement[measurement<br/>{claim}]"]
     if sensitive:
-        lines.append(f"  s{len(sensitive) - 1} -- drawn once --> measurement")
+        lines.append(f"  s{len(sensitive) - 1} -- {crossing} --> measurement")
     lines.append("  subgraph release")
     lines += [f"    r{place}[{entry['file']}]" for place, entry in enumerate(release.files)]
     lines.append("  end")
@@ -69,14 +69,23 @@ def _diagram(
     return [*lines, "```"]
 
 
+def _claim(configuration: RunConfiguration) -> tuple[str, str]:
+    """What protects a measurement, and how it is made, in few words."""
+    protection = configuration.protection
+    if isinstance(protection, DifferentialPrivacy):
+        return f"epsilon {protection.epsilon:g}, delta {protection.delta:g}", "drawn once"
+    return f"k-anonymity, k = {configuration.reporting_resolution}", "rounded down"
+
+
 def _table(
     workspace: Workspace, sensitive: Sequence[StoredTable], measurement: StoredTable, release: Release
 ) -> list[str]:
     rows = ["| what | zone | hash | rows | made from |", "|---|---|---|---|---|"]
     for table in sensitive:
         rows.append(f"| {table.stage} | {SENSITIVE} | keyed {workspace.keyed_hash(table.sha256)[:16]} | | |")
-    digest = measurement_sha256(workspace.path(measurement) / "measurement")
-    rows.append(f"| measurement | measurement | {digest[:16]} | | drawn once, kept in the ledger |")
+    bundle = open_bundle(workspace, measurement)
+    origin = "drawn once, kept in the ledger" if bundle.is_private else "true counts, rounded down"
+    rows.append(f"| measurement | measurement | {bundle.sha256()[:16]} | | {origin} |")
     for entry in release.files:
         digest, count = str(entry["sha256"])[:16], entry.get("rows", "")
         rows.append(f"| {entry['file']} | release | {digest} | {count} | {entry['made_from']} |")

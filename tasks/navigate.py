@@ -5,33 +5,39 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.configuration import RunConfiguration
+from tasks.bundles import open_bundle
+from tasks.configuration import Report
 from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.dp.measurement import read_measurement
 from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.report import ReportInputs, render
 from tasks.core.synthesis.records import read_synthetic_records
-from tasks.publish import Built
 from tasks.storage import StoredTable, Workspace
 
 
 @task
 def write_page(
-    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, built: Built, work: str
+    workspace: Workspace,
+    measurement: StoredTable,
+    statement: StoredTable,
+    counts: tuple[StoredTable, StoredTable],
+    records: StoredTable,
+    report: Report,
+    work: str,
 ) -> StoredTable:
-    """Write ``report.html``."""
-    assert built.records is not None and built.recounted is not None, "the page comes after both"
-    statement = workspace.path(built.statement) / "privacy.json"
-    aggregates = read_aggregates(workspace.path(built.aggregates))
+    """Write ``report.html``. Args: counts: reportable aggregates, and the synthetic records' own."""
+    bundle = open_bundle(workspace, measurement)
+    text = (workspace.path(statement) / "privacy.json").read_text(encoding="utf-8")
+    aggregates, recounted = (read_aggregates(workspace.path(table)) for table in counts)
     inputs = ReportInputs(
-        statement=json.loads(statement.read_text(encoding="utf-8")),
-        measurement=read_measurement(workspace.path(measurement) / "measurement"),
+        statement=json.loads(text),
+        schema=bundle.schema(),
+        measurement=bundle.measurement() if bundle.is_private else None,
         aggregates=aggregates,
-        synthetic=read_synthetic_records(workspace.path(built.records)),
-        fidelity=fidelity(aggregates, read_aggregates(workspace.path(built.recounted))),
-        title=configuration.report.title,
-        visuals=configuration.report.visuals,
-        pages=configuration.report.pages,
+        synthetic=read_synthetic_records(workspace.path(records)),
+        fidelity=fidelity(aggregates, recounted),
+        title=report.title,
+        visuals=report.visuals,
+        pages=report.pages,
     )
 
     def write(folder: Path) -> None:

@@ -1,20 +1,47 @@
-"""The parameters of a release: configuration and public schema in, `DpParameters` out. No file is read."""
+"""The parameters of a release, from configuration and public schema alone: no file is read."""
 
 from collections.abc import Sequence
 
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.core.anonymity.parameters import AnonymityParameters
 from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
 from tasks.core.dp.parameters import DpParameters, Thresholds
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema
 
 _DEFAULT_VALUES = {"spurious": 0.1, "adaptive": 1.0, "fixed": 0.0}
 _DEFAULT_COUNT_PROPORTION = {"gdp": 0.01, "zcdp": 0.005}
 
 
+def reporting_length(configuration: RunConfiguration, schema: Schema) -> int:
+    """The length that is counted: never more than a record can hold, -1 where only the records tell that."""
+    asked = configuration.reporting_length
+    if any(not column.max_items for column in schema.columns):
+        return asked
+    return schema.width if asked == -1 else min(asked, schema.width)
+
+
+def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> AnonymityParameters:
+    """The parameters of a k-anonymous release."""
+    synthesis = configuration.synthesis
+    settings = synthesis.model_dump(mode="json", exclude={"random_seed"}) if synthesis.reads_records else None
+    return AnonymityParameters(
+        resolution=configuration.reporting_resolution,
+        reporting_length=reporting_length(configuration, schema),
+        record_limit=configuration.input.record_limit,
+        synthesis=settings,
+    )
+
+
 def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
-    """The release's parameters; the reporting length is at most the schema's width (rule 12)."""
+    """The release's parameters; the reporting length is at most the schema's width (rule 12).
+
+    Raises:
+        InternalError: the configured regime draws nothing.
+    """
     protection = configuration.protection
+    if not isinstance(protection, DifferentialPrivacy):
+        raise InternalError("Only differential privacy has parameters of a draw.")
     asked = configuration.reporting_length
     length = schema.width if asked == -1 else min(asked, schema.width)
     all_declared = not any(column.is_open for column in schema.columns)

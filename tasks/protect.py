@@ -10,12 +10,13 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.configuration import RunConfiguration
+from tasks.bundles import Preparation, configured_digest, preparation, unit_of
+from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.core.dp.accounting import gdp_epsilon, plan
 from tasks.core.dp.ledger.budget import Charge, default_threshold_delta_cap
 from tasks.core.dp.ledger.drawing import draw_once
 from tasks.core.dp.ledger.ledger import Admission, Ledger, open_ledger
-from tasks.core.dp.ledger.names import ReleaseName, configuration_digest
+from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.ledger.registration import Registration
 from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
@@ -23,7 +24,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.coded import read_coded_records
 from tasks.describe import Described
 from tasks.failures import sanitised
-from tasks.handover import Circumstances, Preparation, hand_over, preparation, recorded_head, unit_of
+from tasks.handover import Circumstances, hand_over, recorded_head
 from tasks.progress import Progress, say
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
@@ -31,13 +32,13 @@ from tasks.version import code_version
 
 def release_name(configuration: RunConfiguration, described: Described) -> ReleaseName:
     """The public name of a release (rule 1), from every public setting that touches the noise."""
-    digest = configuration_digest(described.schema, described.parameters, preparation(configuration))
+    digest = configured_digest(configuration, described.schema)
     return ReleaseName(configuration.dataset, described.vintage, digest)
 
 
 def nominal_charge(described: Described) -> Charge:
     """What a release is charged, fixed before the draw (rule 9)."""
-    schema, parameters = described.schema, described.parameters
+    schema, parameters = described.schema, described.drawn
     planned = plan(
         parameters,
         all_declared=not any(column.is_open for column in schema.columns),
@@ -48,7 +49,8 @@ def nominal_charge(described: Described) -> Charge:
 
 def registration(configuration: RunConfiguration, described: Described, charge: Charge) -> Registration:
     """What the first run registers its dataset with: the configured cap, else one release's cost."""
-    cap = configuration.protection.cap
+    protection = configuration.protection
+    cap = protection.cap if isinstance(protection, DifferentialPrivacy) else None
     delta_cap = cap.delta if cap else charge.delta
     threshold_cap = default_threshold_delta_cap(delta_cap, charge)
     # A zcdp charge is larger in mu^2 than a gdp charge of the same claim (rule 8): cover it.
@@ -138,7 +140,7 @@ def protect_records(
         # The stream's key is made here, in the thread and process that use it (rule 17).
         measurement = measure(
             read_coded_records(workspace.path(records)),
-            described.parameters,
+            described.drawn,
             WordStream(),
             before_first_word=before_first_word,
             progress=progress,

@@ -6,40 +6,22 @@ release/<dataset>/latest            link to the newest
 
 import contextlib
 import fcntl
-import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from prefect import task
 
+from tasks.bundles import open_bundle
 from tasks.configuration import RunConfiguration
-from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
 from tasks.core.errors import InternalError
-from tasks.core.synthesis.assembly import write_wide_tsv
-from tasks.core.synthesis.records import read_synthetic_records
-from tasks.handover import ledger_facts
 from tasks.leftovers import mark
+from tasks.release_files import Built, Json, write_json, write_release_files
 from tasks.storage import StoredTable, Workspace, file_sha256
 from tasks.version import code_version
 
 MANIFEST = "MANIFEST.json"
-Json = dict[str, object]
-
-
-@dataclass
-class Built:
-    """What a run built from its measurement; None where its stages did not go so far."""
-
-    statement: StoredTable
-    aggregates: StoredTable
-    records: StoredTable | None = None
-    recounted: StoredTable | None = None
-    evaluation: StoredTable | None = None
-    report: StoredTable | None = None
 
 
 class Release(StoredTable):
@@ -60,24 +42,25 @@ class Release(StoredTable):
 def publish_release(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, built: Built
 ) -> Release:
-    """Write the released files and put them in place; a release equal to the newest is not repeated."""
-    vintage = ledger_facts(workspace, measurement).vintage
+    """Write the released files and put them in place; a release equal to an earlier one is not repeated."""
+    bundle = open_bundle(workspace, measurement)
+    vintage = bundle.vintage
     home = workspace.release / configuration.dataset
     home.mkdir(parents=True, exist_ok=True)
     files: list[Json] = []
 
     def write(folder: Path) -> None:
-        files.extend(_write_files(workspace, configuration, built, folder))
+        files.extend(write_release_files(workspace, configuration, bundle, built, folder))
         manifest = {"code_version": code_version(), "dataset": configuration.dataset, "vintage": vintage}
-        _write_json(folder / MANIFEST, {**manifest, "files": files})
+        write_json(folder / MANIFEST, {**manifest, "files": files})
 
     candidate = workspace.store(home / f".candidate-{mark()}", "release", write)
     folder = workspace.root / candidate.key
     with _one_at_a_time(home):
-        newest = _newest(home, vintage)
-        if newest is not None and _same(newest, folder):
+        equal = next((each for each in _releases(home, vintage) if _same(each, folder)), None)
+        if equal is not None:
             shutil.rmtree(folder)
-            place, is_new = newest, False
+            place, is_new = equal, False
         else:
             place, is_new = _put_in_place(folder, home, vintage), True
         _point_latest(home, place)
@@ -96,71 +79,9 @@ def _one_at_a_time(home: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _write_files(
-    workspace: Workspace, configuration: RunConfiguration, built: Built, folder: Path
-) -> list[Json]:
-    """Write every released file; return the manifest's entries."""
-    prefix = configuration.prefix
-    rows: dict[str, int] = {}
-    aggregates = read_aggregates(workspace.path(built.aggregates))
-    for suffix, writer in (("tsv", write_reportable_tsv), ("parquet", write_reportable_parquet)):
-        writer(aggregates, folder / f"{prefix}_reportable_aggregates.{suffix}")
-        rows[f"{prefix}_reportable_aggregates.{suffix}"] = sum(len(c) for c in aggregates.counts)
-    if built.records is not None:
-        records = read_synthetic_records(workspace.path(built.records))
-        write_wide_tsv(records, folder / f"{prefix}_synthetic_microdata.tsv")
-        rows[f"{prefix}_synthetic_microdata.tsv"] = records.number_of_records
-    for table in (built.statement, built.evaluation, built.report):
-        if table is not None:
-            for path in workspace.path(table).iterdir():
-                shutil.copyfile(path, folder / path.name)
-    _write_json(folder / "configuration.json", public_configuration(configuration))
-    return [_entry(path, rows) for path in sorted(folder.iterdir())]
-
-
-PUBLIC = "public configuration"
-
-#: File (without prefix) -> what it was made from, and how that is protected.
-_PROTECTED_BY = {
-    "reportable_aggregates.tsv": "the measurement, normalised (post-processing)",
-    "reportable_aggregates.parquet": "the measurement, normalised (post-processing)",
-    "synthetic_microdata.tsv": "drawn from the reportable aggregates alone (post-processing)",
-    "privacy.json": "public parameters and the measurement",
-    "evaluation.json": "synthetic records against the reportable aggregates (post-processing)",
-    "contract.json": "the contract's table rules, judged on released numbers (post-processing)",
-    "report.html": "the measurement and what was made from it (post-processing)",
-    "configuration.json": PUBLIC,
-}
-
-
-def _entry(path: Path, rows: Mapping[str, int]) -> Json:
-    for name, origin in _PROTECTED_BY.items():
-        if path.name == name or path.name.endswith(f"_{name}"):
-            entry: Json = {
-                "file": path.name,
-                "sha256": file_sha256(path),
-                "bytes": path.stat().st_size,
-                "protection": "none: public"
-                if origin == PUBLIC
-                else "differential privacy (see privacy.json)",
-                "made_from": origin,
-            }
-            return entry | ({"rows": rows[path.name]} if path.name in rows else {})
-    raise InternalError(f"A release must hold known files only; {path.name} is not one.")
-
-
-def public_configuration(configuration: RunConfiguration) -> Json:
-    """The configuration as released: without the machine's paths."""
-    body: Json = configuration.model_dump(mode="json")
-    table = dict(configuration.input.model_dump(mode="json"))
-    del body["output_dir"], table["path"], table["contract"]
-    return body | {"input": table}
-
-
-def _newest(home: Path, vintage: str) -> Path | None:
-    """The newest release of a vintage."""
-    number = max(_numbers(home, vintage), default=0)
-    return home / f"{vintage}-{number}" if number else None
+def _releases(home: Path, vintage: str) -> list[Path]:
+    """The releases of a vintage, newest first."""
+    return [home / f"{vintage}-{number}" for number in sorted(_numbers(home, vintage), reverse=True)]
 
 
 def _numbers(home: Path, vintage: str) -> list[int]:
@@ -169,7 +90,9 @@ def _numbers(home: Path, vintage: str) -> list[int]:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Whether two release folders hold the same files."""
+    """Whether two release folders hold the same files; the manifests, which name all others, come first."""
+    if not (one / MANIFEST).is_file() or file_sha256(one / MANIFEST) != file_sha256(other / MANIFEST):
+        return False
     names = sorted(path.name for path in one.iterdir())
     return names == sorted(path.name for path in other.iterdir()) and all(
         file_sha256(one / name) == file_sha256(other / name) for name in names
@@ -192,7 +115,3 @@ def _point_latest(home: Path, place: Path) -> None:
     part.unlink(missing_ok=True)
     part.symlink_to(place.name)
     part.replace(home / "latest")
-
-
-def _write_json(path: Path, body: object) -> None:
-    path.write_text(json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from prefect import task
 
+from tasks.bundles import open_bundle
 from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.dp.measurement import read_measurement
 from tasks.core.evaluation.release import compare_release
 from tasks.core.evaluation.synthetic import recounted
 from tasks.core.queries import Resources
@@ -20,7 +20,7 @@ def recount_records(
     workspace: Workspace, measurement: StoredTable, aggregates: StoredTable, records: StoredTable, work: str
 ) -> StoredTable:
     """Count the synthetic records' combinations over the released attributes."""
-    schema = read_measurement(workspace.path(measurement) / "measurement").schema
+    schema = open_bundle(workspace, measurement).schema()
     counted = recounted(
         read_synthetic_records(workspace.path(records)), read_aggregates(workspace.path(aggregates)), schema
     )
@@ -32,11 +32,12 @@ def compare_with_reportable(
     workspace: Workspace, measurement: StoredTable, aggregates: StoredTable, counted: StoredTable, work: str
 ) -> StoredTable:
     """Write ``evaluation.json``."""
+    bundle = open_bundle(workspace, measurement)
     with tempfile.TemporaryDirectory() as scratch:
         compared = compare_release(
             read_aggregates(workspace.path(aggregates)),
             read_aggregates(workspace.path(counted)),
-            read_measurement(workspace.path(measurement) / "measurement"),
+            bundle.measurement() if bundle.is_private else None,
             Resources(scratch=Path(scratch)),
         )
     text = json.dumps(compared.to_dict(), indent=1, sort_keys=True) + "\n"

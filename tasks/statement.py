@@ -5,16 +5,18 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.configuration import RunConfiguration
-from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.bundles import Bundle, ledger_facts, open_bundle, unit_of
+from tasks.configuration import RunConfiguration, ValueSeeded
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
+from tasks.core.anonymity import statement as anonymity
 from tasks.core.contracts.contract import load_contract
 from tasks.core.contracts.released import judge_released
-from tasks.core.dp.measurement import measurement_sha256, read_measurement
-from tasks.core.dp.statement import RunChoices, statement
+from tasks.core.dp import statement as privacy
 from tasks.core.errors import InternalError
-from tasks.handover import drawn_preparation, ledger_facts, unit_of
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
+
+Json = dict[str, object]
 
 
 @task
@@ -26,31 +28,65 @@ def state_privacy(
     work: str,
 ) -> StoredTable:
     """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
-    bundle = workspace.path(measurement)
-    measured = read_measurement(bundle / "measurement")
-    if not measured.private:
-        raise InternalError("A measurement of the seeded test engine can't be released.")
-    facts = ledger_facts(workspace, measurement)
-    if facts.unit != unit_of(measured.schema):
-        raise InternalError("The unit of a release's account must be that of its records.")
-    choices = RunChoices(
-        strict_contract=drawn_preparation(workspace, measurement)["contract_mode"] == "strict",
-        unused_keys=configuration.unused_keys,
-        measurement_sha256=measurement_sha256(bundle / "measurement"),
-    )
-    body = statement(measured, facts, code_version(), choices)
+    bundle = open_bundle(workspace, measurement)
+    reported = read_aggregates(workspace.path(aggregates))
+    body = (_drawn if bundle.is_private else _rounded)(bundle, configuration, reported)
 
     def write(folder: Path) -> None:
         _write_json(folder / "privacy.json", body)
-        if configuration.input.contract:
+        if configuration.input.contract and bundle.is_private:
             contract = load_contract(Path(configuration.input.contract))
-            results = judge_released(contract, measured, read_aggregates(workspace.path(aggregates)))
+            results = judge_released(contract, bundle.measurement(), reported)
             _write_json(
                 folder / "contract.json",
                 {"rules": [{"rule": result.rule, "passed": result.passed} for result in results]},
             )
 
     return workspace.store(workspace.root / work / "statement", "privacy statement", write)
+
+
+def _drawn(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates) -> Json:
+    """Of a differentially private measurement."""
+    measured, facts = bundle.measurement(), ledger_facts(bundle)
+    if not measured.private:
+        raise InternalError("A measurement of the seeded test engine can't be released.")
+    if facts.unit != unit_of(measured.schema):
+        raise InternalError("The unit of a release's account must be that of its records.")
+    choices = privacy.RunChoices(
+        strict_contract=_is_strict(bundle, configuration),
+        unused_keys=configuration.unused_keys,
+        measurement_sha256=bundle.sha256(),
+    )
+    return privacy.statement(measured, facts, code_version(), choices)
+
+
+def _rounded(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates) -> Json:
+    """Of rounded counts."""
+    synthesis, schema = configuration.synthesis, bundle.schema()
+    oversampling = None
+    if isinstance(synthesis, ValueSeeded) and synthesis.oversampling_ratio is not None:
+        oversampling = (synthesis.oversampling_ratio, synthesis.oversampling_tries)
+    facts = anonymity.AnonymityFacts(
+        dataset=bundle.dataset,
+        vintage=bundle.vintage,
+        unit=unit_of(schema),
+        schema=schema,
+        resolution=configuration.reporting_resolution,
+        reporting_length=reported.reporting_length,
+        synthesis_mode=synthesis.mode,
+        hold_resolution=synthesis.mode == "aggregate_seeded" and synthesis.reads_records,
+        oversampling=oversampling,
+        measurement_sha256=bundle.sha256(),
+        strict_contract=_is_strict(bundle, configuration),
+        unused_keys=configuration.unused_keys,
+        record_limit=configuration.input.record_limit,
+    )
+    return anonymity.statement(facts, reported, code_version())
+
+
+def _is_strict(bundle: Bundle, configuration: RunConfiguration) -> bool:
+    """Whether a table that broke its contract would have stopped the run."""
+    return configuration.input.contract is not None and bundle.preparation["contract_mode"] == "strict"
 
 
 def _write_json(path: Path, body: object) -> None:

@@ -13,6 +13,7 @@ import hmac
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,9 @@ from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
 from tasks.leftovers import clear, mark
 
 SENSITIVE, RELEASE = "sensitive", "release"
+#: Folders of what runs built between measurement and release, below a dataset's releases.
+BUILT = ".built-*"
+_UNUSED_SECONDS = 7 * 24 * 3600
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -74,8 +78,13 @@ class Workspace:
 
     @property
     def results(self) -> Path:
-        """Where Prefect keeps the results of cached steps."""
+        """Where Prefect keeps the results of cached steps that see raw data."""
         return self.sensitive / ".results"
+
+    @property
+    def public_results(self) -> Path:
+        """Where Prefect keeps the results of cached steps that see protected data alone."""
+        return self.release / ".results"
 
     def prepare(self) -> None:
         """Make the zones.
@@ -156,11 +165,23 @@ class Workspace:
             clear(folder)
         for zone in (self.root / "measurement", self.release):
             clear(zone / dataset)
+        for built in (self.release / dataset).glob(BUILT):
+            clear(built)
         home = self.sensitive / dataset
         for run in list(home.iterdir()) if os.access(home, os.R_OK | os.X_OK) else ():
             if clear(run):
                 with contextlib.suppress(OSError):  # something was finished in it
                     run.rmdir()
+
+    def clear_unused(self, dataset: str) -> None:
+        """Remove the built tables of a dataset that nobody has used for a week."""
+        oldest = time.time() - _UNUSED_SECONDS
+        for folder in (self.release / dataset).glob(BUILT):
+            with contextlib.suppress(OSError):  # another user's, or another run is faster
+                for table in folder.iterdir():
+                    if table.stat().st_mtime < oldest:
+                        shutil.rmtree(table, ignore_errors=True)
+                folder.rmdir()  # only if nothing is left
 
     def path(self, table: StoredTable) -> Path:
         """The folder of a table that is still what its reference says.

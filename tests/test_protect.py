@@ -7,14 +7,14 @@ import pytest
 
 from flows import command
 from flows.checking import check
+from tasks.bundles import require_made_as_configured
 from tasks.configuration import RunConfiguration
 from tasks.core.dp.measurement import read_measurement
 from tasks.core.errors import ParameterError
 from tasks.core.queries import Resources
 from tasks.describe import describe
 from tasks.generate import normalise_counts
-from tasks.handover import require_drawn_as_configured
-from tasks.ingest import SensitiveTable, encode_records
+from tasks.ingest import EncodingRules, SensitiveTable, encode_records
 from tasks.protect import admit_release, protect_records
 from tasks.statement import state_privacy
 from tasks.storage import StoredTable, Workspace
@@ -27,7 +27,8 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
     workspace.prepare()
     admitted = admit_release.fn(workspace, configuration, described)
     table = SensitiveTable(described.source)
-    records = encode_records.fn(workspace, table, described.schema, False, "people/run", Resources())
+    rules = EncodingRules.of(configuration, described.parameters)
+    records = encode_records.fn(workspace, table, described.schema, rules, "people/run", Resources())
     return workspace, protect_records.fn(workspace, records, described, admitted)
 
 
@@ -79,9 +80,9 @@ def test_rule_2_the_statement_says_strict_where_the_draw_was(tmp_path: Path, own
     repair = pipeline.prepared(tmp_path)
     for configuration in (strict, repair):
         assert statement_of(configuration, workspace, measurement)["contract"]["strict"] is True
-    require_drawn_as_configured(workspace, strict, measurement)
+    require_made_as_configured(workspace, strict, measurement)
     with pytest.raises(ParameterError, match="other settings"):
-        require_drawn_as_configured(workspace, repair, measurement)
+        require_made_as_configured(workspace, repair, measurement)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +99,6 @@ def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(
     changed: dict, said: str, tmp_path: Path, own_ledger: Path
 ) -> None:
     workspace, measurement = measured(pipeline.prepared(tmp_path))
-    require_drawn_as_configured(workspace, pipeline.prepared(tmp_path), measurement)
+    require_made_as_configured(workspace, pipeline.prepared(tmp_path), measurement)
     with pytest.raises(ParameterError, match=said):
-        require_drawn_as_configured(workspace, pipeline.prepared(tmp_path, **changed), measurement)
+        require_made_as_configured(workspace, pipeline.prepared(tmp_path, **changed), measurement)

@@ -68,5 +68,9 @@ class MeasurementLost(MarginaliaError):
     """A run died while drawing noise: its charge stands and its measurement is gone."""
 
 
+class BatchFailed(MarginaliaError):
+    """Some runs of a batch failed; the others are done."""
+
+
 class InternalError(MarginaliaError):
     """A promise of our own code is broken: our fault, not the user's."""

@@ -63,6 +63,22 @@ def flat(folder: Path, **changes: Any) -> dict[str, Any]:
     return body | changes
 
 
+def anonymous(folder: Path, **changes: Any) -> dict[str, Any]:
+    """The same table under k-anonymity: no caps, no budget, and the age as it is binned."""
+    body = flat(folder)
+    for key in ("dp_aggregates", "noise_epsilon", "privacy", "max_items"):
+        del body[key]
+    return body | {"reporting_resolution": 10, "reporting_length": 3} | changes
+
+
+def prepared_anonymous(
+    folder: Path, table: Sequence[Sequence[str]] | None = None, **changes: Any
+) -> RunConfiguration:
+    """Write the table and return its configuration under k-anonymity."""
+    write(folder / "people.csv", rows() if table is None else table)
+    return from_flat(anonymous(folder, **changes))
+
+
 def prepared(folder: Path, table: Sequence[Sequence[str]] | None = None, **changes: Any) -> RunConfiguration:
     """Write the table and return its configuration."""
     write(folder / "people.csv", rows() if table is None else table)

@@ -7,6 +7,7 @@ version (privacy.md, rule 1): "nothing was drawn because the data did not change
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
+from tasks.core.anonymity.parameters import AnonymityParameters
 from tasks.core.dp.ledger.entries import Body, canonical, sha256_of
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Schema
@@ -42,7 +43,9 @@ class ReleaseName:
 
 
 def configuration_digest(
-    schema: Schema, parameters: DpParameters, preparation: Mapping[str, object] | None = None
+    schema: Schema,
+    parameters: DpParameters | AnonymityParameters,
+    preparation: Mapping[str, object] | None = None,
 ) -> str:
     """SHA-256 of the public configuration that touches what is counted or the noise on it.
 

@@ -1,0 +1,74 @@
+"""Batch: SDS's batch file in, each of its runs a flow run of its own; one that fails stops no other.
+
+<output_dir>/<group>/<index>_<name>/    links to what the run released and, closed, to what must not leave
+<output_dir>/<group>/comparison.html    its runs' releases side by side
+<output_dir>/sensitive/batch-<group>/   the same against the raw table, and SDS's joined statistics
+"""
+
+from pathlib import Path
+
+from prefect import flow
+
+from flows.showcase import showcase
+from tasks.batch_budget import require_budget
+from tasks.batch_file import Batch, read_batch
+from tasks.core.errors import BatchFailed, MarginaliaError
+from tasks.failures import unexpected
+from tasks.group import Finished, join_group, link_run, require_free_names
+from tasks.progress import say
+from tasks.stages import STAGES
+from tasks.storage import Workspace
+
+
+@flow(name="batch", flow_run_name="batch", persist_result=False)
+def batch(path: str) -> dict[str, str]:
+    """Run a batch file.
+
+    Args:
+        path: of the batch file.
+
+    Returns:
+        For each group, the place of its comparison in the workspace.
+
+    Raises:
+        BatchFailed: naming the runs that failed, after all others were run.
+    """
+    asked = read_batch(Path(path))
+    workspace = Workspace.of(asked.runs[0].configuration)
+    require_free_names(asked)
+    for sentence in require_budget([run.configuration for run in asked.runs]):
+        say(sentence)
+    last = max(asked.stages, key=STAGES.index)
+    finished: list[Finished] = []
+    failed: dict[str, str] = {}
+    for number, run in enumerate(asked.runs, start=1):
+        say(f"Run {number} of {len(asked.runs)}: {run.group}/{run.folder_name}")
+        try:
+            places = showcase.with_options(flow_run_name=f"{run.group}-{run.folder_name}")(
+                run.configuration, last
+            )
+        except Exception as error:
+            failed[f"{run.group}/{run.folder_name}"] = _explained(workspace, error)
+            continue
+        finished.append(Finished(run.group, run.folder_name, places))
+        link_run(workspace, finished[-1])
+    joined = _join(workspace, asked, finished)
+    if failed:
+        lines = [f"{len(failed)} of {len(asked.runs)} runs failed; the others are done:"]
+        raise BatchFailed("\n".join([*lines, *(f"  {name}: {what}" for name, what in failed.items())]))
+    return joined
+
+
+def _explained(workspace: Workspace, error: Exception) -> str:
+    """One line about a run that failed."""
+    known = error if isinstance(error, MarginaliaError) else unexpected(workspace, error)
+    return " ".join(str(known).splitlines())
+
+
+def _join(workspace: Workspace, asked: Batch, finished: list[Finished]) -> dict[str, str]:
+    groups = dict.fromkeys(run.group for run in asked.runs)
+    prefix = asked.runs[0].configuration.prefix
+    return {
+        group: join_group(workspace, group, [each for each in finished if each.group == group], prefix)
+        for group in groups
+    }

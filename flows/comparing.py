@@ -1,0 +1,42 @@
+"""``marginalia compare``: folders of runs in, one table and one page out."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tasks.core.errors import ParameterError
+from tasks.group import write_comparison
+from tasks.progress import say
+from tasks.storage import RELEASE, SENSITIVE
+
+
+def compare(folders: Sequence[Path], output: Path) -> int:
+    """Write ``comparison.tsv`` and ``comparison.html``.
+
+    Raises:
+        ParameterError: too few folders, one without an evaluation, or a place that it must not go to.
+    """
+    runs = _labelled(folders)
+    home, sensitive = output.resolve(), any(SENSITIVE in folder.parts for folder in runs.values())
+    if sensitive and RELEASE in home.parts:
+        raise ParameterError(
+            "What is compared against the raw table must not leave; "
+            f"--output must be outside of {RELEASE}/, and {output} is in it. Give another folder."
+        )
+    home.mkdir(mode=0o700 if sensitive else 0o755, parents=True, exist_ok=True)
+    write_comparison(runs, home, "Runs side by side")
+    say(f"Compared: {home / 'comparison.html'} and comparison.tsv")
+    if sensitive:
+        say("It holds figures read off the raw table: not to leave this machine.")
+    return 0
+
+
+def _labelled(folders: Sequence[Path]) -> dict[str, Path]:
+    """Each folder under its shortest name that no other has."""
+    places = list(dict.fromkeys(folder.resolve() for folder in folders))
+    if len(places) < 2:
+        raise ParameterError("Comparing needs two or more folders of runs; give another one.")
+    for length in range(1, max(len(place.parts) for place in places) + 1):
+        labels = ["/".join(place.parts[-length:]) for place in places]
+        if len(set(labels)) == len(labels):
+            break
+    return dict(zip(labels, places, strict=True))

@@ -1,0 +1,102 @@
+"""k-anonymity's crossing: exact marginals and coded records in, rounded counts and synthetic records out.
+
+What is handed over (see `bundles`) holds no true count, no number of records and no place of a record.
+"""
+
+import json
+import secrets
+import shutil
+from pathlib import Path
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.bundles import ZONE, Bundle, configured_digest, name_of_counts, preparation
+from tasks.configuration import AnySynthesis, RunConfiguration
+from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.core.aggregates.protection import protect_counts
+from tasks.core.aggregates.stored_marginals import read_marginals
+from tasks.core.queries import Resources
+from tasks.core.records.coded import read_coded_records
+from tasks.core.synthesis.rows import common_rows
+from tasks.describe import Described
+from tasks.failures import sanitised
+from tasks.progress import Progress
+from tasks.storage import StoredTable, Workspace
+from tasks.synthesis import draw_from_rows
+
+
+@task
+@sanitised
+def round_counts(
+    workspace: Workspace, marginals: StoredTable, resolution: int, run: str, resources: Resources
+) -> StoredTable:
+    """Round every count down to the resolution and drop what is zero; beside them, a fresh public seed."""
+
+    def write(folder: Path) -> None:
+        protect_counts(read_marginals(workspace.path(marginals)), resolution, resources).write(folder)
+        seed = json.dumps({"synthesis": secrets.randbits(63)})
+        (folder / "seed.json").write_text(seed + "\n", encoding="utf-8")
+
+    return workspace.store(workspace.sensitive / run / "aggregates", "reportable aggregates", write)
+
+
+@task
+@sanitised
+def generate_from_records(
+    workspace: Workspace,
+    records: StoredTable,
+    aggregates: StoredTable,
+    synthesis: AnySynthesis,
+    resolution: int,
+    parallel_jobs: int,
+    run: str,
+) -> StoredTable:
+    """Draw synthetic records by a mode that reads the raw ones. Its seed stays where the raw records are."""
+    given = synthesis.random_seed
+    seed = given.get_secret_value() if given is not None else secrets.randbits(63)
+    progress = Progress("generate")
+
+    def write(folder: Path) -> None:
+        rows = common_rows(read_coded_records(workspace.path(records)), resolution)
+        reported = read_aggregates(workspace.path(aggregates))
+        drawn = draw_from_rows(
+            rows, reported, synthesis, seed, parallel_jobs, lambda done: progress("records", done)
+        )
+        drawn.write(folder)
+
+    try:
+        return workspace.store(workspace.sensitive / run / "synthetic_records", "synthetic records", write)
+    finally:
+        progress.close()
+
+
+@task(cache_policy=NO_CACHE, persist_result=False)
+@sanitised
+def hand_over_counts(
+    workspace: Workspace,
+    configuration: RunConfiguration,
+    described: Described,
+    aggregates: StoredTable,
+    records: StoredTable | None,
+) -> StoredTable:
+    """Put counts, public schema and, where they were made, synthetic records where they are published."""
+    digest = configured_digest(configuration, described.schema)
+    place = workspace.root / ZONE / configuration.dataset / f"{described.vintage}-{digest[:8]}"
+    name = Bundle(place, False, configuration.dataset, described.vintage, digest, preparation(configuration))
+
+    def write(folder: Path) -> None:
+        _copy(workspace.path(aggregates), folder / "aggregates")
+        if records is not None:
+            _copy(workspace.path(records), folder / "synthetic_records")
+        (folder / "schema.json").write_text(described.schema.to_json(), encoding="utf-8")
+        (folder / "name.json").write_text(name_of_counts(name), encoding="utf-8")
+
+    return workspace.store(place, "measurement", write)
+
+
+def _copy(source: Path, folder: Path) -> None:
+    """Bytes alone: what is in ``sensitive/`` is closed to others, this is for who publishes."""
+    folder.mkdir()
+    for path in source.iterdir():
+        shutil.copyfile(path, folder / path.name)

@@ -1,0 +1,80 @@
+"""What a whole batch costs: its runs go in; before the first is drawn, sentences or a refusal come out."""
+
+import contextlib
+from collections.abc import Sequence
+from decimal import Decimal
+
+from tasks.configuration import RunConfiguration
+from tasks.core.dp.ledger.budget import Caps, Charge, Spent, caps_of
+from tasks.core.dp.ledger.ledger import Admission, Ledger, open_ledger
+from tasks.core.dp.ledger.names import ReleaseName
+from tasks.core.errors import BudgetExhausted, ParameterError
+from tasks.describe import Described, describe
+from tasks.protect import nominal_charge, registration, release_name, require_unit
+from tasks.version import code_version
+
+_Planned = dict[ReleaseName, tuple[RunConfiguration, Described, Charge]]
+
+
+def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
+    """What the differentially private runs of a batch will be charged together, a sentence a dataset.
+
+    A draw that is in the ledger already, or that another run of the batch makes too, costs nothing more.
+
+    Raises:
+        BudgetExhausted: the budget does not cover all of them; none was drawn.
+    """
+    private = [run for run in runs if run.is_private]
+    if not private:
+        return []
+    ledger = open_ledger(code=code_version())
+    sentences = []
+    for dataset in dict.fromkeys(run.dataset for run in private):
+        own = [run for run in private if run.dataset == dataset]
+        planned: _Planned = {}
+        for run in own:
+            with contextlib.suppress(ParameterError):  # a run that can't begin is told so, and draws nothing
+                described = describe(run)
+                planned[release_name(run, described)] = (run, described, nominal_charge(described))
+        if planned:
+            sentences.append(_charged(ledger, dataset, planned, len(own)))
+    return sentences
+
+
+def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:
+    spent, caps = _standing(ledger, dataset, planned)
+    new = [charge for name, (_, _, charge) in planned.items() if _is_new(ledger, name, charge)]
+    after = spent
+    for charge in new:
+        after = after.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
+    before, total = spent.epsilon(caps.delta), after.epsilon(caps.delta)
+    cost = (
+        f"{runs} differentially private runs of dataset {dataset!r} make {len(new)} new draws: epsilon "
+        f"spent goes from {before:.6g} to {total:.6g} of {float(caps.epsilon):.6g}, at delta "
+        f"{float(caps.delta):.6g}."
+    )
+    if not after.within(caps):
+        raise BudgetExhausted(
+            f"The budget must cover a whole batch before its first run. {cost} Nothing was drawn: leave runs "
+            f"out, lower their epsilon, or raise the cap (marginalia ledger {dataset!r} --cap EPSILON DELTA)."
+        )
+    return cost
+
+
+def _standing(ledger: Ledger, dataset: str, planned: _Planned) -> tuple[Spent, Caps]:
+    """What is spent, and the caps: those in force, else those that the first run would register."""
+    run, described, charge = next(iter(planned.values()))
+    if ledger.is_registered(dataset):
+        for each, its, _ in planned.values():
+            require_unit(ledger, each, its)
+        account = ledger.account(dataset)
+        return account.spent, account.caps
+    entered = registration(run, described, charge)
+    caps = caps_of(entered.epsilon_cap, entered.delta_cap, entered.threshold_delta_cap)
+    return Spent(Decimal(0), Decimal(1)), caps
+
+
+def _is_new(ledger: Ledger, name: ReleaseName, charge: Charge) -> bool:
+    if not ledger.is_registered(name.dataset):
+        return True
+    return ledger.check_admission(name, charge) is Admission.ADMISSIBLE

@@ -1,0 +1,174 @@
+"""What may be published from: a folder that the measuring side handed over goes in, its parts come out.
+
+    <workspace>/measurement/<dataset>/<vintage>-<digest>/name.json           what it is
+        under differential privacy                       measurement/        as drawn
+                                                         ledger.json         the account at its commit
+        under k-anonymity                                aggregates/         the rounded counts
+                                                         schema.json         the public schema
+                                                         synthetic_records/  of a mode that reads raw records
+
+All of it is protected, so who may publish may read it; ledger and ``sensitive/`` may stay closed to them.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tasks.configuration import RunConfiguration
+from tasks.core.dp.ledger.names import configuration_digest
+from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
+from tasks.core.dp.statement import LedgerFacts
+from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Schema
+from tasks.parameters import anonymity_parameters, dp_parameters
+from tasks.storage import StoredTable, Workspace, folder_sha256
+
+ZONE = "measurement"
+Preparation = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One handed-over folder.
+
+    Attributes:
+        folder: where it is.
+        is_private: whether it is a differentially private measurement.
+        dataset, vintage: what it is named.
+        digest: of the public configuration that it was made with.
+        preparation: see `preparation`.
+    """
+
+    folder: Path
+    is_private: bool
+    dataset: str
+    vintage: str
+    digest: str
+    preparation: Preparation
+
+    @property
+    def aggregates(self) -> Path:
+        """The rounded counts, under k-anonymity."""
+        return self.folder / "aggregates"
+
+    @property
+    def synthetic_records(self) -> Path | None:
+        """The records of a mode that reads raw ones, where they were made."""
+        records = self.folder / "synthetic_records"
+        return records if records.is_dir() else None
+
+    def measurement(self) -> Measurement:
+        """What was drawn, under differential privacy."""
+        return read_measurement(self.folder / "measurement")
+
+    def schema(self) -> Schema:
+        """The public schema."""
+        if self.is_private:
+            return self.measurement().schema
+        return Schema.from_json((self.folder / "schema.json").read_text(encoding="utf-8"))
+
+    def sha256(self) -> str:
+        """Of what was measured: what the ledger's commit records, or all that was handed over."""
+        if self.is_private:
+            return measurement_sha256(self.folder / "measurement")
+        return folder_sha256(self.folder)
+
+
+def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
+    """The bundle that a reference names, still what the reference says."""
+    return _read(workspace.path(measurement))
+
+
+def _read(folder: Path) -> Bundle:
+    name = json.loads((folder / "name.json").read_text(encoding="utf-8"))
+    is_private = name.get("regime", "differential_privacy") == "differential_privacy"
+    about = name if not is_private else json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+    return Bundle(
+        folder, is_private, about["dataset"], about["vintage"], name["digest"], dict(name["preparation"])
+    )
+
+
+def ledger_facts(bundle: Bundle) -> LedgerFacts:
+    """The account at the commit of a handed-over measurement."""
+    return LedgerFacts(**json.loads((bundle.folder / "ledger.json").read_text(encoding="utf-8")))
+
+
+def preparation(configuration: RunConfiguration) -> Preparation:
+    """Public settings beside schema and parameters that change what is counted."""
+    return {
+        "delimiter": configuration.input.delimiter,
+        "contract_mode": configuration.input.contract_mode,
+    }
+
+
+def unit_of(schema: Schema) -> str:
+    """Whose presence a release hides: a ``subject``'s or a ``row``'s."""
+    return "subject" if schema.subject_id else "row"
+
+
+def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
+    """Of every public setting that touches what is measured."""
+    parameters = dp_parameters if configuration.is_private else anonymity_parameters
+    return configuration_digest(schema, parameters(configuration, schema), preparation(configuration))
+
+
+def require_made_as_configured(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable
+) -> None:
+    """Refuse to publish a measurement under a configuration that it was not made with.
+
+    The release would hold settings, a dataset and a promise about its contract that are not its own. The
+    columns' declarations are the measurement's: the table's header may be closed to who publishes.
+
+    Raises:
+        ParameterError: naming what differs.
+    """
+    bundle = open_bundle(workspace, measurement)
+    same_regime = bundle.is_private == configuration.is_private
+    wrong = [
+        words
+        for words, differs in (
+            (f"the dataset {bundle.dataset!r}", bundle.dataset != configuration.dataset),
+            (f"the vintage {bundle.vintage!r}", configuration.vintage not in (None, bundle.vintage)),
+            (
+                "other settings of protection or input",
+                not same_regime or configured_digest(configuration, bundle.schema()) != bundle.digest,
+            ),
+        )
+        if differs
+    ]
+    if wrong:
+        raise ParameterError(
+            "A measurement must be published under the configuration that it was drawn with; "
+            f"{measurement.key} was drawn with {' and '.join(wrong)}. Give that configuration, or measure."
+        )
+
+
+def find_measurement(
+    workspace: Workspace, configuration: RunConfiguration, folder: str | None
+) -> StoredTable:
+    """A handed-over measurement: the named one, else the newest of the configured vintage.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    home = workspace.root / ZONE / configuration.dataset
+    if folder is not None:
+        found = [Path(folder).absolute()]
+    else:
+        pattern = f"{configuration.vintage}-*" if configuration.vintage else "*"
+        found = sorted(home.glob(pattern), key=lambda path: path.stat().st_mtime)
+    if not found or not (found[-1] / "name.json").is_file():
+        raise ParameterError(
+            f"Publishing needs a measurement; none is at {folder or home}. Make one with marginalia run."
+        )
+    place = found[-1]
+    key = place.relative_to(workspace.root) if place.is_relative_to(workspace.root) else place
+    return StoredTable(key.as_posix(), folder_sha256(place), ZONE, "measurement")
+
+
+def name_of_counts(bundle_name: Bundle) -> str:
+    """``name.json`` of a k-anonymous bundle."""
+    body = asdict(bundle_name)
+    del body["folder"], body["is_private"]
+    return json.dumps({"regime": "k_anonymity", **body}, sort_keys=True) + "\n"

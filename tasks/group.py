@@ -1,0 +1,97 @@
+"""The runs of a batch by group: links to what each made, statistics joined, figures side by side."""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.batch_file import Batch
+from tasks.bundles import ZONE
+from tasks.core.errors import ParameterError
+from tasks.core.evaluation.stats_tables import AGGREGATE_STATS, SYNTHETIC_STATS, join_stats
+from tasks.core.evaluation.tables import write_rows
+from tasks.core.navigation.comparison import read_run, render_comparison, write_comparison_tsv
+from tasks.storage import RELEASE, SENSITIVE, Workspace
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run of a batch that went through: its group, its folder's name, and where it put what."""
+
+    group: str
+    folder_name: str
+    places: dict[str, str]
+
+
+def require_free_names(batch: Batch) -> None:
+    """Refuse a group that would be named as a zone of the workspace is.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    taken = {SENSITIVE, RELEASE, ZONE} & {run.group for run in batch.runs}
+    if taken:
+        raise ParameterError(
+            [
+                f"A group must not be called {name!r}, as a folder of output_dir is: rename it."
+                for name in taken
+            ]
+        )
+
+
+def link_run(workspace: Workspace, run: Finished) -> None:
+    """Make ``<group>/<index>_<name>/`` with a link to each place of the run."""
+    folder = workspace.root / run.group / run.folder_name
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, place in run.places.items():
+        _link(folder / name, workspace.root / place)
+
+
+def _link(link: Path, target: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        link.unlink()
+    link.symlink_to(os.path.relpath(target, link.parent))
+
+
+@task(cache_policy=NO_CACHE, persist_result=False)
+def join_group(workspace: Workspace, group: str, runs: Sequence[Finished], prefix: str) -> str:
+    """Join the statistics of a group's runs and lay their figures side by side; return where.
+
+    What comes from releases alone is in the group's folder, what comes from the raw table in ``sensitive/``.
+    """
+    home = workspace.root / group
+    home.mkdir(parents=True, exist_ok=True)
+    released = {run.folder_name: workspace.root / run.places["release"] for run in runs}
+    evaluated = {
+        run.folder_name: workspace.root / run.places["evaluation"]
+        for run in runs
+        if "evaluation" in run.places
+    }
+    shown = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
+    if len(shown) > 1:
+        write_comparison(shown, home, f"{group}: releases side by side")
+    if evaluated:
+        sensitive = workspace.sensitive / f"batch-{group}"
+        sensitive.mkdir(mode=0o700, exist_ok=True)
+        _link(home / "sensitive", sensitive)
+        _join_stats(evaluated, sensitive, prefix)
+        if len(evaluated) > 1:
+            write_comparison(evaluated, sensitive, f"{group}: runs side by side, against the raw table")
+    return home.relative_to(workspace.root).as_posix()
+
+
+def write_comparison(folders: dict[str, Path], home: Path, title: str) -> None:
+    """``comparison.tsv`` and ``comparison.html`` of runs' folders, by their labels."""
+    runs = [read_run(folder, label) for label, folder in folders.items()]
+    write_comparison_tsv(runs, home / "comparison.tsv")
+    (home / "comparison.html").write_text(render_comparison(runs, title), encoding="utf-8")
+
+
+def _join_stats(evaluated: dict[str, Path], home: Path, prefix: str) -> None:
+    for name in (AGGREGATE_STATS, SYNTHETIC_STATS):
+        found = {label: next(folder.glob(f"*_{name}.tsv")) for label, folder in evaluated.items()}
+        write_rows(home / f"{prefix}_joined_{name}.tsv", join_stats(found))

@@ -1,0 +1,151 @@
+"""The files of a release: what was built goes in, a folder of files with the manifest's entries comes out."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.bundles import Bundle
+from tasks.configuration import RunConfiguration
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
+from tasks.core.aggregates.aggregates_json import write_aggregates_json
+from tasks.core.aggregates.interchange import (
+    write_aggregates_tsv,
+    write_reportable_parquet,
+    write_reportable_tsv,
+)
+from tasks.core.errors import InternalError
+from tasks.core.records.columns import Schema
+from tasks.core.synthesis.assembly import write_wide_tsv
+from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
+from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
+from tasks.storage import StoredTable, Workspace, file_sha256
+from tasks.synthesis import public_seed
+
+Json = dict[str, object]
+
+
+@dataclass
+class Built:
+    """What a run built from its measurement; None where its stages did not go so far."""
+
+    statement: StoredTable
+    aggregates: StoredTable
+    records: StoredTable | None = None
+    recounted: StoredTable | None = None
+    evaluation: StoredTable | None = None
+    report: StoredTable | None = None
+
+
+def write_release_files(
+    workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, built: Built, folder: Path
+) -> list[Json]:
+    """Write every released file into an empty folder; return the manifest's entries."""
+    prefix, schema = configuration.prefix, bundle.schema()
+    rows: dict[str, int] = {}
+    aggregates = read_aggregates(workspace.path(built.aggregates))
+    for name, write_counts in _COUNTS.items():
+        write_counts(aggregates, schema, folder / f"{prefix}_{name}")
+        rows[f"{prefix}_{name}"] = sum(len(counts) for counts in aggregates.counts)
+    if built.records is not None:
+        records = read_synthetic_records(workspace.path(built.records))
+        for name in ("synthetic_microdata.tsv", *(_FORMS[form] for form in configuration.output_forms)):
+            _RECORDS[name](records, schema, folder / f"{prefix}_{name}")
+            rows[f"{prefix}_{name}"] = records.number_of_records
+    if built.recounted is not None:
+        counted = read_aggregates(workspace.path(built.recounted))
+        name = f"{prefix}_synthetic_aggregates.tsv"
+        write_aggregates_tsv(counted, folder / name, "count")
+        rows[name] = sum(len(counts) for counts in counted.counts)
+    for table in (built.statement, built.evaluation, built.report):
+        if table is not None:
+            for path in workspace.path(table).iterdir():
+                shutil.copyfile(path, folder / path.name)
+    write_json(folder / "configuration.json", public_configuration(configuration, bundle))
+    origins = _ORIGINS[bundle.is_private] | _records_origin(configuration)
+    return [_entry(path, rows, origins, bundle) for path in sorted(folder.iterdir())]
+
+
+_COUNTS: dict[str, Callable[[Aggregates, Schema, Path], None]] = {
+    "reportable_aggregates.tsv": lambda found, schema, path: write_reportable_tsv(found, path),
+    "reportable_aggregates.parquet": lambda found, schema, path: write_reportable_parquet(found, path),
+    "reportable_aggregated_data.json": lambda found, schema, path: write_aggregates_json(
+        found, schema, path, protected=True
+    ),
+}
+
+_RECORDS: dict[str, Callable[[SyntheticRecords, Schema, Path], None]] = {
+    "synthetic_microdata.tsv": lambda records, schema, path: write_wide_tsv(records, path),
+    "synthetic_microdata_long.tsv": lambda records, schema, path: write_long_tsv(records, path),
+    "synthetic_microdata_condensed.tsv": write_condensed_tsv,
+}
+_FORMS = {form: f"synthetic_microdata_{form}.tsv" for form in ("long", "condensed")}
+
+PUBLIC = "public configuration"
+
+_COMMON = {
+    "synthetic_aggregates.tsv": "the synthetic records, counted (post-processing)",
+    "evaluation.json": "synthetic records against the reportable aggregates (post-processing)",
+    "report.html": "the measurement and what was made from it (post-processing)",
+    "configuration.json": PUBLIC,
+}
+_DRAWN = "the measurement, normalised (post-processing)"
+_ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
+
+#: By regime: file (without prefix) -> what it was made from.
+_ORIGINS = {
+    True: dict.fromkeys(_COUNTS, _DRAWN)
+    | {
+        "privacy.json": "public parameters and the measurement",
+        "contract.json": "the contract's table rules, judged on released numbers (post-processing)",
+    }
+    | _COMMON,
+    False: dict.fromkeys(_COUNTS, _ROUNDED)
+    | {
+        "privacy.json": "public parameters and the rounded counts",
+        "contract.json": "the contract's table rules, judged on released numbers (post-processing)",
+    }
+    | _COMMON,
+}
+
+
+def _records_origin(configuration: RunConfiguration) -> dict[str, str]:
+    synthesis = configuration.synthesis
+    origin = "drawn from the reportable aggregates alone (post-processing)"
+    if synthesis.reads_records:
+        origin = (
+            f"drawn from the raw records by {synthesis.mode}: a combination that fewer records hold than the "
+            "reporting resolution can't appear"
+        )
+    return dict.fromkeys(_RECORDS, origin)
+
+
+def _entry(path: Path, rows: Mapping[str, int], origins: Mapping[str, str], bundle: Bundle) -> Json:
+    claim = "differential privacy" if bundle.is_private else "k-anonymity, not differential privacy"
+    for name, origin in origins.items():
+        if path.name == name or path.name.endswith(f"_{name}"):
+            entry: Json = {
+                "file": path.name,
+                "sha256": file_sha256(path),
+                "bytes": path.stat().st_size,
+                "protection": "none: public" if origin == PUBLIC else f"{claim} (see privacy.json)",
+                "made_from": origin,
+            }
+            return entry | ({"rows": rows[path.name]} if path.name in rows else {})
+    raise InternalError(f"A release must hold known files only; {path.name} is not one.")
+
+
+def public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
+    """The configuration as released: without the machine's paths, and with the seed where it is public."""
+    body: Json = configuration.model_dump(mode="json")
+    table = dict(configuration.input.model_dump(mode="json"))
+    del body["output_dir"], table["path"], table["contract"]
+    seed = public_seed(bundle, configuration.synthesis)
+    synthesis = configuration.synthesis.model_dump(mode="json") | {"random_seed": seed}
+    return body | {"input": table, "synthesis": synthesis}
+
+
+def write_json(path: Path, body: object) -> None:
+    """Write JSON that two equal bodies write alike."""
+    path.write_text(json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -1,0 +1,63 @@
+"""Which function of the core a configured mode of synthesis is, with which arguments and seed."""
+
+import hashlib
+import json
+from collections.abc import Callable
+
+from tasks.bundles import Bundle
+from tasks.configuration import AggregateSeeded, AnySynthesis, RowSeeded, Unseeded, ValueSeeded
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.synthesis import aggregate_seeded, row_seeded, unseeded, value_seeded
+from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.rows import Rows
+
+Progress = Callable[[float], None]
+
+
+def draw_from_rows(
+    rows: Rows,
+    reported: Aggregates,
+    synthesis: AnySynthesis,
+    seed: int,
+    threads: int,
+    progress: Progress,
+) -> SyntheticRecords:
+    """Draw by a mode that reads the raw records."""
+    if isinstance(synthesis, RowSeeded):
+        return row_seeded.synthesize(rows, seed, threads=threads, progress=progress)
+    if isinstance(synthesis, Unseeded):
+        return unseeded.synthesize(rows, seed, threads=threads, progress=progress)
+    if isinstance(synthesis, ValueSeeded):
+        ratio = synthesis.oversampling_ratio
+        limit = None if ratio is None else value_seeded.Oversampling(ratio, synthesis.oversampling_tries)
+        return value_seeded.synthesize(
+            rows, seed, oversampling=limit, reported=reported, threads=threads, progress=progress
+        )
+    return aggregate_seeded.synthesize(
+        reported, aggregate_parameters(synthesis), seed, threads=threads, progress=progress, held=rows
+    )
+
+
+def aggregate_parameters(synthesis: AggregateSeeded) -> aggregate_seeded.AggregateSeeded:
+    """The core's parameters of the mode that reads reported counts."""
+    return aggregate_seeded.AggregateSeeded(
+        use_synthetic_counts=synthesis.use_synthetic_counts,
+        weight_selection_percentile=synthesis.weight_selection_percentile,
+        aggregate_counts_scale_factor=synthesis.counts_scale_factor,
+        target_number_of_records=synthesis.target_number_of_records,
+    )
+
+
+def public_seed(bundle: Bundle, synthesis: AnySynthesis) -> int | None:
+    """The seed of a mode that reads a release alone: the configured one, else the bundle's; None of others.
+
+    A bundle's is drawn fresh with its counts, or follows from noise that was: a rebuild has it again.
+    """
+    if synthesis.reads_records:
+        return None
+    if synthesis.random_seed is not None:
+        return synthesis.random_seed.get_secret_value()
+    if not bundle.is_private:
+        return int(json.loads((bundle.aggregates / "seed.json").read_text(encoding="utf-8"))["synthesis"])
+    digest = hashlib.sha256(f"synthesis {bundle.sha256()}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1

@@ -1,0 +1,163 @@
+"""K-anonymous jobs, one JSON line each: ``python -m tests.benchmarks.anonymity [TABLE [MODE [LENGTH]]]``.
+
+The core's whole job, from the table to the page and the evaluation against the raw table, at resolution 10:
+CPU seconds by stage, microseconds of synthesis a record, and peak memory, each job in a process of its own.
+TABLE: ``adult``, ``national2019`` (of shared data) or ``million`` (15 columns). Without arguments: every mode
+on adult and on a million records at R = 4, and ``row_seeded`` on national2019 at R = 3 and 4.
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.benchmarks.core_job import Stopwatch
+from tests.benchmarks.data import ROOT
+from tests.benchmarks.scale import table as generated_table
+
+MODES = ("row_seeded", "value_seeded", "oversampling", "unseeded", "aggregate_seeded", "held")
+RESOLUTION = 10
+
+
+def path_of(name: str) -> Path:
+    """The table's file."""
+    if name == "million":
+        return generated_table(1_000_000)
+    return Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / f"{name}.csv"
+
+
+def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object]:
+    """One job; see the module."""
+    from tasks.bundles import unit_of
+    from tasks.configuration import RunConfiguration
+    from tasks.core.aggregates.aggregates_json import write_aggregates_json
+    from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
+    from tasks.core.aggregates.marginals import count_marginals
+    from tasks.core.aggregates.protection import protect_counts
+    from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
+    from tasks.core.anonymity.statement import AnonymityFacts, statement
+    from tasks.core.evaluation.raw import RawInputs, evaluate_raw
+    from tasks.core.evaluation.release import compare_release
+    from tasks.core.evaluation.sensitive_files import write_sensitive_files
+    from tasks.core.evaluation.synthetic import recounted
+    from tasks.core.navigation.fidelity import fidelity
+    from tasks.core.navigation.report import ReportInputs, render
+    from tasks.core.queries import Resources
+    from tasks.core.records.encoding import EncodingOptions, encode
+    from tasks.core.records.public_schema import Declarations, build_schema
+    from tasks.core.records.reading import InputFile, read_headers
+    from tasks.core.synthesis.aggregate_seeded import synthesize
+    from tasks.core.synthesis.assembly import write_wide_tsv
+    from tasks.core.synthesis.rows import common_rows
+    from tasks.synthesis import aggregate_parameters, draw_from_rows
+
+    for part in ("coded", "marginals", "aggregate", "evaluation"):
+        (folder / part).mkdir()
+    resources = Resources(folder, threads=2)
+    configuration = RunConfiguration.model_validate(_configuration(mode))
+    synthesis = configuration.synthesis
+    watch = Stopwatch()
+    source = InputFile(path_of(name))
+    names = read_headers(source).names
+    schema = build_schema(names, Declarations(sensitive_zeros=names), cap_required=False)
+    records = encode(source, schema, EncodingOptions(total=False, key=b"benchmark", resources=resources))
+    records.write(folder / "coded")
+    watch.stop("ingest")
+    marginals = count_marginals(folder / "coded", folder / "marginals", length, resources)
+    watch.stop("count")
+    aggregates = protect_counts(marginals, RESOLUTION, resources)
+    write_reportable_tsv(aggregates, folder / "aggregates.tsv")
+    write_reportable_parquet(aggregates, folder / "aggregates.parquet")
+    write_aggregates_json(aggregates, schema, folder / "aggregates.json", protected=True)
+    watch.stop("protect")
+    before = watch.stages.copy()
+    if synthesis.reads_records:
+        rows = common_rows(records, RESOLUTION)
+        synthetic = draw_from_rows(rows, aggregates, synthesis, 1, 0, lambda done: None)
+        del rows
+    else:
+        synthetic = synthesize(aggregates, aggregate_parameters(synthesis), 1, threads=0)
+    watch.stop("generate")
+    each = 1e6 * (watch.stages["generate"]) / max(synthetic.number_of_records, 1)
+    write_wide_tsv(synthetic, folder / "synthetic.tsv")
+    watch.stop("write records")
+    counted = recounted(synthetic, aggregates, schema)
+    compared = compare_release(aggregates, counted, None, resources)
+    (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))
+    watch.stop("compare")
+    facts = AnonymityFacts(
+        dataset=name,
+        vintage="1",
+        unit=unit_of(schema),
+        schema=schema,
+        resolution=RESOLUTION,
+        reporting_length=length,
+        synthesis_mode=synthesis.mode,
+        hold_resolution=mode == "held",
+        oversampling=None,
+        measurement_sha256="",
+        strict_contract=False,
+        unused_keys=(),
+        record_limit=None,
+    )
+    inputs = ReportInputs(
+        statement=statement(facts, aggregates, "benchmark"),
+        schema=schema,
+        measurement=None,
+        aggregates=aggregates,
+        synthetic=synthetic,
+        fidelity=fidelity(aggregates, counted),
+    )
+    (folder / "report.html").write_text(render(inputs), encoding="utf-8")
+    watch.stop("navigate")
+    write_sensitive_aggregates(folder / "coded", marginals, RESOLUTION, folder / "aggregate", "my", resources)
+    watch.stop("describe")
+    raw = RawInputs(folder / "coded", marginals, aggregates, synthetic, RESOLUTION)
+    write_sensitive_files(evaluate_raw(raw, resources), folder / "evaluation", "my")
+    watch.stop("evaluate")
+    assert set(before) <= set(watch.stages)
+    return {
+        "name": f"anonymity_{name}_{mode}_r{length}",
+        "cpu_s": round(sum(watch.stages.values()), 1),
+        "stages": watch.stages,
+        "records": synthetic.number_of_records,
+        "synthesis_us_a_record": round(each, 1),
+        "reported": sum(len(counts) for counts in aggregates.counts),
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def _configuration(mode: str) -> dict[str, object]:
+    synthesis: dict[str, object] = {"mode": mode}
+    if mode == "oversampling":
+        synthesis = {"mode": "value_seeded", "oversampling_ratio": 0.1, "oversampling_tries": 10}
+    if mode in ("aggregate_seeded", "held"):
+        synthesis = {"mode": "aggregate_seeded", "use_synthetic_counts": False}
+        synthesis["hold_resolution"] = mode == "held"
+    return {
+        "dataset": "benchmark",
+        "input": {"path": "x"},
+        "protection": {"regime": "k_anonymity"},
+        "synthesis": synthesis,
+    }
+
+
+def main() -> None:
+    """Run one job, or all of them."""
+    if len(sys.argv) > 3:
+        with tempfile.TemporaryDirectory() as folder:
+            print(json.dumps(run_job(sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(folder))), flush=True)
+        return
+    tables = sys.argv[1:2] or ["adult", "million"]
+    jobs = [(name, mode, 4) for name in tables for mode in sys.argv[2:3] or MODES]
+    if len(sys.argv) == 1:
+        jobs += [("national2019", "row_seeded", 3), ("national2019", "row_seeded", 4)]
+    for job in jobs:
+        subprocess.run([sys.executable, "-m", "tests.benchmarks.anonymity", *map(str, job)], check=False)
+
+
+if __name__ == "__main__":
+    main()

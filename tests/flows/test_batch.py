@@ -1,0 +1,144 @@
+"""Batches: failures that stop nobody, joined statistics, comparisons, the cost beforehand."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows import command
+from tests.flows import pipeline
+from tests.flows.processes import phases
+from tests.flows.server_objects import known
+from tests.flows.test_runs import fresh_name
+
+pytestmark = pytest.mark.server
+
+ALL = {"aggregate": True, "generate": True, "evaluate": True, "navigate": True}
+
+
+def batch_file(folder: Path, base: dict[str, Any], runs: dict[str, Any], **execute: bool) -> Path:
+    """A batch over the table of people."""
+    pipeline.write(folder / "people.csv", pipeline.rows())
+    path = folder / "batch.json"
+    path.write_text(json.dumps({"execute": ALL | execute, "base_config": base, "runs": runs}))
+    return path
+
+
+def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dataset = fresh_name("batch")
+    runs = {
+        "modes": [
+            {"name": "rows"},
+            {"name": "left out", "skip": True},
+            {"name": "broken", "sensitive_microdata_path": str(tmp_path / "gone.csv")},
+            {"name": "values", "synthesis_mode": "value_seeded"},
+        ],
+        "coarse": [{"name": "fifty", "reporting_resolution": 50}],
+    }
+    path = batch_file(tmp_path, pipeline.anonymous(tmp_path, dataset=dataset), runs)
+    assert command.main(["batch", str(path)]) == 1
+    said = capfd.readouterr().err
+    assert re.search(r"1 of 4 runs failed", said)
+    assert "modes/2_broken: " in said
+    out = tmp_path / "out"
+    for name in ("modes/0_rows", "modes/3_values", "coarse/0_fifty"):
+        assert (out / name / "release" / "report.html").is_file(), name
+        assert (out / name / "evaluation" / "people_stats_synthetic_data.tsv").is_file(), name
+    assert not (out / "modes" / "2_broken").exists()
+    assert not (out / "modes" / "1_left out").exists()
+    for name in ("stats_aggregate_counts", "stats_synthetic_data"):
+        joined = (out / "modes" / "sensitive" / f"people_joined_{name}.tsv").read_text().splitlines()
+        assert joined[0].split("\t")[1:] == ["0_rows", "3_values"]
+    assert "0_rows" in (out / "modes" / "comparison.html").read_text()
+    assert (out / "sensitive" / "batch-modes" / "comparison.tsv").is_file()
+    found = known(prefect_server, dataset).flow_runs
+    assert [run["state_type"] for run in found].count("COMPLETED") == 3
+    assert [run["state_type"] for run in found].count("FAILED") == 1
+
+
+def test_the_table_is_coded_and_counted_once_for_all_runs(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    dataset = fresh_name("once")
+    runs = {"g": [{"name": "a"}, {"name": "b", "synthesis_mode": "unseeded"}]}
+    path = batch_file(tmp_path, pipeline.anonymous(tmp_path, dataset=dataset), runs)
+    assert command.main(["batch", str(path)]) == 0
+    done = [
+        run["name"] for run in known(prefect_server, dataset).task_runs if run["state_name"] == "Completed"
+    ]
+    assert sum(name.startswith("encode_records") for name in done) == 1
+    assert sum(name.startswith("count_records") for name in done) == 1
+
+
+def test_the_cost_of_a_private_batch_is_checked_before_its_first_draw(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    base = pipeline.flat(tmp_path, privacy={"cap": {"epsilon": 9, "delta": 1e-5, "population": "people"}})
+    runs = {"g": [{"name": str(epsilon), "noise_epsilon": epsilon} for epsilon in (4.0, 5.0, 6.0)]}
+    path = batch_file(tmp_path, base, runs)
+    assert command.main(["batch", str(path)]) == 3
+    said = capfd.readouterr().err
+    assert "3 new draws" in said and "of 9" in said
+    assert not own_ledger.exists() or phases() == []
+    assert not (tmp_path / "out" / "release" / "people").exists()
+
+
+def test_every_draw_of_a_private_batch_is_charged_and_shared_draws_once(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runs = {
+        "g": [
+            {"name": "one", "noise_epsilon": 1.0},
+            {"name": "two", "noise_epsilon": 2.0},
+            {"name": "two again", "noise_epsilon": 2.0, "use_synthetic_counts": True},
+        ]
+    }
+    path = batch_file(tmp_path, pipeline.flat(tmp_path), runs)
+    assert command.main(["batch", str(path)]) == 0
+    assert "make 2 new draws" in capfd.readouterr().err
+    assert phases() == ["commit", "commit"]
+    assert command.main(["batch", str(path)]) == 0
+    assert "make 0 new draws" in capfd.readouterr().err
+    assert phases() == ["commit", "commit"]
+
+
+def test_a_batch_that_cannot_be_read_says_all_that_is_wrong_and_runs_nothing(
+    tmp_path: Path, own_ledger: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    runs = {"g": [{"name": "a", "synthesis_mode": "seeded"}, {"name": "b", "reporting_resolution": 0}]}
+    path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs)
+    assert command.main(["batch", str(path)]) == 2
+    said = capfd.readouterr().err
+    assert "row_seeded" in said and "reporting_resolution" in said
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_group_is_not_called_as_a_zone(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = batch_file(tmp_path, pipeline.anonymous(tmp_path), {"release": [{"name": "a"}]})
+    assert command.main(["batch", str(path)]) == 2
+    assert "rename" in capfd.readouterr().err
+
+
+def test_releases_and_evaluations_are_compared_each_where_it_may_be(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    releases = []
+    for mode in ("row_seeded", "value_seeded"):
+        releases.append(pipeline.run(pipeline.prepared_anonymous(tmp_path, synthesis_mode=mode)))
+    home = tmp_path / "side by side"
+    assert command.main(["compare", *map(str, releases), "--output", str(home)]) == 0
+    assert "row_seeded" in (home / "comparison.html").read_text()
+    assert len((home / "comparison.tsv").read_text().splitlines()[0].split("\t")) == 3
+    evaluations = sorted((tmp_path / "out" / "sensitive" / "people").glob("*/evaluation"))
+    assert len(evaluations) == 2
+    inside = tmp_path / "out" / "release" / "comparison"
+    assert command.main(["compare", *map(str, evaluations), "--output", str(inside)]) == 2
+    assert command.main(["compare", *map(str, evaluations), "--output", str(tmp_path / "closed")]) == 0
+    assert (tmp_path / "closed").stat().st_mode & 0o077 == 0
+    assert command.main(["compare", str(releases[0])]) == 2
