@@ -13,25 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.contracts.contract import Contract
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.records.decoding import decode
-from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
-from tests.oracles import loading
+from tasks.core.records.reading import InputFile
+from tests.oracles.anonymous_loading import load, wide
 from tests.oracles.contracts import contract_of
 
 CANARY = "Ottoline"
-
-
-def load(source, contract: Contract | None = None, record_limit=None, **declared):
-    """Coded records under k-anonymity."""
-    headers = read_headers(source)
-    schema = build_schema(
-        headers.names, Declarations(**declared), contract, cap_required=False, types=headers.types
-    )
-    return encode(source, schema, EncodingOptions(total=False, key=b"k", record_limit=record_limit))
 
 
 @pytest.fixture
@@ -52,21 +40,6 @@ def refused(kind, loaded, *arguments, **declared):
         loaded(*arguments, **declared)
     assert CANARY not in f"{raised.value} {raised.value.args}"
     return raised.value.problems
-
-
-def wide(records):
-    """Header and rows as SDS writes them: one column an item, 1 where it is held."""
-    header, cells = [], []
-    held = loading.read_back(records).records
-    for index, column in enumerate(records.schema.columns):
-        if column.is_multi_valued:
-            for value in records.values[index]:
-                header.append(f"{column.name}_{value}")
-                cells.append(["1" if value in record[index] else "" for record in held])
-        else:
-            header.append(column.name)
-            cells.append(["".join(record[index]) for record in held])
-    return header, [list(row) for row in zip(*cells, strict=True)]
 
 
 def test_1_1_every_cell_is_text(table):
