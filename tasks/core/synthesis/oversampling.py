@@ -68,7 +68,7 @@ def draw_oversampled(
     reported_index = build_index(reported)
     limits = Limits(
         reported_index.rows,
-        _allowed(reported_index.counts, oversampling.ratio),
+        allowed(reported_index.counts, oversampling.ratio),
         reported.reporting_length,
         oversampling.tries,
     )
@@ -85,11 +85,10 @@ def _check(rows: Rows, reported: Aggregates, available: Integers) -> None:
         raise InternalError("Oversampling is controlled by the aggregates of the same resolution only.")
 
 
-def _allowed(counts: Integers, ratio: float) -> Integers:
+def allowed(counts: Integers, ratio: float) -> Integers:
     """How often a combination of each count may be synthesised: floor(count (1 + ratio)).
 
-    Exact, the ratio being the decimal as written: in floating point 10 * (1 + 0.1) is a little above 11, but
-    100 * (1 + 0.15) a little below 115.
+    Exact, the ratio being the decimal as written: in floating point 100 * (1 + 0.15) is a little below 115.
     """
     distinct, places = np.unique(counts, return_inverse=True)
     factor = 1 + Fraction(str(ratio))

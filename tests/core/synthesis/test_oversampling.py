@@ -1,0 +1,229 @@
+"""Oversampling control: the exact law, the limits and invariants, that it ends, bad parameters."""
+
+import random
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2, ttest_ind
+
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.synthesis.oversampling import allowed, draw_oversampled
+from tasks.core.synthesis.value_seeded import Oversampling, synthesize
+from tests.oracles.oversampling import Oversampled
+from tests.oracles.raw_tables import (
+    check_columns,
+    combinations_in,
+    raw_tables,
+    records_of,
+    reported,
+    rows_of,
+    schema_of,
+    single_valued,
+    true_counts,
+)
+
+
+def _silent(_):
+    return None
+
+
+def _split(drawn):
+    ends = np.cumsum(drawn.sizes)
+    return [
+        tuple(sorted(ids.tolist())) for ids in np.split(drawn.attribute_ids, ends[:-1]) if len(drawn.sizes)
+    ]
+
+
+def _oracle(table, rows, reporting_length, oversampling):
+    return Oversampled(
+        true_counts(table, rows),
+        rows.column_of.tolist(),
+        rows.resolution,
+        reporting_length,
+        Fraction(str(oversampling.ratio)),
+        oversampling.tries,
+    )
+
+
+CROSSED = single_valued("a1,b1 a1,b1 a1,b2 a1,b2 a1,b1 a2,b1 a2,b1 a2,.")
+THREE = single_valued("a1,b1,c1 a1,b1,c1 a1,b1,c2 a2,b1,c1 a2,b2,c1")
+ITEMS = (
+    schema_of(True, False),
+    [[{"x", "y"}, {"b1"}], [{"x", "y"}, {"b2"}], [{"x"}, {"b1"}], [{"x"}, {"b1"}], [{"z"}, set()]],
+)
+
+
+@pytest.mark.parametrize(
+    ("table", "resolution", "reporting_length", "oversampling"),
+    [
+        (CROSSED, 2, 2, Oversampling(0.0)),
+        (CROSSED, 2, 2, Oversampling(0.0, 3)),
+        (CROSSED, 2, 2, Oversampling(0.5, 2)),
+        (CROSSED, 2, 1, Oversampling(0.0)),
+        (THREE, 1, 2, Oversampling(0.0, 2)),
+        (THREE, 1, 3, Oversampling(0.0)),
+        (THREE, 1, 3, Oversampling(1.0, 2)),
+        (ITEMS, 1, 2, Oversampling(0.0, 2)),
+        (ITEMS, 2, 3, Oversampling(0.0)),
+    ],
+)
+def test_lists_of_records_follow_the_exact_law(table, resolution, reporting_length, oversampling):
+    """Chi-square against the enumerated probabilities; false alarm: one in a million a case."""
+    seeds, rows = 1000, rows_of(table, resolution)
+    oracle = _oracle(table, rows, reporting_length, oversampling)
+    law = oracle.distribution()
+    assert sum(law.values()) == 1
+    aggregates = reported(rows, oracle.counts, reporting_length)
+    seen = Counter(
+        tuple(sorted(_split(draw_oversampled(rows, aggregates, oversampling, seed, _silent))))
+        for seed in range(seeds)
+    )
+    assert set(seen) <= set(law)
+    statistic, cells, rest_seen, rest_expected = 0.0, 0, 0, 0.0
+    for outcome, chance in law.items():
+        expected = float(chance) * seeds
+        if expected < 5:
+            rest_seen, rest_expected = rest_seen + seen[outcome], rest_expected + expected
+        else:
+            statistic, cells = statistic + (seen[outcome] - expected) ** 2 / expected, cells + 1
+    if rest_expected > 5:
+        statistic, cells = statistic + (rest_seen - rest_expected) ** 2 / rest_expected, cells + 1
+    assert cells == 1 or chi2.sf(statistic, cells - 1) > 1e-6
+
+
+def _larger():
+    """400 records, skewed and dependent, some cells absent, one column of items."""
+    chance = random.Random(4)
+    records = []
+    for _ in range(400):
+        first = chance.choices("wxyz", [8, 4, 2, 1])[0]
+        second = first if chance.random() < 0.6 else chance.choice("wxyz")
+        third = {each for each in "pqr" if chance.random() < (0.5 if each > "p" else 0.1)}
+        records.append([{first}, {second} if chance.random() < 0.9 else set(), third])
+    return schema_of(False, False, True), records
+
+
+@pytest.mark.parametrize("oversampling", [Oversampling(0.0), Oversampling(0.1, 4)])
+def test_larger_tables_give_the_mean_counts_of_the_plain_law(oversampling):
+    """Two samples of runs by Welch's t for each combination; false alarm: one in a million a case.
+
+    Large enough for bitsets, random looks and lists.
+    """
+    table, runs = _larger(), 60
+    rows = rows_of(table, 5)
+    oracle = _oracle(table, rows, 3, oversampling)
+    aggregates = reported(rows, oracle.counts, 3)
+    ours = [
+        combinations_in(_split(draw_oversampled(rows, aggregates, oversampling, seed, _silent)))
+        for seed in range(runs)
+    ]
+    randomness = random.Random(9)
+    plain = [combinations_in(oracle.sample(randomness)) for _ in range(runs)]
+    keys = sorted({key for run in ours + plain for key in run}, key=sorted)
+    unequal = [key for key in keys if all(len({run[key] for run in each}) > 1 for each in (ours, plain))]
+    assert len(unequal) > 30
+    for key in unequal:
+        counts = [[run[key] for run in sample] for sample in (ours, plain)]
+        assert ttest_ind(*counts, equal_var=False).pvalue > 1e-6 / len(unequal), key
+    sizes = [[len(run) for run in sample] for sample in (ours, plain)]
+    assert ttest_ind(*sizes, equal_var=False).pvalue > 1e-6
+
+
+@given(
+    table=raw_tables(),
+    resolution=st.integers(1, 4),
+    reporting_length=st.integers(1, 5),
+    oversampling=st.builds(Oversampling, st.sampled_from([0.0, 0.1, 0.5, 3.0, 1e300]), st.integers(1, 5)),
+    seed=st.integers(0, 2**62),
+)
+@settings(max_examples=150, deadline=None)
+def test_no_limit_and_no_invariant_is_broken(table, resolution, reporting_length, oversampling, seed):
+    """sds.md 4.3: single counts exactly rounded, every combination common, none beyond its limit."""
+    rows = rows_of(table, resolution)
+    true = true_counts(table, rows)
+    aggregates = reported(rows, true, reporting_length)
+    synthetic = synthesize(rows, seed, oversampling=oversampling, reported=aggregates)
+    records = records_of(synthetic)
+    check_columns(rows, records)
+    assert () not in records
+    found = combinations_in(records)
+    assert all(true[combination] >= resolution for combination in found)
+    for attribute in range(len(rows.attributes)):
+        own = frozenset([attribute])
+        assert found[own] == true[own] - true[own] % resolution
+    for combination, count in found.items():
+        if len(combination) <= reporting_length:
+            most = (true[combination] - true[combination] % resolution) * (
+                1 + Fraction(str(oversampling.ratio))
+            )
+            assert count <= most
+    again = synthesize(rows, seed, oversampling=oversampling, reported=aggregates)
+    assert records_of(again) == records
+
+
+def test_without_slack_nothing_reported_is_oversampled_and_the_run_ends():
+    """Ratio 0, one try: every record ends at its first refusal, and none is empty."""
+    table = _larger()
+    rows = rows_of(table, 7)
+    true = true_counts(table, rows)
+    drawn = draw_oversampled(rows, reported(rows, true, 4), Oversampling(0.0, 1), 3, _silent)
+    assert drawn.sizes.min() > 0
+    assert all(count <= true[each] for each, count in combinations_in(_split(drawn)).items())
+
+
+def test_attributes_are_available_as_often_as_their_rounded_count():
+    """Not 2 floor_res(c) - c: of 15, 19 and 10 records at resolution 10 come 10 each (sds.md 4.3)."""
+    table = single_valued(" ".join(["a,."] * 15 + ["b,."] * 19 + [".,c"] * 10))
+    rows = rows_of(table, 10)
+    aggregates = reported(rows, true_counts(table, rows), 2)
+    drawn = draw_oversampled(rows, aggregates, Oversampling(0.0), 1, _silent)
+    assert Counter(_split(drawn)) == {(0,): 10, (1,): 10, (2,): 10}
+
+
+@pytest.mark.parametrize("table", [(schema_of(), [[]] * 3), single_valued("a,b a,c"), (schema_of(False), [])])
+def test_nothing_common_gives_no_record(table):
+    """No columns, fewer records than the resolution, no records."""
+    rows = rows_of(table, 3)
+    aggregates = reported(rows, {}, 2)
+    synthetic = synthesize(rows, 1, oversampling=Oversampling(0.0), reported=aggregates)
+    assert synthetic.number_of_records == 0
+
+
+def test_limits_are_exact_in_decimals():
+    """In floating point 100 * 1.15 is below 115."""
+    assert allowed(np.array([100, 10, 10, 0]), 0.15).tolist() == [115, 11, 11, 0]
+    assert allowed(np.array([30, 2**53]), 1e300).tolist() == [2**62, 2**62]
+
+
+def test_aggregates_of_other_records_or_another_resolution_are_refused():
+    rows, other = rows_of(CROSSED, 2), rows_of(THREE, 1)
+    foreign = reported(other, true_counts(THREE, other), 2)
+    finer = reported(rows_of(CROSSED, 1), true_counts(CROSSED, rows_of(CROSSED, 1)), 2)
+    for aggregates in (foreign, finer):
+        with pytest.raises(InternalError):
+            draw_oversampled(rows, aggregates, Oversampling(0.0), 1, _silent)
+
+
+@pytest.mark.parametrize(("ratio", "tries"), [(-0.1, 1), (float("nan"), 1), (float("inf"), 1), (0.0, 0)])
+def test_a_negative_ratio_and_no_tries_are_refused(ratio, tries):
+    """SDS loops for ever on the one and underflows on the other."""
+    with pytest.raises(ParameterError):
+        Oversampling(ratio, tries)
+
+
+def test_control_without_aggregates_is_refused():
+    with pytest.raises(ParameterError, match="reportable aggregates"):
+        synthesize(rows_of(CROSSED, 2), 1, oversampling=Oversampling(0.0))
+
+
+def test_progress_rises_to_one():
+    rows = rows_of(CROSSED, 2)
+    told = []
+    aggregates = reported(rows, true_counts(CROSSED, rows), 2)
+    synthesize(rows, 1, oversampling=Oversampling(0.0), reported=aggregates, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
