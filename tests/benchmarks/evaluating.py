@@ -1,7 +1,7 @@
 """Evaluation of synthetic against sensitive counts beside the peer's counting.
 
-``python -m tests.benchmarks.evaluating [table] [length]`` prints one measurement of ours (if not told, adult at
-length 3); `evaluation_adult_r3` is the figure that ``make bench`` shows.
+``python -m tests.benchmarks.evaluating [table] [length]`` prints one measurement of ours, by default of adult
+at length 3; `evaluation_adult_r3` is the figure that ``make bench`` shows.
 
 On our side: from coded records and synthetic records in memory (and reportable counts, R = 3, resolution
 10), coding the synthetic records, counting both tables, comparing sensitive with synthetic, sensitive with

@@ -10,18 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.kernels import add_cells, look_up_cells
+from tasks.core.aggregates.kernels import add_cells, count_present, list_present, look_up_cells
 from tasks.core.aggregates.keys import joint_keys, run_lengths, run_starts
 from tasks.core.aggregates.stored_marginals import MarginalFacts, slot_choices
 from tasks.core.aggregates.wide_form import Cells, aggregates_of_cells
 from tasks.core.records.coded import CodedRecords, Codes
 
 Integers = npt.NDArray[np.int64]
+#: Counts in the smaller type wherever they fit: a cube should stay in the processor's cache.
+Cube = npt.NDArray[np.uint32] | npt.NDArray[np.int64]
 
 #: Above this many cells a set of columns' records are sorted instead, and above this many a row.
 _MOST_CELLS = 1 << 22
 _CELLS_A_ROW = 16
 _FEW_CELLS = 1 << 12
+_MOST_OF_32_BITS = 1 << 32
 
 
 def count_in_memory(records: CodedRecords, longest: int) -> Aggregates:
@@ -30,28 +33,28 @@ def count_in_memory(records: CodedRecords, longest: int) -> Aggregates:
     Raises:
         ParameterError: if the length is 0 or below -1.
     """
+    facts, levels = counted_cells(records, longest)
+    return aggregates_of_cells(facts, records.number_of_records, levels.values())
+
+
+def counted_cells(records: CodedRecords, longest: int) -> tuple[MarginalFacts, dict[int, Iterator[Cells]]]:
+    """What `count_in_memory` is made of: by length the cells of each set of columns, counted when read."""
     size = records.number_of_records
     facts = MarginalFacts(records.schema, records.slot_columns, records.values, size, {}).with_workload(
         longest
     )
     counter = CellCounter(records.slots, records.slot_columns, tuple(len(v) + 1 for v in records.values))
-    return aggregates_of_cells(facts, size, (_cells(facts, counter, length) for length in facts.workload))
+    return facts, {length: _cells(facts, counter, length) for length in facts.workload}
 
 
 def _cells(facts: MarginalFacts, counter: "CellCounter", length: int) -> Iterator[Cells]:
     for combination_id, combination in facts.counted(length).items():
         codes, counts = counter.cells(combination)
-        present = (codes > 0).all(axis=1)
-        own = counts[present]
-        yield Cells(np.full(len(own), combination_id, np.uint32), codes[present].astype(np.uint32), own)
+        yield Cells(np.full(len(counts), combination_id, np.uint32), codes, counts)
 
 
 class CellCounter:
-    """Counts the cells of sets of columns, absent values (code 0) among them.
-
-    With a multi-valued column every choice of its slots counts, so that the cells of a set add up to
-    the records times the choices.
-    """
+    """Counts the cells of sets of columns: the tuples of codes that records hold."""
 
     def __init__(self, slots: Sequence[Codes], slot_columns: tuple[int, ...], sizes: tuple[int, ...]) -> None:
         """Args: slots: codes by slot. slot_columns: their columns. sizes: values and 0, by column."""
@@ -61,20 +64,30 @@ class CellCounter:
         self._only_slot = {column: slot for slot, column in enumerate(slot_columns)} if single else None
         self._prefix: tuple[tuple[int, ...], npt.NDArray[np.uint32]] | None = None
 
-    def cells(self, combination: tuple[int, ...]) -> tuple[Integers, Integers]:
-        """Codes (N, k) of the cells that somebody is in, in order, and how many are."""
+    def cells(self, combination: tuple[int, ...]) -> tuple[npt.NDArray[np.uint32], Integers]:
+        """Codes (N, k) of the cells without an absent value that somebody is in, in order; how many are."""
         sizes = [self._sizes[column] for column in combination]
         if not self._is_dense(sizes):
             return self._sorted(combination, sizes)
-        cube = self.cube(combination)
-        filled = np.flatnonzero(cube)
-        return np.stack(np.unravel_index(filled, sizes), axis=1).astype(np.int64), cube[filled]
+        cube, each = self.cube(combination), np.array(sizes, np.int64)
+        number = count_present(cube, each)
+        codes, counts = np.empty((number, len(sizes)), np.uint32), np.empty(number, np.int64)
+        list_present(cube, each, codes, counts)
+        return codes, counts
 
-    def cube(self, combination: tuple[int, ...]) -> Integers:
-        """Counts of all cells in one row, the last column's code running fastest."""
+    def cube(self, combination: tuple[int, ...]) -> Cube:
+        """Counts of all cells in one row, absent values (code 0) among them, the last code running fastest.
+
+        With a multi-valued column every choice of its slots counts, so that the cells of a set add up to
+        the records times the choices.
+        """
         sizes = [self._sizes[column] for column in combination]
-        cube = np.zeros(math.prod(sizes), np.int64)
-        for slots in self._choices(combination):
+        choices = list(self._choices(combination))
+        fits = len(choices) * self._records < _MOST_OF_32_BITS
+        cube: Cube = np.zeros(math.prod(sizes), np.uint32)
+        if not fits:
+            cube = np.zeros(math.prod(sizes), np.int64)
+        for slots in choices:
             add_cells(self._prefix_of(slots[:-1]), self._slots[slots[-1]], sizes[-1], cube)
         return cube
 
@@ -89,7 +102,9 @@ class CellCounter:
             for place in range(len(combination))
         ]
 
-    def holders(self, combination: tuple[int, ...], codes: Integers) -> Iterator[tuple[Integers, Integers]]:
+    def holders(
+        self, combination: tuple[int, ...], codes: npt.NDArray[np.integer]
+    ) -> Iterator[tuple[Integers, Integers]]:
         """Who is in the given cells: for each choice of slots, records and their row of ``codes``.
 
         Args:
@@ -116,7 +131,9 @@ class CellCounter:
     def _is_dense(self, sizes: list[int]) -> bool:
         return math.prod(sizes) <= min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * self._records))
 
-    def _matched(self, slots: tuple[int, ...], codes: Integers, sizes: list[int]) -> npt.NDArray[np.int32]:
+    def _matched(
+        self, slots: tuple[int, ...], codes: npt.NDArray[np.integer], sizes: list[int]
+    ) -> npt.NDArray[np.int32]:
         """Each record's row of ``codes``, or -1."""
         held = [self._slots[slot] for slot in slots]
         (wanted, own), _ = joint_keys([list(codes.T), held], sizes)
@@ -134,11 +151,15 @@ class CellCounter:
             self._prefix = (slots, prefix)
         return self._prefix[1]
 
-    def _sorted(self, combination: tuple[int, ...], sizes: list[int]) -> tuple[Integers, Integers]:
+    def _sorted(
+        self, combination: tuple[int, ...], sizes: list[int]
+    ) -> tuple[npt.NDArray[np.uint32], Integers]:
         rows = self.rows(combination)
+        present = np.flatnonzero(np.logical_and.reduce([column > 0 for column in rows]))
+        rows = [column[present] for column in rows]
         (keys,), _ = joint_keys([rows], sizes)
         order = np.argsort(keys)
         starts = run_starts(keys[order])
         first = order[starts]
-        codes = np.stack([column[first].astype(np.int64) for column in rows], axis=1)
+        codes = np.stack([column[first].astype(np.uint32) for column in rows], axis=1)
         return codes, run_lengths(starts, len(keys))

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.dense import CellCounter
+from tasks.core.aggregates.dense import CellCounter, Cube
 from tasks.core.aggregates.keys import joint_keys, run_lengths, run_starts
 from tasks.core.records.coded import CodedRecords, Codes, code_type
 
@@ -78,7 +78,7 @@ class RecordCells:
         """The sets of columns that a record can have values of."""
         return set(itertools.combinations(self._numbering.slot_columns, length))
 
-    def cube(self, columns: Columns) -> Integers:
+    def cube(self, columns: Columns) -> Cube:
         """Counts of all cells, the last column's code running fastest."""
         return self.counter.cube(columns)
 
@@ -93,6 +93,8 @@ class AggregateCells:
     def __init__(self, aggregates: Aggregates, numbering: Numbering) -> None:
         """Args: aggregates: rows in any order. numbering: made of them among others."""
         self._numbering = numbering
+        most = max((int(counts.max(initial=0)) for counts in aggregates.counts), default=0)
+        self._count_type: type[np.integer] = np.uint32 if most < 1 << 32 else np.int64
         self._found: dict[Columns, tuple[Integers, Integers]] = {}
         columns = np.array([attribute.column for attribute in aggregates.attributes], np.int64)
         codes = np.array(
@@ -127,10 +129,10 @@ class AggregateCells:
         """The sets of columns that combinations are of."""
         return {columns for columns in self._found if len(columns) == length}
 
-    def cube(self, columns: Columns) -> Integers:
+    def cube(self, columns: Columns) -> Cube:
         """Counts of all cells, the last column's code running fastest; absent ones 0."""
         sizes = self._numbering.sizes(columns)
-        cube = np.zeros(math.prod(sizes), np.int64)
+        cube = np.zeros(math.prod(sizes), self._count_type)
         if columns in self._found:
             codes, counts = self._found[columns]
             cube[np.ravel_multi_index(tuple(codes.T), sizes)] = counts

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tasks.core.aggregates.rare import RareByLength
 from tasks.core.evaluation.chart_parts import Colour
 from tasks.core.evaluation.charts import BarAndLine, bar_and_line
 from tasks.core.evaluation.comparison import Comparison
@@ -18,23 +17,6 @@ def synthetic_charts(comparison: Comparison) -> dict[str, str]:
     """The charts of synthetic against sensitive counts, by the name of their file without prefix."""
     charts = (_leakage(comparison), *_by_count(comparison), _by_length(comparison))
     return {name: bar_and_line(chart) for name, chart in charts}
-
-
-def rare_by_length_chart(rows: Sequence[RareByLength], resolution: int) -> str:
-    """``sensitive_rare_by_length.svg``: distinct combinations, and the proportion of rare ones."""
-    return bar_and_line(
-        BarAndLine(
-            title="Rare combinations in the sensitive table",
-            description=_described("Length", [row.length for row in rows], [row.proportion for row in rows]),
-            axis=_LENGTH,
-            labels=tuple(str(row.length) for row in rows),
-            bars=tuple(float(row.combinations) for row in rows),
-            line=tuple(row.proportion for row in rows),
-            bar_name="Distinct combinations",
-            line_name=f"Proportion that fewer than {resolution:,} records share",
-            colour="violet",
-        )
-    )
 
 
 def _leakage(comparison: Comparison) -> tuple[str, BarAndLine]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from numba import njit
 
 Integers = npt.NDArray[np.int64]
+Cube = npt.NDArray[np.uint32] | Integers
 Numbers = npt.NDArray[np.float64]
 
 #: What is summed over combinations, by place in the last axis of ``sums``.
@@ -53,7 +54,7 @@ _FIRST_BIN = 10
 
 
 @njit(cache=True, nogil=True)
-def bin_of(count: int) -> int:
+def bin_of(count: int | np.int64) -> int:
     """The bin of a count: 0 up to 10, 1 up to 20, 2 up to 40, ..."""
     multiples = (count + _FIRST_BIN - 1) // _FIRST_BIN
     place = 0
@@ -63,7 +64,7 @@ def bin_of(count: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _add_pair(s: int, y: int, resolution: int, sums: Numbers) -> None:
+def _add_pair(s: np.int64, y: np.int64, resolution: int, sums: Numbers) -> None:
     """Add one combination that at least one side holds to ``sums``, float64 (bins, measures)."""
     row = sums[bin_of(y)]
     if s > 0:
@@ -102,9 +103,7 @@ def _half(distance: float, of_reference: float, of_compared: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def compare_cubes(
-    reference: Integers, compared: Integers, sizes: Integers, resolution: int, sums: Numbers
-) -> float:
+def compare_cubes(reference: Cube, compared: Cube, sizes: Integers, resolution: int, sums: Numbers) -> float:
     """Add every combination of two dense cubes to ``sums``.
 
     Args:
@@ -127,7 +126,8 @@ def compare_cubes(
             present &= rest % sizes[place] != 0
             rest //= sizes[place]
         for code in range(last):
-            s, y = reference[prefix * last + code], compared[prefix * last + code]
+            # As signed integers: differences are taken.
+            s, y = np.int64(reference[prefix * last + code]), np.int64(compared[prefix * last + code])
             if s | y:
                 distance += abs(s * by_reference - y * by_compared)
                 if present and code:
@@ -159,7 +159,7 @@ def compare_sorted(
     by_compared = 1 / of_compared if of_compared else 0.0
     distance, own, other = 0.0, 0, 0
     while own < len(keys) or other < len(other_keys):
-        s, y = 0, 0
+        s, y = np.int64(0), np.int64(0)
         if other == len(other_keys) or (own < len(keys) and keys[own] <= other_keys[other]):
             key, s = keys[own], counts[own]
         else:
@@ -167,7 +167,8 @@ def compare_sorted(
         if other < len(other_keys) and other_keys[other] == key:
             y = other_counts[other]
             other += 1
-        own += s > 0
+        if s > 0:
+            own += 1
         distance += abs(s * by_reference - y * by_compared)
         if key < first_absent:
             _add_pair(s, y, resolution, sums)

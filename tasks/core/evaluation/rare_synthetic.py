@@ -31,7 +31,7 @@ class _Rare:
     """Rare combinations of one set of columns: codes (N, k), counts in both tables (N,)."""
 
     columns: Columns
-    codes: Integers
+    codes: npt.NDArray[np.uint32]
     synthetic: Integers
     sensitive: Integers
 
@@ -67,15 +67,15 @@ def write_rare_combinations(
 
 def _rare(columns: Columns, synthetic: RecordCells, sensitive: RecordCells, resolution: int) -> _Rare:
     codes, counts = synthetic.counter.cells(columns)
-    rare = (counts < resolution) & (codes > 0).all(axis=1)
-    codes, counts = codes[rare], counts[rare]
+    codes, counts = codes[counts < resolution], counts[counts < resolution]
     true = np.zeros(len(codes), np.int64)
-    held, held_counts = sensitive.counter.cells(columns) if len(codes) else (codes, counts)
+    if not len(codes):
+        return _Rare(columns, codes, counts, true)
+    held, held_counts = sensitive.counter.cells(columns)
     if len(held):
         sizes = (np.maximum(held.max(axis=0, initial=0), codes.max(axis=0)) + 1).tolist()
         (wanted, keys), _ = joint_keys([list(codes.T), list(held.T)], sizes)
-        order = np.argsort(keys)
-        at = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         true = np.where(keys[at] == wanted, held_counts[at], 0)
     return _Rare(columns, codes, counts, true)
 
@@ -86,15 +86,16 @@ def _lines(
     held = list(synthetic.counter.holders(rare.columns, rare.codes))
     records, places = (np.concatenate(one) for one in zip(*held, strict=True))
     order = np.lexsort((records, places))
-    combos = texts.combinations(rare.columns, rare.codes)
     rounded = rare.sensitive - rare.sensitive % resolution
-    length = str(len(rare.columns))
+    # What lines of one combination have in common is put together once.
+    combos = texts.combinations(rare.columns, rare.codes)
+    heads = pc.binary_join_element_wise(str(len(rare.columns)), combos, "\t")
+    counts = (pa.array(each).cast(pa.string()) for each in (rare.synthetic, rounded))
+    tails = pc.binary_join_element_wise(*counts, "\t")
     for start in range(0, len(order), _LINES_AT_ONCE):
         part = order[start : start + _LINES_AT_ONCE]
         own = pa.array(places[part])
-        numbers = (pa.array(records[part]), pa.array(rare.synthetic).take(own), pa.array(rounded).take(own))
-        columns = [pa.array([length]).take(pa.array(np.zeros(len(part), np.int64))), combos.take(own)]
-        yield from as_lines([*columns, *(each.cast(pa.string()) for each in numbers)])
+        yield from as_lines([heads.take(own), pa.array(records[part]).cast(pa.string()), tails.take(own)])
 
 
 class _Texts:
@@ -113,7 +114,7 @@ class _Texts:
         self._texts = pa.array([text.replace('"', '""') for text in ascending], pa.string())
         self._enclosed = np.array([needs_quotes(text) for text in ascending], np.bool_)
 
-    def combinations(self, columns: Columns, codes: Integers) -> pa.Array:
+    def combinations(self, columns: Columns, codes: npt.NDArray[np.uint32]) -> pa.Array:
         """The text of each row of codes (none of them 0), quoted only where it must be."""
         ranks = [self._ranks[column][codes[:, place] - 1] for place, column in enumerate(columns)]
         rows = np.sort(np.stack(ranks, axis=1), axis=1)

@@ -9,9 +9,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.core.aggregates.dense import count_in_memory
-from tasks.core.aggregates.interchange import write_aggregates_tsv
-from tasks.core.evaluation.chart_files import rare_by_length_chart, synthetic_charts
+import numpy as np
+
+from tasks.core.aggregates.dense import counted_cells
+from tasks.core.aggregates.sensitive_text import write_cells_tsv
+from tasks.core.aggregates.wide_form import Numbering, place_rows
+from tasks.core.evaluation.chart_files import synthetic_charts
 from tasks.core.evaluation.comparison import Comparison
 from tasks.core.evaluation.leakage import leakage_by_length
 from tasks.core.evaluation.measures_table import measures_rows
@@ -26,6 +29,8 @@ from tasks.core.evaluation.stats_tables import (
     synthetic_stats_rows,
 )
 from tasks.core.evaluation.tables import Row, write_rows
+from tasks.core.queries import Resources
+from tasks.core.records.coded import CodedRecords
 
 
 def write_sensitive_files(
@@ -39,7 +44,7 @@ def write_sensitive_files(
         prefix: of the files' names.
         claim: what is promised of the synthetic records; None: no summary in words is written.
     """
-    texts = {f"{prefix}_{name}.svg": text for name, text in _charts(evaluation).items()}
+    texts = {f"{prefix}_{name}.svg": text for name, text in synthetic_charts(evaluation.synthetic).items()}
     texts["evaluation.json"] = json.dumps(evaluation.to_dict(), indent=1, sort_keys=True) + "\n"
     if claim is not None:
         texts[f"{prefix}_evaluation_summary.txt"] = "\n".join(four_sentences(evaluation, claim)) + "\n"
@@ -54,7 +59,6 @@ def write_sensitive_files(
 def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
     synthetic, reportable, released = evaluation.synthetic, evaluation.reportable, evaluation.released
     return {
-        "sensitive_rare_by_length": _rare_rows(evaluation),
         "sensitive_analysis_by_length": _analysis_rows(evaluation),
         "parameters": _parameter_rows(evaluation),
         "synthetic_leakage_by_length": _leakage_rows(synthetic),
@@ -66,26 +70,24 @@ def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
     }
 
 
-def _charts(evaluation: RawEvaluation) -> dict[str, str]:
-    rare = rare_by_length_chart(evaluation.rare, evaluation.synthetic.resolution)
-    return {"sensitive_rare_by_length": rare} | synthetic_charts(evaluation.synthetic)
-
-
 def _write_combinations(evaluation: RawEvaluation, folder: Path, prefix: str) -> list[Path]:
     """Write the files with a line a combination."""
-    longest = max(evaluation.synthetic.lengths, default=0)
-    names = ("sensitive_aggregates", "synthetic_aggregates", "synthetic_rare_combos_by_length")
+    records, longest = evaluation.synthetic_records, max(evaluation.synthetic.lengths, default=0)
+    names = ("synthetic_aggregates", "synthetic_rare_combos_by_length")
     paths = [folder / f"{prefix}_{name}.tsv" for name in names]
-    for records, path in ((evaluation.table, paths[0]), (evaluation.synthetic_records, paths[1])):
-        write_aggregates_tsv(count_in_memory(records, max(longest, 1)), path, "count")
-    synthetic, resolution = evaluation.synthetic_records, evaluation.synthetic.resolution
-    write_rare_combinations(synthetic, evaluation.table, resolution, longest, paths[2])
+    _write_synthetic_aggregates(records, max(longest, 1), paths[0])
+    resolution = evaluation.synthetic.resolution
+    write_rare_combinations(records, evaluation.table, resolution, longest, paths[1])
     return paths
 
 
-def _rare_rows(evaluation: RawEvaluation) -> list[Row]:
-    header = ("sen_combo_length", "combo_count", "rare_count", "rare_proportion")
-    return [header, *((row.length, row.combinations, row.rare, row.proportion) for row in evaluation.rare)]
+def _write_synthetic_aggregates(records: CodedRecords, longest: int, path: Path) -> None:
+    """Counted as they are written: there may be more combinations than fit in memory."""
+    facts, levels = counted_cells(records, longest)
+    _, singles = counted_cells(records, 1)
+    places = [place_rows(facts, cells.combination_ids, list(cells.codes.T)) for cells in singles[1]]
+    used = np.unique(np.concatenate(places)).astype(np.int32)
+    write_cells_tsv(Numbering(facts, used), records.number_of_records, levels, path, Resources())
 
 
 def _analysis_rows(evaluation: RawEvaluation) -> list[Row]:
