@@ -27,8 +27,8 @@ def readable(value: float) -> str:
 
 
 def readable_alike(values: Sequence[float]) -> list[str]:
-    """Numbers that stand side by side: two decimals in all of them where one needs any."""
-    if all(value == int(value) for value in values):
+    """Numbers that stand side by side: two decimals in all of them where one needs any and none is large."""
+    if max(values, default=0) >= 1000 or all(value == int(value) for value in values):
         return [f"{value:,.0f}" for value in values]
     return [f"{value:,.2f}" for value in values]
 

@@ -1,0 +1,93 @@
+"""Charts: well-formed stand-alone files that say their numbers."""
+
+import itertools
+from xml.etree import ElementTree
+
+import pytest
+
+from tasks.core.evaluation.chart_files import synthetic_charts
+from tasks.core.evaluation.charts import BarAndLine, RankedBars, bar_and_line, ranked_bars
+from tasks.core.evaluation.comparison import compare
+from tasks.core.records.columns import Column, Schema
+from tests.oracles.marginals import T1, coded, rows
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parsed(text: str) -> tuple[ElementTree.Element, list[str]]:
+    root = ElementTree.fromstring(text)
+    assert root.tag == f"{SVG}svg"
+    assert {"width", "height", "viewBox", "role", "aria-labelledby"} <= set(root.attrib)
+    assert root.find(f"{SVG}title") is not None
+    return root, [element.text or "" for element in root.iter(f"{SVG}text")]
+
+
+def chart(size: int, largest: float = 1e6) -> BarAndLine:
+    return BarAndLine(
+        title="A <title> & more",
+        description="Told.",
+        axis="Length",
+        labels=tuple(f"{10 << place:,}" for place in range(size)),
+        bars=tuple(largest * (place + 1) / max(size, 1) for place in range(size)),
+        line=tuple(place / max(size, 1) for place in range(size)),
+        bar_name="Bars",
+        line_name="Line",
+        colour="green",
+    )
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 15, 60])
+def test_every_number_of_bars_gives_a_readable_file(size: int) -> None:
+    root, texts = parsed(bar_and_line(chart(size)))
+    assert "A <title> & more" in texts
+    polyline = root.find(f"{SVG}polyline")
+    points = [] if polyline is None else polyline.attrib["points"].split()
+    assert len(points) == size == len(root.findall(f"{SVG}circle")) - 1
+
+
+def boxes(root: ElementTree.Element) -> list[tuple[float, float, float]]:
+    return [
+        (float(r.attrib["x"]), float(r.attrib["x"]) + float(r.attrib["width"]), float(r.attrib["y"]))
+        for r in root.iter(f"{SVG}rect")
+        if r.attrib.get("rx")
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 15, 60])
+def test_boxed_values_lie_within_and_beside_each_other(size: int) -> None:
+    root, texts = parsed(bar_and_line(chart(size)))
+    found = sorted(boxes(root))
+    assert f"{chart(size).line[0]:.2f}" in texts
+    assert all(left >= 0 and right <= float(root.attrib["width"]) for left, right, _ in found)
+    assert all(before[1] <= after[0] for before, after in itertools.pairwise(found))
+    assert all(y >= 0 and y + 18 <= float(root.attrib["height"]) for _, _, y in found)
+
+
+def test_numbers_have_thousands_separators() -> None:
+    _, texts = parsed(bar_and_line(chart(3, 1_234_567)))
+    assert "1,234,567" in texts
+    assert "1,500,000" in texts
+
+
+def test_a_ranking_is_drawn_in_its_order_and_cut_names_are_marked() -> None:
+    bars = (("occupation", 82.44), ("x" * 80, 12.0), ("<b>", 0.0))
+    _, texts = parsed(ranked_bars(RankedBars("Most linkable", "Told.", "Share", bars, unit=" %")))
+    assert texts.index("occupation") < texts.index("<b>")
+    assert "82.44 %" in texts
+    assert any(text.endswith("…") for text in texts)
+    _, texts = parsed(ranked_bars(RankedBars("Most linkable", "Told.", "Share", ())))
+    assert "There is none." in texts
+
+
+def test_the_charts_of_the_evaluation_carry_t11a() -> None:
+    schema = Schema(tuple(Column(name) for name in "ABC"))
+    found = compare(coded(schema, T1), coded(schema, rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")), 2, 3)
+    charts = synthetic_charts(found)
+    assert set(charts) == {
+        "synthetic_leakage_by_length", "preservation_by_count", "proportional_error_by_count",
+        "preservation_by_length",
+    }  # fmt: skip
+    assert {"0.25", "4", "1"} <= set(parsed(charts["synthetic_leakage_by_length"])[1])
+    assert {"0.93", "1.67", "10"} <= set(parsed(charts["preservation_by_count"])[1])
+    assert {"0.22", "1.67"} <= set(parsed(charts["proportional_error_by_count"])[1])
+    assert {"0.83", "2.50", "1.75"} <= set(parsed(charts["preservation_by_length"])[1])

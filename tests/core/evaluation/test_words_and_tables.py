@@ -1,0 +1,111 @@
+"""The summary in words, the table of measures, and statistics of runs side by side."""
+
+from pathlib import Path
+
+import pytest
+
+from tasks.core.aggregates.rare import RecordAnalysis
+from tasks.core.errors import InternalError
+from tasks.core.evaluation.comparison import compare_sides
+from tasks.core.evaluation.measures_table import measures_rows
+from tasks.core.evaluation.raw import PAIRS, RawEvaluation
+from tasks.core.evaluation.sentences import Claim, four_sentences
+from tasks.core.evaluation.stats_tables import join_stats, write_joined_stats
+from tasks.core.evaluation.tables import read_rows, write_rows
+from tasks.core.records.columns import Column, Schema
+from tests.core.evaluation.test_comparison import SYNTHETIC, rounded_down
+from tests.oracles.marginals import T1, coded, rows
+
+ABC = Schema(tuple(Column(name) for name in "ABC"))
+#: Every combination of these is in two records of T1.
+SAFE = rows("a1,b2, a1,,c1 ,b2,c1 a2,,")
+
+
+def evaluation(drawn, resolution: int = 2) -> RawEvaluation:
+    from tasks.core.aggregates.dense import count_in_memory
+
+    table, synthetic = coded(ABC, T1), coded(ABC, drawn)
+    reportable = rounded_down(count_in_memory(table, 3), resolution)
+    found = compare_sides((table, reportable, synthetic), PAIRS, resolution, 3)
+    return RawEvaluation(*found, RecordAnalysis(5, (2, 1, 1), (0, 0, 0)), table, synthetic)
+
+
+def test_the_summary_says_what_was_found_in_four_sentences() -> None:
+    found = four_sentences(evaluation(SAFE), Claim(is_private=False, holds_resolution=True))
+    assert found == (
+        "Sensitive table: 80.0 % of its records can be singled out by a combination of up to 3 attributes "
+        "that fewer than 2 records share, 80.0 % by one that no other record has and a further 0.0 % by one "
+        "that is only rare.",
+        "Reported counts: 58.8 % of the sensitive table's combinations are not among them; the counts of the "
+        "others are off by 0.43 records on average, where the mean count is 1.59.",
+        "Synthetic records: every combination of attributes in them, of any length, is in at least 2 records "
+        "of the sensitive table.",
+        "Synthetic records: 100.0 % of the reported combinations are kept; their counts are off by 0.57 "
+        "records on average from the reported ones, whose mean is 2.00.",
+    )
+
+
+def test_without_the_resolution_held_the_claim_ends_at_the_reporting_length() -> None:
+    claim = four_sentences(evaluation(SAFE), Claim(is_private=False))[2]
+    assert "up to 3 attributes" in claim
+    assert claim.endswith("of longer combinations nothing is promised.")
+
+
+def test_under_differential_privacy_the_leaked_share_is_told() -> None:
+    claim = four_sentences(evaluation(SYNTHETIC), Claim(is_private=True))[2]
+    assert claim.startswith("Synthetic records: 10.0 % of the sensitive table's rare combinations")
+    assert "20.0 % appear at all" in claim
+
+
+def test_a_broken_promise_of_k_anonymity_stops_the_evaluation() -> None:
+    for drawn in (SYNTHETIC, rows("a1,b3,")):
+        with pytest.raises(InternalError, match="do not share"):
+            four_sentences(evaluation(drawn), Claim(is_private=False))
+
+
+def test_t11_in_the_table_of_measures() -> None:
+    found = evaluation(SYNTHETIC)
+    header, *lines = measures_rows(found.reportable, found.synthetic, found.released)
+    assert header[:4] == (
+        "Metric", "Sensitive-vs-reportable", "Sensitive-vs-synthetic", "Reportable-vs-synthetic",
+    )  # fmt: skip
+    table = {line[0]: line[1:4] for line in lines}
+    assert table["Suppressed combinations %"] == ("58.823529", "47.058824", "0")
+    assert table["Fabricated combinations %"] == ("0", "0", "28.571429")
+    assert table["Fabricated combinations %, of the second's"] == ("0", "0", "22.222222")
+    assert table["Mean error"][:2] == ("0.428571", "0.444444")
+    assert table["Mean proportional error %"][:2] == ("14.285714", "22.222222")
+    assert table["Leaked combinations"] == ("0", "1", "")
+    assert table["Rare combinations that appear"] == ("0", "2", "")
+    assert table["Leaked combinations %, of the second's"][1] == "11.111111"
+    assert table["Leaked combinations %, of the sensitive"][1] == "5.882353"
+    assert all(len(line) == 5 and line[4] for line in lines)
+    assert [line[0] for line in lines[-3:]] == [f"Total variation distance, length {k}" for k in (1, 2, 3)]
+
+
+def test_statistics_of_runs_stand_side_by_side_with_blanks(tmp_path: Path) -> None:
+    write_rows(tmp_path / "a.tsv", [("Metric", "Value"), ("x", "1"), ("z", "3")])
+    write_rows(tmp_path / "b.tsv", [("Metric", "Value"), ("x", "4"), ("y", "5"), ("z", "6")])
+    assert join_stats({"0_a": tmp_path / "a.tsv", "1_b": tmp_path / "b.tsv"}) == [
+        ("Metric", "0_a", "1_b"),
+        ("x", "1", "4"),
+        ("y", "", "5"),
+        ("z", "3", "6"),
+    ]
+    assert join_stats({}) == [("Metric",)]
+
+
+def test_both_joined_tables_are_written_and_failed_runs_left_out(tmp_path: Path) -> None:
+    folders = {}
+    for run in ("0_one", "1_two", "2_failed"):
+        folders[run] = tmp_path / run
+        folders[run].mkdir()
+    for run, value in (("0_one", "1.00 %"), ("1_two", "2.00 %")):
+        for name in ("stats_aggregate_counts", "stats_synthetic_data"):
+            write_rows(folders[run] / f"my_{name}.tsv", [("Metric", "Value"), ("S %", value)])
+    paths = write_joined_stats(folders, "my", tmp_path)
+    assert [path.name for path in paths] == [
+        "my_joined_stats_aggregate_counts.tsv", "my_joined_stats_synthetic_data.tsv",
+    ]  # fmt: skip
+    for path in paths:
+        assert read_rows(path) == [["Metric", "0_one", "1_two"], ["S %", "1.00 %", "2.00 %"]]
