@@ -13,9 +13,9 @@ from numba import njit
 Cells = npt.NDArray[np.unsignedinteger]
 Integers = npt.NDArray[np.int64]
 
-#: An attribute has a bitset where at least one row in so many holds it, else a list: both take about
-#: four bytes a row that holds it, at most.
-ROWS_A_BIT = 32
+#: An attribute has a bitset where at least one row in so many holds it, else a list: a bitset takes up to
+#: eight bytes a row that holds it, a list four.
+ROWS_A_BIT = 64
 
 
 class Index(NamedTuple):

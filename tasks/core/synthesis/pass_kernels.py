@@ -11,12 +11,14 @@ import numpy.typing as npt
 from numba import njit
 
 from tasks.core.synthesis.block_kernels import Cells, Integers
+from tasks.core.synthesis.borrowing_kernels import borrowed
 from tasks.core.synthesis.record_kernels import (
     CANDIDATES,
     DROPPED,
     SIZE,
     Drawing,
     begin_record,
+    borrowed_drawing,
     finish_record,
 )
 from tasks.core.synthesis.record_stream_kernels import States, begin, below
@@ -64,11 +66,12 @@ def finish_seeded(drawing: Drawing, seeds: Cells, drafts: Drafts, numbers: Ids) 
 
     Nothing is wanted before or after.
     """
+    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
     work = drawing.work
     for record in numbers:
         _want_row(drawing, seeds[record])
         begin_record(drawing, drafts.records[record], drafts.sizes[record])
-        finish_record(drawing, drafts.states, record)
+        finish_record(drawing, states, record)
         _keep(drawing, drafts, record)
         for attribute in work.candidates[: work.now[CANDIDATES]]:
             work.wanted[attribute] = False
@@ -84,9 +87,10 @@ def _want_again(drawing: Drawing) -> None:
 @njit(cache=True, nogil=True)
 def finish_unseeded(drawing: Drawing, drafts: Drafts, numbers: Ids) -> None:
     """Finish the numbered records from the candidates, all of them wanted before and after."""
+    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
     for record in numbers:
         begin_record(drawing, drafts.records[record], drafts.sizes[record])
-        finish_record(drawing, drafts.states, record)
+        finish_record(drawing, states, record)
         _keep(drawing, drafts, record)
         _want_again(drawing)
 
@@ -98,12 +102,13 @@ def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
     Fewer than there is room for only when nothing is available any more. What is used up stops being a
     candidate. All candidates are wanted, before and after.
     """
+    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
     work = drawing.work
     for record in range(len(drafts.sizes)):
         if work.now[CANDIDATES] == 0:
             return record
         begin_record(drawing, drafts.records[record], 0)
-        finish_record(drawing, drafts.states, record)
+        finish_record(drawing, states, record)
         _keep(drawing, drafts, record)
         _want_again(drawing)
         _use_up(drawing, available)
@@ -126,6 +131,19 @@ def _use_up(drawing: Drawing, available: Integers) -> None:
                 work.candidates[kept] = attribute
                 kept += 1
         work.now[CANDIDATES] = kept
+
+
+@njit(cache=True, nogil=True)
+def use_up_in_order(drafts: Drafts, available: Integers) -> int:
+    """Take records off what is available, up to the first that uses up an attribute; returns how many."""
+    for record in range(len(drafts.sizes)):
+        ended = False
+        for attribute in drafts.records[record, : drafts.sizes[record]]:
+            available[attribute] -= 1
+            ended |= available[attribute] == 0
+        if ended:
+            return record + 1
+    return len(drafts.sizes)
 
 
 @njit(cache=True, nogil=True)

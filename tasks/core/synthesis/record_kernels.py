@@ -14,6 +14,7 @@ import numpy.typing as npt
 from numba import njit
 
 from tasks.core.synthesis.block_kernels import Cells, Index, Integers
+from tasks.core.synthesis.borrowing_kernels import borrowed
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
 from tasks.core.synthesis.record_stream_kernels import States, below
 
@@ -34,14 +35,14 @@ class Effort(NamedTuple):
     Attributes:
         resolution: the fewest rows that a drawn combination stands in.
         short: of so few rows all counts are taken.
-        tries: cells that are looked at before all counts are taken.
+        looks: at most so many looks at random rows before all counts are taken.
         refusals: attributes of too few rows that are drawn before all counts are taken.
         rows_a_list: one row in so many is left: a list of them takes the place of the bitset.
     """
 
     resolution: int
     short: int = 48
-    tries: int = 64
+    looks: int = 512
     refusals: int = 4
     rows_a_list: int = 64
 
@@ -80,21 +81,38 @@ class Drawing(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def borrowed_drawing(drawing: Drawing) -> Drawing:
+    """The same, all its arrays borrowed."""
+    index, work = drawing.index, drawing.work
+    return Drawing(
+        Index(
+            borrowed(index.cells),
+            borrowed(index.held),
+            borrowed(index.dense),
+            borrowed(index.bits),
+            borrowed(index.first),
+            borrowed(index.listed),
+        ),
+        Work(
+            borrowed(work.wanted),
+            borrowed(work.candidates),
+            borrowed(work.words),
+            borrowed(work.lists),
+            borrowed(work.weights),
+            borrowed(work.met),
+            borrowed(work.dropped),
+            borrowed(work.record),
+            borrowed(work.now),
+        ),
+        drawing.effort,
+    )
+
+
+@njit(cache=True, nogil=True)
 def _bits_of(index: Index, work: Work) -> npt.NDArray[np.uint64]:
     if work.now[SHARED] >= 0:
         return index.bits[work.now[SHARED]]
     return work.words[work.now[OWN]]
-
-
-@njit(cache=True, nogil=True)
-def _holds(index: Index, row: int, attribute: int) -> bool:
-    dense = index.dense[attribute]
-    if dense >= 0:
-        return (index.bits[dense, row >> 6] >> np.uint64(row & 63)) & ONE != 0
-    for slot in range(index.cells.shape[1]):
-        if index.cells[row, slot] == attribute:
-            return True
-    return False
 
 
 @njit(cache=True, nogil=True)
@@ -119,13 +137,35 @@ def _spelt(bits: npt.NDArray[np.uint64], into: Ids) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _narrowed_list(index: Index, work: Work, attribute: int, resolution: int) -> bool:
-    rows, into = work.lists[work.now[OWN]], work.lists[1 - work.now[OWN]]
+def _with_bit(rows: Ids, bits: npt.NDArray[np.uint64], into: Ids) -> int:
+    """Those of the rows that are in a bitset; ``into`` may be the rows themselves."""
     used = 0
-    for place in range(work.now[HELD]):
-        row = rows[place]
+    for row in rows:
         into[used] = row
-        used += _holds(index, row, attribute)
+        used += np.int64((bits[row >> 6] >> np.uint64(row & 63)) & ONE)
+    return used
+
+
+@njit(cache=True, nogil=True)
+def _with_cell(rows: Ids, cells: Cells, attribute: int, into: Ids) -> int:
+    """Those of the rows that have an attribute in some slot."""
+    used = 0
+    for row in rows:
+        into[used] = row
+        found = 0
+        for slot in range(cells.shape[1]):
+            found |= cells[row, slot] == attribute
+        used += found
+    return used
+
+
+@njit(cache=True, nogil=True)
+def _narrowed_list(index: Index, work: Work, attribute: int, resolution: int) -> bool:
+    rows, into = work.lists[work.now[OWN]][: work.now[HELD]], work.lists[1 - work.now[OWN]]
+    if index.dense[attribute] >= 0:
+        used = _with_bit(rows, index.bits[index.dense[attribute]], into)
+    else:
+        used = _with_cell(rows, index.cells, attribute, into)
     if used < resolution:
         return False
     work.now[HELD], work.now[OWN] = used, 1 - work.now[OWN]
@@ -137,15 +177,11 @@ def _narrowed_to_listed(index: Index, work: Work, attribute: int, resolution: in
     """What the attribute's own list and the present rows (all, or a bitset) have in common."""
     listed = index.listed[index.first[attribute] : index.first[attribute + 1]]
     into = work.lists[0]
-    used = 0
     if work.now[KIND] == WHOLE:
         into[: len(listed)] = listed
         used = len(listed)
     else:
-        bits = _bits_of(index, work)
-        for row in listed:
-            into[used] = row
-            used += np.int64((bits[row >> 6] >> np.uint64(row & 63)) & ONE)
+        used = _with_bit(listed, _bits_of(index, work), into)
     if used < resolution:
         return False
     work.now[KIND], work.now[HELD], work.now[OWN] = LIST, used, 0
@@ -185,25 +221,36 @@ def _narrowed(drawing: Drawing, attribute: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _met(drawing: Drawing, states: States, place: int) -> int:
-    """What is wanted of a random cell of the present rows, or `NONE` after too many tries."""
+def _worth(drawing: Drawing) -> int:
+    """How many looks at a random row take about as long as counting."""
     index, work, effort = drawing
+    left = work.now[CANDIDATES] - work.now[DROPPED]
+    if work.now[KIND] == WHOLE:
+        looks = left // 4
+    elif work.now[KIND] == BITS:
+        looks = left * index.bits.shape[1] // 16
+    else:
+        looks = work.now[HELD] * index.cells.shape[1] // 8 if work.now[HELD] > effort.short else 0
+    return min(looks, effort.looks)
+
+
+@njit(cache=True, nogil=True)
+def _met(drawing: Drawing, states: States, place: int) -> int:
+    """What is wanted of a random cell of the present rows, or `NONE` after too many looks."""
+    index, work, _ = drawing
     rows, slots = index.cells.shape
     kind, held = work.now[KIND], work.now[HELD]
     bits = _bits_of(index, work) if kind == BITS else work.words[0]
     listed = work.lists[work.now[OWN]]
-    tries = effort.tries
-    while tries:
-        number = below(states, place, (held if kind == LIST else rows) * slots)
-        row, slot = number // slots, number % slots
+    for _ in range(_worth(drawing)):
+        row = below(states, place, held if kind == LIST else rows)
         if kind == LIST:
             row = np.int64(listed[row])
         elif kind == BITS and not (bits[row >> 6] >> np.uint64(row & 63)) & ONE:
             continue
-        attribute = np.int64(index.cells[row, slot])
+        attribute = np.int64(index.cells[row, below(states, place, slots)])
         if work.wanted[attribute]:
             return attribute
-        tries -= 1
     return NONE
 
 
@@ -300,8 +347,7 @@ def finish_record(drawing: Drawing, states: States, place: int) -> None:
     work, effort, refused = drawing.work, drawing.effort, 0
     while work.now[DROPPED] < work.now[CANDIDATES]:
         attribute = NONE
-        short = work.now[KIND] == LIST and work.now[HELD] <= effort.short
-        if not short and refused < effort.refusals:
+        if refused < effort.refusals:
             attribute = _met(drawing, states, place)
         if attribute == NONE:
             attribute = _weighed(drawing, states, place)

@@ -16,6 +16,8 @@ _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 _ONE = np.uint64(1)
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
 
 
 def base_of(seed: int, stage: str) -> int:
@@ -39,20 +41,37 @@ def begin(states: States, base: np.uint64, first: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def below(states: States, place: int, bound: int) -> int:
+def next_word(states: States, place: int) -> np.uint64:
+    """64 random bits off one record's stream."""
+    states[place] += _STEP
+    return _mixed(states[place])
+
+
+@njit(cache=True, nogil=True)
+def below(states: States, place: int, bound: int) -> np.int64:
     """A uniform integer of 0 .. bound - 1 off one record's stream, 1 <= bound < 2^63, without bias.
 
-    As many bits as bound - 1 has; what is not below is rejected: under two words on average.
+    Below 2^32 by Lemire's multiplication, which hardly ever rejects; else as many bits as bound - 1 has,
+    and what is not below is rejected.
     """
+    if bound >> 32:
+        return _below_any(states, place, bound)
+    wide = np.uint64(bound)
+    product = (next_word(states, place) >> _HALF) * wide
+    if (product & _LOW) < wide:
+        least = (_LOW + _ONE - wide) % wide
+        while (product & _LOW) < least:
+            product = (next_word(states, place) >> _HALF) * wide
+    return np.int64(product >> _HALF)
+
+
+@njit(cache=True, nogil=True)
+def _below_any(states: States, place: int, bound: int) -> np.int64:
     last = np.uint64(bound - 1)
     mask = last | (last >> _ONE)
-    mask |= mask >> np.uint64(2)
-    mask |= mask >> np.uint64(4)
-    mask |= mask >> np.uint64(8)
-    mask |= mask >> np.uint64(16)
-    mask |= mask >> np.uint64(32)
+    for by in (2, 4, 8, 16, 32):
+        mask |= mask >> np.uint64(by)
     while True:
-        states[place] += _STEP
-        candidate = _mixed(states[place]) & mask
+        candidate = next_word(states, place) & mask
         if candidate <= last:
-            return int(candidate)
+            return np.int64(candidate)

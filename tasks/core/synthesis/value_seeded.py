@@ -5,18 +5,17 @@ the resolution. Availability is that number also under oversampling control.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.blocks import cells_of, held_by, indexed
-from tasks.core.synthesis.consolidation import consolidated
+from tasks.core.synthesis.consolidation import Consolidation
+from tasks.core.synthesis.growth import Progress, check_threads, table_of
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
-
-Progress = Callable[[float], None]
+from tasks.core.synthesis.shards import Drawn
 
 
 @dataclass(frozen=True)
@@ -55,20 +54,50 @@ def synthesize(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> SyntheticRecords:
-    """Draw synthetic records by sds.md 4.3, in the published order (sds.md 4.0)."""
-    report = progress or (lambda share: None)
-    if oversampling is not None:
-        if reported is None:
-            raise ParameterError(
-                "Oversampling control needs the reportable aggregates that it compares with."
-            )
-        from tasks.core.synthesis.oversampling import draw_oversampled
+    """Draw synthetic records by sds.md 4.3, in the published order (sds.md 4.0).
 
-        drawn = draw_oversampled(rows, reported, oversampling, seed, report)
-    else:
-        cells = cells_of(rows)
-        index = indexed(cells, held_by(cells, len(rows.attributes)), rows.resolution)
-        wanted = rows.counts // rows.resolution * rows.resolution
-        drawn = consolidated(index, wanted, rows.resolution, seed, report)
+    The same arguments give the same records on any machine and any number of threads.
+
+    Args:
+        rows: the sensitive records' common attributes, with the resolution.
+        seed: any integer; as sensitive as the rows.
+        oversampling: how far synthetic counts may exceed the reported ones; None: as far as it comes.
+        reported: the reportable aggregates that synthetic counts are compared with; read only with
+            ``oversampling``.
+        threads: at least 0; 0 for all cores. Under oversampling control records depend on each other, and
+            one is used.
+        progress: told the share that is done, 0 to 1; the last time 1.
+
+    Returns:
+        Records of at least one attribute each; none where no attribute is common enough.
+
+    Raises:
+        ParameterError: threads below 0, or oversampling without reported aggregates.
+    """
+    check_threads(threads)
+    report = progress or (lambda share: None)
+    drawn = _drawn(rows, seed, Control(oversampling, reported), threads, report)
+    synthetic = ordered(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
     report(1.0)
-    return ordered(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
+    return synthetic
+
+
+class Control(NamedTuple):
+    """Oversampling control, if any."""
+
+    oversampling: Oversampling | None
+    reported: Aggregates | None
+
+
+def _drawn(rows: Rows, seed: int, control: Control, threads: int, report: Progress) -> Drawn:
+    if control.oversampling is None:
+        available = rows.counts // rows.resolution * rows.resolution
+        return Consolidation(table_of(rows), available, seed).run(threads, report)
+    if control.reported is None:
+        raise ParameterError(
+            "Oversampling control compares with the reportable aggregates, and none were given: count first."
+        )
+    # Imported here because it imports `Oversampling` from this module.
+    from tasks.core.synthesis.oversampling import draw_oversampled
+
+    return draw_oversampled(rows, control.reported, control.oversampling, seed, report)
