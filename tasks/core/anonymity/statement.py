@@ -129,7 +129,7 @@ def _synthesis(facts: AnonymityFacts, promise: claims.Promise) -> Json:
         "reads_records": synthesis.reads_records,
         "every_length": synthesis.every_length,
         "held_length": None if synthesis.every_length else facts.reporting_length,
-        "single_counts": "equal to the reported ones" if synthesis.equal_singles else "by chance",
+        "single_counts": "equal to the reported ones" if synthesis.equal_singles else "not promised",
         "oversampling": None if limit is None else {"ratio": limit[0], "tries": limit[1]},
         "holds": claims.records_hold(promise),
     }

@@ -7,7 +7,7 @@ subject, or one row.
 
 from dataclasses import dataclass
 
-from tasks.core.dp.figures import near, whole
+from tasks.core.dp.figures import whole
 from tasks.core.errors import InternalError
 
 Json = dict[str, object]
@@ -21,6 +21,7 @@ class Synthesis:
 
     Attributes:
         reads_records: whether the mode reads the raw records.
+        from_counts: whether records are put together from the reported counts.
         every_length: whether every combination of any length is held by k records; otherwise only those up
             to the reporting length.
         equal_singles: whether each attribute is held by exactly as many synthetic records as reported.
@@ -28,6 +29,7 @@ class Synthesis:
     """
 
     reads_records: bool
+    from_counts: bool
     every_length: bool
     equal_singles: bool
     ratio: float | None = None
@@ -79,10 +81,10 @@ def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, in
         InternalError: no mode of this name.
     """
     modes = {
-        "row_seeded": Synthesis(True, True, True),
-        "unseeded": Synthesis(True, True, False),
-        "value_seeded": Synthesis(True, True, True, oversampling[0] if oversampling else None),
-        "aggregate_seeded": Synthesis(hold_resolution, hold_resolution, False),
+        "row_seeded": Synthesis(True, False, True, True),
+        "unseeded": Synthesis(True, False, True, False),
+        "value_seeded": Synthesis(True, False, True, True, oversampling[0] if oversampling else None),
+        "aggregate_seeded": Synthesis(hold_resolution, True, hold_resolution, False),
     }
     if mode not in modes:
         raise InternalError(f"A statement is of a known mode of synthesis; {mode} is not one.")
@@ -134,7 +136,7 @@ def records_hold(promise: Promise) -> list[str]:
     if synthesis.ratio is not None:
         told.append(
             "A reported combination is held by at most (1 + "
-            f"{near(synthesis.ratio)}) times as many synthetic records as reported."
+            f"{synthesis.ratio:g}) times as many synthetic records as reported."
         )
     if not synthesis.reads_records:
         told.append(
@@ -162,8 +164,8 @@ def side_channels(promise: Promise) -> str:
     if promise.unit == "subject":
         joined = ", and that no subject's rows contradict each other in a column that holds one value"
     return (
-        f"That this release exists shows that the file could be read as its dialect says{joined}. When it "
-        "was released is public."
+        "That this release exists shows that the file holds rows and could be read as its dialect "
+        f"says{joined}. When it was released is public."
     )
 
 
@@ -237,10 +239,15 @@ def _records(promise: Promise) -> list[str]:
             "does not.",
             "The seed of synthesis is public: nothing rests on it.",
         ]
+    source = (
+        "the synthetic records are put together from the reported counts, but which attributes may go "
+        "together is asked of the raw records"
+        if synthesis.from_counts
+        else "the synthetic records are drawn from the raw records, not from the reported counts"
+    )
     return [
-        "A second release from the raw table: the synthetic records are drawn from the raw records, not "
-        f"from the reported counts. They tell of each of their combinations, also of more than "
-        f"{promise.length}, that at least {k} {records} hold it. How often attributes occur together in "
+        f"A second release from the raw table: {source}. They tell of each of their combinations, also of "
+        f"more than {promise.length}, that at least {k} {records} hold it. How often attributes occur together in "
         "them, and how many synthetic records there are, is not rounded: it follows from the exact records "
         "and from chance, and no bound is claimed for what can be concluded from it. Each further set of "
         "records drawn from the same table tells more.",

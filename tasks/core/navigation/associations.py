@@ -1,7 +1,7 @@
 """Associations between columns: released pair counts and synthetic records go in, Cramer's V comes out.
 
 Noise, rounding and what is not published make columns look associated that are not, so the released side is
-an estimate that takes them off (`estimated_v`). Where its counts come from is a `PairCounts`: a measurement
+an estimate that takes them off. Where its counts come from is a `PairCounts`: a measurement
 (`measured_pairs`) or rounded counts (`reported_pairs`). Multi-valued columns are left out: their items are
 not one two-way table.
 """
@@ -102,36 +102,18 @@ def cramers_v(table: Floats) -> float:
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     if min(table.shape, default=0) < 2:
         return float("nan")
-    return _v(table, table.sum(axis=1), table.sum(axis=0), 0.0)
+    return v_of(table, table.sum(axis=1), table.sum(axis=0), 0.0)
 
 
-def _v(table: Floats, rows: Floats, columns: Floats, noise: float | Floats) -> float:
-    """V = sqrt(phi^2 / (min(r, c) - 1)), phi^2 = sum ((n_ij - e_ij)^2 - noise_ij) / e_ij / n."""
+def v_of(table: Floats, rows: Floats, columns: Floats, noise: float | Floats) -> float:
+    """Cramer's V by the sums of rows and columns, the part of the cells' variance ``noise`` taken off.
+
+    V = sqrt(phi^2 / (min(r, c) - 1)), phi^2 = sum ((n_ij - e_ij)^2 - noise_ij) / e_ij / n.
+    """
     total = math.sqrt(float(rows.sum()) * float(columns.sum()))
     expected = np.outer(rows, columns) / total
     phi_squared = float(np.sum(((table - expected) ** 2 - noise) / expected)) / total
     return math.sqrt(min(max(phi_squared, 0.0) / (min(table.shape) - 1), 1.0))
-
-
-def estimated_v(table: PairTable, whole: float, bound: float, variance: float) -> float:
-    """Cramer's V of a released table, corrected for the spread of its counts and for what is not known.
-
-    The spread's own part of phi^2, variance / e_ij of each known cell, is taken off. The other cells are
-    taken to be what columns without association would have there, or the bound where that is less: the
-    estimate errs towards no association.
-
-    Args:
-        table: of known and unknown cells; each side has two values or more, and some cell is known.
-        whole: the number of records, at least either side's sum.
-        bound: the most that a cell holds whose count is not known.
-        variance: of a known count around the true one.
-    """
-    rows, columns = table.rows * (table.columns.sum() / whole), table.columns * (table.rows.sum() / whole)
-    counts = table.counts
-    if not table.known.all():
-        unrelated = np.outer(rows, columns) / math.sqrt(float(rows.sum()) * float(columns.sum()))
-        counts = np.where(table.known, counts, np.minimum(unrelated, bound))
-    return _v(counts, rows, columns, np.where(table.known, variance, 0.0))
 
 
 def _places(codes: Ids, values: int) -> Ids:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from tasks.core.dp.measurement import Measurement
-from tasks.core.navigation.associations import MOST_VALUES, Floats, Ids, Known, PairTable, estimated_v
+from tasks.core.navigation.associations import MOST_VALUES, Floats, Ids, Known, PairTable, v_of
 
 #: A value must be held by so many standard deviations of a pair's noise, or its cells drown in it.
 _LEAST_HELD = 4
@@ -59,19 +59,24 @@ class MeasuredPairs:
 def measured_v(table: PairTable, measurement: Measurement) -> float:
     """Cramer's V of a measured table, corrected for noise and for what was not published.
 
-    Where only survivors are known, a survivor's count is lowered by what the selection is expected to have
-    added, s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells hold at most the
-    threshold. NaN where fewer than two values are left.
+    The noise's own part of phi^2, s^2 / e_ij of each known cell, is taken off. Where only survivors are
+    known, a survivor's count is lowered by what the selection is expected to have added,
+    s phi(a) / (1 - Phi(a)) with a = (tau - 1/2 - count) / s, and the other cells are taken to be what
+    columns without association would have there, or the threshold where that is less: the estimate errs
+    towards no association. NaN where fewer than two values are left.
     """
     level = measurement.levels[1]
     if min(table.counts.shape) < 2 or not table.known.any():
         return float("nan")
     whole = max(float(measurement.number_of_records), float(table.rows.sum()), float(table.columns.sum()))
-    threshold = level.threshold or 0
+    rows, columns = table.rows * (table.columns.sum() / whole), table.columns * (table.rows.sum() / whole)
+    counts = table.counts
     if not table.known.all():
-        lowered = np.maximum(table.counts - _selection(table.counts, threshold, level.scale), 0)
-        table = PairTable(lowered, table.known, table.rows, table.columns)
-    return estimated_v(table, whole, threshold, level.scale**2)
+        threshold = level.threshold or 0
+        lowered = np.maximum(counts - _selection(counts, threshold, level.scale), 0)
+        unrelated = np.outer(rows, columns) / math.sqrt(float(rows.sum()) * float(columns.sum()))
+        counts = np.where(table.known, lowered, np.minimum(unrelated, threshold))
+    return v_of(counts, rows, columns, np.where(table.known, level.scale**2, 0.0))
 
 
 def _selection(counts: Floats, threshold: int, scale: float) -> Floats:

@@ -1,14 +1,14 @@
 """Pair counts as they are reported, for associations: counts rounded down to multiples of a resolution.
 
 A pair that is not reported is held by fewer records than the resolution; one that is, by its count and up to
-the resolution less one more. The middle of that range stands for it, and the spread of an even distribution
-over the range is taken off.
+the resolution less one more. The middle of its range stands for either, and the spread of an even
+distribution over the range is taken off.
 """
 
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.navigation.associations import MOST_VALUES, Floats, Ids, Known, PairTable, estimated_v
+from tasks.core.navigation.associations import MOST_VALUES, Floats, Ids, Known, PairTable, v_of
 
 
 class ReportedPairs:
@@ -71,13 +71,24 @@ class ReportedPairs:
         return counts, known
 
     def v(self, table: PairTable) -> float:
-        """Corrected for rounding and for what is not reported; NaN where fewer than two values are left."""
-        if min(table.counts.shape) < 2 or not table.known.any():
+        """Cramer's V of a reported table, by its own sums; NaN where fewer than two values are left.
+
+        A cell that is not reported is taken to be what columns without association would have there, or the
+        middle of its range where that is less. The spread of a rounded count, (k^2 - 1) / 12 over e_ij, is
+        taken off phi^2. The sums are the table's own and not those of its columns: records may have a value
+        in one of them alone.
+        """
+        if not table.known.any():
             return float("nan")
-        number = self._middle(np.array([float(self._aggregates.number_of_records)]))[0]
-        whole = max(float(number), float(table.rows.sum()), float(table.columns.sum()))
-        k = self._resolution
-        return estimated_v(table, whole, k - 1, (k * k - 1) / 12)
+        k, counts = self._resolution, table.counts
+        rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+        filled, own = rows > 0, columns > 0
+        if min(int(filled.sum()), int(own.sum())) < 2:
+            return float("nan")
+        unrelated = np.minimum(np.outer(rows, columns) / counts.sum(), (k - 1) / 2)
+        kept = np.where(table.known, counts, unrelated)[filled][:, own]
+        spread = np.where(table.known, (k * k - 1) / 12, 0.0)[filled][:, own]
+        return v_of(kept, kept.sum(axis=1), kept.sum(axis=0), spread)
 
     def _middle(self, counts: Floats) -> Floats:
         """The middle of the counts that are rounded to these."""

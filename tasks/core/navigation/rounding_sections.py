@@ -37,10 +37,26 @@ def context(statement: Json, aggregates: Aggregates) -> Json:
         "private": False,
         "topics": topics(statement),
         "warnings": _warnings(statement),
+        "made_from": _made_from(statement["synthesis"]),
         "others": k - 1,
-        "attacks": [tuple(sentence.split(": ", 1)) for sentence in statement["not_covered"]],
+        "attacks": [_headed(sentence) for sentence in statement["not_covered"]],
         "levels": [_level(length, counts, k) for length, counts in enumerate(aggregates.counts, start=1)],
     }
+
+
+def _made_from(synthesis: Json) -> str:
+    """What the synthetic records are made from, in a few words."""
+    if not synthesis["reads_records"]:
+        return "drawn from those counts alone"
+    if synthesis["mode"] == "aggregate_seeded":
+        return "drawn from those counts and held to the raw table"
+    return "drawn from the raw table"
+
+
+def _headed(sentence: str) -> tuple[str, str]:
+    """The words before the colon, and the rest as a sentence."""
+    name, said = sentence.split(": ", 1)
+    return name, said[0].upper() + said[1:]
 
 
 def _warnings(statement: Json) -> list[str]:

@@ -68,3 +68,10 @@ def test_every_sentence_stands_under_a_heading():
         "Unused settings",
     ]
     assert sum(len(under) for _, under in topics(body)) == len(sentences(body))
+
+
+def test_rows_are_called_rows_where_they_are_the_unit():
+    text = said(unit="row")
+    assert "The expected number of rows of which" in text
+    assert "subject" not in text.replace("no subject id", "")
+    assert "The expected number of subjects of whom" in said()

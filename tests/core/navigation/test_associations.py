@@ -6,6 +6,8 @@ from scipy.stats.contingency import association
 
 from tasks.core.navigation.associations import PairTable, associations, cramers_v, ranked
 from tasks.core.navigation.measured_pairs import MeasuredPairs, measured_v
+from tasks.core.navigation.reported_pairs import ReportedPairs
+from tests.oracles.anonymous_releases import rounded
 from tests.oracles.releases import SCHEMA, records, release
 
 
@@ -54,3 +56,29 @@ def test_columns_without_two_values_have_no_association():
     measurement, _, _ = release(4000)
     table = PairTable(np.array([[5.0]]), np.ones((1, 1), bool), np.array([5.0]), np.array([5.0]))
     assert np.isnan(measured_v(table, measurement))
+
+
+@pytest.mark.parametrize(("resolution", "within"), [(1, 1e-9), (10, 0.02), (50, 0.06)])
+def test_the_estimate_from_reported_counts_is_near_the_exact_one(resolution, within):
+    aggregates, synthetic = rounded(4000, resolution, 2)
+    found = associations(ReportedPairs(aggregates, len(SCHEMA.columns), resolution), SCHEMA, synthetic)
+    places = {column: place for place, column in enumerate(found.columns)}
+    for one, other in ((0, 5), (1, 2), (0, 2), (2, 5)):
+        estimate = found.released[places[one], places[other]]
+        assert estimate == pytest.approx(exact(one, other, 4000), abs=within)
+
+
+def test_rounding_alone_is_not_taken_for_association():
+    """Two independent columns of ten values each, about 40 a cell."""
+    draw = np.random.default_rng(3)
+    cells = np.bincount(draw.integers(0, 100, 4000), minlength=100).reshape(10, 10)
+    floors = cells // 10 * 10.0
+    table = PairTable(floors + 4.5, floors > 0, np.zeros(0), np.zeros(0))
+    aggregates, _ = rounded(600, 10, 2)
+    assert ReportedPairs(aggregates, len(SCHEMA.columns), 10).v(table) < cramers_v(floors)
+
+
+def test_no_reported_pair_is_no_association():
+    aggregates, synthetic = rounded(600, 10, 1)
+    found = associations(ReportedPairs(aggregates, len(SCHEMA.columns), 10), SCHEMA, synthetic)
+    assert ranked(found, SCHEMA) == []

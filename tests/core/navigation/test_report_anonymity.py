@@ -1,0 +1,163 @@
+"""The page under k-anonymity: what it says, what it leaves out, and nothing that is not reported."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.anonymity.statement import statement
+from tasks.core.errors import InternalError
+from tasks.core.navigation.fidelity import fidelity
+from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.navigation.svg import clean
+from tasks.core.records.columns import Column, Schema
+from tasks.core.synthesis.records import SyntheticRecords
+from tests.oracles.anonymous_releases import facts, rounded
+from tests.oracles.pages import HOSTILE, Page, check
+from tests.oracles.releases import SCHEMA, attributes_of, records, recounted, release
+
+
+def inputs(number=600, **changes) -> ReportInputs:
+    aggregates, synthetic = rounded(number, changes.get("resolution", 10))
+    body = statement(facts(**changes), aggregates, "abc123")
+    compared = fidelity(aggregates, recounted(synthetic, 3))
+    return ReportInputs(body, SCHEMA, aggregates, None, synthetic, compared)
+
+
+def test_the_page_is_well_formed_alone_and_the_same_each_time():
+    check(render(inputs()))
+    assert render(inputs()) == render(inputs())
+
+
+def test_it_says_everywhere_that_it_is_not_differentially_private():
+    page = Page(render(inputs()))
+    assert "Not differentially private: k-anonymity with k = 10." in page.text
+    assert "k-anonymous release, k = 10, not differentially private" in page.text
+
+
+@pytest.mark.parametrize("word", ["noisy", "Noisy", "epsilon", "ε", "threshold", "Ledger", "budget"])
+def test_nothing_of_differential_privacy_is_on_it(word):
+    assert word not in Page(render(inputs())).text.replace("not differentially private", "")
+
+
+def test_every_section_is_in_the_contents():
+    text = render(inputs())
+    assert set(re.findall(r'<section id="([a-z]+)"', text)) <= set(Page(text).anchors)
+
+
+def test_the_statement_and_all_its_limits_stand_on_it():
+    given = inputs()
+    text = Page(render(given)).text
+    for sentence in given.statement["guarantee"]["holds"] + given.statement["synthesis"]["holds"]:
+        assert sentence in text
+    for sentence in given.statement["not_covered"]:
+        assert sentence.split(": ", 1)[1][1:] in text
+
+
+def test_rows_are_warned_of_before_anything_else():
+    text = Page(render(inputs(unit="row"))).text
+    assert text.index("A person with 10 rows can be a whole group") < text.index("The promise")
+    assert "subjects" not in text
+
+
+def test_the_range_of_a_true_count_is_told_beside_a_reported_one():
+    given = inputs()
+    count = int(given.aggregates.counts[0].max())
+    assert f"reported count {count} (true: {count} to {count + 9})" in Page(render(given)).text
+
+
+def test_a_declared_value_that_is_not_reported_is_told_as_fewer_than_the_resolution():
+    given = inputs(100)
+    reported = {a.value for a in given.aggregates.attributes}
+    absent = [v for c in SCHEMA.columns for v in c.domain or () if v not in reported]
+    assert absent
+    page = Page(render(given))
+    assert f"{absent[0]}; reported count < 10" in page.text
+
+
+def test_counts_are_called_exact_at_a_resolution_of_one():
+    text = Page(render(inputs(resolution=1))).text
+    assert "nobody is protected" in text
+    assert "(true:" not in text
+    assert "exact" in text
+
+
+def test_p1_nothing_is_shown_that_is_not_reported():
+    """Canaries: values that the table holds and fewer than k of its records."""
+    given = inputs()
+    held = {a for record in records(600) for a in attributes_of(record)}
+    reported = {(a.column, a.item or a.value) for a in given.aggregates.attributes}
+    rare = {value for column, value in held - reported if value not in (SCHEMA.columns[column].domain or ())}
+    assert len(rare) > 10
+    text = render(given)
+    assert [value for value in rare if value in text] == []
+
+
+def test_every_count_on_it_is_that_of_what_is_released():
+    """Numbers below the resolution that a chart could show: none of a reported count."""
+    told = re.findall(r"reported count (\d+)", Page(render(inputs())).text)
+    assert told
+    assert {int(count) % 10 for count in told} == {0}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
+    schema = Schema((Column(hostile), Column("b", domain=(hostile, "y"))), subject_id=hostile)
+    attributes = (Attribute("b", hostile, 1), Attribute(hostile, hostile, 0))
+    aggregates = Aggregates(
+        (hostile, "b"), attributes, 90, (np.array([[0], [1]], np.int32),), (np.array([40, 50], np.int64),)
+    )
+    synthetic = SyntheticRecords(
+        (hostile, "b"), attributes, np.arange(3, dtype=np.int64), np.array([0, 1], np.int32)
+    )
+    given = facts(dataset=hostile, vintage=hostile, schema=schema, reporting_length=1, unused_keys=(hostile,))
+    page_inputs = ReportInputs(
+        statement(given, aggregates, hostile), schema, aggregates, None, synthetic,
+        fidelity(aggregates, aggregates), hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
+    )  # fmt: skip
+    text = render(page_inputs)
+    page = check(text)
+    assert page.tags.count("script") == 1
+    assert not {"b", "img"} & set(page.tags)
+    assert " ".join(clean(hostile).split()) in page.text
+    assert "\u202e" not in text
+
+
+def test_nothing_reported_is_a_page_too():
+    aggregates, _ = rounded()
+    nothing = dataclasses.replace(
+        aggregates,
+        headers=tuple(c.name for c in SCHEMA.columns if not c.is_multi_valued),
+        attributes=(),
+        number_of_records=0,
+        combinations=tuple(np.zeros((0, k), np.int32) for k in (1, 2, 3)),
+        counts=(np.zeros(0, np.int64),) * 3,
+    )
+    body = statement(facts(), nothing, "x")
+    page = check(render(ReportInputs(body, SCHEMA, nothing)))
+    assert "No combination is reported: none is held by 10 subjects." in page.text
+    assert "No value of this column is reported." in page.text
+
+
+def test_a_measurement_and_a_regime_must_agree():
+    measurement, aggregates, _ = release(600)
+    body = inputs().statement
+    with pytest.raises(InternalError, match="none under k-anonymity"):
+        render(ReportInputs(body, SCHEMA, aggregates, measurement))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"synthesis_mode": "unseeded"}, "synthetic records drawn from the raw table."),
+        ({"synthesis_mode": "aggregate_seeded"}, "synthetic records drawn from those counts alone."),
+        (
+            {"synthesis_mode": "aggregate_seeded", "hold_resolution": True},
+            "drawn from those counts and held to the raw table.",
+        ),
+    ],
+)
+def test_what_the_records_are_made_from_is_said_at_the_top(changes, words):
+    assert words in Page(render(inputs(**changes))).text
