@@ -1,0 +1,1 @@
+"""k-anonymity: what a release under it promises."""

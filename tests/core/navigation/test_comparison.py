@@ -1,0 +1,309 @@
+"""Runs side by side: read from their folders, one table, one page."""
+
+import csv
+import json
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from tasks.core.errors import ParameterError
+from tasks.core.navigation import comparison_charts
+from tasks.core.navigation.comparison import (
+    RUNS,
+    SETTINGS,
+    RunFigures,
+    comparison_table,
+    read_run,
+    render_comparison,
+    write_comparison_tsv,
+)
+from tests.oracles.pages import HOSTILE, Page, check
+
+KEPT = "reported combinations that no synthetic record holds, %"
+
+
+def by_length(error):
+    names = {"missed": 5, "reported": 10, "mean_error": error, "preservation": 0.9}
+    return [{"length": length, **names} for length in (1, 2)]
+
+
+def by_count(error):
+    rows = [{"bin": bound, "combinations": 4, "proportional_error": error} for bound in (10, 40)]
+    return [*rows, {"bin": 20, "combinations": 0, "proportional_error": 0.0}]
+
+
+def write_release(folder, error=1.5, *, regime="k_anonymity", dataset="survey", **settings):
+    folder.mkdir(parents=True)
+    statement = {"private": regime != "k_anonymity", "regime": regime, "dataset": dataset}
+    bodies = {
+        "evaluation.json": {
+            "summary": {"missed_pct": 10 * error, "mean_error": error, "mean_count": 40.0},
+            "by_length": by_length(error),
+            "by_count": by_count(error),
+            "noise": [],
+        },
+        "privacy.json": statement | {"synthesis": {"mode": settings.get("mode", "row_seeded")}},
+        "configuration.json": {
+            "dataset": dataset,
+            "output_dir": "/somewhere",
+            "reporting_resolution": settings.get("resolution", 10),
+            "reporting_length": 3,
+            "report": {"title": folder.name},
+            "protection": {"regime": regime},
+            "synthesis": {"mode": "row_seeded", "random_seed": settings.get("seed")},
+        },
+        "MANIFEST.json": {
+            "dataset": dataset,
+            "vintage": "2024-05",
+            "files": [
+                {"file": "my_synthetic_microdata.tsv", "rows": 123},
+                {"file": "my_reportable_aggregates.tsv", "rows": 4567},
+            ],
+        },
+    }
+    for name, body in bodies.items():
+        (folder / name).write_text(json.dumps(body), encoding="utf-8")
+    return folder
+
+
+def write_raw(folder, error=2.5):
+    folder.mkdir(parents=True)
+    length = {"length": 1, "reference": 10, "suppressed": 2, "mean_error": error}
+    synthetic = {
+        "summary": {"suppressed_pct": 20.0, "mean_error": error},
+        "leakage": {"leaked": 0, "leaked_anywhere": 3},
+        "by_length": [length],
+        "leakage_by_length": [{"length": 1, "leaked_anywhere": 3}],
+        "preservation_by_length": [{"length": 1, "preservation": 0.5}],
+        "preservation_by_count": by_count(0.25),
+    }
+    body = {
+        "resolution": 10,
+        "synthetic": synthetic,
+        "reportable": {"summary": {"suppressed_pct": 5.0}},
+        "synthetic_against_reportable": {"summary": {"suppressed_pct": 7.0, "mean_error": 9.0}},
+        "total_variation": [{"length": 1, "marginals": 3, "mean": 0.125, "largest": 0.5}],
+    }
+    (folder / "evaluation.json").write_text(json.dumps(body), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def two(tmp_path):
+    return [
+        read_run(write_release(tmp_path / "a", 1.5, resolution=10)),
+        read_run(write_release(tmp_path / "b", 0.5, resolution=50)),
+    ]
+
+
+def row(runs, words):
+    [found] = [each for each in comparison_table(runs) if each.words == words]
+    return found
+
+
+def test_a_release_is_read_with_its_figures_settings_and_sizes(two):
+    run = two[0]
+    assert (run.label, run.dataset, run.vintage) == ("a", "survey", "2024-05")
+    assert (run.regime, run.mode, run.is_raw) == ("k_anonymity", "row_seeded", False)
+    assert run.figures["released.mean_error"] == 1.5
+    assert run.figures["size.synthetic_records"] == 123
+    assert run.figures["size.reported_combinations"] == 4567
+    assert run.figures["raw.leaked"] is None
+    assert [each["bin"] for each in run.by_count] == [10, 20, 40]
+    assert dict(run.settings)["reporting_resolution"] == "10"
+
+
+def test_a_sensitive_evaluation_is_read_with_each_comparison_under_its_own_name(tmp_path):
+    run = read_run(write_raw(tmp_path / "evaluation"), "here")
+    assert (run.label, run.is_raw, run.regime) == ("here", True, "")
+    assert run.figures["raw.mean_error"] == 2.5
+    assert run.figures["reported.suppressed_pct"] == 5.0
+    assert run.figures["released.missed_pct"] == 7.0
+    assert run.figures["released.mean_error"] == 9.0
+    assert run.figures["raw.leaked_anywhere"] == 3
+    assert run.figures["raw.total_variation_1"] == 0.125
+    assert run.by_length == (
+        {
+            "length": 1,
+            "reference": 10,
+            "suppressed": 2,
+            "mean_error": 2.5,
+            "preservation": 0.5,
+            "leaked_anywhere": 3,
+        },
+    )
+
+
+def test_what_is_not_recorded_is_blank(tmp_path):
+    (tmp_path / "evaluation.json").write_text("{}", encoding="utf-8")
+    run = read_run(tmp_path)
+    assert set(run.figures.values()) == {None}
+    assert (run.by_length, run.by_count, run.regime, run.settings) == ((), (), "", ())
+
+
+def test_a_release_of_before_k_anonymity_is_differentially_private(tmp_path):
+    folder = write_release(tmp_path / "old")
+    (folder / "privacy.json").write_text(json.dumps({"private": True, "dataset": "survey"}), encoding="utf-8")
+    (folder / "configuration.json").unlink()
+    assert read_run(folder).regime == "differential_privacy"
+
+
+def test_a_seed_is_a_setting_only_where_the_release_holds_it(tmp_path):
+    shown = read_run(write_release(tmp_path / "public", seed=7))
+    masked = read_run(write_release(tmp_path / "masked", seed="**********"))
+    raw = write_raw(tmp_path / "raw")
+    (raw / "configuration.json").write_text(
+        json.dumps({"synthesis": {"random_seed": 4711}}), encoding="utf-8"
+    )
+    assert dict(shown.settings)["synthesis.random_seed"] == "7"
+    for run in (masked, read_run(raw)):
+        assert "synthesis.random_seed" not in dict(run.settings)
+
+
+def test_settings_that_differ_come_before_the_figures_and_the_others_not_at_all(two):
+    rows = comparison_table(two)
+    groups = list(dict.fromkeys(each.group for each in rows))
+    assert groups[:2] == [RUNS, SETTINGS]
+    assert [(each.words, each.texts) for each in rows if each.group == SETTINGS] == [
+        ("reporting_resolution", ("10", "50"))
+    ]
+
+
+def test_the_best_of_a_row_is_that_of_its_better_end(two):
+    assert row(two, KEPT).best == (False, True)
+    assert row(two, "mean count").best == (False, False)
+    higher = [
+        RunFigures(label, figures={"raw.mean_preservation": value})
+        for label, value in (("a", 0.5), ("b", 0.75))
+    ]
+    assert row(higher, "mean count preservation").best == (False, True)
+
+
+def test_ties_share_the_mark_and_a_row_of_equals_has_none():
+    def runs(*values):
+        return [
+            RunFigures(str(place), figures={"released.missed_pct": value})
+            for place, value in enumerate(values)
+        ]
+
+    assert row(runs(1.0, 1.0, 2.0), KEPT).best == (True, True, False)
+    assert row(runs(1.0, 1.0), KEPT).best == (False, False)
+    assert row(runs(1.0, None), KEPT).best == (False, False)
+
+
+def test_runs_of_different_datasets_are_told_and_not_ranked(tmp_path):
+    runs = [
+        read_run(write_release(tmp_path / "a", 1.5)),
+        read_run(write_release(tmp_path / "b", 0.5, dataset="other")),
+    ]
+    assert row(runs, KEPT).best == (False, False)
+    assert "different datasets" in Page(render_comparison(runs, "t")).text
+    assert row(runs, "dataset").texts == ("survey", "other")
+
+
+def test_fewer_than_two_runs_are_refused(two):
+    with pytest.raises(ParameterError, match="two or more runs, and was given 1"):
+        comparison_table(two[:1])
+    with pytest.raises(ParameterError, match="labels of their own"):
+        comparison_table([two[0], two[0]])
+
+
+def test_a_folder_without_an_evaluation_says_which_stage_makes_it(tmp_path):
+    with pytest.raises(ParameterError, match="the evaluate stage writes both"):
+        read_run(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", "\ufeff"])
+def test_a_damaged_evaluation_is_told_as_such(tmp_path, text):
+    (tmp_path / "evaluation.json").write_text(text, encoding="utf-8")
+    with pytest.raises(ParameterError, match="make the run again"):
+        read_run(tmp_path)
+
+
+def test_the_tsv_holds_every_row_with_figures_in_full(two, tmp_path):
+    third = RunFigures('odd\t"name"', figures={"released.missed_pct": 1 / 3})
+    write_comparison_tsv([*two, third], tmp_path / "t.tsv")
+    with (tmp_path / "t.tsv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file, delimiter="\t"))
+    assert rows[0] == ["group", "metric", "better", "a", "b", 'odd\t"name"']
+    assert len(rows) == len(comparison_table([*two, third])) + 1
+    [kept] = [each for each in rows if each[1] == KEPT]
+    assert kept[2:] == ["lower", "15", "5", "0.333333333333333"]
+
+
+def test_the_page_is_well_formed_alone_and_the_same_each_time(two):
+    page = check(render_comparison(two, "Two runs"))
+    assert page.text.count("Two runs") == 2
+    assert render_comparison(two, "Two runs") == render_comparison(two, "Two runs")
+    assert "default-src 'none'" in render_comparison(two, "Two runs")
+
+
+def test_the_page_warns_of_raw_data_and_of_what_is_not_differentially_private(two, tmp_path):
+    text = render_comparison(two, "t")
+    assert "SENSITIVE" not in text
+    assert "not differentially private" in Page(text).text
+    raw = read_run(write_raw(tmp_path / "raw"))
+    assert "SENSITIVE: figures here are measured against the raw table" in render_comparison([*two, raw], "t")
+    private = [
+        read_run(write_release(tmp_path / name, value, regime="differential_privacy"))
+        for name, value in (("c", 1.0), ("d", 2.0))
+    ]
+    assert "not differentially private" not in Page(render_comparison(private, "t")).text
+
+
+def test_raw_and_released_figures_never_share_a_chart(two, tmp_path):
+    raw = read_run(write_raw(tmp_path / "raw"))
+    runs = [*two, raw]
+    found = comparison_charts.charts(runs, comparison_charts.marks(3))
+    assert [group["name"] for group in found] == [
+        "Synthetic records against the reported counts",
+        "Synthetic records against the raw table",
+    ]
+    descriptions = [
+        [ET.fromstring(each["chart"]).find("desc").text for each in group["charts"]] for group in found
+    ]
+    assert all(text.endswith(": A, B.") for text in descriptions[0])
+    assert all(text.endswith(": C.") for text in descriptions[1])
+
+
+def test_bars_are_as_high_as_their_figures():
+    series = [
+        comparison_charts.Series("A", 0, (10.0, None)),
+        comparison_charts.Series("B", 1, (20.0, 5.0)),
+    ]
+    chart = comparison_charts.grouped_bars(["x", "y"], series, "t")
+    heights = {
+        shape.find("title").text: float(shape.find("rect").get("height"))
+        for shape in ET.fromstring(chart).iter("g")
+    }
+    assert heights["B: 20"] == pytest.approx(2 * heights["A: 10"], rel=1e-2)
+    assert heights["B: 5"] == pytest.approx(heights["B: 20"] / 4, rel=1e-2)
+    assert len(heights) == 3
+
+
+def test_a_bin_without_combinations_is_not_a_point_at_zero(two):
+    chart = next(
+        each["chart"]
+        for each in comparison_charts.charts(two, ["A", "B"])[0]["charts"]
+        if each["caption"] == "Proportional error by count"
+    )
+    drawn = [path.get("d") for path in ET.fromstring(chart).iter("path")]
+    assert [len(re.findall(r"[ML]", path)) for path in drawn] == [2, 2]
+
+
+def test_more_runs_than_colours_are_all_in_the_table_and_the_first_in_the_charts(two):
+    runs = [RunFigures(f"run {i}", figures=two[0].figures, by_length=two[0].by_length) for i in range(30)]
+    page = check(render_comparison(runs, "t"))
+    assert f"The charts show the first {comparison_charts.MOST_DRAWN} runs" in page.text
+    assert "run 29" in page.text
+    assert comparison_charts.marks(28)[24:] == ["Y", "Z", "A2", "B2"]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_labels_settings_and_titles_are_shown_as_text(two, hostile):
+    odd = RunFigures(hostile, hostile, hostile, hostile, hostile, ((hostile, hostile),), two[0].figures)
+    page = check(render_comparison([two[0], odd], hostile))
+    assert page.tags.count("script") == 1
+    assert not {"img"} & set(page.tags)
+    assert "\u202e" not in render_comparison([two[0], odd], hostile)
