@@ -5,12 +5,14 @@ most `covering.LARGEST_KEY` cells, empty ones included.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.aggregates.covering import LARGEST_KEY
+from tasks.core.queries import Resources
 from tasks.core.records.coded import Codes, code_type
 
 Integers = npt.NDArray[np.integer]
@@ -18,6 +20,25 @@ Integers = npt.NDArray[np.integer]
 #: Adding into an array of all cells beats sorting while there are at most so many cells a row.
 _DENSE_CELLS_A_ROW = 6
 _DENSE_CELLS = 1 << 14
+_LARGEST_SHORT = 1 << 32
+
+
+#: Cells in memory: at most so many, or what fits in a quarter of the memory limit.
+_MOST_CELLS = 1 << 24
+_BYTES_A_CELL = 48
+
+
+def most_cells(resources: Resources) -> int:
+    """How many cells of one set of slots are held in memory."""
+    if not resources.memory_limit_mb:
+        return _MOST_CELLS
+    return min(_MOST_CELLS, (resources.memory_limit_mb << 18) // _BYTES_A_CELL)
+
+
+def fits(sizes: Sequence[int], records: int, most: int) -> bool:
+    """Whether a set of slots has at most ``most`` filled cells, each of which one integer tells."""
+    product = math.prod(sizes)
+    return min(records, product) <= most and product <= LARGEST_KEY
 
 
 @dataclass(frozen=True)
@@ -32,14 +53,23 @@ class Cells:
     codes: tuple[Codes, ...]
     counts: Integers
 
-    def onto(self, places: Sequence[int], sizes: Sequence[int]) -> "Cells":
-        """The cells of some of the slots, ascending.
+    def onto_each(self, sets: Iterable[Sequence[int]], sizes: Sequence[int]) -> Iterator["Cells"]:
+        """The cells of each of some sets of slots, ascending.
 
         Args:
-            places: indexes into `codes`.
-            sizes: values of each of these slots, the absent one included.
+            sets: indexes into `codes`; neighbours that differ in the last alone are cheaper.
+            sizes: for each of `codes` the number of its values, the absent one included.
         """
-        return _added([self.codes[place] for place in places], self.counts, sizes)
+        start: tuple[int, ...] | None = None
+        for places in sets:
+            own = [sizes[place] for place in places]
+            product = math.prod(own)
+            if tuple(places[:-1]) != start or product > _LARGEST_SHORT:
+                start = tuple(places[:-1])
+                first = _packed([self.codes[place] for place in start], own[:-1], product, len(self.counts))
+            keys = np.multiply(first, first.dtype.type(own[-1]))
+            np.add(keys, self.codes[places[-1]], out=keys)
+            yield _added(keys, self.counts, own)
 
     def present(self) -> "Cells":
         """The cells in which no value is absent."""
@@ -58,25 +88,25 @@ def add_up(parts: Sequence[Cells], sizes: Sequence[int]) -> Cells:
     if len(parts) == 1:
         return parts[0]
     codes = [np.concatenate([part.codes[place] for part in parts]) for place in range(len(sizes))]
-    return _added(codes, np.concatenate([part.counts for part in parts]), sizes)
+    counts = np.concatenate([part.counts for part in parts])
+    return _added(_packed(codes, sizes, math.prod(sizes), len(counts)), counts, sizes)
 
 
-def _added(codes: Sequence[Codes], counts: Integers, sizes: Sequence[int]) -> Cells:
+def _added(keys: Integers, counts: Integers, sizes: Sequence[int]) -> Cells:
     product = math.prod(sizes)
-    keys = _packed(codes, sizes, product)
     if product <= max(_DENSE_CELLS, _DENSE_CELLS_A_ROW * len(keys)):
         keys, counts = _added_densely(keys, counts, product)
-    elif product.bit_length() + 32 <= 64 and counts.dtype == np.uint32:
+    elif product <= _LARGEST_SHORT and counts.dtype == np.uint32:
         keys, counts = _sorted_as_one(keys, counts)
     else:
         keys, counts = _sorted(keys, counts)
     return Cells(_unpacked(keys, sizes), counts)
 
 
-def _packed(codes: Sequence[Codes], sizes: Sequence[int], product: int) -> Integers:
-    """One number a row. 32 bits where they are enough: half the memory to walk through."""
-    kind = np.uint32 if product <= 1 << 32 else np.uint64
-    keys: Integers = codes[0].astype(kind)
+def _packed(codes: Sequence[Codes], sizes: Sequence[int], product: int, rows: int) -> Integers:
+    """One number a row, of a kind that holds ``product`` of them: 32 bits are half the memory to walk."""
+    kind = np.uint32 if product <= _LARGEST_SHORT else np.uint64
+    keys: Integers = np.zeros(rows, kind) if not codes else codes[0].astype(kind)
     for own, size in zip(codes[1:], sizes[1:], strict=True):
         np.multiply(keys, kind(size), out=keys)
         np.add(keys, own, out=keys)

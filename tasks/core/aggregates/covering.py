@@ -18,8 +18,12 @@ Slots = tuple[int, ...]
 #: A cell of a set of slots is one number below this.
 LARGEST_KEY = 1 << 62
 
-#: Expected cells of the cubes of each level, in records.
-_LEVELS = (0.125, 1.0)
+#: From one level of cubes to the next, so many times the cells.
+_STEP = 8
+#: Adding up so many records takes no longer than finding a cube to do it from.
+_FEW_RECORDS = 1 << 17
+#: Slots tried before a cube is done growing.
+_TRIES = 8
 
 
 @dataclass(frozen=True)
@@ -75,68 +79,81 @@ def plan(targets: Iterable[Slots], shape: Shape, most_cells: int) -> dict[Slots,
         A forest: for each target and each cube that was added, a proper superset in it, or None.
     """
     wanted = set(targets)
+    longest = max(map(len, wanted), default=0)
     parents: dict[Slots, Slots | None] = {}
     loose = []
     for target in sorted(wanted):
-        larger = _smallest(wanted.intersection(_extended(target, len(shape.sizes))), shape)
-        if larger is None:
+        larger = _extended(target, len(shape.sizes)) if len(target) < longest else ()
+        smallest = _smallest(wanted.intersection(larger), shape)
+        if smallest is None:
             loose.append(target)
         else:
-            parents[target] = larger
+            parents[target] = smallest
     for limit in _limits(shape.records, most_cells):
         found = cover(loose, shape, limit, most_cells)
         parents.update(found)
-        loose = sorted({found.get(target, target) for target in loose} - parents.keys())
+        loose = sorted({found.get(slots, slots) for slots in loose} - parents.keys())
+    if shape.records <= most_cells and len(loose) > 1:
+        table = tuple(sorted(set().union(*loose)))
+        parents.update((slots, table) for slots in loose if slots != table)
+        loose = [table]
     return parents | dict.fromkeys(loose)
 
 
 def cover(sets: Sequence[Slots], shape: Shape, limit: float, most_cells: int) -> dict[Slots, Slots]:
     """Cubes of at most ``limit`` expected cells, greedily; for each set within a larger cube that cube."""
+    fits = _Fits(shape, limit, most_cells)
+    waiting = [slots for slots in sets if fits(slots)]
+    bits = _bits(waiting, len(shape.sizes))
     cubes: dict[Slots, Slots] = {}
-    holds = np.zeros((len(shape.sizes), len(sets)), np.bool_)
-    for index, slots in enumerate(sets):
-        holds[list(slots), index] = True
-    waiting = np.ones(len(sets), np.bool_)
-    for index, slots in enumerate(sets):
-        if not waiting[index] or shape.expected(slots) > limit:
-            continue
-        cube, covered = _grown(slots, holds, waiting, _Fits(shape, limit, most_cells))
-        waiting[covered] = False
-        within = [sets[other] for other in np.flatnonzero(covered).tolist()]
-        cubes.update((smaller, cube) for smaller in within if smaller != cube)
+    left = np.arange(len(waiting))
+    while len(left):
+        start = waiting[left[0]]
+        touching = (bits & bits[0]).any(axis=1)
+        cube = _grown(start, bits[touching], fits)
+        inside = ~(bits & ~_bits([cube], len(shape.sizes))).any(axis=1)
+        cubes.update((waiting[index], cube) for index in left[inside].tolist() if waiting[index] != cube)
+        left, bits = left[~inside], bits[~inside]
     return cubes
 
 
 @dataclass(frozen=True)
 class _Fits:
+    """Whether a set of slots may be a cube."""
+
     shape: Shape
     limit: float
     most_cells: int
 
     def __call__(self, slots: Slots) -> bool:
-        packed = self.limit >= self.shape.records or self.shape.product(slots) <= LARGEST_KEY
-        small = self.shape.bound(slots) <= self.most_cells
-        return packed and small and self.shape.expected(slots) <= self.limit
+        small = self.shape.bound(slots) <= self.most_cells and self.shape.product(slots) <= LARGEST_KEY
+        return small and self.shape.expected(slots) <= self.limit
 
 
-def _grown(
-    start: Slots, holds: npt.NDArray[np.bool_], waiting: npt.NDArray[np.bool_], fits: _Fits
-) -> tuple[Slots, npt.NDArray[np.bool_]]:
-    """A cube around a set, and which waiting sets it covers: the slot that covers most comes first."""
-    cube = start
-    outside = np.where(waiting, holds.sum(axis=0) - holds[list(cube)].sum(axis=0), len(holds) + 1)
+def _grown(start: Slots, bits: npt.NDArray[np.uint64], fits: _Fits) -> Slots:
+    """A cube around a set: the slot that completes most of the given sets comes first."""
+    cube, width = start, len(fits.shape.sizes)
     while True:
-        near = (outside == 1) | (outside == 2)
-        gains: npt.NDArray[np.float64] = holds[:, near] @ np.where(outside[near] == 1, 1.0, 0.125)
-        gains[list(cube)] = 0
-        for slot in np.argsort(-gains, kind="stable")[: np.count_nonzero(gains)].tolist():
+        rest = bits & ~_bits([cube], width)
+        missing = np.bitwise_count(rest).sum(axis=1)
+        near = (missing == 1) | (missing == 2)
+        lacking = np.unpackbits(rest[near].view(np.uint8), axis=1, bitorder="little")[:, :width]
+        gains = np.where(missing[near] == 1, 1.0, 0.125) @ lacking
+        for slot in np.argsort(-gains, kind="stable")[: min(_TRIES, np.count_nonzero(gains))].tolist():
             larger = tuple(sorted((*cube, slot)))
             if fits(larger):
                 break
         else:
-            return cube, outside == 0
+            return cube
         cube = larger
-        outside = outside - holds[slot]
+
+
+def _bits(sets: Sequence[Slots], width: int) -> npt.NDArray[np.uint64]:
+    """Each set as a row of bits, the low ones first."""
+    rows = np.zeros((len(sets), -(-width // 64) * 64), np.uint8)
+    for index, slots in enumerate(sets):
+        rows[index, list(slots)] = 1
+    return np.packbits(rows, axis=1, bitorder="little").view(np.uint64)
 
 
 def _extended(slots: Slots, width: int) -> Iterable[Slots]:
@@ -151,7 +168,13 @@ def _smallest(sets: Iterable[Slots], shape: Shape) -> Slots | None:
 
 
 def _limits(records: int, most_cells: int) -> list[float]:
-    return [min(records, most_cells) * level for level in _LEVELS]
+    """Expected cells of the cubes of each level, the small ones first.
+
+    What fits in memory whole is grouped whole, and cubes on the way down pay for many records only.
+    """
+    if records > most_cells:
+        return [most_cells / _STEP, most_cells]
+    return [records / _STEP] if records > _FEW_RECORDS else []
 
 
 def _normal_above(value: float) -> float:

@@ -74,23 +74,69 @@ def _bytes(cells: Cells) -> int:
     return sum(array.nbytes for array in (*cells.codes, cells.counts))
 
 
+class RowBuffer:
+    """Cells of combinations, in the order of their ids, handed on as rows: many combinations at a time."""
+
+    def __init__(self, writer: MarginalsWriter, length: int) -> None:
+        """Args: writer: of the marginals of one length."""
+        self._writer, self._schema = writer, table_schema(length)
+        self._cells: list[tuple[int, Cells]] = []
+        self._rows = 0
+
+    def append(self, combination_id: int, cells: Cells) -> None:
+        """Append the cells of one combination, ascending, no value absent."""
+        self._cells.append((combination_id, cells))
+        self._rows += len(cells.counts)
+        if self._rows >= _ROWS_AN_APPEND:
+            self.flush()
+
+    def append_rows(self, rows: pa.Table) -> None:
+        """Append rows as they are stored."""
+        self.flush()
+        self._writer.append(rows)
+
+    def flush(self) -> None:
+        """Hand on what has been gathered."""
+        if not self._cells:
+            return
+        ids = np.array([combination_id for combination_id, _ in self._cells], np.uint32)
+        columns = [pa.array(np.repeat(ids, [len(cells.counts) for _, cells in self._cells]))]
+        for place in range(len(self._cells[0][1].codes)):
+            codes = [cells.codes[place] for _, cells in self._cells]
+            columns.append(pa.array(np.concatenate(codes, dtype=np.uint32)))
+        counts = [cells.counts for _, cells in self._cells]
+        columns.append(pa.array(np.concatenate(counts, dtype=np.int64)))
+        self._cells, self._rows = [], 0
+        self._writer.append(pa.Table.from_arrays(columns, schema=self._schema))
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What the lengths of one count share.
+
+    Attributes:
+        spool: where cells wait.
+        alone: counts a combination of which no cells are added, when it is its turn.
+        written: called after each combination.
+    """
+
+    spool: Spool
+    alone: CountAlone
+    written: Callable[[], None]
+
+
 class LengthGatherer:
     """Writes the combinations of one length in the order of their ids, as soon as it is their turn."""
 
-    def __init__(
-        self, facts: MarginalFacts, length: int, writer: MarginalsWriter, spool: Spool, alone: CountAlone
-    ) -> None:
-        """Args: alone: counts a combination of which nothing is added, when it is its turn."""
-        self._facts, self._writer, self._spool, self._alone = facts, writer, spool, alone
-        self._schema = table_schema(length)
+    def __init__(self, facts: MarginalFacts, length: int, buffer: RowBuffer, ways: Ways) -> None:
+        """Args: facts, length: what is counted. buffer: takes the rows."""
+        self._facts, self._buffer, self._ways = facts, buffer, ways
         self._combinations = facts.counted(length)
         self._ids = {combination: index for index, combination in self._combinations.items()}
         self._order = iter(self._combinations)
         self._next = next(self._order, None)
         self._missing: dict[int, int] = {}
         self._waiting: dict[int, list[Waiting]] = {}
-        self._rows: list[tuple[int, Cells]] = []
-        self._number_of_rows = 0
 
     def expect(self, combination: tuple[int, ...], choices: int) -> None:
         """Say that a combination will be added, from so many sets of slots."""
@@ -102,53 +148,32 @@ class LengthGatherer:
         index = self._ids[combination]
         self._missing[index] -= 1
         if index == self._next and not self._missing[index] and index not in self._waiting:
-            self._append(index, cells)
+            self._buffer.append(index, cells)
             self._advance()
         else:
-            self._waiting.setdefault(index, []).append(self._spool.put(cells))
+            self._waiting.setdefault(index, []).append(self._ways.spool.put(cells))
         self._flush()
 
     def finish(self) -> None:
         """Write what is left; all that was expected has been added."""
         self._flush()
         assert self._next is None
-        self._write()
+        self._buffer.flush()
 
     def _flush(self) -> None:
         while self._next is not None and not self._missing.get(self._next):
             combination = self._combinations[self._next]
             if self._next in self._missing:
-                parts = [self._spool.take(one) for one in self._waiting.pop(self._next)]
+                parts = [self._ways.spool.take(one) for one in self._waiting.pop(self._next)]
                 sizes = [len(self._facts.values[column]) + 1 for column in combination]
-                self._append(self._next, add_up(parts, sizes))
+                self._buffer.append(self._next, add_up(parts, sizes))
             else:
-                self._write()
-                self._alone(self._next, combination, self._writer.append)
+                self._ways.alone(self._next, combination, self._buffer.append_rows)
             self._advance()
 
     def _advance(self) -> None:
+        self._ways.written()
         self._next = next(self._order, None)
-
-    def _append(self, index: int, cells: Cells) -> None:
-        self._rows.append((index, cells))
-        self._number_of_rows += len(cells.counts)
-        if self._number_of_rows >= _ROWS_AN_APPEND:
-            self._write()
-
-    def _write(self) -> None:
-        """Hand the gathered rows on, many combinations at a time."""
-        if not self._rows:
-            return
-        ids = np.array([index for index, _ in self._rows], np.uint32)
-        lengths = [len(cells.counts) for _, cells in self._rows]
-        columns = [pa.array(np.repeat(ids, lengths))]
-        for place in range(len(self._rows[0][1].codes)):
-            codes = [cells.codes[place].astype(np.uint32, copy=False) for _, cells in self._rows]
-            columns.append(pa.array(np.concatenate(codes)))
-        counts = [cells.counts.astype(np.int64, copy=False) for _, cells in self._rows]
-        columns.append(pa.array(np.concatenate(counts)))
-        self._rows, self._number_of_rows = [], 0
-        self._writer.append(pa.Table.from_arrays(columns, schema=self._schema))
 
 
 def choices_of(facts: MarginalFacts, combination: tuple[int, ...]) -> int:

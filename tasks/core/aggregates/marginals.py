@@ -15,29 +15,25 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.cells import Cells
-from tasks.core.aggregates.covering import LARGEST_KEY, Shape, Slots, plan
-from tasks.core.aggregates.gathering import LengthGatherer, Spool, choices_of
-from tasks.core.aggregates.grouping import RecordsQueries, append_rows
+from tasks.core.aggregates.cells import Cells, fits, most_cells
+from tasks.core.aggregates.covering import Shape, Slots, plan
+from tasks.core.aggregates.gathering import LengthGatherer, RowBuffer, Spool, Ways, choices_of
+from tasks.core.aggregates.grouping import RecordsQueries
 from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
     Marginals,
     check_same_table,
-    read_marginals,
     slot_choices,
     writing,
 )
-from tasks.core.queries import Resources, listed, render
+from tasks.core.queries import Resources
 from tasks.core.records.coded import read_dictionary
 from tasks.core.records.columns import Schema
 
 #: Called with the fraction done, 0..1.
 Progress = Callable[[float], None]
 
-#: Cells in memory: at most so many, or what fits in a quarter of the memory limit.
-_MOST_CELLS = 1 << 24
-_BYTES_A_CELL = 64
-#: What waits for its turn: bytes, or another quarter of the memory limit.
+#: What waits for its turn: bytes, or a quarter of the memory limit.
 _WAITING_BYTES = 256 << 20
 
 
@@ -73,8 +69,8 @@ def count_marginals(
     facts.write(destination)
     with resources.connect() as connection:
         queries = RecordsQueries(connection, folders, facts, resources)
-        with _gatherers(facts, destination, queries, resources) as gatherers:
-            _count(facts, queries, gatherers, _most_cells(resources), report)
+        with _gatherers(facts, destination, queries, resources, report) as gatherers:
+            _count(facts, queries, gatherers, most_cells(resources))
     report(1.0)
     return Marginals(destination, facts)
 
@@ -88,28 +84,6 @@ def count_partition(
 ) -> Marginals:
     """Count one partition: a partial that `merge_partials` adds to others (see `count_marginals`)."""
     return count_marginals(partition, destination, workload, resources, progress)
-
-
-def merge_partials(
-    partials: Sequence[Marginals], destination: Path, resources: Resources = Resources()
-) -> Marginals:
-    """Add up the marginals of the partitions of one table, into an existing empty folder.
-
-    Raises:
-        InternalError: if the partials are not of one table and workload.
-    """
-    facts = [partial.facts for partial in partials]
-    check_same_table(facts)
-    merged = replace(facts[0], number_of_records=sum(one.number_of_records for one in facts))
-    merged.write(destination)
-    with resources.connect() as connection:
-        for length in merged.workload:
-            codes = listed([f"code_{place}" for place in range(1, length + 1)])
-            text = render("aggregates/merge_partials", codes=codes)
-            paths = [str(partial.path(length)) for partial in partials]
-            with writing(destination / f"marginals_{length}.parquet", length) as writer:
-                append_rows(connection, text, writer.append, {"partials": paths})
-    return read_marginals(destination)
 
 
 def facts_of(partition: Path) -> MarginalFacts:
@@ -126,7 +100,7 @@ def facts_of(partition: Path) -> MarginalFacts:
 
 @contextmanager
 def _gatherers(
-    facts: MarginalFacts, destination: Path, queries: RecordsQueries, resources: Resources
+    facts: MarginalFacts, destination: Path, queries: RecordsQueries, resources: Resources, report: Progress
 ) -> Iterator[dict[int, LengthGatherer]]:
     """One gatherer a length, writing its file."""
     with ExitStack() as stack:
@@ -136,37 +110,40 @@ def _gatherers(
             spill = Path(folder) / "waiting"
         spool = Spool(spill, (resources.memory_limit_mb << 18) or _WAITING_BYTES)
         stack.callback(spool.close)
+        ways = Ways(spool, queries.append_combination, _counter(facts, report))
         gatherers = {}
         for length in facts.workload:
             writer = stack.enter_context(writing(destination / f"marginals_{length}.parquet", length))
-            gatherers[length] = LengthGatherer(facts, length, writer, spool, queries.append_combination)
+            gatherers[length] = LengthGatherer(facts, length, RowBuffer(writer, length), ways)
         yield gatherers
         for gatherer in gatherers.values():
             gatherer.finish()
 
 
+def _counter(facts: MarginalFacts, report: Progress) -> Callable[[], None]:
+    """Reports the combinations written, as a fraction of all."""
+    total = sum(len(facts.counted(length)) for length in facts.workload)
+    written = itertools.count(1)
+    return lambda: report(next(written) / total)
+
+
 def _count(
-    facts: MarginalFacts,
-    queries: RecordsQueries,
-    gatherers: dict[int, LengthGatherer],
-    most_cells: int,
-    report: Progress,
+    facts: MarginalFacts, queries: RecordsQueries, gatherers: dict[int, LengthGatherer], most: int
 ) -> None:
     """Count all that fits in memory, from the records down."""
     shape = queries.shape()
     targets: set[Slots] = set()
     for length, gatherer in gatherers.items():
         for combination in facts.counted(length).values():
-            first = next(slot_choices(combination, facts.slot_columns))
-            if shape.bound(first) <= most_cells and shape.product(first) <= LARGEST_KEY:
+            choices = slot_choices(combination, facts.slot_columns)
+            first = next(choices)
+            if fits([shape.sizes[slot] for slot in first], shape.records, most):
                 gatherer.expect(combination, choices_of(facts, combination))
-                targets.update(slot_choices(combination, facts.slot_columns))
-    done = 0
-    for slots, cells in _rolled_up(plan(targets, shape, most_cells), shape, queries):
+                targets.add(first)
+                targets.update(choices)
+    for slots, cells in _rolled_up(plan(targets, shape, most), shape, queries):
         if slots in targets:
             gatherers[len(slots)].add(slots, cells.present())
-            done += 1
-            report(done / len(targets))
 
 
 def _rolled_up(
@@ -179,17 +156,13 @@ def _rolled_up(
 
     def descend(slots: Slots, cells: Cells) -> Iterator[tuple[Slots, Cells]]:
         yield slots, cells
-        for smaller in children.get(slots, ()):
-            places = [slots.index(slot) for slot in smaller]
-            yield from descend(smaller, cells.onto(places, [shape.sizes[slot] for slot in smaller]))
+        below = children.get(slots, [])
+        places = ([slots.index(slot) for slot in smaller] for smaller in below)
+        rolled = cells.onto_each(places, [shape.sizes[slot] for slot in slots])
+        for smaller, own in zip(below, rolled, strict=True):
+            yield from descend(smaller, own)
 
     return itertools.chain.from_iterable(descend(root, queries.cube(root)) for root in children.get(None, ()))
-
-
-def _most_cells(resources: Resources) -> int:
-    if not resources.memory_limit_mb:
-        return _MOST_CELLS
-    return min(_MOST_CELLS, (resources.memory_limit_mb << 18) // _BYTES_A_CELL)
 
 
 def _silent(_: float) -> None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import stored_marginals
-from tasks.core.aggregates.marginals import count_marginals, count_partition, merge_partials
+from tasks.core.aggregates import cells, marginals, stored_marginals
+from tasks.core.aggregates.marginals import count_marginals, count_partition
+from tasks.core.aggregates.merging import merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
 from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.errors import InternalError, ParameterError
@@ -125,10 +126,63 @@ def test_counts_are_those_of_the_oracle(tmp_path_factory, table, uncapped, parts
         assert (np.diff(aggregates.combinations[length - 1], axis=1) > 0).all()
     assert [a.text for a in aggregates.attributes] == sorted(a.text for a in aggregates.attributes)
     folders = [stored(part, tmp_path / f"part_{i}") for i, part in enumerate(cut(records, parts))]
-    destination = tmp_path / "merged"
-    destination.mkdir()
-    count_marginals(folders, destination, 3, ONE_THREAD)
-    assert digest(destination) == digest(whole.folder)
+    together = made(tmp_path / "together")
+    count_marginals(folders, together, 3, ONE_THREAD)
+    assert digest(together) == digest(whole.folder)
+    partials = [
+        count_partition(folder, made(tmp_path / f"partial_{i}"), 3, ONE_THREAD)
+        for i, folder in enumerate(folders)
+    ]
+    merged = merge_partials(partials, made(tmp_path / "merged"), ONE_THREAD)
+    assert digest(merged.folder) == digest(whole.folder)
+
+
+@given(table=TABLES, most=st.sampled_from([1, 5, 12, 40]), length=st.sampled_from([-1, 2, 4]))
+@SETTINGS
+def test_bytes_are_the_same_whatever_is_counted_in_memory(tmp_path_factory, table, most, length) -> None:
+    """Nothing, some or all is rolled up; what waits does so in memory or in a file; so with partials."""
+    tmp_path = tmp_path_factory.mktemp("wide")
+    records = coded(Schema(tuple(COLUMNS)), table)
+    whole = counted(records, tmp_path / "whole", length)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cells, "_MOST_CELLS", most)
+        patch.setattr(marginals, "_WAITING_BYTES", 3 * most)
+        resources = Resources(made(tmp_path / "scratch"), 1)
+        wide = counted(records, tmp_path / "some", length, resources)
+        assert digest(wide.folder) == digest(whole.folder)
+        partials = [
+            counted(part, tmp_path / f"partial_{i}", length, resources)
+            for i, part in enumerate(cut(records, 2))
+        ]
+        merged = merge_partials(partials, made(tmp_path / "merged"), resources)
+        assert digest(merged.folder) == digest(whole.folder)
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_columns_of_thousands_of_values_count_right(tmp_path: Path) -> None:
+    records = wide_table(3000, 5, [9000, 2, 4000, 70_000, 3])
+    table = [
+        [{f"{c}-{code}"} if code else set() for c, code in enumerate(row)]
+        for row in zip(*records.slots, strict=True)
+    ]
+    found = counted(records, tmp_path, 4)
+    for length in found.lengths:
+        expected = count(table, length)
+        rows_ = found.table(length).to_pylist()
+        combinations = found.facts.counted(length)
+        assert {
+            frozenset(
+                (column, f"{column}-{row[f'code_{place}']}")
+                for place, column in enumerate(combinations[row["combination_id"]], start=1)
+            ): row["count"]
+            for row in rows_
+        } == expected
+        assert len(rows_) == len(expected)
+
+
+def made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
 
 
 def cut(records: CodedRecords, parts: int) -> list[CodedRecords]:

@@ -1,0 +1,105 @@
+"""Which sets are rolled up from which: all are covered, no cube is too large, nothing goes in circles."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates import covering
+from tasks.core.aggregates.covering import LARGEST_KEY, Shape, cover, plan
+
+SETTINGS = settings(max_examples=60, deadline=None)
+
+
+def shape_of(records: int, sizes: tuple[int, ...]) -> Shape:
+    """A table of independent slots whose values are equally frequent."""
+    return Shape(records, sizes, tuple(math.log(size) for size in sizes), (0.0,) * len(sizes))
+
+
+@st.composite
+def problems(draw):
+    sizes = tuple(draw(st.lists(st.integers(1, 60), min_size=1, max_size=8)))
+    shape = shape_of(draw(st.sampled_from([0, 1, 50, 5_000, 1_000_000])), sizes)
+    most = draw(st.sampled_from([1, 40, 3_000, 100_000, 1 << 24]))
+    every = [s for k in range(1, len(sizes) + 1) for s in itertools.combinations(range(len(sizes)), k)]
+    whole = [s for s in every if len(s) <= draw(st.integers(1, 4))]
+    chosen = draw(st.one_of(st.just(whole), st.lists(st.sampled_from(every), max_size=12)))
+    return shape, most, [s for s in chosen if shape.bound(s) <= most]
+
+
+@given(problem=problems(), few=st.sampled_from([0, 1 << 17]))
+@SETTINGS
+def test_every_set_comes_from_a_superset_or_from_the_records(problem, few) -> None:
+    shape, most, targets = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(covering, "_FEW_RECORDS", few)
+        parents = plan(targets, shape, most)
+    assert set(targets) <= parents.keys()
+    for slots, parent in parents.items():
+        assert slots == tuple(sorted(set(slots)))
+        assert shape.bound(slots) <= most
+        if parent is not None:
+            assert set(slots) < set(parent)
+            assert parent in parents
+            assert shape.product(slots) <= LARGEST_KEY
+
+
+@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
+@SETTINGS
+def test_no_cube_exceeds_its_cells_and_no_small_set_is_left_out(problem, limit) -> None:
+    shape, most, targets = problem
+    sets = sorted(set(targets))
+    cubes = cover(sets, shape, limit, most)
+    for slots, cube in cubes.items():
+        assert set(slots) < set(cube)
+        assert shape.bound(cube) <= most
+        assert shape.expected(cube) <= limit
+    held = set(cubes.values())
+    for slots in set(sets) - cubes.keys():
+        assert slots in held or not any(set(slots) < set(cube) for cube in held)
+
+
+def test_a_table_that_fits_is_grouped_once() -> None:
+    shape = shape_of(50_000, (20,) * 14)
+    parents = plan([s for k in (1, 2, 3) for s in itertools.combinations(range(14), k)], shape, 1 << 24)
+    assert [slots for slots, parent in parents.items() if parent is None] == [tuple(range(14))]
+
+
+def test_a_table_that_does_not_fit_is_grouped_far_fewer_times_than_it_has_combinations() -> None:
+    shape = shape_of(10**8, (2, 3, 5, 8, 2, 4, 6, 2, 9, 3, 7, 2, 5, 4, 3))
+    triples = list(itertools.combinations(range(15), 3))
+    parents = plan(triples, shape, 1 << 14)
+    roots = [slots for slots, parent in parents.items() if parent is None]
+    assert len(roots) < len(triples) / 5
+    assert all(shape.product(root) <= 1 << 14 for root in roots)
+
+
+def test_a_cube_whose_cells_have_no_number_is_grouped_over_the_records() -> None:
+    shape = shape_of(1_000_000, (1000,) * 12)
+    parents = plan(list(itertools.combinations(range(12), 2)), shape, 1 << 24)
+    large = [slots for slots in parents if shape.product(slots) > LARGEST_KEY]
+    assert large == [tuple(range(12))]
+    assert parents[large[0]] is None
+
+
+@pytest.mark.parametrize("slots", [(0,), (0, 1), (0, 1, 2), (0, 1, 2, 3)])
+def test_expected_cells_are_within_a_factor_of_two_of_independent_slots(slots) -> None:
+    generator = np.random.default_rng(3)
+    records = 20_000
+    columns = [np.minimum(generator.geometric(p, records), size) for p, size in ((0.2, 30), (0.1, 40))]
+    columns += [generator.integers(0, 12, records), generator.integers(0, 2, records)]
+    shares = [np.unique(column, return_counts=True)[1] / records for column in columns]
+    means = [-(share * np.log(share)).sum() for share in shares]
+    squares = [(share * np.log(share) ** 2).sum() for share in shares]
+    variances = tuple(square - mean**2 for square, mean in zip(squares, means, strict=True))
+    shape = Shape(records, tuple(len(share) for share in shares), tuple(means), variances)
+    filled = len(np.unique(np.stack([columns[slot] for slot in slots]), axis=1).T)
+    assert 0.5 < shape.expected(slots) / filled < 2
+
+
+def test_a_table_without_records_has_no_cells() -> None:
+    assert shape_of(0, (3, 4)).expected((0, 1)) == 0
+    assert plan([], shape_of(10, ()), 100) == {}
