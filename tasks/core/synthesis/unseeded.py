@@ -47,7 +47,7 @@ Job = Callable[[], None]
 
 #: Nanoseconds, about: to finish a record for each row of its block; to open a block of its own, for each
 #: cell, and at all. They decide how records are drawn, never which.
-_FINISH_A_ROW = 0.1
+_FINISH_A_ROW = 0.3
 _OPEN_A_CELL = 3.0
 _OPEN = 150_000.0
 _RECORDS_A_CALL = 2048

@@ -214,10 +214,14 @@ def _bits_with(index: Index, room: Room, attribute: int, resolution: int) -> boo
 def _list_with(index: Index, columns: Columns, room: Room, column: int, attribute: int) -> bool:
     """`_rows_with` where the present rows are a list."""
     rows, into = room.lists[room.now[OWN]][: room.now[HELD]], room.lists[1 - room.now[OWN]]
-    used, absent = 0, len(index.held) - 1
+    cells, first, end = index.cells, columns.first_slot[column], columns.end_slot[column]
+    used = 0
     for row in rows:
         into[used] = row
-        used += np.int64(cell(index.cells, columns, row, column, absent) == attribute)
+        holds = False
+        for slot in range(first, end):
+            holds |= cells[row, slot] == attribute
+        used += np.int64(holds)
     if used < columns.resolution:
         return False
     room.now[HELD], room.now[OWN] = used, 1 - room.now[OWN]
@@ -267,16 +271,23 @@ def _bits_without(index: Index, columns: Columns, room: Room, column: int) -> bo
 def _list_without(index: Index, columns: Columns, room: Room, column: int) -> bool:
     """`_rows_without` where the present rows are a list."""
     rows, into = room.lists[room.now[OWN]][: room.now[HELD]], room.lists[1 - room.now[OWN]]
-    absent = len(index.held) - 1
+    cells, first, end = index.cells, columns.first_slot[column], columns.end_slot[column]
+    tally, absent, item, enough = room.tally, len(index.held) - 1, columns.item[column], columns.resolution
     for row in rows:
-        room.tally[cell(index.cells, columns, row, column, absent)] += 1
-    room.tally[absent] = 0
+        for slot in range(first, end):
+            tally[cells[row, slot]] += 1
+    tally[absent] = 0
     used = 0
     for row in rows:
         into[used] = row
-        used += np.int64(room.tally[cell(index.cells, columns, row, column, absent)] < columns.resolution)
+        stays = True
+        for slot in range(first, end):
+            value = cells[row, slot]
+            stays &= tally[value] < enough or (item >= 0 and value != item)
+        used += np.int64(stays)
     for row in rows:
-        room.tally[cell(index.cells, columns, row, column, absent)] = 0
+        for slot in range(first, end):
+            tally[cells[row, slot]] = 0
     if used < columns.resolution:
         return False
     room.now[HELD], room.now[OWN] = used, 1 - room.now[OWN]
