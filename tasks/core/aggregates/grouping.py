@@ -58,15 +58,10 @@ class RecordsQueries:
 
     def cube(self, slots: Slots) -> Cells:
         """The filled cells of a set of slots, in any order."""
-        count_type = np.uint32 if self._facts.number_of_records < 1 << 32 else np.int64
-        text = render(
-            "aggregates/count_cube",
-            slots=listed(_slots(slots)),
-            count_type="uinteger" if count_type == np.uint32 else "bigint",
-        )
-        table = self._connection.sql(text).to_arrow_table()
-        *codes, counts = (column.to_numpy() for column in table.columns)
-        return Cells(tuple(codes), counts)
+        text = render("aggregates/count_cube", slots=listed(_slots(slots)))
+        *codes, counts = (column.to_numpy() for column in self._connection.sql(text).to_arrow_table().columns)
+        short = self._facts.number_of_records < 1 << 32
+        return Cells(tuple(codes), counts.astype(np.uint32) if short else counts)
 
     def append_combination(self, combination_id: int, combination: tuple[int, ...], append: Append) -> None:
         """Count one combination of columns by sorting and spilling: rows in their final order."""
