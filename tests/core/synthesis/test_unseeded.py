@@ -1,0 +1,145 @@
+"""Unseeded synthesis: the exact law of a record, the invariants, threads, SDS's two faults."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2
+
+from tasks.core.synthesis.unseeded import synthesize
+from tests.oracles.raw_tables import (
+    check_columns,
+    combinations_in,
+    raw_tables,
+    records_of,
+    rows_of,
+    schema_of,
+    single_valued,
+    true_counts,
+)
+from tests.oracles.unseeded import record_distribution
+
+#: T1 of sds.md with some rows twice; a column that is often absent; one whose values are mostly rare;
+#: items of a multi-valued column; rows without any value.
+T1 = single_valued("a1,b1,c1 a1,b2,c1 a2,.,c2 a2,b2,c1 a1,b2,. a1,b2,c1 a2,.,c2")
+ABSENT = single_valued("a1,. a1,. a2,. .,b1 .,b1 a1,b1 .,. a2,b2")
+RARE = single_valued("a1,b1,c1 a2,b1,c1 a3,b1,c2 a3,b1,c2 a3,b2,c2 a4,b2,c3 a4,b2,. a5,b2,c3")
+ITEMS = (
+    schema_of(True, False),
+    [
+        [{"x", "y"}, {"0"}],
+        [{"x", "y"}, {"1"}],
+        [{"x", "z"}, {"0"}],
+        [{"y"}, set()],
+        [set(), {"0"}],
+        [{"x", "y", "z"}, {"1"}],
+        [{"z"}, {"2"}],
+    ],
+)
+
+
+def _repeated(table, times):
+    return table[0], table[1] * times
+
+
+def _held(rows):
+    return [frozenset(i for i in row if i >= 0) for row in rows.ids.tolist()]
+
+
+@pytest.mark.parametrize("resolution", [1, 2, 3])
+@pytest.mark.parametrize("table", [T1, ABSENT, RARE, ITEMS], ids=["T1", "absent", "rare", "items"])
+@pytest.mark.parametrize(("times", "seeds"), [(1, 700), (40, 25), (3000, 1)])
+def test_records_follow_the_exact_law(table, resolution, times, seeds):
+    """Chi-square against the enumerated probabilities; false alarm: one in a million a case.
+
+    A table repeated, at a resolution as many times as large, has the same law, but goes by bitsets and by
+    blocks of their own.
+    """
+    small = rows_of(table, resolution)
+    law = record_distribution(_held(small), small.column_of.tolist(), resolution)
+    assert sum(law.values()) == 1
+    rows = rows_of(_repeated(table, times), resolution * times)
+    assert rows.attributes == small.attributes
+    drawn = seeds * (rows.number_of_records // rows.resolution * rows.resolution)
+    seen = Counter(
+        frozenset(record) for seed in range(seeds) for record in records_of(synthesize(rows, seed, threads=2))
+    )
+    seen[frozenset()] = drawn - seen.total()
+    assert set(+seen) <= set(law)
+    cells = [(seen[record], float(chance) * drawn) for record, chance in law.items()]
+    small_cells = [cell for cell in cells if cell[1] < 5]
+    whole = [cell for cell in cells if cell[1] >= 5]
+    if small_cells:
+        whole.append((sum(cell[0] for cell in small_cells), sum(cell[1] for cell in small_cells)))
+    statistic = sum((got - expected) ** 2 / expected for got, expected in whole)
+    assert len(whole) == 1 or chi2.sf(statistic, len(whole) - 1) > 1e-6
+
+
+@given(table=raw_tables(), resolution=st.integers(1, 4), times=st.sampled_from([1, 60]), seed=st.integers())
+@settings(max_examples=150, deadline=None)
+def test_every_combination_is_common_and_threads_have_no_say(table, resolution, times, seed):
+    """Any length, true count at least the resolution; no empty record, and never more than floor_res(n)."""
+    table = _repeated(table, times)
+    rows = rows_of(table, resolution)
+    synthetic = synthesize(rows, seed)
+    records = records_of(synthetic)
+    check_columns(rows, records)
+    assert () not in records
+    assert len(records) <= len(table[1]) - len(table[1]) % resolution
+    true = true_counts(table, rows)
+    assert all(true[combination] >= resolution for combination in combinations_in(records))
+    for threads in (2, 0):
+        again = synthesize(rows, seed, threads=threads)
+        assert records_of(again) == records
+
+
+def test_many_records_are_the_same_on_any_number_of_threads():
+    """Enough of them that blocks are opened and finished side by side."""
+    rows = rows_of(_repeated(RARE, 4000), 3000)
+    one, two, cores = (synthesize(rows, 5, threads=threads) for threads in (1, 2, 0))
+    for other in (two, cores):
+        assert np.array_equal(one.offsets, other.offsets)
+        assert np.array_equal(one.attribute_ids, other.attribute_ids)
+    assert records_of(synthesize(rows, 6)) != records_of(one)
+
+
+def test_the_exact_number_of_records_is_not_told():
+    """SDS draws exactly n."""
+    rows = rows_of(single_valued(" ".join(["a"] * 17)), 5)
+    assert synthesize(rows, 1).number_of_records == 15
+
+
+def test_records_that_end_up_empty_are_left_out():
+    """SDS keeps them."""
+    rows = rows_of(single_valued(" ".join(["a"] * 8 + ["."] * 8)), 2)
+    synthetic = synthesize(rows, 1)
+    assert 0 < synthetic.number_of_records < 16
+    assert set(records_of(synthetic)) == {(0,)}
+
+
+def test_folded_values_do_not_leave_what_follows_empty():
+    """In SDS the rows after them are those with an empty cell, here none: all later columns would be blank.
+
+    Beside b1 or b2 each value of A is rare, and c is in every row.
+    """
+    rows = rows_of(single_valued("a1,b1,c a1,b2,c a2,b1,c a2,b2,c a3,b1,c a3,b2,c"), 2)
+    c = next(i for i, attribute in enumerate(rows.attributes) if attribute.value == "c")
+    records = records_of(synthesize(rows, 1))
+    assert len(records) == 6
+    assert all(c in record and len(record) == 2 for record in records)
+
+
+@pytest.mark.parametrize("table", [(schema_of(), [[]] * 3), single_valued("a,b a,c"), (schema_of(False), [])])
+def test_nothing_common_gives_no_record(table):
+    """No columns, fewer records than the resolution, no records."""
+    assert synthesize(rows_of(table, 3), 1).number_of_records == 0
+
+
+def test_progress_ends_at_one():
+    told = []
+    synthesize(rows_of(_repeated(T1, 100), 10), 1, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert told[0] >= 0.0
