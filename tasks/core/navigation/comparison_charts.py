@@ -67,7 +67,7 @@ _BY_LENGTH = {
         _ERROR,
         _KEPT,
         _Wanted(
-            "Reported combinations that are missed, %",
+            "Reported combinations missed (%)",
             "No synthetic record holds them. Less is better.",
             _share("missed", "reported"),
         ),
@@ -76,7 +76,7 @@ _BY_LENGTH = {
         _ERROR,
         _KEPT,
         _Wanted(
-            "Suppressed combinations, %",
+            "Suppressed combinations (%)",
             "Held by the raw table and by no synthetic record. Less is better for use.",
             _share("suppressed", "reference"),
         ),
@@ -98,7 +98,10 @@ _BY_COUNT = (
 
 
 def charts(runs: Sequence[RunFigures], names: Sequence[str]) -> list[Json]:
-    """Groups of charts of the first `MOST_DRAWN` runs: a name, and charts of caption, note and SVG."""
+    """Groups of charts of the first `MOST_DRAWN` runs: a name, and charts of caption, note and SVG.
+
+    The SVG is empty where every figure is 0.
+    """
     found = []
     for group, is_raw in (("released", False), ("raw", True)):
         drawn = [
@@ -122,6 +125,8 @@ def _by_length(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Seque
     ]
     if all(value is None for one in series for value in one.values):
         return None
+    if not any(value for one in series for value in one.values):
+        return _entry(wanted, "by length", "")
     groups = [f"length {length}" for length in lengths]
     return _entry(wanted, "by length", grouped_bars(groups, series, f"{wanted.caption} by length"))
 
@@ -142,7 +147,11 @@ def _by_count(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequen
     if not lines:
         return None
     axes = plots.Axes(
-        wanted.caption, "synthetic count, up to", wanted.caption.lower(), log_x=True, top=wanted.top
+        wanted.caption,
+        "synthetic count, up to",
+        wanted.caption.lower().removesuffix(" by count"),
+        log_x=True,
+        top=wanted.top,
     )
     return _entry(wanted, "", plots.curves(lines, axes))
 

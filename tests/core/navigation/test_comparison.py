@@ -282,6 +282,11 @@ def test_bars_are_as_high_as_their_figures():
     assert len(heights) == 3
 
 
+def test_figures_that_are_all_0_are_told_and_not_drawn(tmp_path):
+    runs = [read_run(write_release(tmp_path / name, 0.0)) for name in ("a", "b")]
+    assert "0 in every run, at every length." in Page(render_comparison(runs, "t")).text
+
+
 def test_a_bin_without_combinations_is_not_a_point_at_zero(two):
     chart = next(
         each["chart"]
