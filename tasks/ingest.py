@@ -1,5 +1,8 @@
 """Ingest stage: the sensitive table in, coded records out, under the public schema."""
 
+import hashlib
+import json
+from dataclasses import asdict
 from pathlib import Path
 
 from prefect import task
@@ -19,8 +22,10 @@ class SensitiveTable(StoredTable):
     """Reference to the operator's own file: like a stored table, but outside the workspace and not ours."""
 
     def __init__(self, source: InputFile) -> None:
-        """Args: source: the file; it is read once, for its hash."""
-        super().__init__(str(source.path), file_sha256(source.path), "sensitive", "sensitive table")
+        """Args: source: the file; it is read once, for its hash, to which its dialect belongs."""
+        dialect = json.dumps(asdict(source) | {"path": file_sha256(source.path)}, sort_keys=True)
+        digest = hashlib.sha256(dialect.encode()).hexdigest()
+        super().__init__(str(source.path), digest, "sensitive", "sensitive table")
         self.source = source
 
 

@@ -6,18 +6,30 @@ Runs the core once on a table of a few made-up rows and keeps nothing but the us
 import tempfile
 from pathlib import Path
 
+from tasks.configuration import AggregateSeeded as Held
+from tasks.configuration import RowSeeded, Unseeded, ValueSeeded
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.aggregates_json import write_aggregates_json
+from tasks.core.aggregates.interchange import write_reportable_tsv
 from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.protection import protect_counts
+from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
+from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.dp.normalization import normalise
 from tasks.core.dp.parameters import AccountantName, ContributionName, DpParameters
 from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
+from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.queries import Resources
+from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.reading import InputFile
 from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
 from tasks.core.synthesis.assembly import write_wide_tsv
+from tasks.core.synthesis.rows import common_rows
+from tasks.synthesis import draw_from_rows
 
 _ROWS = "id,a,b,c\n1,x,p;q,1\n1,y,p,2\n2,x,q,30\n3,,,\n"
 _SCHEMA = Schema(
@@ -33,30 +45,55 @@ _WAYS: tuple[tuple[AccountantName, ContributionName], ...] = (
     ("gdp", "profile"),
     ("zcdp", "percentile"),
 )
+_MODES = (
+    RowSeeded(),
+    ValueSeeded(),
+    ValueSeeded(oversampling_ratio=0.5),
+    Unseeded(),
+    Held(hold_resolution=True),
+)
 
 
 def main() -> None:
-    """Run the core once, every way that a release can be drawn."""
+    """Run the core once, every way that a release can be made."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        for folder in ("coded", "marginals"):
-            (root / folder).mkdir()
         (root / "table.csv").write_text(_ROWS, encoding="utf-8")
         resources = Resources(scratch=root)
         options = EncodingOptions(total=True, key=b"warm-up", tags=True, resources=resources)
         records = encode(InputFile(root / "table.csv"), _SCHEMA, options)
-        records.write(root / "coded")
-        for accountant, contribution in _WAYS:
-            parameters = DpParameters(
-                1e3, 1e-6, 3, accountant=accountant, contribution=contribution, threshold_delta_share=0.0
-            )
-            measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
-        aggregates = normalise(measurement)
+        aggregates = _draw(records)
         synthetic = synthesize(aggregates, AggregateSeeded(), 1)
         write_wide_tsv(synthetic, root / "synthetic.tsv")
+        (root / "coded").mkdir()
+        (root / "marginals").mkdir()
+        (root / "files").mkdir()
+        records.write(root / "coded")
         counted = count_marginals(root / "coded", root / "marginals", 3, resources)
         inputs = RawInputs(root / "coded", counted, aggregates, synthetic, 1)
-        evaluate_raw(inputs, resources)
+        write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
+        write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)
+        _round(records, counted, root)
+
+
+def _draw(records: CodedRecords) -> Aggregates:
+    """Every way that a measurement is drawn."""
+    for accountant, contribution in _WAYS:
+        parameters = DpParameters(
+            1e3, 1e-6, 3, accountant=accountant, contribution=contribution, threshold_delta_share=0.0
+        )
+        measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
+    return normalise(measurement)
+
+
+def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:
+    """Rounded counts, their files, and every mode that reads raw records."""
+    aggregates = protect_counts(counted, 1)
+    write_reportable_tsv(aggregates, root / "reportable.tsv")
+    write_aggregates_json(aggregates, records.schema, root / "reportable.json", protected=True)
+    rows = common_rows(records, 1)
+    for synthesis in _MODES:
+        draw_from_rows(rows, aggregates, synthesis, 1, 1, lambda done: None)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.benchmarks.counting import count_k_anonymity_r4
 from tests.benchmarks.data import FOLDER, ROOT, Table, adult, generated
+from tests.benchmarks.evaluating import evaluation_adult_r3
 
 PEER = "pac-synth==0.0.8"
 _LONG = 60.0
@@ -154,7 +156,15 @@ def whole_adult_r3() -> None:
     )
 
 
-FIGURES = (count_adult_r3, dp_fit_adult_r3, dp_fit_adult_r4, synthesis_adult_r3, whole_adult_r3)
+FIGURES = (
+    count_adult_r3,
+    count_k_anonymity_r4,
+    dp_fit_adult_r3,
+    dp_fit_adult_r4,
+    synthesis_adult_r3,
+    evaluation_adult_r3,
+    whole_adult_r3,
+)
 
 
 def main() -> None:
