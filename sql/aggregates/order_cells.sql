@@ -1,3 +1,2 @@
--- The ranks follow, each a column that the caller names.
 select * from cells
-order by cells.count desc, ${ranks}
+order by all

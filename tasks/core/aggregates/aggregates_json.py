@@ -17,8 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds, Counts
-from tasks.core.aggregates.delimited import joined_text
-from tasks.core.aggregates.selections import Pieces
+from tasks.core.aggregates.selections import Pieces, Surroundings
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import in_order, number_everything, stored_cells, wide_headers
 from tasks.core.errors import InputError
@@ -27,7 +26,7 @@ from tasks.core.records.columns import Schema
 #: Combinations and their counts, some at a time.
 _Parts = Iterable[tuple[AttributeIds, Counts]]
 
-_BEFORE, _BETWEEN, _AFTER = ',\n"', '":{"count":', ',"contained_in_records":[]}'
+_ENTRY = Surroundings(b',\n"', b'":{"count":', b',"contained_in_records":[]}')
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,8 @@ class _About:
         """Each attribute as ``<columnIndex>:<value>``, the index that of its header."""
         index = {header: place for place, header in enumerate(self.headers)}
         texts = [f"{index[attribute.header]}:{attribute.value}" for attribute in self.attributes]
-        escaped = [json.dumps(text, ensure_ascii=False)[1:-1] for text in texts]
-        return Pieces(pa.array(escaped, pa.string()), np.zeros(len(texts), np.bool_))
+        escaped = (json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
+        return Pieces(tuple(escaped), np.zeros(len(texts), np.bool_))
 
 
 def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *, protected: bool) -> None:
@@ -122,11 +121,7 @@ def _entries(parts: _Parts, pieces: Pieces) -> Iterator[memoryview]:
     for ids, counts in parts:
         step = pieces.rows_at_once(ids.shape[1])
         for start in range(0, len(ids), step):
-            keys = pieces.joined(ids[start : start + step])
-            numbers = pa.array(counts[start : start + step]).cast(pa.string())
-            entries = pc.binary_join_element_wise(keys, numbers, _BETWEEN)
-            begun = pc.binary_join_element_wise("", entries, _BEFORE)
-            yield from joined_text(pc.binary_join_element_wise(begun, "", _AFTER))
+            yield pieces.lines(ids[start : start + step], counts[start : start + step], _ENTRY)
 
 
 def read_aggregates_json(path: Path) -> Aggregates:

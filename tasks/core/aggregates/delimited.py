@@ -28,12 +28,8 @@ def as_lines(columns: Sequence[pa.Array]) -> Iterator[bytes | memoryview]:
         columns: string arrays without nulls, already quoted, equally long, together under 2 GB.
     """
     lines = pc.binary_join_element_wise(*columns, "\t")
-    yield from joined_text(pc.binary_join_element_wise(lines, "", "\n"))
-
-
-def joined_text(texts: pa.Array | pa.ChunkedArray) -> Iterator[memoryview]:
-    """The bytes of all texts, one behind the other; of type string, without nulls, not copied."""
-    for chunk in texts.chunks if isinstance(texts, pa.ChunkedArray) else [texts]:
+    ended = pc.binary_join_element_wise(lines, "", "\n")
+    for chunk in ended.chunks if isinstance(ended, pa.ChunkedArray) else [ended]:
         if len(chunk):
             bounds = memoryview(chunk.buffers()[1]).cast("i")
             first, last = bounds[chunk.offset], bounds[chunk.offset + len(chunk)]

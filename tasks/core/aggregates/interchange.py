@@ -39,7 +39,7 @@ def write_aggregates_tsv(aggregates: Aggregates, path: Path, count_name: str) ->
     with path.open("wb") as file:
         file.writelines(first_lines(aggregates.number_of_records, count_name))
         for ids, counts in _ordered_parts(aggregates, pieces):
-            file.writelines(pieces.lines(ids, counts))
+            file.write(pieces.lines(ids, counts))
 
 
 def first_lines(number_of_records: int, count_name: str) -> list[bytes]:

@@ -58,6 +58,6 @@ def _reported(
     for rows in connection.sql(text, params=values).to_arrow_reader(_ROWS_A_READ):
         yield Cells(
             rows["combination_id"].to_numpy(),
-            np.stack([rows[name].to_numpy() for name in names], axis=1),
+            np.stack([rows[name].to_numpy() for name in names]).T,
             rows["count"].to_numpy(),
         )

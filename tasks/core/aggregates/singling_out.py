@@ -165,9 +165,7 @@ class _Marker:
         self._prefix = np.zeros(codes.shape[1], np.uint32)
         self._prefix_slots: list[int] | None = None
 
-    def mark(
-        self, combination: tuple[int, ...], choices: list[Integers], cells: Cells, marks: Bytes
-    ) -> None:
+    def mark(self, combination: tuple[int, ...], choices: list[Integers], cells: Cells, marks: Bytes) -> None:
         """Mark by cells (N, length) of one set of columns, ascending, each choice of whose slots counts."""
         sizes = [self._sizes[column] for column in combination]
         if math.prod(sizes) > _MOST_CELLS:

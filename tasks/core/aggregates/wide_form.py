@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
+from tasks.core.aggregates.text_kernels import number_cells
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 
@@ -64,7 +65,7 @@ def stored_cells(marginals: Marginals, length: int) -> Iterator[Cells]:
     names = [f"code_{place}" for place in range(1, length + 1)]
     with pq.ParquetFile(marginals.path(length)) as file:
         for rows in file.iter_batches(_ROWS_A_READ):
-            codes = np.stack([rows[name].to_numpy() for name in names], axis=1)
+            codes = np.stack([rows[name].to_numpy() for name in names]).T
             yield Cells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())
 
 
@@ -109,6 +110,7 @@ class Numbering:
     def __init__(self, facts: MarginalFacts, used: Ids) -> None:
         """Args: facts: what the marginals are of. used: ascending places of the attributes to number."""
         self._facts = facts
+        self._before: dict[int, Integers] = {}
         first = first_places(facts.values)
         columns = np.searchsorted(first, used, side="right") - 1
         found = [
@@ -122,7 +124,14 @@ class Numbering:
 
     def ids(self, cells: Cells) -> Ids:
         """Each cell as a row of attribute ids, ascending within the row."""
-        return np.sort(self._ids[_places(self._facts, cells)], axis=1)
+        length = cells.codes.shape[1]
+        if length not in self._before:
+            columns = np.array(self._facts.combinations(length), np.int64).reshape(-1, length)
+            self._before[length] = first_places(self._facts.values)[columns] - 1
+        rows = np.empty((len(cells.counts), length), np.int32)
+        codes = np.ascontiguousarray(cells.codes.T, np.uint32)
+        number_cells(cells.combination_ids, codes, self._before[length], self._ids, rows)
+        return rows
 
 
 def number_everything(marginals: Marginals) -> Numbering:
