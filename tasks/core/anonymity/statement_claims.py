@@ -209,9 +209,9 @@ def _attacks(promise: Promise) -> list[str]:
         "of earlier releases and no limit to further ones; two releases of the same people that are "
         "k-anonymous each need not be so together.",
         f"Alike in what matters: where all or nearly all of a group of {k} or more share a further value, "
-        "the counts show it, and of anybody known to be in the group that value is then known or all but "
-        "known. Where the group with that value is not reported, it is known that nearly nobody in it has "
-        "the value. All columns are treated alike; none is kept from this.",
+        "the counts show it as far as they are not rounded, and of anybody known to be in the group that "
+        "value is then known or likely. Where the group with that value is not reported, it is known that "
+        f"at most {others} in it have the value. All columns are treated alike; none is kept from this.",
         f"Knowing others: somebody is hidden among {others} others only from those who do not know them. "
         f"Who knows all the others counts them, and where their number is one short of a multiple of {k} "
         f"reads off whether that person is one more. A group of {k} may be one family, ward or firm.",
@@ -237,7 +237,7 @@ def _records(promise: Promise) -> list[str]:
             f"Beyond {promise.up_to}: the resolution of {k} is not held there (see the synthetic records). A "
             "synthetic record that equals a real one does so by chance, and can't be told from one that "
             "does not.",
-            "The seed of synthesis is public: nothing rests on it.",
+            "The seed of synthesis: it is public, and nothing rests on it.",
         ]
     source = (
         "the synthetic records are put together from the reported counts, but which attributes may go "
@@ -251,8 +251,8 @@ def _records(promise: Promise) -> list[str]:
         "them, and how many synthetic records there are, is not rounded: it follows from the exact records "
         "and from chance, and no bound is claimed for what can be concluded from it. Each further set of "
         "records drawn from the same table tells more.",
-        "The seed of synthesis is kept with the raw records: what holds of the records holds whatever the "
-        "seed is, but who has it can check a guess of the whole table by drawing again.",
+        "The seed of synthesis: it is kept with the raw records. What holds of the synthetic records holds "
+        "whatever it is, but who has it can check a guess of the whole table by drawing again.",
     ]
 
 
