@@ -87,6 +87,15 @@ class Oversampled:
 
         return lists(self.supply(), frozenset())
 
+    def next_record(
+        self, available: tuple[int, ...], used: Mapping[Combination, int]
+    ) -> dict[tuple[int, ...], Fraction]:
+        """Exact probability of the next record where so much was used of some combinations."""
+        found: Counter = Counter()
+        for (record, _, _), chance in self._records(available, frozenset(used.items())).items():
+            found[record] += chance
+        return dict(found)
+
     def _records(self, available: tuple[int, ...], used: frozenset) -> dict:
         """Chance of every next record with what is available and used after it."""
         found: Counter = Counter()

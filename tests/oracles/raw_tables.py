@@ -16,7 +16,7 @@ from tests.oracles.marginals import coded
 Combination = frozenset[int]
 Table = tuple[Schema, list[list[set[str]]]]
 
-_NAMES = ["B", "A", "C-", "C"]
+_NAMES = ["B", "A", "C-", "C", "D", "E", "F"]
 
 
 def schema_of(*multi_valued: bool) -> Schema:
