@@ -247,10 +247,10 @@ def _records(promise: Promise) -> list[str]:
     )
     return [
         f"A second release from the raw table: {source}. They tell of each of their combinations, also of "
-        f"more than {promise.length}, that at least {k} {records} hold it. How often attributes occur together "
-        "in them, and how many synthetic records there are, is not rounded: it follows from the exact records "
-        "and from chance, and no bound is claimed for what can be concluded from it. Each further set of "
-        "records drawn from the same table tells more.",
+        f"more than {promise.length}, that at least {k} {records} hold it. How often attributes occur "
+        "together in them, and how many synthetic records there are, is not rounded: it follows from the "
+        "exact records and from chance, and no bound is claimed for what can be concluded from it. Each "
+        "further set of records drawn from the same table tells more.",
         "The seed of synthesis: it is kept with the raw records. What holds of the synthetic records holds "
         "whatever it is, but who has it can check a guess of the whole table by drawing again.",
     ]
