@@ -4,6 +4,7 @@ Synthetic and raw records, both coded, go in; a tab-separated file comes out, a 
 that memory does not grow with the number of lines. Sensitive.
 """
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.aggregates.delimited import as_lines, needs_quotes
-from tasks.core.aggregates.keys import joint_keys
+from tasks.core.aggregates.delimited import needs_quotes
+from tasks.core.aggregates.keys import run_starts
 from tasks.core.aggregates.wide_form import attribute
+from tasks.core.evaluation import lines_kernels as kernels
 from tasks.core.evaluation.cells import Columns, Numbering, RecordCells, Side, recoded
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Schema
@@ -23,7 +25,8 @@ from tasks.core.records.columns import Schema
 Integers = npt.NDArray[np.int64]
 
 _HEADER = ("combo_length", "combo", "record_id", "syn_count", "sen_count")
-_LINES_AT_ONCE = 1 << 20
+_BYTES_AT_ONCE = 1 << 25
+_MOST_DIGITS = 20
 
 
 @dataclass(frozen=True)
@@ -68,34 +71,45 @@ def write_rare_combinations(
 def _rare(columns: Columns, synthetic: RecordCells, sensitive: RecordCells, resolution: int) -> _Rare:
     codes, counts = synthetic.counter.cells(columns)
     codes, counts = codes[counts < resolution], counts[counts < resolution]
-    true = np.zeros(len(codes), np.int64)
-    if not len(codes):
-        return _Rare(columns, codes, counts, true)
-    held, held_counts = sensitive.counter.cells(columns)
-    if len(held):
-        sizes = (np.maximum(held.max(axis=0, initial=0), codes.max(axis=0)) + 1).tolist()
-        (wanted, keys), _ = joint_keys([list(codes.T), list(held.T)], sizes)
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        true = np.where(keys[at] == wanted, held_counts[at], 0)
+    true = sensitive.counter.counts_of(columns, codes) if len(codes) else counts
     return _Rare(columns, codes, counts, true)
 
 
-def _lines(
-    rare: _Rare, synthetic: RecordCells, texts: "_Texts", resolution: int
-) -> Iterator[bytes | memoryview]:
-    held = list(synthetic.counter.holders(rare.columns, rare.codes))
-    records, places = (np.concatenate(one) for one in zip(*held, strict=True))
-    order = np.lexsort((records, places))
+def _lines(rare: _Rare, synthetic: RecordCells, texts: "_Texts", resolution: int) -> Iterator[memoryview]:
+    starts = np.concatenate([[0], np.cumsum(rare.synthetic)])
+    numbers = _holders(rare, synthetic, starts)
     rounded = rare.sensitive - rare.sensitive % resolution
     # What lines of one combination have in common is put together once.
     combos = texts.combinations(rare.columns, rare.codes)
-    heads = pc.binary_join_element_wise(str(len(rare.columns)), combos, "\t")
+    heads = pc.binary_join_element_wise(str(len(rare.columns)), combos, "", "\t")
     counts = (pa.array(each).cast(pa.string()) for each in (rare.synthetic, rounded))
-    tails = pc.binary_join_element_wise(*counts, "\t")
-    for start in range(0, len(order), _LINES_AT_ONCE):
-        part = order[start : start + _LINES_AT_ONCE]
-        own = pa.array(places[part])
-        yield from as_lines([heads.take(own), pa.array(records[part]).cast(pa.string()), tails.take(own)])
+    tails = pc.binary_join_element_wise(pc.binary_join_element_wise("", *counts, "\t"), "", "\n")
+    longest = pc.add(pc.binary_length(heads), pc.binary_length(tails)).to_numpy() + _MOST_DIGITS
+    # Whole combinations at a time, each of fewer lines than the resolution.
+    parts = np.cumsum(longest * rare.synthetic) // _BYTES_AT_ONCE
+    for first, end in itertools.pairwise([*run_starts(parts).tolist(), len(parts)]):
+        own = (_raw(heads, first, end), _raw(tails, first, end))
+        out = np.empty(int((longest * rare.synthetic)[first:end].sum()), np.uint8)
+        written = kernels.write_lines(*own, starts[first : end + 1], numbers, out)
+        yield out[:written].data
+
+
+def _holders(rare: _Rare, synthetic: RecordCells, starts: Integers) -> Integers:
+    """The records of each combination, ascending, one combination's behind the other's."""
+    held = list(synthetic.counter.holders(rare.columns, rare.codes))
+    records, places = (np.concatenate(one) for one in zip(*held, strict=True))
+    if len(held) > 1:
+        order = np.argsort(records, kind="stable")
+        records, places = records[order], places[order]
+    grouped = np.empty(len(records), np.int64)
+    kernels.group(places, records, starts, grouped)
+    return grouped
+
+
+def _raw(texts: pa.Array, first: int, end: int) -> kernels.Texts:
+    """The bytes of an array's texts, and the bounds of some of them."""
+    bounds = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(texts.buffers()[2], np.uint8), bounds[first : end + 1]
 
 
 class _Texts:
