@@ -1,4 +1,4 @@
-"""The record of a run: all its parameters, as ``<prefix>_config.json`` in its folder in ``sensitive/``."""
+"""The record of a run: all its parameters, as ``configuration.json`` in its folder in ``sensitive/``."""
 
 import json
 
@@ -12,4 +12,4 @@ def keep_configuration(workspace: Workspace, configuration: RunConfiguration, ru
     folder = workspace.sensitive / run
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(plain(configuration), indent=1, sort_keys=True, ensure_ascii=False)
-    (folder / f"{configuration.prefix}_config.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "configuration.json").write_text(text + "\n", encoding="utf-8")

@@ -72,17 +72,46 @@ def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Pat
         check(path, propose=False)
 
 
+CONTRACT = """
+apiVersion: v3.1.0
+kind: DataContract
+id: people
+name: people
+version: 1.0.0
+status: active
+schema:
+  - name: people
+    properties:
+      - name: sex
+        quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [m, f]}}]
+"""
+
+
 def test_rule_2_the_statement_says_strict_where_the_draw_was(tmp_path: Path, own_ledger: Path) -> None:
-    strict = pipeline.prepared(tmp_path)
-    strict = strict.model_copy(update={"input": strict.input.model_copy(update={"contract_mode": "strict"})})
+    (tmp_path / "contract.yaml").write_text(CONTRACT)
+    contract = {
+        "contract": str(tmp_path / "contract.yaml"),
+        "use_columns": ["sex"],
+        "bins": {},
+        "domains": {},
+    }
+    contract |= {"multi_value_columns": {}, "max_items": {}, "sensitive_zeros": []}
+    strict = pipeline.prepared(tmp_path, **contract, contract_mode="strict")
     workspace, measurement = measured(strict)
     assert read_measurement(workspace.path(measurement) / "measurement").private
-    repair = pipeline.prepared(tmp_path)
+    repair = pipeline.prepared(tmp_path, **contract)
     for configuration in (strict, repair):
         assert statement_of(configuration, workspace, measurement)["contract"]["strict"] is True
     require_made_as_configured(workspace, strict, measurement)
     with pytest.raises(ParameterError, match="other settings"):
         require_made_as_configured(workspace, repair, measurement)
+
+
+def test_a_strict_mode_without_a_contract_is_no_promise(tmp_path: Path, own_ledger: Path) -> None:
+    strict = pipeline.prepared(tmp_path)
+    strict = strict.model_copy(update={"input": strict.input.model_copy(update={"contract_mode": "strict"})})
+    workspace, measurement = measured(strict)
+    assert statement_of(strict, workspace, measurement)["contract"]["strict"] is False
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,95 @@
+"""SDS's own configurations run as they are, only paths edited; and its example, the German credit data."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from flows import command
+from tests.flows import pipeline
+from tests.oracles.german_credit import write_german_credit
+
+pytestmark = pytest.mark.server
+
+CONFIGURATIONS = pipeline.ROOT / "deployments" / "configurations"
+TEMPLATES = sorted(path.stem for path in (CONFIGURATIONS / "templates").glob("*.json"))
+
+RELEASED = {
+    "MANIFEST.json",
+    "configuration.json",
+    "evaluation.json",
+    "privacy.json",
+    "report.html",
+    "example_reportable_aggregated_data.json",
+    "example_reportable_aggregates.parquet",
+    "example_reportable_aggregates.tsv",
+    "example_synthetic_aggregates.tsv",
+    "example_synthetic_microdata.tsv",
+}
+KEPT = {
+    "aggregate": {
+        "sensitive_aggregated_data.json",
+        "sensitive_aggregates.tsv",
+        "sensitive_rare_by_length.svg",
+        "sensitive_rare_by_length.tsv",
+    },
+    "evaluation": {
+        "parameters.tsv",
+        "preservation_by_count.svg",
+        "preservation_by_count.tsv",
+        "preservation_by_length.svg",
+        "preservation_by_length.tsv",
+        "proportional_error_by_count.svg",
+        "sensitive_analysis_by_length.tsv",
+        "stats_aggregate_counts.tsv",
+        "stats_synthetic_data.tsv",
+        "synthetic_aggregates.tsv",
+        "synthetic_leakage_by_length.svg",
+        "synthetic_leakage_by_length.tsv",
+        "synthetic_rare_combos_by_length.tsv",
+    },
+}
+
+
+def test_there_is_a_template_for_each_of_the_five() -> None:
+    assert TEMPLATES == ["aggregate_seeded", "aggregate_seeded_dp", "row_seeded", "unseeded", "value_seeded"]
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_each_template_runs_with_only_its_paths_edited_and_writes_every_file_of_sds(
+    name: str, tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    table = [
+        [town, sex, work, *services.split(";")[:1]] for _, town, _, sex, services, work in pipeline.rows()
+    ]
+    pipeline.write(tmp_path / "table.csv", table, ["town", "sex", "work", "service"])
+    body = json.loads((CONFIGURATIONS / "templates" / f"{name}.json").read_text())
+    paths = {"sensitive_microdata_path": tmp_path / "table.csv", "output_dir": tmp_path / "out"}
+    assert set(paths) <= set(body)
+    path = tmp_path / "configuration.json"
+    path.write_text(json.dumps(body | {key: str(value) for key, value in paths.items()}))
+    assert command.main(["run", str(path)]) == 0
+    release = (tmp_path / "out" / "release" / "example" / "latest").resolve()
+    assert {found.name for found in release.iterdir()} == RELEASED
+    for stage, names in KEPT.items():
+        found = {path.name for path in (tmp_path / "out" / "sensitive" / "example").glob(f"*/{stage}/*")}
+        assert {f"example_{each}" for each in names} <= found
+
+
+def test_german_credit_runs_with_one_command_after_its_download(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration = CONFIGURATIONS / "german_credit.json"
+    body = json.loads(configuration.read_text())
+    for folder in ("data_contracts", "deployments"):
+        (tmp_path / folder).symlink_to(pipeline.ROOT / folder)
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / body["sensitive_microdata_path"]
+    place.parent.mkdir(parents=True)
+    write_german_credit(place)
+    assert command.main(["run", str(configuration)]) == 0
+    home = tmp_path / body["output_dir"] / "release" / body.get("dataset", body["prefix"])
+    release = (home / "latest").resolve()
+    assert (release / "report.html").is_file()
+    statement = pipeline.json_of(release / "privacy.json")
+    assert statement["guarantee"]["resolution"] == body["reporting_resolution"] == 2
