@@ -165,19 +165,20 @@ def recoded(records: CodedRecords, numbering: Numbering) -> list[Codes]:
     slots: list[Codes] = []
     for column, same in itertools.groupby(numbering.slot_columns):
         codes = numbering.codes(column, records.values[column])
-        table = codes.astype(code_type(max(numbering.sizes((column,)))))
         unchanged = np.array_equal(codes, np.arange(len(codes)))
+        table = codes.astype(code_type(*numbering.sizes((column,))))
         pairs = zip(records.slots, records.slot_columns, strict=True)
-        own = [codes if unchanged else table[codes] for codes, owner in pairs if owner == column]
+        own = [held if unchanged else table[held] for held, owner in pairs if owner == column]
         if len(own) > 1 and not unchanged:
-            beyond = np.stack(own).astype(np.int64) - 1
-            beyond[beyond < 0] = len(table) + len(numbering.values[column])
-            beyond.sort(axis=0)
-            beyond[beyond == len(table) + len(numbering.values[column])] = -1
-            own = list((beyond + 1).astype(table.dtype))
+            own = _ascending(own)
         missing = len(list(same)) - len(own)
         slots += [*own, *[np.zeros(records.number_of_records, np.uint8)] * missing]
     return slots
+
+
+def _ascending(slots: list[Codes]) -> list[Codes]:
+    """Each record's items in order; less one, an absent one wraps around and comes last."""
+    return list(np.sort(np.stack(slots) - slots[0].dtype.type(1), axis=0) + slots[0].dtype.type(1))
 
 
 def distinct(keys: Integers, counts: Integers | None) -> tuple[Integers, Integers]:

@@ -43,8 +43,8 @@ def measures_rows(reportable: Comparison, synthetic: Comparison, released: Compa
     lines = [_line(measure, sensitive, released) for measure in _MEASURES]
     for row in synthetic.distances:
         words = (
-            f"mean over all sets of {row.length} columns of half the summed differences of the shares of "
-            "records, empty cells counted as a value; 0: the same, 1: nothing in common"
+            f"half the summed differences of shares of records, mean over every {row.length} of the columns, "
+            "empty cells counted as a value; 0: the same, 1: nothing in common"
         )
         lines.append((f"Total variation distance, length {row.length}", "", _text(row.mean), "", words))
     return [_HEADER, *lines]
