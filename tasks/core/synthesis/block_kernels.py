@@ -47,16 +47,21 @@ def count_cells(cells: Cells, held: Integers) -> None:
 
 
 @njit(cache=True, nogil=True)
-def fill_index(index: Index) -> None:
-    """Set the bits and lists of an index; its bits are 0 and its ``first`` are where lists begin."""
-    cells, place = index.cells, index.first.copy()
+def fill_bits(cells: Cells, bitset_of: npt.NDArray[np.int32], bits: npt.NDArray[np.uint64]) -> None:
+    """Set each row's bit in the bitsets of its cells; every cell has one, if only one that nobody reads."""
     for row in range(cells.shape[0]):
         word, bit = row >> 6, np.uint64(1) << np.uint64(row & 63)
         for slot in range(cells.shape[1]):
-            attribute = cells[row, slot]
-            dense = index.dense[attribute]
-            if dense >= 0:
-                index.bits[dense, word] |= bit
-            elif place[attribute] < index.first[np.int64(attribute) + 1]:
-                index.listed[place[attribute]] = row
-                place[attribute] += 1
+            bits[bitset_of[cells[row, slot]], word] |= bit
+
+
+@njit(cache=True, nogil=True)
+def fill_lists(cells: Cells, first: Integers, listed: npt.NDArray[np.int32]) -> None:
+    """Fill the lists of those attributes that have room for one."""
+    place_of = first.copy()
+    for row in range(cells.shape[0]):
+        for slot in range(cells.shape[1]):
+            attribute = np.int64(cells[row, slot])
+            if place_of[attribute] < first[attribute + 1]:
+                listed[place_of[attribute]] = row
+                place_of[attribute] += 1

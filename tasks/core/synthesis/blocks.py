@@ -2,7 +2,15 @@
 
 import numpy as np
 
-from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Cells, Index, Integers, count_cells, fill_index
+from tasks.core.synthesis.block_kernels import (
+    ROWS_A_BIT,
+    Cells,
+    Index,
+    Integers,
+    count_cells,
+    fill_bits,
+    fill_lists,
+)
 from tasks.core.synthesis.rows import Rows
 
 
@@ -27,10 +35,13 @@ def indexed(cells: Cells, held: Integers, resolution: int) -> Index:
     """The index of a block; what fewer rows hold than the resolution has neither bits nor a list."""
     common = held >= resolution
     in_bits = common & (held * ROWS_A_BIT >= len(cells))
-    dense = np.where(in_bits, np.cumsum(in_bits) - 1, -1).astype(np.int32)
+    number = int(np.count_nonzero(in_bits))
+    bitset_of = np.where(in_bits, np.cumsum(in_bits) - 1, number).astype(np.int32)
+    bits = np.zeros((number + 1, (len(cells) + 63) // 64), np.uint64)
+    fill_bits(cells, bitset_of, bits)
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.where(common & ~in_bits, held, 0))])
-    words = (len(cells) + 63) // 64
-    bits = np.zeros((int(np.count_nonzero(in_bits)), words), np.uint64)
-    index = Index(cells, held, dense, bits, first, np.empty(int(first[-1]), np.int32))
-    fill_index(index)
-    return index
+    listed = np.empty(int(first[-1]), np.int32)
+    if len(listed):
+        fill_lists(cells, first, listed)
+    bitset_of[~in_bits] = -1
+    return Index(cells, held, bitset_of, bits, first, listed)

@@ -126,10 +126,18 @@ def _both(mine: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64], into: npt
 
 @njit(cache=True, nogil=True)
 def _spelt(bits: npt.NDArray[np.uint64], into: Ids) -> None:
-    """The rows of a bitset as a list."""
+    """The rows of a bitset as a list; ``into`` has room for two more.
+
+    There is about one bit a word, so the first two are written without asking whether they are there.
+    """
     used = 0
     for word in range(len(bits)):
         left = bits[word]
+        for _ in range(2):
+            lowest = left & (~left + ONE)
+            into[used] = (word << 6) + np.int64(ones_in(lowest - ONE))
+            used += left != 0
+            left ^= lowest
         while left:
             into[used] = (word << 6) + np.int64(lowest_in(left))
             used += 1
