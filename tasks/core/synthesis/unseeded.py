@@ -21,23 +21,18 @@ import numpy as np
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.block_kernels import Index, Integers
 from tasks.core.synthesis.blocks import cells_of, held_by, indexed
+from tasks.core.synthesis.narrowing_kernels import ROWS_A_LIST, SHORT, Columns, Ids, Room, present_rows
 from tasks.core.synthesis.record_stream_kernels import base_of, begin
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
 from tasks.core.synthesis.shards import Drawn
 from tasks.core.synthesis.unseeded_kernels import (
-    ROWS_A_LIST,
-    SHORT,
-    Columns,
     Drafts,
-    Ids,
-    Room,
     begin_drafts,
     finish,
     follow_into,
     gathered_cells,
     narrow_to,
-    present_rows,
     rest_by_column,
     step_together,
 )
@@ -47,7 +42,7 @@ Job = Callable[[], None]
 
 #: Nanoseconds, about: to finish a record for each row of its block; to open a block of its own, for each
 #: cell, and at all. They decide how records are drawn, never which.
-_FINISH_A_ROW = 0.3
+_FINISH_A_ROW = 0.15
 _OPEN_A_CELL = 3.0
 _OPEN = 150_000.0
 _RECORDS_A_CALL = 2048
@@ -187,7 +182,7 @@ class Batch:
     def _jobs(self, index: Index, numbers: Ids) -> Iterator[Job]:
         """Draw the records of a block until it is narrowed; then what is left to do, largest first."""
         keys = np.empty(len(numbers), np.int32)
-        rows, attributes = len(index.cells), len(index.held) - 1
+        rows = len(index.cells)
         rest = rest_by_column(index.held, rows, self.columns)
         step_together(index, self.columns, rest, self.drafts, numbers, keys)
         order = np.argsort(keys, kind="stable")
