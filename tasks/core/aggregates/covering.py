@@ -18,7 +18,9 @@ Slots = tuple[int, ...]
 #: A cell of a set of slots is one number below this.
 LARGEST_KEY = 1 << 62
 
-#: From one level of cubes to the next, so many times the cells.
+#: Larger cubes are grouped over many records by hashing, several times as slow as by their place.
+_CUBE_CELLS = 1 << 16
+#: Cubes rolled up from the whole table have so many times fewer cells than it has records.
 _STEP = 8
 #: Adding up so many records takes no longer than finding a cube to do it from.
 _FEW_RECORDS = 1 << 17
@@ -173,7 +175,7 @@ def _limits(records: int, most_cells: int) -> list[float]:
     What fits in memory whole is grouped whole, and cubes on the way down pay for many records only.
     """
     if records > most_cells:
-        return [most_cells / _STEP, most_cells]
+        return [min(most_cells, _CUBE_CELLS)]
     return [records / _STEP] if records > _FEW_RECORDS else []
 
 

@@ -1,0 +1,94 @@
+"""Exact counting to length 4 on a million records of 15 columns, and beside the peer where the peer can.
+
+Each measurement of ours runs in a process of its own: ``python -m tests.benchmarks.counting codes length``,
+codes as coded records on disk (coding is not what is measured), one thread, one small table counted before.
+The peer keeps every record's combinations and a dictionary of texts: `PEER_RECORDS` is the largest of the
+sizes 10,000, 20,000, 40,000, ... that it counts within 12 GB.
+"""
+
+import json
+import resource
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from tests.benchmarks.data import FOLDER, generated, generated_codes
+
+RECORDS = 1_000_000
+COLUMNS = 15
+PEER_RECORDS = 40_000
+Result = dict[str, object]
+
+
+def count_k_anonymity_r4() -> None:
+    """Every combination up to length 4: a million records, and the largest table that the peer holds."""
+    from tests.benchmarks.__main__ import interleaved, median, peer, report
+
+    table = generated(PEER_RECORDS, COLUMNS)
+    mine, theirs = interleaved(lambda: ours(PEER_RECORDS, 4), lambda: peer("count", table, 4))
+    assert mine[0]["combinations"] == theirs[0]["combinations"], "both count the same combinations"
+    report(
+        "count_k_anonymity_r4",
+        median(mine),
+        median(theirs),
+        20,
+        data=table.name,
+        combinations=mine[0]["combinations"],
+        peer_peak_mb=theirs[0]["peak_mb"],
+        peak_mb=mine[0]["peak_mb"],
+        million=ours(RECORDS, 4),
+    )
+
+
+def ours(records: int, length: int) -> Result:
+    """One measurement of ours on a generated table."""
+    from tests.benchmarks.__main__ import _measured
+
+    return _measured([sys.executable, "-m", "tests.benchmarks.counting", codes(records), length])
+
+
+def codes(records: int) -> Path:
+    """Coded records of the same table that `data.generated` writes, made once."""
+    from tasks.core.records.coded import CodedRecords
+    from tasks.core.records.columns import Column, Schema
+
+    folder = FOLDER / f"codes-{records}x{COLUMNS}"
+    if not folder.exists():
+        slots = generated_codes(records, COLUMNS)
+        schema = Schema(tuple(Column(f"c{place}") for place in range(COLUMNS)))
+        values = tuple(tuple(f"v{code}" for code in range(1, int(own.max()) + 1)) for own in slots)
+        part = folder.with_suffix(".part")
+        part.mkdir(parents=True, exist_ok=True)
+        CodedRecords(schema, tuple(slots), schema.slot_columns, values, records).write(part)
+        part.rename(folder)
+    return folder
+
+
+def counted(folder: Path, length: int, scratch: Path) -> int:
+    """Count a folder of coded records; how many combinations there are."""
+    from tasks.core.aggregates.marginals import count_marginals
+    from tasks.core.queries import Resources
+
+    destination = Path(tempfile.mkdtemp(dir=scratch))
+    found = count_marginals(folder, destination, length, Resources(scratch, threads=1))
+    return sum(pq.read_metadata(found.path(k)).num_rows for k in found.lengths)
+
+
+def main() -> None:
+    """One measurement, one JSON line."""
+    folder, length = Path(sys.argv[1]), int(sys.argv[2])
+    with tempfile.TemporaryDirectory() as scratch:
+        counted(codes(1000), 2, Path(scratch))
+        begun = time.process_time()
+        result: Result = {"records": pq.read_metadata(folder / "records.parquet").num_rows}
+        result["combinations"] = counted(folder, length, Path(scratch))
+        result["cpu_s"] = time.process_time() - begun
+        result["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
