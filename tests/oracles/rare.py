@@ -1,0 +1,89 @@
+"""Rare and unique combinations the slow obvious way, and published tables read as a user's are."""
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.queries import Resources
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.reading import InputFile
+from tests.oracles.anonymous_loading import load
+
+ONE_THREAD = Resources(threads=1)
+
+#: sds.md, T1, as a file.
+T1_FILE = "A,B,C\na1,b1,c1\na1,b2,c1\na2,,c2\na2,b2,c1\na1,b2,\n"
+#: sds.md, T4: but for the order of its rows, the only table of four attributes a record with its figures.
+T4_FILE = "A,B,C,F,G,D\n" + "".join(
+    "a{},b{},c{},0,0,d{}\n".format(*row)
+    for row in ("1111", "1111", "2222", "2222", "3222", "2322", "2232", "2223", "1122", "1211", "2111")
+)
+
+Attribute = tuple[int, str]
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What singles out whom.
+
+    Attributes:
+        unique_length, rare_length: by record, 0 for none.
+        held, rare, unique: by attribute, records that hold it; of them, those with a rare (unique)
+            combination that contains it.
+    """
+
+    unique_length: list[int]
+    rare_length: list[int]
+    held: Counter[Attribute]
+    rare: Counter[Attribute]
+    unique: Counter[Attribute]
+
+
+def analysed(table: list[list[set[str]]], longest: int, resolution: int) -> Analysis:
+    """Every record, every combination of its attributes."""
+    records = [[(c, value) for c, values in enumerate(record) for value in values] for record in table]
+    own = [
+        [frozenset(t) for k in range(1, longest + 1) for t in itertools.combinations(record, k)]
+        for record in records
+    ]
+    counts = Counter(itertools.chain.from_iterable(own))
+    found = Analysis([], [], Counter(), Counter(), Counter())
+    for record, combinations in zip(records, own, strict=True):
+        rare = [t for t in combinations if counts[t] < resolution]
+        unique = [t for t in combinations if counts[t] == 1]
+        found.rare_length.append(min(map(len, rare), default=0))
+        found.unique_length.append(min(map(len, unique), default=0))
+        found.held.update(record)
+        found.rare.update(set().union(*rare))
+        found.unique.update(set().union(*unique))
+    return found
+
+
+def counted(
+    records: CodedRecords, folder: Path, length: int = 3, resources: Resources = ONE_THREAD
+) -> Marginals:
+    """Write records to ``folder/records`` and count them into ``folder/marginals``."""
+    for name in ("records", "marginals"):
+        (folder / name).mkdir(parents=True)
+    records.write(folder / "records")
+    return count_marginals(folder / "records", folder / "marginals", length, resources)
+
+
+def from_file(text: str, folder: Path, length: int = 3, **declared) -> tuple[CodedRecords, Marginals]:
+    """Read a CSV under k-anonymity and count it."""
+    (folder / "table.csv").write_text(text, encoding="utf-8")
+    records = load(InputFile(folder / "table.csv"), **declared)
+    return records, counted(records, folder, length)
+
+
+def texts_of(aggregates: Aggregates) -> dict[str, int]:
+    """Each combination's text and count."""
+    return {
+        ";".join(aggregates.attributes[i].text for i in row): count
+        for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True)
+        for row, count in zip(ids.tolist(), counts.tolist(), strict=True)
+    }
