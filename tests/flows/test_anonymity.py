@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import time
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -157,25 +158,29 @@ def test_a_second_run_does_again_nothing_that_is_current_and_a_change_only_what_
 ) -> None:
     dataset = fresh_name("again")
 
-    def done(**changes: object) -> set[str]:
+    def done(table: list[list[str]] | None = None, **changes: object) -> set[str]:
+        """The steps that a run does, as the server knows them once it has taken in all of it."""
         before = {run["id"] for run in known(prefect_server, dataset).task_runs}
-        pipeline.run(pipeline.prepared_anonymous(tmp_path, dataset=dataset, **changes))
-        runs = known(prefect_server, dataset).task_runs
-        return {step(run) for run in runs if run["id"] not in before and run["state_name"] == "Completed"}
+        pipeline.run(pipeline.prepared_anonymous(tmp_path, table, dataset=dataset, **changes))
+        deadline = time.monotonic() + 60
+        while True:
+            runs = [run for run in known(prefect_server, dataset).task_runs if run["id"] not in before]
+            states = {run["state_type"] for run in runs}
+            if time.monotonic() > deadline or (
+                states == {"COMPLETED"} and "evaluate_against_raw" in map(step, runs)
+            ):
+                return {step(run) for run in runs if run["state_name"] == "Completed"}
+            time.sleep(0.3)
 
     always = {"locate_table", "hand_over_counts", "state_privacy", "publish_release", "record_lineage"}
     first = done()
     assert always < first
     assert done() == always
     assert done(report_title="Another title") == always | {"write_page"}
-    assert "encode_records" not in done(synthesis_mode="unseeded")
-    pipeline.write(tmp_path / "people.csv", pipeline.rows(500))
-    table = pipeline.rows(500)
-    before = {run["id"] for run in known(prefect_server, dataset).task_runs}
-    pipeline.run(pipeline.prepared_anonymous(tmp_path, table, dataset=dataset))
-    runs = known(prefect_server, dataset).task_runs
-    again = {step(run) for run in runs if run["id"] not in before and run["state_name"] == "Completed"}
-    assert again == first
+    again = done(synthesis_mode="unseeded")
+    assert "generate_from_records" in again
+    assert not again & {"encode_records", "count_records", "round_counts"}
+    assert done(pipeline.rows(500)) == first
 
 
 def test_stages_alone_and_together_run_what_is_missing_before(
