@@ -136,7 +136,8 @@ class Numbering:
 
 def number_everything(marginals: Marginals) -> Numbering:
     """The numbering of every attribute that somebody holds."""
-    return Numbering(marginals.facts, _places_used(marginals.facts, stored_cells(marginals, 1)))
+    cells = stored_cells(marginals, 1) if marginals.lengths else ()
+    return Numbering(marginals.facts, _places_used(marginals.facts, cells))
 
 
 def _places(facts: MarginalFacts, cells: Cells) -> Integers:

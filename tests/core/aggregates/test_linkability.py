@@ -1,0 +1,114 @@
+"""Who is singled out and through what: published vectors, and every record and attribute by an oracle."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates import singling_out
+from tasks.core.aggregates.linkability import find_linkability
+from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.rare import analyse_records, rare_by_length
+from tasks.core.aggregates.singling_out import single_out
+from tasks.core.errors import ParameterError
+from tests.oracles.marginals import coded, count
+from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analysed, counted, from_file
+from tests.oracles.raw_tables import raw_tables
+
+
+def test_t4_rare_combinations_and_the_records_they_single_out(tmp_path):
+    """sds.md T4, resolution 2."""
+    records, marginals = from_file(T4_FILE, tmp_path)
+    rows = rare_by_length(marginals, 2, ONE_THREAD)
+    found = [(row.length, row.combinations, row.rare, round(row.proportion, 4)) for row in rows]
+    assert found == [(1, 12, 4, 0.3333), (2, 34, 22, 0.6471), (3, 30, 22, 0.7333)]
+    assert [row.unique for row in rows] == [4, 22, 22]
+    analysis = analyse_records(records, marginals, 2)
+    assert (analysis.unique, analysis.rare) == ((4, 3, 0), (0, 0, 0))
+
+
+@given(table=raw_tables(most_rows=25), resolution=st.integers(1, 5), length=st.integers(1, 5))
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("most_cells", [1 << 24, 1])
+def test_records_and_attributes_are_those_of_the_oracle(
+    tmp_path_factory, monkeypatch_module, most_cells, table, resolution, length
+):
+    """Looked up in a table, and searched for where a table would be too large."""
+    monkeypatch_module.setattr(singling_out, "_MOST_CELLS", most_cells)
+    schema, rows = table
+    records = coded(schema, rows)
+    marginals = counted(records, tmp_path_factory.mktemp("linked"), length)
+    found = single_out(records, marginals, resolution)
+    expected = analysed(rows, found.lengths, resolution)
+    assert found.unique_length.tolist() == expected.unique_length
+    assert found.rare_length.tolist() == expected.rare_length
+    for ours, theirs in ((found.held, expected.held), (found.rare, expected.rare)):
+        assert _by_attribute(records, ours) == theirs
+    assert _by_attribute(records, found.unique) == expected.unique
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+def _by_attribute(records, counts):
+    return {
+        (column, records.values[column][code - 1]): number
+        for column, own in enumerate(counts)
+        for code, number in enumerate(own.tolist())
+        if number
+    }
+
+
+@given(table=raw_tables(most_rows=20), resolution=st.integers(1, 4))
+@settings(max_examples=20, deadline=None)
+def test_shares_and_rankings_are_those_of_the_oracle(tmp_path_factory, table, resolution):
+    schema, rows = table
+    records = coded(schema, rows)
+    marginals = counted(records, tmp_path_factory.mktemp("linked"), 2)
+    found = find_linkability(records, marginals, resolution, ONE_THREAD)
+    expected = analysed(rows, len(marginals.lengths), resolution)
+    assert found.rare_records == np.count_nonzero(expected.rare_length)
+    assert found.unique_records == np.count_nonzero(expected.unique_length)
+    shares = {
+        (a.attribute.column, a.attribute.value if a.attribute.item is None else a.attribute.item): a.rare_pct
+        for a in found.attributes
+    }
+    assert shares == {a: 100 * expected.rare[a] / held for a, held in expected.held.items()}
+    for column in found.columns:
+        index = [c.name for c in schema.columns].index(column.name)
+        own = [share for (of, _), share in shares.items() if of == index]
+        assert column.rare_pct == pytest.approx(sum(own) / len(own) if own else 0)
+        assert column.attributes == len(own)
+    for ranking in (found.attributes, found.columns):
+        keys = [(-each.rare_pct, -each.unique_pct) for each in ranking]
+        assert keys == sorted(keys)
+    assert len(found.columns) == len(schema.columns)
+    counts = [value for length in marginals.lengths for value in count(rows, length).values()]
+    rare = sum(value < resolution for value in counts)
+    assert found.rare_combinations_pct == pytest.approx(100 * rare / max(len(counts), 1))
+    assert found.unique_combinations_pct == pytest.approx(100 * counts.count(1) / max(len(counts), 1))
+
+
+def test_the_most_linkable_of_the_five_records(tmp_path):
+    """sds.md T1 at resolution 2 and length 3: only the record of a1 and b2 alone has no rare combination."""
+    records, marginals = from_file(T1_FILE, tmp_path)
+    found = find_linkability(records, marginals, 2, ONE_THREAD)
+    assert (found.rare_records_pct, found.unique_records_pct) == (80.0, 80.0)
+    assert {a.attribute.text: (a.records, a.rare) for a in found.attributes} == {
+        "A:a2": (2, 2), "B:b1": (1, 1), "C:c1": (3, 3), "C:c2": (1, 1), "A:a1": (3, 2), "B:b2": (3, 2),
+    }  # fmt: skip
+    assert [a.attribute.text for a in found.attributes][-2:] == ["A:a1", "B:b2"]
+    assert [(c.name, round(c.rare_pct, 4)) for c in found.columns] == [
+        ("C", 100.0), ("A", 83.3333), ("B", 83.3333),
+    ]  # fmt: skip
+
+
+def test_counts_of_chosen_columns_are_refused(tmp_path):
+    records, _ = from_file(T1_FILE, tmp_path)
+    (tmp_path / "chosen").mkdir()
+    chosen = count_marginals(tmp_path / "records", tmp_path / "chosen", [(0, 1)], ONE_THREAD)
+    with pytest.raises(ParameterError):
+        single_out(records, chosen, 2)
