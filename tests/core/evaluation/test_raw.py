@@ -131,6 +131,18 @@ def test_rare_synthetic_combinations_are_listed_with_their_records(
     assert header == ["combo_length", "combo", "record_id", "syn_count", "sen_count"]
     assert sorted(lines) == sorted([str(value) for value in line] for line in expected)
     assert [int(line[0]) for line in lines] == sorted(line[0] for line in expected)
+    together = [
+        (combo, [int(line[2]) for line in of]) for combo, of in itertools.groupby(lines, lambda x: x[1])
+    ]
+    assert len({combo for combo, _ in together}) == len(together)
+    assert all(held == sorted(held) for _, held in together)
+
+
+def test_holders_of_a_pair_of_items_ascend_whatever_their_slots(tmp_path: Path) -> None:
+    drawn = [[set(), set(items), set()] for items in ("pqr", "pr", "pqr", "pr")]
+    found = written(inputs_of([], drawn, tmp_path, MIXED, 9), tmp_path)
+    lines = found["synthetic_rare_combos_by_length"][1:]
+    assert [line[2] for line in lines if line[1] == "M_p:1 AND M_r:1"] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize("table", [[], rows("a1,b1,")])

@@ -41,6 +41,16 @@ def test_synthetic_records_are_counted_as_the_oracle_counts_them(tmp_path_factor
         assert read_back(aggregates, length) == count(table, length)
 
 
+def test_items_of_a_declared_domain_stand_in_its_order() -> None:
+    schema = Schema((Column("M", domain=("s", "p", "r", "q"), delimiter=";", max_items=2),))
+    table = [[{"p", "q", "s"}], [{"q", "r"}], [set()]]
+    records = coded_synthetic(synthetic(schema, table), schema)
+    assert [codes.tolist() for codes in records.slots] == [[1, 3, 0], [2, 4, 0], [4, 0, 0]]
+    aggregates = count_in_memory(records, 3)
+    for length in (1, 2, 3):
+        assert read_back(aggregates, length) == count(table, length)
+
+
 def exact(tmp_path: Path, table) -> Aggregates:
     return count_in_memory(coded(ABC, table), 3)
 
