@@ -16,12 +16,12 @@ class Held(NamedTuple):
     """The raw records, and which of them hold the record in the making.
 
     Attributes:
-        index: of the raw records.
+        rows: the index of the raw records.
         current: uint64 (words,): bit b of word w is row 64 w + b.
         resolution: how many must hold a combination; 0 where nothing is held to it.
     """
 
-    index: Index
+    rows: Index
     current: npt.NDArray[np.uint64]
     resolution: int
 
@@ -41,7 +41,7 @@ def begin(held: Held) -> None:
 @njit(cache=True, nogil=True)
 def choose(held: Held, attribute: int) -> None:
     """Keep the rows that also hold an attribute."""
-    index, current = held.index, held.current
+    index, current = held.rows, held.current
     dense = index.dense[attribute]
     if dense >= 0:
         for word in range(len(current)):
@@ -62,13 +62,13 @@ def choose(held: Held, attribute: int) -> None:
 @njit(cache=True, nogil=True)
 def enough_hold(held: Held, attribute: int) -> bool:
     """Whether at least ``resolution`` of the rows also hold an attribute; looks no further than it must."""
-    index, current, found = held.index, held.current, 0
+    index, current, found = held.rows, held.current, 0
     dense = index.dense[attribute]
     if dense >= 0:
         for word in range(len(current)):
             both = current[word] & index.bits[dense, word]
             if both:
-                found += np.int64(ones_in(both))
+                found += int(ones_in(both))
                 if found >= held.resolution:
                     return True
         return False
