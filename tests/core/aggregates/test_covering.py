@@ -14,18 +14,20 @@ from tasks.core.aggregates.covering import LARGEST_KEY, Shape, cover, plan
 SETTINGS = settings(max_examples=60, deadline=None)
 
 
-def shape_of(records: int, sizes: tuple[int, ...]) -> Shape:
-    """A table of independent slots whose values are equally frequent."""
-    return Shape(records, sizes, tuple(math.log(size) for size in sizes), (0.0,) * len(sizes))
+def shape_of(records: int, sizes: tuple[int, ...], evenness: float = 1.0) -> Shape:
+    """A table of slots whose values are equally frequent, or (below 1) of which few values are frequent."""
+    return Shape(records, sizes, tuple(evenness * math.log(size) for size in sizes), (0.0,) * len(sizes))
 
 
 @st.composite
 def problems(draw):
     sizes = tuple(draw(st.lists(st.integers(1, 60), min_size=1, max_size=8)))
-    shape = shape_of(draw(st.sampled_from([0, 1, 50, 5_000, 1_000_000])), sizes)
+    evenness = draw(st.sampled_from([0.1, 0.5, 1.0]))
+    shape = shape_of(draw(st.sampled_from([0, 1, 50, 5_000, 1_000_000])), sizes, evenness)
     most = draw(st.sampled_from([1, 40, 3_000, 100_000, 1 << 24]))
     every = [s for k in range(1, len(sizes) + 1) for s in itertools.combinations(range(len(sizes)), k)]
-    whole = [s for s in every if len(s) <= draw(st.integers(1, 4))]
+    longest = draw(st.integers(1, 4))
+    whole = [s for s in every if len(s) <= longest]
     chosen = draw(st.one_of(st.just(whole), st.lists(st.sampled_from(every), max_size=12)))
     return shape, most, [s for s in chosen if shape.bound(s) <= most]
 
@@ -60,6 +62,13 @@ def test_no_cube_exceeds_its_cells_and_no_small_set_is_left_out(problem, limit) 
     held = set(cubes.values())
     for slots in set(sets) - cubes.keys():
         assert slots in held or not any(set(slots) < set(cube) for cube in held)
+
+
+def test_a_cube_of_few_expected_cells_is_held_to_what_it_may_have_at_worst() -> None:
+    shape = shape_of(10**6, (60,) * 6, evenness=0.1)
+    cubes = set(cover(list(itertools.combinations(range(6), 2)), shape, 20_000, 60**3).values())
+    assert {len(cube) for cube in cubes} == {3}
+    assert max(shape.expected(cube) for cube in cubes) < 100
 
 
 def test_a_table_that_fits_is_grouped_once() -> None:
