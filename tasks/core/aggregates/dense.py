@@ -79,13 +79,14 @@ class CellCounter:
         """How many are in each of some cells (N, k) without an absent value; 0 where nobody is."""
         sizes = [self._sizes[column] for column in combination]
         if self._is_dense(sizes):
-            return self.cube(combination)[np.ravel_multi_index(tuple(codes.T), sizes)].astype(np.int64)
+            cells = np.ravel_multi_index(tuple(codes.T), sizes)
+            return np.asarray(self.cube(combination)[cells], np.int64)
         held, counts = self._sorted(combination, sizes)
         (wanted, own), _ = joint_keys([list(codes.T), list(held.T)], sizes)
         if not len(own):
             return np.zeros(len(codes), np.int64)
         at = np.minimum(np.searchsorted(own, wanted), len(own) - 1)
-        return np.where(own[at] == wanted, counts[at], 0)
+        return np.asarray(np.where(own[at] == wanted, counts[at], 0), np.int64)
 
     def cube(self, combination: tuple[int, ...]) -> Cube:
         """Counts of all cells in one row, absent values (code 0) among them, the last code running fastest.

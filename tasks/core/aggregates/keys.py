@@ -43,4 +43,4 @@ def run_starts(ascending: Integers) -> Integers:
 
 def run_lengths(starts: Integers, total: int) -> Integers:
     """How many rows there are of each distinct key."""
-    return np.diff(np.r_[starts, total])
+    return np.asarray(np.diff(np.r_[starts, total]), np.int64)
