@@ -224,8 +224,13 @@ def test_two_runs_of_a_release_at_once_draw_once(
     assert_whole(tmp_path)
 
 
-_AGGREGATES = {"configuration.json", "privacy.json", "MANIFEST.json"} | {
-    f"people_reportable_aggregates.{suffix}" for suffix in ("tsv", "parquet")
+_AGGREGATES = {
+    "configuration.json",
+    "privacy.json",
+    "MANIFEST.json",
+    "people_reportable_aggregated_data.json",
+    "people_reportable_aggregates.parquet",
+    "people_reportable_aggregates.tsv",
 }
 
 
@@ -238,7 +243,7 @@ def test_each_stage_publishes_what_then_exists_as_a_run_of_the_same_vintage(
     stages = {
         "--aggregate": set(),
         "--generate": {"people_synthetic_microdata.tsv"},
-        "--evaluate": {"evaluation.json"},
+        "--evaluate": {"evaluation.json", "people_synthetic_aggregates.tsv"},
         "--navigate": {"report.html"},
     }
     for number, (flag, more) in enumerate(stages.items(), start=1):
