@@ -31,10 +31,17 @@ def held_by(cells: Cells, absent: int) -> Integers:
     return held
 
 
-def indexed(cells: Cells, held: Integers, resolution: int) -> Index:
-    """The index of a block; what fewer rows hold than the resolution has neither bits nor a list."""
+def indexed(cells: Cells, held: Integers, resolution: int, rows_a_bit: int = ROWS_A_BIT) -> Index:
+    """The index of a block.
+
+    Args:
+        cells: the block.
+        held: as `held_by` counts.
+        resolution: what fewer rows hold has neither a bitset nor a list.
+        rows_a_bit: an attribute has a bitset where at least one row in so many holds it.
+    """
     common = held >= resolution
-    in_bits = common & (held * ROWS_A_BIT >= len(cells))
+    in_bits = common & (held * rows_a_bit >= len(cells))
     number = int(np.count_nonzero(in_bits))
     bitset_of = np.where(in_bits, np.cumsum(in_bits) - 1, number).astype(np.int32)
     bits = np.zeros((number + 1, (len(cells) + 63) // 64), np.uint64)

@@ -47,7 +47,7 @@ class Consolidation:
         """Draw until nothing is available any more, on so many threads (0: on all cores)."""
         while self._left.any():
             kinds = np.count_nonzero(self._left)
-            size = min(self._soonest(), _LARGEST_BATCH)
+            size = min(max(self._soonest(), 1), _LARGEST_BATCH)
             drawn = self._batch(size, threads) if size >= self._smallest else self._in_turn()
             self._parts.append(drawn)
             self._uses += np.bincount(drawn.attribute_ids, minlength=len(self._left))

@@ -48,7 +48,7 @@ def drawing_over(index: Index, effort: Effort, available: Integers | None = None
     attributes, rows = len(index.held), len(index.cells)
     wanted = np.zeros(attributes, np.bool_)
     candidates = np.empty(attributes, np.int32)
-    now = np.zeros(7, np.int64)
+    now = np.zeros(8, np.int64)
     if available is not None:
         wanted[:-1] = (available > 0) & (index.held[:-1] >= effort.resolution)
         now[CANDIDATES] = np.count_nonzero(wanted)

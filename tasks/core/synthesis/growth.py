@@ -63,11 +63,12 @@ class Table:
     cost: Cost = Cost()
 
 
-def table_of(rows: Rows) -> Table:
+def table_of(rows: Rows, effort: Effort | None = None, cost: Cost = Cost()) -> Table:
     """Rows ready to be drawn from."""
+    effort = effort or Effort(rows.resolution)
     cells = cells_of(rows)
-    index = indexed(cells, held_by(cells, len(rows.attributes)), rows.resolution)
-    return Table(index, rows.slots_of, Effort(rows.resolution))
+    index = indexed(cells, held_by(cells, len(rows.attributes)), effort.resolution, effort.rows_a_bit)
+    return Table(index, rows.slots_of, effort, cost)
 
 
 def check_threads(threads: int) -> None:
@@ -147,7 +148,7 @@ class Growth:
             yield self._opening(node, group, [order[starts[a] : starts[a + 1]] for a in group])
         alone = order[np.repeat(~opened, records)]
         if len(alone):
-            index = index or indexed(node.cells, node.held, self._table.effort.resolution)
+            index = index or self._indexed(node)
         for first in range(0, len(alone), _RECORDS_A_CALL):
             yield self._finishing(index, alone[first : first + _RECORDS_A_CALL])
 
@@ -172,7 +173,7 @@ class Growth:
         saved = records * self._table.cost.finish_a_row * (rows - held)
         opening = held * (self._table.cost.open_a_row + self._table.cost.open_a_cell * slots)
         worth: npt.NDArray[np.bool_] = saved > opening + self._table.cost.open_a_node
-        return worth
+        return worth & (records > 0)
 
     def _groups(self, node: Node, attributes: npt.NDArray[np.int64]) -> list[list[int]]:
         """Attributes of the same slots whose blocks have no more rows together than the node."""
@@ -204,6 +205,10 @@ class Growth:
                     job()
 
         return run
+
+    def _indexed(self, node: Node) -> Index:
+        effort = self._table.effort
+        return indexed(node.cells, node.held, effort.resolution, effort.rows_a_bit)
 
     def _finishing(self, index: Index, numbers: Ids) -> Job:
         """Finish records one by one."""

@@ -15,6 +15,7 @@ from tasks.core.synthesis.borrowing_kernels import borrowed
 from tasks.core.synthesis.record_kernels import (
     CANDIDATES,
     DROPPED,
+    ENDED,
     SIZE,
     Drawing,
     begin_record,
@@ -118,19 +119,20 @@ def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
 @njit(cache=True, nogil=True)
 def _use_up(drawing: Drawing, available: Integers) -> None:
     """Take a record off what is available."""
-    work, ended = drawing.work, False
+    work = drawing.work
     for attribute in work.record[: work.now[SIZE]]:
         available[attribute] -= 1
         if available[attribute] == 0:
             work.wanted[attribute] = False
-            ended = True
-    if ended:
+            work.now[ENDED] += 1
+    # Now and then only: there may be as many attributes as records.
+    if 2 * work.now[ENDED] > work.now[CANDIDATES]:
         kept = 0
         for attribute in work.candidates[: work.now[CANDIDATES]]:
             if work.wanted[attribute]:
                 work.candidates[kept] = attribute
                 kept += 1
-        work.now[CANDIDATES] = kept
+        work.now[CANDIDATES], work.now[ENDED] = kept, 0
 
 
 @njit(cache=True, nogil=True)

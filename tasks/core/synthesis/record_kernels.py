@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from tasks.core.synthesis.block_kernels import Cells, Index, Integers
+from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Cells, Index, Integers
 from tasks.core.synthesis.borrowing_kernels import borrowed
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
 from tasks.core.synthesis.record_stream_kernels import States, below
@@ -23,8 +23,9 @@ Ids = npt.NDArray[np.int32]
 #: The rows that hold what was chosen are: all of the block, a bitset, a list.
 WHOLE, BITS, LIST = 0, 1, 2
 #: Where `Work.now` keeps: which of these, how many rows, which bitset of the index (-1: one of our own),
-#: which of our own bitsets or lists; how many candidates, how many of them were dropped; the record's size.
-KIND, HELD, SHARED, OWN, CANDIDATES, DROPPED, SIZE = 0, 1, 2, 3, 4, 5, 6
+#: which of our own bitsets or lists; how many candidates are listed, how many attributes
+#: were dropped; the record's size; how many candidates were used up.
+KIND, HELD, SHARED, OWN, CANDIDATES, DROPPED, SIZE, ENDED = 0, 1, 2, 3, 4, 5, 6, 7
 NONE = -1
 ONE = np.uint64(1)
 
@@ -38,6 +39,7 @@ class Effort(NamedTuple):
         looks: at most so many looks at random rows before all counts are taken.
         refusals: attributes of too few rows that are drawn before all counts are taken.
         rows_a_list: one row in so many is left: a list of them takes the place of the bitset.
+        rows_a_bit: as in `blocks.indexed`, for blocks that are made on the way.
     """
 
     resolution: int
@@ -45,6 +47,7 @@ class Effort(NamedTuple):
     looks: int = 512
     refusals: int = 4
     rows_a_list: int = 64
+    rows_a_bit: int = ROWS_A_BIT
 
 
 class Work(NamedTuple):
@@ -52,13 +55,14 @@ class Work(NamedTuple):
 
     Attributes:
         wanted: bool (attributes + 1,): what may join; never the empty cell.
-        candidates: int32 (attributes + 1,): all that is wanted or dropped, no attribute twice.
+        candidates: int32 (attributes + 1,): all that is wanted or dropped, no attribute twice; and some
+            that were used up.
         words: uint64 (2, words). lists: int32 (2, rows).
         weights: int64 (attributes + 1,), all 0 between draws.
         met: int32 (attributes + 1,): attributes that have a weight.
         dropped: int32 (attributes + 1,): what is no longer wanted for this record.
         record: int32 (slots,): what was chosen.
-        now: int64 (7,), see above.
+        now: int64 (8,), see above.
     """
 
     wanted: npt.NDArray[np.bool_]
@@ -353,7 +357,7 @@ def begin_record(drawing: Drawing, chosen: Cells, size: int) -> None:
 def finish_record(drawing: Drawing, states: States, place: int) -> None:
     """Add attributes to a record that was begun until none may join."""
     work, effort, refused = drawing.work, drawing.effort, 0
-    while work.now[DROPPED] < work.now[CANDIDATES]:
+    while work.now[DROPPED] < work.now[CANDIDATES] - work.now[ENDED]:
         attribute = NONE
         if refused < effort.refusals:
             attribute = _met(drawing, states, place)

@@ -45,7 +45,7 @@ class Rows:
 
     @property
     def number_of_records(self) -> int:
-        """n."""
+        """How many records there are, n."""
         return len(self.ids)
 
 

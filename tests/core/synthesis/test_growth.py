@@ -1,0 +1,132 @@
+"""Records drawn from rows: the exact law of a record, whichever way it is drawn."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from tasks.core.synthesis.drafts import drafts_of, drawn_of
+from tasks.core.synthesis.growth import Cost, Growth, table_of
+from tasks.core.synthesis.record_kernels import Effort
+from tasks.core.synthesis.record_stream_kernels import base_of
+from tests.oracles.raw_seeded import Oracle
+from tests.oracles.raw_tables import rows_of, schema_of
+
+#: Chance that a right law fails one of these tests; seeds are fixed, so one that passes goes on passing.
+FALSE_ALARM = 1e-6
+COPIES = 300
+RESOLUTION = 3
+
+#: All nodes are opened, those of one record too.
+OPEN = Cost(finish_a_row=1e9, open_a_row=0, open_a_cell=0, open_a_node=-1)
+WAYS = {
+    "as it is": ({}, Cost()),
+    "by all counts": ({"looks": 0}, Cost()),
+    "all counts after one refusal": ({"refusals": 1, "short": 0}, Cost()),
+    "bitsets to the end": ({"short": 0, "rows_a_list": 10**9, "rows_a_bit": 10**9, "looks": 10**6}, Cost()),
+    "lists early": ({"short": 0, "rows_a_list": 2}, Cost()),
+    "lists from the start": ({"short": 0, "rows_a_bit": 1}, Cost()),
+    "lists of all lengths": ({"short": 10**9, "rows_a_bit": 2}, Cost()),
+    "every node opened": ({}, OPEN),
+    "some nodes opened": ({}, Cost(finish_a_row=3, open_a_node=0)),
+}
+
+
+@pytest.fixture(scope="module")
+def base():
+    """Thirty records that lean on each other; two columns of one value, one of many, one of items."""
+    generator = np.random.default_rng(7)
+    schema = schema_of(False, False, True, False)
+    records = []
+    for _ in range(30):
+        kind = generator.integers(3)
+        first = set() if generator.random() < 0.2 else {"xy"[(kind + generator.integers(2)) % 2]}
+        items = {
+            item
+            for item, chance in zip("xyz0", (0.7, 0.4, 0.3, 0.2), strict=True)
+            if generator.random() < chance
+        }
+        last = {str(kind)} if generator.random() < 0.8 else {str(generator.integers(3, 5))}
+        records.append([first, {"same"}, items, last])
+    return schema, records
+
+
+@pytest.fixture(scope="module")
+def oracle(base):
+    return Oracle(_sets(rows_of(base, RESOLUTION)), RESOLUTION)
+
+
+@pytest.fixture(scope="module")
+def copies(base):
+    """The same table many times over, the resolution as many times higher: the same law."""
+    schema, records = base
+    return rows_of((schema, records * COPIES), RESOLUTION * COPIES)
+
+
+def _sets(rows):
+    return [frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()]
+
+
+def _grown(rows, way, number, available=None, threads=1):
+    effort, cost = WAYS[way]
+    table = table_of(rows, Effort(rows.resolution, **effort), cost)
+    drafts = drafts_of(table.index.cells, number, base_of(5, way), 0)
+    Growth(table, drafts, available).run(threads, lambda share: None)
+    return drafts
+
+
+def _records(drafts):
+    drawn = drawn_of(drafts)
+    ends = np.cumsum(drawn.sizes)
+    return [frozenset(part.tolist()) for part in np.split(drawn.attribute_ids, ends[:-1])]
+
+
+def _distance(found, expected):
+    """Chi-square and degrees of freedom; what is expected fewer than five times counts together."""
+    assert set(found) <= set(expected)
+    rare = [key for key, mean in expected.items() if mean < 5]
+    pairs = [(found[key], mean) for key, mean in expected.items() if mean >= 5]
+    together = sum(expected[key] for key in rare)
+    if together >= 5:
+        pairs.append((sum(found[key] for key in rare), together))
+    return sum((seen - mean) ** 2 / mean for seen, mean in pairs), len(pairs) - 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_record_grows_out_of_a_row_by_the_law(base, oracle, copies, way):
+    records = _records(_grown(copies, way, copies.number_of_records))
+    statistic, freedom = 0.0, 0
+    for place, seed in enumerate(oracle.rows):
+        chances = oracle.record_distribution(seed)
+        expected = {record: float(chance) * COPIES for record, chance in chances.items()}
+        distance, own = _distance(Counter(records[place :: len(oracle.rows)]), expected)
+        statistic, freedom = statistic + distance, freedom + own
+    assert freedom > 40
+    assert statistic < chi2.isf(FALSE_ALARM, freedom)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("missing", [(), (0, 2), (1, 3, 5)])
+def test_a_record_without_a_seed_grows_out_of_what_is_available_by_the_law(oracle, copies, way, missing):
+    available = np.ones(len(copies.attributes), np.int64)
+    available[list(missing)] = 0
+    number = 10_000
+    found = Counter(_records(_grown(copies, way, number, available)))
+    chances = oracle.record_distribution(frozenset(np.flatnonzero(available).tolist()))
+    statistic, freedom = _distance(found, {record: float(c) * number for record, c in chances.items()})
+    assert freedom > 5
+    assert statistic < chi2.isf(FALSE_ALARM, freedom)
+
+
+@pytest.mark.parametrize("way", ["as it is", "every node opened", "some nodes opened"])
+def test_records_do_not_depend_on_the_number_of_threads(copies, way):
+    drafts = [_grown(copies, way, copies.number_of_records, threads=threads) for threads in (1, 2, 0)]
+    assert _records(drafts[0]) == _records(drafts[1]) == _records(drafts[2])
+
+
+def test_records_of_one_stream_are_the_same_whatever_others_are_drawn(copies):
+    """With all counts taken, a record's draws are its own: the first records of more are those of fewer."""
+    available = np.ones(len(copies.attributes), np.int64)
+    few, many = (_grown(copies, "by all counts", number, available) for number in (500, 1500))
+    assert _records(many)[:500] == _records(few)

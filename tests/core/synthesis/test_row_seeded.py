@@ -1,0 +1,246 @@
+"""Row-seeded synthesis: SDS's vectors, the invariants, the law of whole outputs, reproducibility."""
+
+import itertools
+from collections import Counter
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chi2, chi2_contingency
+
+from tasks.core.errors import ParameterError
+from tasks.core.synthesis.block_kernels import Integers
+from tasks.core.synthesis.row_seeded import synthesize
+from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.shards import Drawn
+from tasks.core.synthesis.suppression import suppressed
+from tests.benchmarks.data import generated_codes
+from tests.oracles.raw_seeded import Oracle
+from tests.oracles.raw_tables import (
+    check_columns,
+    combinations_in,
+    raw_tables,
+    records_of,
+    rows_of,
+    schema_of,
+    single_valued,
+    true_counts,
+)
+
+#: Chance that a right law fails one of these tests.
+FALSE_ALARM = 1e-6
+
+T4 = single_valued(
+    "a1,b1,c1,.,.,d1 a2,b2,c2,.,.,d2 a2,b2,c2,.,.,d2 a1,b1,c1,.,.,d1 a1,b2,c3,.,.,d2 "
+    "a2,b1,c2,.,.,d1 a2,b2,c1,.,.,d2 a1,b1,c2,.,.,d2 a2,b2,c2,.,.,d1 a2,b2,c2,.,.,d2 a3,b3,c1,.,.,d3"
+)
+T1 = single_valued("a1,b1,c1 a1,b2,c1 a2,.,c2 a2,b2,c1 a1,b2,.")
+ITEMS = (
+    schema_of(True, False),
+    [
+        [{"x", "y"}, {"p"}],
+        [{"x"}, {"p"}],
+        [{"x", "y"}, set()],
+        [{"y"}, {"q"}],
+        [set(), {"q"}],
+        [set(), set()],
+    ],
+)
+
+
+def check_invariants(table, rows: Rows, records) -> None:
+    """T12 and sds.md 4.1: rounded 1-counts, every combination in enough raw records, no empty record."""
+    check_columns(rows, records)
+    assert all(records)
+    ones = Counter(attribute for record in records for attribute in record)
+    wanted = rows.counts // rows.resolution * rows.resolution
+    assert [ones[a] for a in range(len(rows.attributes))] == wanted.tolist()
+    true = true_counts(table, rows)
+    assert all(true[each] >= rows.resolution for each in combinations_in(records))
+
+
+def published(rows: Rows, records) -> list[tuple[str, ...]]:
+    """The records as lines of cells in header order."""
+    lines = []
+    for record in records:
+        cells = {rows.attributes[a].header: rows.attributes[a].value for a in record}
+        lines.append(tuple(cells.get(header, "") for header in rows.headers))
+    return lines
+
+
+def check_order(lines) -> None:
+    """Sds.md 4.0: more filled first, equally filled ones as text."""
+    assert lines == sorted(lines, key=lambda line: (-sum(map(bool, line)), line))
+
+
+def same_law(ours, theirs) -> float:
+    """How likely two samples of outcomes differ so much by chance; rare outcomes count together."""
+    a, b = Counter(ours), Counter(theirs)
+    common = [each for each in a | b if a[each] + b[each] >= 10]
+    pairs = [(a[each], b[each]) for each in common]
+    rest = (len(ours) - sum(x for x, _ in pairs), len(theirs) - sum(y for _, y in pairs))
+    if sum(rest) >= 10:
+        pairs.append(rest)
+    if len(pairs) == 1:
+        return 1.0
+    return float(chi2_contingency(np.array(pairs).T, correction=False).pvalue)
+
+
+def statistic(records, counts: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """Number of records, and how many of them hold each of some combinations."""
+    return (len(records), *(sum(set(each) <= set(record) for record in records) for each in counts))
+
+
+@settings(max_examples=300, deadline=None)
+@given(raw_tables(), st.integers(1, 6), st.integers(0, 2**62))
+def test_t12_the_invariants_hold_for_every_table(table, resolution, seed):
+    rows = rows_of(table, resolution)
+    records = records_of(synthesize(rows, seed))
+    check_invariants(table, rows, records)
+    check_order(published(rows, records))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_t4_the_ones_are_the_rounded_singles_and_rare_values_never_appear(seed):
+    rows = rows_of(T4, 2)
+    synthetic = synthesize(rows, seed)
+    ones = np.bincount(synthetic.attribute_ids, minlength=len(rows.attributes))
+    wanted = rows.counts // 2 * 2
+    assert ones.tolist() == wanted.tolist()
+    assert not {a.value for a in synthetic.attributes} & {"a3", "b3", "c3", "d3"}
+    check_invariants(T4, rows, records_of(synthetic))
+
+
+@pytest.mark.parametrize(("table", "resolution"), [(T1, 2), (T1, 1), (T4, 3), (ITEMS, 2)])
+def test_whole_outputs_follow_the_sequential_law(table, resolution):
+    _compare_outputs(table, resolution, 700)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("table", "resolution"), [(T1, 2), (T4, 2), (T4, 3), (ITEMS, 1), (ITEMS, 2)])
+def test_whole_outputs_follow_the_sequential_law_over_many_seeds(table, resolution):
+    _compare_outputs(table, resolution, 8000)
+
+
+def _compare_outputs(table, resolution, seeds):
+    rows = rows_of(table, resolution)
+    oracle, random = (
+        Oracle([frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()], resolution),
+        Random(3),
+    )
+    ours = [tuple(sorted(records_of(synthesize(rows, seed)))) for seed in range(seeds)]
+    theirs = [tuple(oracle.row_seeded(random)) for _ in range(seeds)]
+    assert same_law(ours, theirs) > FALSE_ALARM
+    pairs = [(a, b) for a in range(len(rows.attributes)) for b in range(a)][:12]
+    assert same_law([statistic(r, []) for r in ours], [statistic(r, []) for r in theirs]) > FALSE_ALARM
+    for pair in pairs:
+        counts = [[statistic(r, [pair])[1] for r in side] for side in (ours, theirs)]
+        assert same_law(*counts) > FALSE_ALARM
+
+
+def big_rows(records: int, columns: int, resolution: int) -> Rows:
+    """A table of some size, with empties."""
+    codes = generated_codes(records, columns, seed=3)
+    lines = [[{f"v{code}"} if code else set() for code in line] for line in zip(*codes, strict=True)]
+    return rows_of((schema_of(*[False] * columns), lines), resolution)
+
+
+def test_the_same_seed_gives_the_same_records_on_any_number_of_threads():
+    rows = big_rows(20_000, 6, 10)
+    first, *others = (synthesize(rows, 11, threads=threads) for threads in (1, 2, 0))
+    for other in others:
+        assert np.array_equal(first.attribute_ids, other.attribute_ids)
+        assert np.array_equal(first.offsets, other.offsets)
+    another = synthesize(rows, 12)
+    assert not np.array_equal(first.attribute_ids, another.attribute_ids)
+    ones = np.bincount(first.attribute_ids, minlength=len(rows.attributes))
+    assert np.array_equal(ones, rows.counts // 10 * 10)
+
+
+@pytest.mark.parametrize(
+    ("table", "resolution"),
+    [
+        ((schema_of(), []), 3),
+        ((schema_of(False), []), 3),
+        ((schema_of(False), [[set()]] * 5), 3),
+        ((schema_of(False, True), [[{"x"}, {"y"}]] * 2), 3),
+    ],
+)
+def test_a_table_without_a_common_attribute_gives_no_record(table, resolution):
+    synthetic = synthesize(rows_of(table, resolution), 1)
+    assert synthetic.number_of_records == 0
+
+
+def test_a_column_alone_gives_its_rounded_counts():
+    rows = rows_of(single_valued("x " * 7 + "y " * 5 + "z"), 3)
+    assert records_of(synthesize(rows, 1)) == [(0,)] * 6 + [(1,)] * 3
+
+
+def test_equal_records_come_back_whole():
+    """However many they are: what all rows hold takes no time."""
+    rows = rows_of(single_valued("a,b,c,d,e " * 10), 10)
+    many = Rows(
+        rows.headers, rows.attributes, np.repeat(rows.ids, 30_000, axis=0), rows.slots_of, rows.column_of,
+        np.full(5, 300_000), 7,
+    )  # fmt: skip
+    synthetic = synthesize(many, 1)
+    full = np.count_nonzero(np.diff(synthetic.offsets) == 5)
+    assert full >= 300_000 - 5 * (300_000 % 7)
+    assert np.bincount(synthetic.attribute_ids).tolist() == [300_000 // 7 * 7] * 5
+
+
+def test_more_attributes_than_two_bytes_hold():
+    number = 66_000
+    rows = _one_column(number)
+    synthetic = synthesize(rows, 1)
+    assert np.bincount(synthetic.attribute_ids, minlength=number).tolist() == [1] * number
+
+
+def _one_column(number: int) -> Rows:
+    like = rows_of(single_valued("x"), 1)
+    attributes = like.attributes * number
+    ids = np.arange(number, dtype=np.int32).reshape(-1, 1)
+    return Rows(
+        like.headers, attributes, ids, np.repeat(like.slots_of, number, axis=0), np.zeros(number, np.int32),
+        np.ones(number, np.int64), 1,
+    )  # fmt: skip
+
+
+def test_progress_ends_with_everything_and_never_goes_back():
+    told: list[float] = []
+    synthesize(big_rows(2_000, 4, 5), 1, progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+
+
+def test_threads_below_zero_are_refused():
+    with pytest.raises(ParameterError, match="parallel_jobs"):
+        synthesize(rows_of(T1, 2), 1, threads=-1)
+
+
+def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_empty_records():
+    records = [(0, 1), (0,), (0,), (1, 2)]
+    sizes, ids = (
+        np.array([len(r) for r in records], np.int32),
+        np.array([a for r in records for a in r], np.int32),
+    )
+    excess: Integers = np.array([1, 1, 0])
+    expected: Counter[tuple] = Counter()
+    for order in itertools.permutations(range(4)):
+        left, kept = excess.copy(), [list(record) for record in records]
+        for record in order:
+            for attribute in records[record]:
+                if left[attribute] > 0:
+                    left[attribute] -= 1
+                    kept[record].remove(attribute)
+        expected[tuple(tuple(record) for record in kept if record)] += 1
+    found: Counter[tuple] = Counter()
+    for seed in range(2400):
+        left_over = suppressed(Drawn(sizes, ids), excess, seed)
+        parts = np.split(left_over.attribute_ids, np.cumsum(left_over.sizes)[:-1])
+        found[tuple(tuple(part.tolist()) for part in parts)] += 1
+    assert set(found) == set(expected)
+    distance = sum((found[each] - 100 * mean) ** 2 / (100 * mean) for each, mean in expected.items())
+    assert distance < chi2.isf(FALSE_ALARM, len(expected) - 1)
