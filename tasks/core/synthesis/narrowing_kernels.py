@@ -11,9 +11,9 @@ from tasks.core.synthesis.index_kernels import lowest_in, ones_in
 
 Ids = npt.NDArray[np.int32]
 
-#: The present rows are: all of the block, a bitset, a list.
-WHOLE, BITS, LIST = 0, 1, 2
-#: Where `Room.now` keeps: which of these, how many rows, which of the two bitsets or lists.
+#: The present rows are a bitset or a list.
+BITS, LIST = 0, 1
+#: Where `Room.now` keeps: which of these, how many rows, which of the two bitsets.
 KIND, HELD, OWN = 0, 1, 2
 ONE = np.uint64(1)
 #: One row in so many is left, or so few: a list takes the place of the bitset.
@@ -39,11 +39,34 @@ class Columns(NamedTuple):
     resolution: int
 
 
+class Block(NamedTuple):
+    """Rows that some records are narrowed to, and what is asked of them.
+
+    Attributes:
+        rows: their index.
+        rests: uint64 (columns, words): the rows that hold none of a column's values that enough of the block
+            do. They stand for the empty option of whatever the block is narrowed to.
+        columns: as above.
+    """
+
+    rows: Index
+    rests: npt.NDArray[np.uint64]
+    columns: Columns
+
+
 class Room(NamedTuple):
-    """Room for one record over a block: uint64 (2, words), int32 (2, rows), int64 (A + 1,), int64 (3,)."""
+    """Room for one record over a block.
+
+    Attributes:
+        words: uint64 (2, words): the present rows and what they become.
+        rows: int32, the present rows once they are few; seen: as long, what they hold of a column.
+        tally: int64 (A + 1,), all 0 between draws.
+        now: int64 (3,), see above.
+    """
 
     words: npt.NDArray[np.uint64]
-    lists: Ids
+    rows: Ids
+    seen: Ids
     tally: Integers
     now: Integers
 
@@ -64,13 +87,13 @@ def _set_bits(room: Room, into: int, held: int, rows: int) -> None:
     """Make one of the bitsets, which holds so many rows, the present rows; or spell it as a list."""
     room.now[KIND], room.now[HELD], room.now[OWN] = BITS, held, into
     if held <= SHORT or held * ROWS_A_LIST <= rows:
-        _spell(room.words[into], room.lists[0])
-        room.now[KIND], room.now[OWN] = LIST, 0
+        _spell(room.words[into], room.rows)
+        room.now[KIND] = LIST
 
 
 @njit(cache=True, nogil=True)
-def _whole(room: Room, rows: int) -> None:
-    """Turn all rows of the block into a bitset."""
+def begin_with_all(room: Room, rows: int) -> None:
+    """Begin with all rows of the block, as many as given."""
     room.words[0, :] = ~np.uint64(0)
     if rows & 63:
         room.words[0, -1] = (ONE << np.uint64(rows & 63)) - ONE
@@ -78,16 +101,8 @@ def _whole(room: Room, rows: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _in_both(mine: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64]) -> int:
-    found = np.uint64(0)
-    for word in range(len(mine)):
-        found += ones_in(mine[word] & other[word])
-    return int(np.int64(found))
-
-
-@njit(cache=True, nogil=True)
-def _bits_with(index: Index, room: Room, attribute: int, resolution: int) -> bool:
-    """`rows_with` where the present rows are a bitset."""
+def rows_with(index: Index, room: Room, attribute: int, resolution: int) -> bool:
+    """Keep the rows, a bitset, that hold an attribute; False, and no change, where those are too few."""
     mine, into = room.words[room.now[OWN]], 1 - room.now[OWN]
     dense = index.dense[attribute]
     if dense >= 0:
@@ -102,71 +117,83 @@ def _bits_with(index: Index, room: Room, attribute: int, resolution: int) -> boo
         return True
     used = 0
     for row in index.listed[index.first[attribute] : index.first[attribute + 1]]:
-        room.lists[0, used] = row
+        room.rows[used] = row
         used += int(np.int64((mine[row >> 6] >> np.uint64(row & 63)) & ONE))
     if used < resolution:
         return False
-    room.now[KIND], room.now[HELD], room.now[OWN] = LIST, used, 0
+    room.now[KIND], room.now[HELD] = LIST, used
     return True
 
 
 @njit(cache=True, nogil=True)
-def _list_with(index: Index, columns: Columns, room: Room, column: int, attribute: int) -> bool:
-    """`rows_with` where the present rows are a list."""
-    rows, into = room.lists[room.now[OWN]][: room.now[HELD]], room.lists[1 - room.now[OWN]]
-    used = 0
-    if index.dense[attribute] >= 0:
-        bits = index.bits[index.dense[attribute]]
-        for row in rows:
-            into[used] = row
-            used += int(np.int64((bits[row >> 6] >> np.uint64(row & 63)) & ONE))
-    else:
-        cells, first, end = index.cells, columns.first_slot[column], columns.end_slot[column]
-        for row in rows:
-            into[used] = row
-            holds = False
-            for slot in range(first, end):
-                holds |= cells[row, slot] == attribute
-            used += int(np.int64(holds))
-    if used < columns.resolution:
-        return False
-    room.now[HELD], room.now[OWN] = used, 1 - room.now[OWN]
-    return True
+def fill_rests(block: Block) -> None:
+    """Set the rests of a block."""
+    index, columns, rests = block.rows, block.columns, block.rests
+    rests[:] = ~np.uint64(0)
+    if len(index.cells) & 63:
+        rests[:, -1] = (ONE << np.uint64(len(index.cells) & 63)) - ONE
+    for column in range(len(rests)):
+        rest = rests[column]
+        for attribute in columns.attributes[columns.first[column] : columns.first[column + 1]]:
+            dense = index.dense[attribute]
+            if dense >= 0:
+                bits = index.bits[dense]
+                for word in range(len(rest)):
+                    rest[word] &= ~bits[word]
+            else:
+                for row in index.listed[index.first[attribute] : index.first[attribute + 1]]:
+                    rest[row >> 6] &= ~(ONE << np.uint64(row & 63))
 
 
 @njit(cache=True, nogil=True)
-def rows_with(index: Index, columns: Columns, room: Room, column: int, attribute: int) -> bool:
-    """Keep the rows that hold an attribute of a column; False, and no change, where those are too few."""
-    if room.now[KIND] == LIST:
-        return _list_with(index, columns, room, column, attribute)
-    if room.now[KIND] == WHOLE:
-        _whole(room, len(index.cells))
-    return _bits_with(index, room, attribute, columns.resolution)
+def _up_to(index: Index, mine: npt.NDArray[np.uint64], attribute: int, enough: int) -> int:
+    """How many rows of a bitset hold an attribute; where it is ``enough`` or more, no more are looked for."""
+    found, dense = 0, index.dense[attribute]
+    if dense >= 0:
+        other = index.bits[dense]
+        for word in range(len(mine)):
+            found += int(np.int64(ones_in(mine[word] & other[word])))
+            if found >= enough:
+                break
+        return found
+    for row in index.listed[index.first[attribute] : index.first[attribute + 1]]:
+        found += int(np.int64((mine[row >> 6] >> np.uint64(row & 63)) & ONE))
+        if found >= enough:
+            break
+    return found
 
 
 @njit(cache=True, nogil=True)
-def _bits_without(index: Index, columns: Columns, room: Room, column: int) -> bool:
-    """`rows_without` where the present rows are a bitset."""
+def _add_both(
+    index: Index, mine: npt.NDArray[np.uint64], attribute: int, target: npt.NDArray[np.uint64]
+) -> None:
+    """Add to a bitset the rows of another that hold an attribute."""
+    dense = index.dense[attribute]
+    if dense >= 0:
+        other = index.bits[dense]
+        for word in range(len(mine)):
+            target[word] |= mine[word] & other[word]
+        return
+    for row in index.listed[index.first[attribute] : index.first[attribute + 1]]:
+        target[row >> 6] |= mine[row >> 6] & (ONE << np.uint64(row & 63))
+
+
+@njit(cache=True, nogil=True)
+def rows_without(block: Block, room: Room, column: int) -> bool:
+    """Keep the rows, a bitset, that hold no value of a column that enough of them do; False where too few."""
+    index, columns, rest = block.rows, block.columns, block.rests[column]
     mine, into = room.words[room.now[OWN]], 1 - room.now[OWN]
-    target, left = room.words[into], room.now[HELD]
-    target[:] = mine
+    target, ones = room.words[into], np.uint64(0)
+    for word in range(len(mine)):
+        target[word] = mine[word] & rest[word]
+        ones += ones_in(target[word])
+    left = int(np.int64(ones))
     for attribute in columns.attributes[columns.first[column] : columns.first[column + 1]]:
-        dense = index.dense[attribute]
-        if dense >= 0:
-            other = index.bits[dense]
-            found = _in_both(mine, other)
-            if found >= columns.resolution:
-                left -= found
-                for word in range(len(target)):
-                    target[word] &= ~other[word]
-            continue
-        found, listed = 0, index.listed[index.first[attribute] : index.first[attribute + 1]]
-        for row in listed:
-            found += int(np.int64((mine[row >> 6] >> np.uint64(row & 63)) & ONE))
-        if found >= columns.resolution:
-            left -= found
-            for row in listed:
-                target[row >> 6] &= ~(ONE << np.uint64(row & 63))
+        if index.held[attribute] >= columns.resolution:
+            found = _up_to(index, mine, attribute, columns.resolution)
+            if 0 < found < columns.resolution:
+                left += found
+                _add_both(index, mine, attribute, target)
     if left < columns.resolution:
         return False
     _set_bits(room, into, left, len(index.cells))
@@ -174,47 +201,8 @@ def _bits_without(index: Index, columns: Columns, room: Room, column: int) -> bo
 
 
 @njit(cache=True, nogil=True)
-def _list_without(index: Index, columns: Columns, room: Room, column: int) -> bool:
-    """`rows_without` where the present rows are a list."""
-    rows, into = room.lists[room.now[OWN]][: room.now[HELD]], room.lists[1 - room.now[OWN]]
-    cells, first, end = index.cells, columns.first_slot[column], columns.end_slot[column]
-    tally, absent, item, enough = room.tally, len(index.held) - 1, columns.item[column], columns.resolution
-    for row in rows:
-        for slot in range(first, end):
-            tally[cells[row, slot]] += 1
-    tally[absent] = 0
-    used = 0
-    for row in rows:
-        into[used] = row
-        stays = True
-        for slot in range(first, end):
-            value = cells[row, slot]
-            stays &= tally[value] < enough or (item >= 0 and value != item)
-        used += int(np.int64(stays))
-    for row in rows:
-        for slot in range(first, end):
-            tally[cells[row, slot]] = 0
-    if used < columns.resolution:
-        return False
-    room.now[HELD], room.now[OWN] = used, 1 - room.now[OWN]
-    return True
-
-
-@njit(cache=True, nogil=True)
-def rows_without(index: Index, columns: Columns, room: Room, column: int) -> bool:
-    """Keep the rows that hold no value of a column that enough of them do; False where those are too few."""
-    if room.now[KIND] == LIST:
-        return _list_without(index, columns, room, column)
-    if room.now[KIND] == WHOLE:
-        _whole(room, len(index.cells))
-    return _bits_without(index, columns, room, column)
-
-
-@njit(cache=True, nogil=True)
 def row_at(room: Room, place: int) -> int:
-    """The present row, a bitset or list, in some place."""
-    if room.now[KIND] == LIST:
-        return int(np.int64(room.lists[room.now[OWN], place]))
+    """The present row, of a bitset, in some place."""
     bits, word = room.words[room.now[OWN]], 0
     while int(np.int64(ones_in(bits[word]))) <= place:
         place -= int(np.int64(ones_in(bits[word])))
@@ -227,9 +215,48 @@ def row_at(room: Room, place: int) -> int:
 
 @njit(cache=True, nogil=True)
 def present_rows(room: Room) -> Ids:
-    """The present rows, a bitset or list, ascending."""
+    """The present rows, ascending."""
     if room.now[KIND] == LIST:
-        return room.lists[room.now[OWN], : room.now[HELD]].copy()
+        return room.rows[: room.now[HELD]].copy()
     into = np.empty(room.now[HELD], np.int32)
     _spell(room.words[room.now[OWN]], into)
     return into
+
+
+@njit(cache=True, nogil=True)
+def look_at(block: Block, room: Room, column: int) -> None:
+    """Fill ``seen`` with what each present row, of a list, holds of a column, and count it in ``tally``."""
+    cells, seen, rows, absent = block.rows.cells, room.seen, room.rows, len(room.tally) - 1
+    first, end, item = (
+        block.columns.first_slot[column],
+        block.columns.end_slot[column],
+        block.columns.item[column],
+    )
+    for place in range(room.now[HELD]):
+        if item < 0:
+            value = np.int64(cells[rows[place], first])
+        else:
+            value = np.int64(absent)
+            for slot in range(first, end):
+                if cells[rows[place], slot] == item:
+                    value = np.int64(item)
+        seen[place] = value
+        room.tally[value] += 1
+    room.tally[absent] = 0
+
+
+@njit(cache=True, nogil=True)
+def keep_seen(room: Room, value: int, own: int, enough: int) -> int:
+    """Keep the present rows, of a list, that hold a value, or (below 0) what fewer of them do than enough.
+
+    Returns the new place of the row in place ``own``, which is kept.
+    """
+    rows, seen, tally, kept, place_of_own = room.rows, room.seen, room.tally, 0, 0
+    for place in range(room.now[HELD]):
+        if place == own:
+            place_of_own = kept
+        stays = seen[place] == value if value >= 0 else tally[seen[place]] < enough
+        rows[kept] = rows[place]
+        kept += int(np.int64(stays))
+    room.now[HELD] = kept
+    return place_of_own

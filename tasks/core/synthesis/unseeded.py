@@ -19,9 +19,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import Index, Integers
+from tasks.core.synthesis.block_kernels import Cells, Index, Integers
 from tasks.core.synthesis.blocks import cells_of, held_by, indexed
-from tasks.core.synthesis.narrowing_kernels import ROWS_A_LIST, SHORT, Columns, Ids, Room, present_rows
+from tasks.core.synthesis.growth import Progress, check_threads
+from tasks.core.synthesis.narrowing_kernels import (
+    ROWS_A_LIST,
+    SHORT,
+    Block,
+    Columns,
+    Ids,
+    Room,
+    fill_rests,
+    present_rows,
+)
 from tasks.core.synthesis.record_stream_kernels import base_of, begin
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
@@ -37,14 +47,13 @@ from tasks.core.synthesis.unseeded_kernels import (
     step_together,
 )
 
-Progress = Callable[[float], None]
 Job = Callable[[], None]
 
 #: Nanoseconds, about: to finish a record for each row of its block; to open a block of its own, for each
 #: cell, and at all. They decide how records are drawn, never which.
-_FINISH_A_ROW = 0.15
+_FINISH_A_ROW = 0.05
 _OPEN_A_CELL = 3.0
-_OPEN = 150_000.0
+_OPEN = 400_000.0
 _RECORDS_A_CALL = 2048
 #: The orders of so many columns, over all records, are kept at once.
 _ORDERS_AT_ONCE = 1 << 25
@@ -62,25 +71,29 @@ def synthesize(
     Args:
         rows: of the raw records.
         seed: any integer; as sensitive as the rows.
-        threads: 0 is all cores.
+        threads: at least 0; 0 is all cores.
         progress: told the share that is done, 0 to 1; the last time 1.
+
+    Raises:
+        ParameterError: threads below 0.
     """
+    check_threads(threads)
     report = progress or (lambda share: None)
     number = rows.number_of_records // rows.resolution * rows.resolution
     columns = columns_of(rows)
     parts = []
     if number and len(columns.item):
         cells = cells_of(rows)
-        index = indexed(cells, held_by(cells, len(rows.attributes)), rows.resolution)
+        block = block_of(cells, held_by(cells, len(rows.attributes)), columns)
         step = max(_ORDERS_AT_ONCE // len(columns.item), 1)
         base = base_of(seed, "unseeded")
         for first in range(0, number, step):
-            drafts = _drafts(index, columns, min(step, number - first), base, first)
+            drafts = _drafts(block, min(step, number - first), base, first)
 
             def tell(share: float, first: int = first, size: int = len(drafts.steps)) -> None:
                 report((first + share * size) / number)
 
-            Batch(index, columns, drafts).run(threads, tell)
+            Batch(block, drafts).run(threads, tell)
             parts.append(_drawn(drafts))
     report(1.0)
     sizes = np.concatenate([np.empty(0, np.int32), *(part.sizes for part in parts)])
@@ -104,19 +117,27 @@ def columns_of(rows: Rows) -> Columns:
     )
 
 
-def _drafts(index: Index, columns: Columns, number: int, base: int, first: int) -> Drafts:
+def block_of(cells: Cells, held: Integers, columns: Columns) -> Block:
+    """Rows with their index; ``held`` as `held_by` counts."""
+    index = indexed(cells, held, columns.resolution)
+    block = Block(index, np.empty((len(columns.item), index.bits.shape[1]), np.uint64), columns)
+    fill_rests(block)
+    return block
+
+
+def _drafts(block: Block, number: int, base: int, first: int) -> Drafts:
     """Records ``first``, ``first + 1``, ..., each at its beginning."""
-    width = len(columns.item)
+    width, cells = len(block.columns.item), block.rows.cells
     drafts = Drafts(
         orders=np.empty((number, width), np.uint16 if width < 1 << 16 else np.uint32),
         steps=np.empty(number, np.int32),
         follows=np.empty(number, np.int32),
-        values=np.empty((number, index.cells.shape[1]), index.cells.dtype),
+        values=np.empty((number, cells.shape[1]), cells.dtype),
         sizes=np.empty(number, np.int32),
         states=np.empty(number, np.uint64),
     )
     begin(drafts.states, np.uint64(base), first)
-    begin_drafts(drafts, len(index.cells))
+    begin_drafts(drafts, len(cells))
     return drafts
 
 
@@ -131,7 +152,8 @@ def _room(index: Index) -> Room:
     longest = max(int(np.diff(index.first).max(initial=0)), SHORT, rows // ROWS_A_LIST) + 1
     return Room(
         words=np.empty((2, (rows + 63) // 64), np.uint64),
-        lists=np.empty((2, longest), np.int32),
+        rows=np.empty(longest, np.int32),
+        seen=np.empty(longest, np.int32),
         tally=np.zeros(len(index.held), np.int64),
         now=np.zeros(3, np.int64),
     )
@@ -142,15 +164,13 @@ class Batch:
     """Records while they are drawn, those together that were narrowed to the same rows.
 
     Attributes:
-        index: of all rows.
-        columns: what is drawn.
+        block: all rows.
         drafts: the records.
         stopped: set to end soon, with the records unfinished.
         done: how many records are finished.
     """
 
-    index: Index
-    columns: Columns
+    block: Block
     drafts: Drafts
     stopped: bool = False
     done: int = 0
@@ -158,7 +178,7 @@ class Batch:
     def run(self, threads: int, report: Progress) -> None:
         """Draw all records, on so many threads (0: on all cores)."""
         numbers = np.arange(len(self.drafts.steps), dtype=np.int32)
-        jobs = list(self._jobs(self.index, numbers))
+        jobs = list(self._jobs(self.block, numbers))
         if threads == 1:
             for job in jobs:
                 job()
@@ -179,12 +199,12 @@ class Batch:
             finally:
                 self.stopped = True
 
-    def _jobs(self, index: Index, numbers: Ids) -> Iterator[Job]:
+    def _jobs(self, block: Block, numbers: Ids) -> Iterator[Job]:
         """Draw the records of a block until it is narrowed; then what is left to do, largest first."""
         keys = np.empty(len(numbers), np.int32)
-        rows = len(index.cells)
-        rest = rest_by_column(index.held, rows, self.columns)
-        step_together(index, self.columns, rest, self.drafts, numbers, keys)
+        index = block.rows
+        rest = rest_by_column(index.held, len(index.cells), block.columns)
+        step_together(block, rest, self.drafts, numbers, keys)
         order = np.argsort(keys, kind="stable")
         keys, numbers = keys[order], numbers[order]
         found, starts, records = np.unique(keys, return_index=True, return_counts=True)
@@ -192,13 +212,13 @@ class Batch:
         opened = (found >= 0) & self._worth_opening(index, left, records)
         for place in np.flatnonzero(opened)[np.argsort(-records[opened], kind="stable")]:
             own = numbers[starts[place] : starts[place] + records[place]]
-            yield self._opening(index, int(found[place]), own)
+            yield self._opening(block, int(found[place]), own)
         alone = np.repeat((found >= 0) & ~opened, records)
         self.done += int(records[found < 0].sum())
         keys, numbers = keys[alone], numbers[alone]
         for first in range(0, len(numbers), _RECORDS_A_CALL):
             yield self._finishing(
-                index, numbers[first : first + _RECORDS_A_CALL], keys[first : first + _RECORDS_A_CALL]
+                block, numbers[first : first + _RECORDS_A_CALL], keys[first : first + _RECORDS_A_CALL]
             )
 
     def _worth_opening(self, index: Index, left: Integers, records: Integers) -> np.ndarray:
@@ -207,28 +227,28 @@ class Batch:
         worth: np.ndarray = records * _FINISH_A_ROW * (rows - left) > left * slots * _OPEN_A_CELL + _OPEN
         return worth
 
-    def _opening(self, index: Index, key: int, numbers: Ids) -> Job:
+    def _opening(self, block: Block, key: int, numbers: Ids) -> Job:
         def run() -> None:
             if self.stopped:
                 return
-            room = _room(index)
+            index, room = block.rows, _room(block.rows)
             column = int(self.drafts.orders[numbers[0], self.drafts.steps[numbers[0]] - 1])
-            narrow_to(index, self.columns, room, column, key)
+            narrow_to(block, room, column, key)
             rows = present_rows(room)
             cells = np.empty((len(rows), index.cells.shape[1]), index.cells.dtype)
             held = np.zeros(len(index.held), np.int64)
             gathered_cells(index.cells, rows, cells, held)
             follow_into(rows, self.drafts, numbers)
-            for job in self._jobs(indexed(cells, held, self.columns.resolution), numbers):
+            for job in self._jobs(block_of(cells, held, block.columns), numbers):
                 job()
 
         return run
 
-    def _finishing(self, index: Index, numbers: Ids, keys: Ids) -> Job:
+    def _finishing(self, block: Block, numbers: Ids, keys: Ids) -> Job:
         def run() -> None:
             if self.stopped:
                 return
-            finish(index, self.columns, self.drafts, _room(index), numbers, keys)
+            finish(block, self.drafts, _room(block.rows), numbers, keys)
             self.done += len(numbers)
 
         return run

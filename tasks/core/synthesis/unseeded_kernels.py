@@ -12,15 +12,18 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from tasks.core.synthesis.block_kernels import Cells, Index, Integers
+from tasks.core.synthesis.block_kernels import Cells, Integers
 from tasks.core.synthesis.narrowing_kernels import (
+    BITS,
     HELD,
     KIND,
-    OWN,
-    WHOLE,
+    Block,
     Columns,
     Ids,
     Room,
+    begin_with_all,
+    keep_seen,
+    look_at,
     row_at,
     rows_with,
     rows_without,
@@ -97,14 +100,13 @@ def rest_by_column(held: Integers, rows: int, columns: Columns) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def step_together(
-    index: Index, columns: Columns, rest: Integers, drafts: Drafts, numbers: Ids, keys: Ids
-) -> None:
+def step_together(block: Block, rest: Integers, drafts: Drafts, numbers: Ids, keys: Ids) -> None:
     """Draw the numbered records' columns until the rows of the block are narrowed.
 
     ``keys``, aligned with the numbers, becomes what by: an attribute, the number of attributes plus the
     column that is left empty, or `FINISHED`.
     """
+    index, columns = block.rows, block.columns
     rows, absent = len(index.cells), len(index.held) - 1
     for place in range(len(numbers)):
         record = numbers[place]
@@ -124,32 +126,59 @@ def step_together(
 
 
 @njit(cache=True, nogil=True)
-def narrow_to(index: Index, columns: Columns, room: Room, column: int, key: int) -> None:
+def narrow_to(block: Block, room: Room, column: int, key: int) -> None:
     """Begin with those rows of the block that a key of `step_together` says."""
-    room.now[KIND], room.now[HELD], room.now[OWN] = WHOLE, len(index.cells), 0
-    if key < len(index.held) - 1:
-        rows_with(index, columns, room, column, key)
+    begin_with_all(room, len(block.rows.cells))
+    if key < len(block.rows.held) - 1:
+        rows_with(block.rows, room, key, block.columns.resolution)
     else:
-        rows_without(index, columns, room, column)
+        rows_without(block, room, column)
 
 
 @njit(cache=True, nogil=True)
-def finish(index: Index, columns: Columns, drafts: Drafts, room: Room, numbers: Ids, keys: Ids) -> None:
+def _finish_by_list(block: Block, drafts: Drafts, room: Room, record: int, step: int) -> None:
+    """Draw the columns of a record from a step on; the present rows are a list."""
+    enough, states = block.columns.resolution, drafts.states
+    own = int(np.searchsorted(room.rows[: room.now[HELD]], drafts.follows[record]))
+    for column in drafts.orders[record, step:]:
+        look_at(block, room, column)
+        held, value = room.now[HELD], room.seen[own]
+        if room.tally[value] >= enough:
+            keep(drafts, record, value)
+            if room.tally[value] < held:
+                own = keep_seen(room, value, own, enough)
+        else:
+            left = 0
+            for seen in room.seen[:held]:
+                left += int(np.int64(room.tally[seen] < enough))
+            if left < enough:
+                own = int(below(states, record, held))
+            elif left < held:
+                own = keep_seen(room, -1, own, enough)
+        for seen in room.seen[:held]:
+            room.tally[seen] = 0
+
+
+@njit(cache=True, nogil=True)
+def finish(block: Block, drafts: Drafts, room: Room, numbers: Ids, keys: Ids) -> None:
     """Draw what is left of the numbered records, beginning from what their keys narrow the block to."""
-    absent = len(index.held) - 1
+    rows, columns = block.rows, block.columns
+    absent, width = len(rows.held) - 1, drafts.orders.shape[1]
     for place in range(len(numbers)):
         record = numbers[place]
-        last = int(np.int64(drafts.orders[record, drafts.steps[record] - 1]))
-        narrow_to(index, columns, room, last, keys[place])
-        row = int(np.int64(drafts.follows[record]))
-        for step in range(drafts.steps[record], drafts.orders.shape[1]):
+        step = int(np.int64(drafts.steps[record]))
+        narrow_to(block, room, int(np.int64(drafts.orders[record, step - 1])), keys[place])
+        while step < width and room.now[KIND] == BITS:
             column = int(np.int64(drafts.orders[record, step]))
-            value = cell(index.cells, columns, row, column, absent)
-            if value != absent and rows_with(index, columns, room, column, value):
+            value = cell(rows.cells, columns, drafts.follows[record], column, absent)
+            if value != absent and rows_with(rows, room, value, columns.resolution):
                 keep(drafts, record, value)
-            elif not rows_without(index, columns, room, column):
-                row = int(row_at(room, int(below(drafts.states, record, room.now[HELD]))))
-        drafts.steps[record] = drafts.orders.shape[1]
+            elif not rows_without(block, room, column):
+                drafts.follows[record] = row_at(room, int(below(drafts.states, record, room.now[HELD])))
+            step += 1
+        if step < width:
+            _finish_by_list(block, drafts, room, record, step)
+        drafts.steps[record] = width
 
 
 @njit(cache=True, nogil=True)

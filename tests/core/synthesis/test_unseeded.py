@@ -8,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
+from tasks.core.errors import ParameterError
+from tasks.core.synthesis import unseeded
 from tasks.core.synthesis.unseeded import synthesize
 from tests.oracles.raw_tables import (
     check_columns,
@@ -103,6 +105,24 @@ def test_many_records_are_the_same_on_any_number_of_threads():
         assert np.array_equal(one.offsets, other.offsets)
         assert np.array_equal(one.attribute_ids, other.attribute_ids)
     assert records_of(synthesize(rows, 6)) != records_of(one)
+
+
+@pytest.mark.parametrize("table", [RARE, ITEMS], ids=["rare", "items"])
+def test_which_blocks_are_opened_has_no_say(monkeypatch, table):
+    """All that can be, some, none: the same rows are present in the same order."""
+    rows = rows_of(_repeated(table, 60), 40)
+    outcomes = []
+    for finish_a_row, opening in ((1e9, 0.0), (1.0, 1000.0), (0.0, 0.0)):
+        monkeypatch.setattr(unseeded, "_FINISH_A_ROW", finish_a_row)
+        monkeypatch.setattr(unseeded, "_OPEN", opening)
+        outcomes.append(records_of(synthesize(rows, 7)))
+    assert len(set(outcomes[0])) > 2
+    assert outcomes == [outcomes[0]] * 3
+
+
+def test_threads_below_zero_are_refused():
+    with pytest.raises(ParameterError, match="parallel_jobs"):
+        synthesize(rows_of(T1, 2), 1, threads=-1)
 
 
 def test_the_exact_number_of_records_is_not_told():
