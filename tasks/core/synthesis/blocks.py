@@ -18,7 +18,7 @@ def cells_of(rows: Rows) -> Cells:
     """The rows as a block: the narrowest of two types that holds an attribute, their number where empty."""
     absent = len(rows.attributes)
     narrow = absent <= np.iinfo(np.uint16).max
-    cells = rows.ids.astype(np.uint16 if narrow else np.uint32)
+    cells: Cells = rows.ids.astype(np.uint16 if narrow else np.uint32)
     cells[rows.ids < 0] = absent
     return cells
 

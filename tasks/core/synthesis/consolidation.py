@@ -1,4 +1,4 @@
-"""Consolidation: what is still to be used in, records without seeds that use exactly that out (sds.md 4.1, 4.3).
+"""Consolidation: what is still to be used in, records that use exactly that out (sds.md 4.1, 4.3).
 
 The law is the sequential one: a record is drawn from the attributes that are available when it begins, and
 uses up one of each that it holds. Which are available matters, not how many times, and a record holds no

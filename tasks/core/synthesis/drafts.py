@@ -1,18 +1,18 @@
-"""Room for records while they are drawn, and what comes of it: sizes and attributes, one record after the other."""
+"""Room for records while they are drawn, and what comes of it."""
 
 import numpy as np
 import numpy.typing as npt
 
 from tasks.core.synthesis.block_kernels import Cells, Index, Integers
 from tasks.core.synthesis.pass_kernels import Drafts, begin_streams
-from tasks.core.synthesis.record_kernels import CANDIDATES, Drawing, Effort, Work
+from tasks.core.synthesis.present_row_kernels import CANDIDATES, Drawing, Effort, Work
 from tasks.core.synthesis.shards import Drawn
 
 NOTHING = Drawn(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def drafts_of(like: Cells, number: int, base: int, first: int) -> Drafts:
-    """Empty records with the streams ``first``, ``first + 1``, ... of a stage; ``like`` tells type and slots."""
+    """Empty records, of the type and slots of ``like``, with the streams from ``first`` on of a stage."""
     drafts = Drafts(
         np.empty((number, like.shape[1]), like.dtype), np.empty(number, np.int32), np.empty(number, np.uint64)
     )

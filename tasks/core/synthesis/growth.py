@@ -20,7 +20,7 @@ from tasks.core.synthesis.block_kernels import Cells, Index, Integers
 from tasks.core.synthesis.blocks import cells_of, held_by, indexed
 from tasks.core.synthesis.drafts import drawing_over
 from tasks.core.synthesis.pass_kernels import Drafts, Ids, finish_seeded, finish_unseeded
-from tasks.core.synthesis.record_kernels import Effort
+from tasks.core.synthesis.present_row_kernels import Effort
 from tasks.core.synthesis.rows import Rows
 from tasks.core.synthesis.tree_kernels import grouped, join_seeded, join_unseeded, split
 
@@ -147,10 +147,11 @@ class Growth:
         for group in sorted(groups, key=lambda each: -int(records[each].sum())):
             yield self._opening(node, group, [order[starts[a] : starts[a + 1]] for a in group])
         alone = order[np.repeat(~opened, records)]
-        if len(alone):
-            index = index or self._indexed(node)
+        if len(alone) == 0:
+            return
+        inverted = index or self._indexed(node)
         for first in range(0, len(alone), _RECORDS_A_CALL):
-            yield self._finishing(index, alone[first : first + _RECORDS_A_CALL])
+            yield self._finishing(inverted, alone[first : first + _RECORDS_A_CALL])
 
     def _join(self, node: Node) -> Ids:
         """Give the records of a node their next attribute; -1 for those that are finished."""
@@ -198,7 +199,8 @@ class Growth:
             place_of = np.full(len(node.held), -1, np.int64)
             place_of[attributes] = starts[:-1]
             into = np.empty((int(starts[-1]), node.cells.shape[1]), node.cells.dtype)
-            split(node.cells, *self._table.slots_of[attributes[0]].tolist(), place_of, into)
+            first_slot, end_slot = self._table.slots_of[attributes[0]].tolist()
+            split(node.cells, first_slot, end_slot, place_of, into)
             for start, end, of in zip(starts, starts[1:], numbers, strict=False):
                 cells = into[start:end]
                 for job in self._jobs(Node(cells, held_by(cells, len(node.held) - 1), of)):

@@ -18,7 +18,7 @@ from tasks.core.synthesis.blocks import cells_of, indexed
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
 from tasks.core.synthesis.index import Index, build_index
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
-from tasks.core.synthesis.record_kernels import Effort
+from tasks.core.synthesis.present_row_kernels import Effort
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.rows import Rows
 from tasks.core.synthesis.shards import Drawn

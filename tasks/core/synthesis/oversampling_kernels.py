@@ -13,8 +13,8 @@ from numba import njit
 from tasks.core.synthesis import index_kernels
 from tasks.core.synthesis.block_kernels import Integers
 from tasks.core.synthesis.index_kernels import MISSING, join
-from tasks.core.synthesis.pass_kernels import Drafts, _keep, _use_up, _want_again
-from tasks.core.synthesis.record_kernels import (
+from tasks.core.synthesis.pass_kernels import Drafts, keep, use_up, want_again
+from tasks.core.synthesis.present_row_kernels import (
     CANDIDATES,
     DROPPED,
     KIND,
@@ -22,11 +22,9 @@ from tasks.core.synthesis.record_kernels import (
     OWN,
     SIZE,
     Drawing,
-    _met,
-    _narrowed,
-    _weighed,
-    begin_record,
+    narrowed,
 )
+from tasks.core.synthesis.record_kernels import begin_record, met, weighed
 
 
 class Limits(NamedTuple):
@@ -110,14 +108,14 @@ def _draw_limited(drawing: Drawing, drafts: Drafts, record: int, limits: Limits,
     while tries and work.now[DROPPED] < work.now[CANDIDATES]:
         attribute = NONE
         if scarce < effort.refusals:
-            attribute = _met(drawing, drafts.states, record)
+            attribute = met(drawing, drafts.states, record)
         if attribute == NONE:
-            attribute = _weighed(drawing, drafts.states, record)
+            attribute = weighed(drawing, drafts.states, record)
         if attribute == NONE:
             break
         for place in range(KIND, OWN + 1):
             before[place] = work.now[place]
-        if not _narrowed(drawing, attribute):
+        if not narrowed(drawing, attribute):
             # Its weight is 0: it was not drawn by the law, and no try is used up.
             _drop(drawing, attribute)
             scarce += 1
@@ -148,7 +146,7 @@ def draw_limited(
             return record
         begin_record(drawing, drafts.records[record], 0)
         _draw_limited(drawing, drafts, record, limits, room)
-        _keep(drawing, drafts, record)
-        _want_again(drawing)
-        _use_up(drawing, available)
+        keep(drawing, drafts, record)
+        want_again(drawing)
+        use_up(drawing, available)
     return len(drafts.sizes)

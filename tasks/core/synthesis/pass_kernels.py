@@ -12,16 +12,15 @@ from numba import njit
 
 from tasks.core.synthesis.block_kernels import Cells, Integers
 from tasks.core.synthesis.borrowing_kernels import borrowed
-from tasks.core.synthesis.record_kernels import (
+from tasks.core.synthesis.present_row_kernels import (
     CANDIDATES,
     DROPPED,
     ENDED,
     SIZE,
     Drawing,
-    begin_record,
     borrowed_drawing,
-    finish_record,
 )
+from tasks.core.synthesis.record_kernels import begin_record, finish_record
 from tasks.core.synthesis.record_stream_kernels import States, begin, below
 
 Ids = npt.NDArray[np.int32]
@@ -42,7 +41,8 @@ class Drafts(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def _keep(drawing: Drawing, drafts: Drafts, record: int) -> None:
+def keep(drawing: Drawing, drafts: Drafts, record: int) -> None:
+    """Copy the record that was drawn to its place."""
     size = drawing.work.now[SIZE]
     drafts.sizes[record] = size
     for place in range(size):
@@ -54,7 +54,7 @@ def _want_row(drawing: Drawing, row: Cells) -> None:
     """Want what a row of the table holds, if enough rows of the block do."""
     work, number = drawing.work, 0
     for attribute in row:
-        if drawing.index.held[attribute] >= drawing.effort.resolution:
+        if drawing.inverted.held[attribute] >= drawing.effort.resolution:
             work.wanted[attribute] = True
             work.candidates[number] = attribute
             number += 1
@@ -73,13 +73,14 @@ def finish_seeded(drawing: Drawing, seeds: Cells, drafts: Drafts, numbers: Ids) 
         _want_row(drawing, seeds[record])
         begin_record(drawing, drafts.records[record], drafts.sizes[record])
         finish_record(drawing, states, record)
-        _keep(drawing, drafts, record)
+        keep(drawing, drafts, record)
         for attribute in work.candidates[: work.now[CANDIDATES]]:
             work.wanted[attribute] = False
 
 
 @njit(cache=True, nogil=True)
-def _want_again(drawing: Drawing) -> None:
+def want_again(drawing: Drawing) -> None:
+    """Want all that was dropped for this record."""
     work = drawing.work
     for attribute in work.dropped[: work.now[DROPPED]]:
         work.wanted[attribute] = True
@@ -92,8 +93,8 @@ def finish_unseeded(drawing: Drawing, drafts: Drafts, numbers: Ids) -> None:
     for record in numbers:
         begin_record(drawing, drafts.records[record], drafts.sizes[record])
         finish_record(drawing, states, record)
-        _keep(drawing, drafts, record)
-        _want_again(drawing)
+        keep(drawing, drafts, record)
+        want_again(drawing)
 
 
 @njit(cache=True, nogil=True)
@@ -110,14 +111,14 @@ def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
             return record
         begin_record(drawing, drafts.records[record], 0)
         finish_record(drawing, states, record)
-        _keep(drawing, drafts, record)
-        _want_again(drawing)
-        _use_up(drawing, available)
+        keep(drawing, drafts, record)
+        want_again(drawing)
+        use_up(drawing, available)
     return len(drafts.sizes)
 
 
 @njit(cache=True, nogil=True)
-def _use_up(drawing: Drawing, available: Integers) -> None:
+def use_up(drawing: Drawing, available: Integers) -> None:
     """Take a record off what is available."""
     work = drawing.work
     for attribute in work.record[: work.now[SIZE]]:

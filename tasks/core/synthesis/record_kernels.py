@@ -7,229 +7,31 @@ drawn, which leaves the law of the others as it is. Only where few rows are left
 in many tries, are all counts taken.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 from numba import njit
 
-from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Cells, Index, Integers
-from tasks.core.synthesis.borrowing_kernels import borrowed
-from tasks.core.synthesis.index_kernels import lowest_in, ones_in
+from tasks.core.synthesis.block_kernels import Cells, Index
+from tasks.core.synthesis.index_kernels import ones_in
+from tasks.core.synthesis.present_row_kernels import (
+    BITS,
+    CANDIDATES,
+    DROPPED,
+    ENDED,
+    HELD,
+    KIND,
+    LIST,
+    NONE,
+    ONE,
+    OWN,
+    SHARED,
+    SIZE,
+    WHOLE,
+    Drawing,
+    Work,
+    bits_of,
+    narrowed,
+)
 from tasks.core.synthesis.record_stream_kernels import States, below
-
-Ids = npt.NDArray[np.int32]
-
-#: The rows that hold what was chosen are: all of the block, a bitset, a list.
-WHOLE, BITS, LIST = 0, 1, 2
-#: Where `Work.now` keeps: which of these, how many rows, which bitset of the index (-1: one of our own),
-#: which of our own bitsets or lists; how many candidates are listed, how many attributes
-#: were dropped; the record's size; how many candidates were used up.
-KIND, HELD, SHARED, OWN, CANDIDATES, DROPPED, SIZE, ENDED = 0, 1, 2, 3, 4, 5, 6, 7
-NONE = -1
-ONE = np.uint64(1)
-
-
-class Effort(NamedTuple):
-    """When to go over from one way to another; the law of the records is the same for all values.
-
-    Attributes:
-        resolution: the fewest rows that a drawn combination stands in.
-        short: of so few rows all counts are taken.
-        looks: at most so many looks at random rows before all counts are taken.
-        refusals: attributes of too few rows that are drawn before all counts are taken.
-        rows_a_list: one row in so many is left: a list of them takes the place of the bitset.
-        rows_a_bit: as in `blocks.indexed`, for blocks that are made on the way.
-    """
-
-    resolution: int
-    short: int = 48
-    looks: int = 512
-    refusals: int = 4
-    rows_a_list: int = 64
-    rows_a_bit: int = ROWS_A_BIT
-
-
-class Work(NamedTuple):
-    """Room for one record over an index.
-
-    Attributes:
-        wanted: bool (attributes + 1,): what may join; never the empty cell.
-        candidates: int32 (attributes + 1,): all that is wanted or dropped, no attribute twice; and some
-            that were used up.
-        words: uint64 (2, words). lists: int32 (2, rows).
-        weights: int64 (attributes + 1,), all 0 between draws.
-        met: int32 (attributes + 1,): attributes that have a weight.
-        dropped: int32 (attributes + 1,): what is no longer wanted for this record.
-        record: int32 (slots,): what was chosen.
-        now: int64 (8,), see above.
-    """
-
-    wanted: npt.NDArray[np.bool_]
-    candidates: Ids
-    words: npt.NDArray[np.uint64]
-    lists: Ids
-    weights: Integers
-    met: Ids
-    dropped: Ids
-    record: Ids
-    now: Integers
-
-
-class Drawing(NamedTuple):
-    """Where records come from, room for one, and how it is drawn."""
-
-    index: Index
-    work: Work
-    effort: Effort
-
-
-@njit(cache=True, nogil=True)
-def borrowed_drawing(drawing: Drawing) -> Drawing:
-    """The same, all its arrays borrowed."""
-    index, work = drawing.index, drawing.work
-    return Drawing(
-        Index(
-            borrowed(index.cells),
-            borrowed(index.held),
-            borrowed(index.dense),
-            borrowed(index.bits),
-            borrowed(index.first),
-            borrowed(index.listed),
-        ),
-        Work(
-            borrowed(work.wanted),
-            borrowed(work.candidates),
-            borrowed(work.words),
-            borrowed(work.lists),
-            borrowed(work.weights),
-            borrowed(work.met),
-            borrowed(work.dropped),
-            borrowed(work.record),
-            borrowed(work.now),
-        ),
-        drawing.effort,
-    )
-
-
-@njit(cache=True, nogil=True)
-def _bits_of(index: Index, work: Work) -> npt.NDArray[np.uint64]:
-    if work.now[SHARED] >= 0:
-        return index.bits[work.now[SHARED]]
-    return work.words[work.now[OWN]]
-
-
-@njit(cache=True, nogil=True)
-def _both(mine: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64], into: npt.NDArray[np.uint64]) -> int:
-    found = np.uint64(0)
-    for word in range(len(mine)):
-        into[word] = mine[word] & other[word]
-        found += ones_in(into[word])
-    return int(found)
-
-
-@njit(cache=True, nogil=True)
-def _spelt(bits: npt.NDArray[np.uint64], into: Ids) -> None:
-    """The rows of a bitset as a list; ``into`` has room for two more.
-
-    There is about one bit a word, so the first two are written without asking whether they are there.
-    """
-    used = 0
-    for word in range(len(bits)):
-        left = bits[word]
-        for _ in range(2):
-            lowest = left & (~left + ONE)
-            into[used] = (word << 6) + np.int64(ones_in(lowest - ONE))
-            used += left != 0
-            left ^= lowest
-        while left:
-            into[used] = (word << 6) + np.int64(lowest_in(left))
-            used += 1
-            left &= left - ONE
-
-
-@njit(cache=True, nogil=True)
-def _with_bit(rows: Ids, bits: npt.NDArray[np.uint64], into: Ids) -> int:
-    """Those of the rows that are in a bitset; ``into`` may be the rows themselves."""
-    used = 0
-    for row in rows:
-        into[used] = row
-        used += np.int64((bits[row >> 6] >> np.uint64(row & 63)) & ONE)
-    return used
-
-
-@njit(cache=True, nogil=True)
-def _with_cell(rows: Ids, cells: Cells, attribute: int, into: Ids) -> int:
-    """Those of the rows that have an attribute in some slot."""
-    used = 0
-    for row in rows:
-        into[used] = row
-        found = 0
-        for slot in range(cells.shape[1]):
-            found |= cells[row, slot] == attribute
-        used += found
-    return used
-
-
-@njit(cache=True, nogil=True)
-def _narrowed_list(index: Index, work: Work, attribute: int, resolution: int) -> bool:
-    rows, into = work.lists[work.now[OWN]][: work.now[HELD]], work.lists[1 - work.now[OWN]]
-    if index.dense[attribute] >= 0:
-        used = _with_bit(rows, index.bits[index.dense[attribute]], into)
-    else:
-        used = _with_cell(rows, index.cells, attribute, into)
-    if used < resolution:
-        return False
-    work.now[HELD], work.now[OWN] = used, 1 - work.now[OWN]
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _narrowed_to_listed(index: Index, work: Work, attribute: int, resolution: int) -> bool:
-    """What the attribute's own list and the present rows (all, or a bitset) have in common."""
-    listed = index.listed[index.first[attribute] : index.first[attribute + 1]]
-    into = work.lists[0]
-    if work.now[KIND] == WHOLE:
-        into[: len(listed)] = listed
-        used = len(listed)
-    else:
-        used = _with_bit(listed, _bits_of(index, work), into)
-    if used < resolution:
-        return False
-    work.now[KIND], work.now[HELD], work.now[OWN] = LIST, used, 0
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _narrowed_bits(index: Index, work: Work, dense: int, effort: Effort) -> bool:
-    now = work.now
-    into = 1 - now[OWN]
-    used = _both(_bits_of(index, work), index.bits[dense], work.words[into])
-    if used < effort.resolution:
-        return False
-    now[HELD], now[SHARED], now[OWN] = used, NONE, into
-    if used <= effort.short or used * effort.rows_a_list <= len(index.cells):
-        _spelt(work.words[into], work.lists[0])
-        now[KIND], now[OWN] = LIST, 0
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _narrowed(drawing: Drawing, attribute: int) -> bool:
-    """Keep only the rows that hold one more attribute; False, and no change, where those are too few."""
-    index, work, effort = drawing
-    now, held = work.now, index.held[attribute]
-    if held == len(index.cells):
-        return True
-    if now[KIND] == LIST:
-        return _narrowed_list(index, work, attribute, effort.resolution)
-    dense = index.dense[attribute]
-    if dense < 0:
-        return _narrowed_to_listed(index, work, attribute, effort.resolution)
-    if now[KIND] == BITS:
-        return _narrowed_bits(index, work, dense, effort)
-    now[KIND], now[HELD], now[SHARED] = BITS, held, dense
-    return True
 
 
 @njit(cache=True, nogil=True)
@@ -243,16 +45,16 @@ def _worth(drawing: Drawing) -> int:
         looks = left * index.bits.shape[1] // 16
     else:
         looks = work.now[HELD] * index.cells.shape[1] // 8 if work.now[HELD] > effort.short else 0
-    return min(looks, effort.looks)
+    return int(min(looks, effort.looks))
 
 
 @njit(cache=True, nogil=True)
-def _met(drawing: Drawing, states: States, place: int) -> int:
+def met(drawing: Drawing, states: States, place: int) -> int:
     """What is wanted of a random cell of the present rows, or `NONE` after too many looks."""
     index, work, _ = drawing
     rows, slots = index.cells.shape
     kind, held = work.now[KIND], work.now[HELD]
-    bits = _bits_of(index, work) if kind == BITS else work.words[0]
+    bits = bits_of(index, work) if kind == BITS else work.words[0]
     listed = work.lists[work.now[OWN]]
     for _ in range(_worth(drawing)):
         row = below(states, place, held if kind == LIST else rows)
@@ -260,7 +62,7 @@ def _met(drawing: Drawing, states: States, place: int) -> int:
             row = np.int64(listed[row])
         elif kind == BITS and not (bits[row >> 6] >> np.uint64(row & 63)) & ONE:
             continue
-        attribute = np.int64(index.cells[row, below(states, place, slots)])
+        attribute = int(index.cells[row, below(states, place, slots)])
         if work.wanted[attribute]:
             return attribute
     return NONE
@@ -288,7 +90,7 @@ def _weight(index: Index, work: Work, attribute: int) -> int:
         return int(index.held[attribute])
     if index.held[attribute] == len(index.cells):
         return int(work.now[HELD])
-    bits, found, dense = _bits_of(index, work), np.uint64(0), index.dense[attribute]
+    bits, found, dense = bits_of(index, work), np.uint64(0), index.dense[attribute]
     if dense >= 0:
         other = index.bits[dense]
         for word in range(len(bits)):
@@ -311,7 +113,7 @@ def _weigh_candidates(index: Index, work: Work) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _weighed(drawing: Drawing, states: States, place: int) -> int:
+def weighed(drawing: Drawing, states: States, place: int) -> int:
     """What is wanted, drawn by all counts that reach the resolution; `NONE` where none does."""
     index, work, effort = drawing
     number = _weigh_list(index, work) if work.now[KIND] == LIST else _weigh_candidates(index, work)
@@ -323,7 +125,7 @@ def _weighed(drawing: Drawing, states: States, place: int) -> int:
     chosen, rest = NONE, below(states, place, total) if total else 0
     for attribute in work.met[:number]:
         if chosen == NONE and rest < work.weights[attribute]:
-            chosen = np.int64(attribute)
+            chosen = int(attribute)
         rest -= work.weights[attribute]
         work.weights[attribute] = 0
     return chosen
@@ -336,7 +138,7 @@ def _join(drawing: Drawing, attribute: int) -> bool:
     work.wanted[attribute] = False
     work.dropped[work.now[DROPPED]] = attribute
     work.now[DROPPED] += 1
-    if not _narrowed(drawing, attribute):
+    if not narrowed(drawing, attribute):
         return False
     work.record[work.now[SIZE]] = attribute
     work.now[SIZE] += 1
@@ -347,10 +149,10 @@ def _join(drawing: Drawing, attribute: int) -> bool:
 def begin_record(drawing: Drawing, chosen: Cells, size: int) -> None:
     """Begin a record with the first ``size`` of what was chosen, which enough rows hold together."""
     now = drawing.work.now
-    now[KIND], now[HELD], now[SHARED], now[OWN] = WHOLE, len(drawing.index.cells), NONE, 0
+    now[KIND], now[HELD], now[SHARED], now[OWN] = WHOLE, len(drawing.inverted.cells), NONE, 0
     now[DROPPED], now[SIZE] = 0, 0
     for place in range(size):
-        _join(drawing, np.int64(chosen[place]))
+        _join(drawing, int(chosen[place]))
 
 
 @njit(cache=True, nogil=True)
@@ -360,9 +162,9 @@ def finish_record(drawing: Drawing, states: States, place: int) -> None:
     while work.now[DROPPED] < work.now[CANDIDATES] - work.now[ENDED]:
         attribute = NONE
         if refused < effort.refusals:
-            attribute = _met(drawing, states, place)
+            attribute = met(drawing, states, place)
         if attribute == NONE:
-            attribute = _weighed(drawing, states, place)
+            attribute = weighed(drawing, states, place)
         if attribute == NONE:
             break
         refused = 0 if _join(drawing, attribute) else refused + 1

@@ -62,13 +62,13 @@ def common_rows(records: CodedRecords, resolution: int) -> Rows:
         held[column] += np.bincount(codes, minlength=len(held[column]))
     found: list[tuple[Attribute, int, int]] = []
     for column, (values, counts) in enumerate(zip(records.values, held, strict=True)):
-        for code in np.flatnonzero(counts[1:] >= resolution) + 1:
+        for code in (np.flatnonzero(counts[1:] >= resolution) + 1).tolist():
             of = attribute(records.schema.columns[column], column, values[code - 1])
-            found.append((of, column, int(code)))
+            found.append((of, column, code))
     found.sort(key=lambda each: (each[0].text, each[1]))
     numbers = [np.full(len(counts), -1, np.int32) for counts in held]
-    for number, (_, column, code) in enumerate(found):
-        numbers[column][code] = number
+    for place, (_, column, code) in enumerate(found):
+        numbers[column][code] = place
     ids = np.empty((records.number_of_records, len(records.slots)), np.int32)
     for slot, (codes, column) in enumerate(zip(records.slots, records.slot_columns, strict=True)):
         ids[:, slot] = numbers[column][codes]

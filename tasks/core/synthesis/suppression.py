@@ -1,4 +1,4 @@
-"""Suppression: records with too many of an attribute in, records with exactly as many as wanted out (sds.md 4.1)."""
+"""Suppression: records with too many of an attribute in, records with as many as wanted out (sds.md 4.1)."""
 
 import numpy as np
 

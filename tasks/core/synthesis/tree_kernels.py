@@ -71,7 +71,8 @@ def split(cells: Cells, first_slot: int, end_slot: int, place_of: Integers, into
 
     Args:
         cells: the block.
-        first_slot, end_slot: the slots to look at, [first, end).
+        first_slot: the first slot to look at.
+        end_slot: the first after those to look at.
         place_of: int64 (attributes + 1,): where in ``into`` the attribute's next row goes; -1: nowhere.
         into: rows of all blocks, one block after the other.
     """

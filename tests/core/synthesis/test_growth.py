@@ -8,7 +8,7 @@ from scipy.stats import chi2
 
 from tasks.core.synthesis.drafts import drafts_of, drawn_of
 from tasks.core.synthesis.growth import Cost, Growth, table_of
-from tasks.core.synthesis.record_kernels import Effort
+from tasks.core.synthesis.present_row_kernels import Effort
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import rows_of, schema_of

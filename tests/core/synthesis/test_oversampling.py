@@ -16,7 +16,7 @@ from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.index import build_index
 from tasks.core.synthesis.oversampling import allowed, draw_oversampled
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
-from tasks.core.synthesis.record_kernels import Effort
+from tasks.core.synthesis.present_row_kernels import Effort
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.value_seeded import Oversampling, synthesize
 from tests.oracles.oversampling import Oversampled
