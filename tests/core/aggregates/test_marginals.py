@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import cells, marginals, stored_marginals
+from tasks.core.aggregates import cells, marginals, merging, stored_marginals
 from tasks.core.aggregates.marginals import count_marginals, count_partition
 from tasks.core.aggregates.merging import merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
@@ -147,6 +147,7 @@ def test_bytes_are_the_same_whatever_is_counted_in_memory(tmp_path_factory, tabl
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cells, "_MOST_CELLS", most)
         patch.setattr(marginals, "_WAITING_BYTES", 3 * most)
+        patch.setattr(merging, "_ROWS_A_READ", 3)
         resources = Resources(made(tmp_path / "scratch"), 1)
         wide = counted(records, tmp_path / "some", length, resources)
         assert digest(wide.folder) == digest(whole.folder)
