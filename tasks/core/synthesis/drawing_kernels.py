@@ -10,7 +10,7 @@ import numpy.typing as npt
 from numba import njit
 
 from tasks.core.synthesis.generator_kernels import below
-from tasks.core.synthesis.held_kernels import Held, begin, choose, enough_hold
+from tasks.core.synthesis.held_kernels import Held, are_few, choose, choose_all, enough_hold, keep_held
 from tasks.core.synthesis.kernels import (
     FIRST_TOTAL,
     SUBSETS,
@@ -106,10 +106,13 @@ def next_attribute(supply: Supply, work: Workspace, held: Held, allowed: int, be
     that too few of them hold is put back and another drawn, which leaves the others' law as it is.
     """
     drawn, cumulative = work.drawn, work.cumulative
+    asked = beyond and held.resolution > 0
+    if asked and allowed > 0 and are_few(held):
+        allowed, asked = keep_held(held, drawn, cumulative, allowed), False
     while allowed > 0:
         place = drawn_place(supply, work, allowed)
         chosen = int(drawn[place])
-        if not beyond or held.resolution == 0 or enough_hold(held, chosen):
+        if not asked or enough_hold(held, chosen):
             return chosen
         weight = cumulative[place] - (cumulative[place - 1] if place else 0)
         allowed -= 1
@@ -123,12 +126,14 @@ def draw_record(law: Law, supply: Supply, work: Workspace, held: Held, record: n
     """Draw one record into ``record``; returns its size, or -1 if the workspace is too small for it."""
     supply.now[SUBSETS] = 0
     size, chosen = 0, first_attribute(supply)
-    begin(held)
     while size + 1 < len(law.lower):
         record[size] = chosen
         size += 1
         if held.resolution:
-            choose(held, chosen)
+            if size == law.reporting_length:
+                choose_all(held, record[:size])
+            elif size > law.reporting_length:
+                choose(held, chosen)
         accept(law, supply, work, chosen, size)
         if law.reporting_length == 1:
             allowed = weigh_alone(law, supply, work, record[:size])

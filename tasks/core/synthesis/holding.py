@@ -12,6 +12,10 @@ from tasks.core.synthesis.blocks import cells_of, indexed
 from tasks.core.synthesis.held_kernels import Held
 from tasks.core.synthesis.rows import Rows
 
+#: Counting all that so few rows hold takes as long as asking for some tens of attributes by bitsets: at most
+#: this many, one row in so many, and some more.
+_FEW, _ROWS_A_COUNT, _FEW_OF_ANY = 1024, 1024, 48
+
 _NO_ROWS = Index(
     np.empty((0, 0), np.uint16),
     np.zeros(1, np.int64),
@@ -38,7 +42,18 @@ def index_of(rows: Rows | None, aggregates: Aggregates) -> tuple[Index, int]:
 
 def held_to(index: Index, resolution: int) -> Held:
     """Room for one shard beside the index that all share."""
-    return Held(index, np.zeros(index.bits.shape[1] if resolution else 0, np.uint64), resolution)
+    rows = len(index.cells)
+    few = min(_FEW, rows // _ROWS_A_COUNT + _FEW_OF_ANY)
+    longest = max(int(np.diff(index.first).max()), few)
+    return Held(
+        raw=index,
+        words=np.empty(index.bits.shape[1] if resolution else 0, np.uint64),
+        rows=np.empty(longest + 1, np.int32),
+        tally=np.zeros(len(index.held), np.int64),
+        now=np.zeros(2, np.int64),
+        few=few,
+        resolution=resolution,
+    )
 
 
 def not_held() -> Held:

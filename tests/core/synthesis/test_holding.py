@@ -12,7 +12,11 @@ from scipy.stats import chi2
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
+from tasks.core.synthesis import holding
 from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+from tasks.core.synthesis.blocks import cells_of, indexed
+from tasks.core.synthesis.held_kernels import are_few, choose, choose_all, enough_hold, keep_held
+from tasks.core.synthesis.holding import held_to
 from tasks.core.synthesis.rows import Rows
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
 from tests.oracles.random_tables import tables
@@ -82,9 +86,11 @@ TABLE = (
 )
 
 
+@pytest.mark.parametrize("few", [0, 1000], ids=["asked one by one", "counted at once"])
 @pytest.mark.parametrize("reporting_length", [1, 2])
-def test_lists_of_records_follow_the_exact_law(reporting_length: int) -> None:
+def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length: int, few: int) -> None:
     """Chi-square over seeds; a right law fails once in a million."""
+    monkeypatch.setattr(holding, "_FEW", few)
     aggregates, rows, true = held_tables(TABLE, reporting_length, 2)
     base = oracle_of(aggregates)
     oracle = HeldOracle(
@@ -132,6 +138,34 @@ def test_sparse_attributes_are_held_too() -> None:
     drawn = records_of(synthesize(aggregates, AggregateSeeded(), 1, held=rows))
     assert all(true[frozenset(record)] >= 3 for record in drawn)
     assert any(len(record) == 3 for record in records_of(synthesize(aggregates, AggregateSeeded(), 1)))
+
+
+@given(tables(60), st.data(), st.sampled_from([1, 4, 1000]), st.sampled_from([0, 3, 1000]))
+@settings(max_examples=150, deadline=None)
+def test_bitsets_and_lists_tell_what_sets_of_rows_do(table, data, rows_a_bit: int, few: int) -> None:
+    """Attributes chosen at once and one by one, with or without a bitset, rows few and many."""
+    _, rows, _ = held_tables(table, 1, 2)
+    if not rows.attributes:
+        return
+    held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
+    index = indexed(cells_of(rows), np.append(rows.counts, 0), 2, rows_a_bit)
+    held = held_to(index, 2)
+    held = held._replace(few=few, rows=np.empty(len(rows.ids) + 1, np.int32))
+    order = data.draw(st.permutations(range(len(rows.attributes))))
+    first = data.draw(st.integers(1, len(order)))
+    choose_all(held, np.array(order[:first], np.int32))
+    present = set.intersection(*(held_by[i] for i in order[:first]))
+    for attribute in [None, *order[first:]]:
+        if attribute is not None:
+            choose(held, attribute)
+            present &= held_by[attribute]
+        enough = [i for i in range(len(order)) if len(held_by[i] & present) >= 2]
+        assert [i for i in range(len(order)) if enough_hold(held, i)] == enough
+        if are_few(held):
+            drawn, cumulative = np.arange(len(order), dtype=np.int32), np.arange(1, len(order) + 1) * 3
+            kept = keep_held(held, drawn, cumulative, len(order))
+            assert drawn[:kept].tolist() == enough
+            assert cumulative[:kept].tolist() == [3 * (i + 1) for i in range(kept)]
 
 
 def test_rows_of_other_aggregates_are_refused() -> None:
