@@ -13,9 +13,9 @@ from numba import njit
 Cells = npt.NDArray[np.unsignedinteger]
 Integers = npt.NDArray[np.int64]
 
-#: An attribute has a bitset where at least one row in so many holds it, else a list: a bitset takes up to
-#: eight bytes a row that holds it, a list four.
-ROWS_A_BIT = 64
+#: An attribute has a bitset where at least one row in so many holds it, else a list. A bitset takes a bit
+#: for each row of the block, a list four bytes for each that holds the attribute.
+ROWS_A_BIT = 256
 
 
 class Index(NamedTuple):

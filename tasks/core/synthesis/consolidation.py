@@ -2,31 +2,33 @@
 
 The law is the sequential one: a record is drawn from the attributes that are available when it begins, and
 uses up one of each that it holds. Which are available matters, not how many times, and a record holds no
-attribute twice, so all records up to the one that uses up an attribute have the same law and are
-independent. They are drawn as one batch; the batch is counted down in order and cut behind the record that
-uses up an attribute. What is behind the cut is thrown away, with its random streams, without having been
-looked at. Where an attribute is soon used up, records are drawn one after the other.
+attribute twice; so until an attribute is used up, records are independent and of one law, and are drawn as
+a batch. Counted down in order, some record of it uses up an attribute x. Those behind it were drawn as if x
+were available. Each step of such a record is a draw from weights of which that of x should have been 0: if
+it did not give x, it is a draw by the right law already, by which x is just rejected; where it first gave
+x, the record is cut, and goes on from there without x. What it would have held behind x is not looked at.
 """
 
 import numpy as np
 
 from tasks.core.synthesis.block_kernels import Integers
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
-from tasks.core.synthesis.growth import Growth, Progress, Table
-from tasks.core.synthesis.pass_kernels import draw_in_turn, use_up_in_order
+from tasks.core.synthesis.growth import Growth, Progress
+from tasks.core.synthesis.nodes import Table
+from tasks.core.synthesis.pass_kernels import cut_used_up, draw_in_turn, use_up_in_order
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.shards import Drawn
 
-#: Fewer are drawn in turn, so many at once; and the most that are drawn in one batch.
-_SMALLEST_BATCH = 2048
+#: Tables of fewer rows are drawn from in turn, so many records at a time.
+_FEW_ROWS = 1 << 16
 _RECORDS_IN_TURN = 256
-_LARGEST_BATCH = 1 << 19
+_RECORDS_A_BATCH = 1 << 14
 
 
 class Consolidation:
     """What is available, and the records that have used the rest."""
 
-    def __init__(self, table: Table, available: Integers, seed: int, smallest_batch: int = _SMALLEST_BATCH):
+    def __init__(self, table: Table, available: Integers, seed: int) -> None:
         """Prepare to draw.
 
         Args:
@@ -34,43 +36,43 @@ class Consolidation:
             available: int64 (attributes,), how often each is to be used; above 0 only where at least as
                 many rows as the resolution hold it.
             seed: names the random streams.
-            smallest_batch: fewer records are drawn in turn; the law is the same for all values.
         """
-        self._table, self._smallest = table, smallest_batch
+        self._table = table
         self._base = base_of(seed, "consolidation")
         self._left, self._total = available.astype(np.int64), int(available.sum())
         self._streams = 0
-        self._uses, self._seen = np.zeros(len(available)), 0.0
         self._parts: list[Drawn] = []
 
-    def run(self, threads: int, report: Progress) -> Drawn:
-        """Draw until nothing is available any more, on so many threads (0: on all cores)."""
+    def run(self, threads: int, report: Progress, records_a_batch: int | None = None) -> Drawn:
+        """Draw until nothing is available any more.
+
+        Args:
+            threads: 0 for all cores; tables of few rows are drawn from on one.
+            report: told the share that is done.
+            records_a_batch: 0 for one record after the other; None for what is faster. The law is the same.
+        """
+        if records_a_batch is None:
+            records_a_batch = _RECORDS_A_BATCH if len(self._table.root.cells) >= _FEW_ROWS else 0
         while self._left.any():
-            kinds = np.count_nonzero(self._left)
-            size = min(max(self._soonest(), 1), _LARGEST_BATCH)
-            drawn = self._batch(size, threads) if size >= self._smallest else self._in_turn()
+            drawn = self._batch(records_a_batch, threads) if records_a_batch else self._in_turn()
             self._parts.append(drawn)
-            self._uses += np.bincount(drawn.attribute_ids, minlength=len(self._left))
-            self._seen += len(drawn.sizes)
-            if np.count_nonzero(self._left) != kinds:
-                # What is available has changed, and with it how often each is used.
-                self._uses, self._seen = self._uses / 2, self._seen / 2
             report(1.0 - int(self._left.sum()) / self._total)
         return joined(self._parts)
 
-    def _soonest(self) -> int:
-        """About how many records until some attribute is used up."""
-        left = np.flatnonzero(self._left)
-        return int((self._left[left] * self._seen / (self._uses[left] + 1)).min())
-
     def _batch(self, size: int, threads: int) -> Drawn:
-        drafts = drafts_of(self._table.index.cells, size, self._base, self._next(size))
-        Growth(self._table, drafts, self._left).run(threads, lambda share: None)
-        return drawn_of(drafts, use_up_in_order(drafts, self._left))
+        # No more are left than there are uses.
+        size = min(size, int(self._left.sum()))
+        drafts = drafts_of(self._table.root.cells, size, self._base, self._next(size))
+        numbers, taken = np.arange(size, dtype=np.int32), 0
+        while taken < size and self._left.any():
+            Growth(self._table, drafts, self._left).run(numbers, threads, lambda share: None)
+            taken = use_up_in_order(drafts, taken, self._left)
+            numbers = cut_used_up(drafts, taken, self._left)
+        return drawn_of(drafts, taken)
 
     def _in_turn(self) -> Drawn:
         size = _RECORDS_IN_TURN
-        drafts = drafts_of(self._table.index.cells, size, self._base, self._next(size))
+        drafts = drafts_of(self._table.root.cells, size, self._base, self._next(size))
         drawing = drawing_over(self._table.index, self._table.effort, self._left)
         return drawn_of(drafts, draw_in_turn(drawing, drafts, self._left))
 

@@ -53,7 +53,7 @@ def drawing_over(index: Index, effort: Effort, available: Integers | None = None
         wanted[:-1] = (available > 0) & (index.held[:-1] >= effort.resolution)
         now[CANDIDATES] = np.count_nonzero(wanted)
         candidates[: now[CANDIDATES]] = np.flatnonzero(wanted)
-    longest = max(int(np.diff(index.first).max()), effort.short, rows // effort.rows_a_list) + 3
+    longest = max(int(np.diff(index.first).max()), effort.short, 2 * (rows // effort.rows_a_list)) + 64
     work = Work(
         wanted=wanted,
         candidates=candidates,

@@ -137,9 +137,12 @@ def use_up(drawing: Drawing, available: Integers) -> None:
 
 
 @njit(cache=True, nogil=True)
-def use_up_in_order(drafts: Drafts, available: Integers) -> int:
-    """Take records off what is available, up to the first that uses up an attribute; returns how many."""
-    for record in range(len(drafts.sizes)):
+def use_up_in_order(drafts: Drafts, first: int, available: Integers) -> int:
+    """Take records from the first on off what is available, up to one that uses up an attribute.
+
+    Returns the record behind the last one taken off.
+    """
+    for record in range(first, len(drafts.sizes)):
         ended = False
         for attribute in drafts.records[record, : drafts.sizes[record]]:
             available[attribute] -= 1
@@ -147,6 +150,20 @@ def use_up_in_order(drafts: Drafts, available: Integers) -> int:
         if ended:
             return record + 1
     return len(drafts.sizes)
+
+
+@njit(cache=True, nogil=True)
+def cut_used_up(drafts: Drafts, first: int, available: Integers) -> Ids:
+    """Cut records from the first on before what is not available any more; returns which were cut."""
+    numbers, number = np.empty(len(drafts.sizes) - first, np.int32), 0
+    for record in range(first, len(drafts.sizes)):
+        for place in range(drafts.sizes[record]):
+            if available[drafts.records[record, place]] == 0:
+                drafts.sizes[record] = place
+                numbers[number] = record
+                number += 1
+                break
+    return numbers[:number]
 
 
 @njit(cache=True, nogil=True)

@@ -31,7 +31,7 @@ class Effort(NamedTuple):
     Attributes:
         resolution: the fewest rows that a drawn combination stands in.
         short: of so few rows all counts are taken.
-        looks: at most so many looks at random rows before all counts are taken.
+        hits: at most so many present rows are looked at, on average, before all counts are taken.
         refusals: attributes of too few rows that are drawn before all counts are taken.
         rows_a_list: one row in so many is left: a list of them takes the place of the bitset.
         rows_a_bit: as in `blocks.indexed`, for blocks that are made on the way.
@@ -39,9 +39,9 @@ class Effort(NamedTuple):
 
     resolution: int
     short: int = 48
-    looks: int = 512
+    hits: int = 64
     refusals: int = 4
-    rows_a_list: int = 64
+    rows_a_list: int = 128
     rows_a_bit: int = ROWS_A_BIT
 
 
@@ -126,23 +126,19 @@ def _both(mine: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64], into: npt
 
 
 @njit(cache=True, nogil=True)
-def _spelt(bits: npt.NDArray[np.uint64], into: Ids) -> None:
-    """The rows of a bitset as a list; ``into`` has room for two more.
-
-    There is about one bit a word, so the first two are written without asking whether they are there.
-    """
-    used = 0
-    for word in range(len(bits)):
-        left = bits[word]
-        for _ in range(2):
-            lowest = left & (~left + ONE)
-            into[used] = (word << 6) + np.int64(ones_in(lowest - ONE))
-            used += left != 0
-            left ^= lowest
-        while left:
-            into[used] = (word << 6) + np.int64(lowest_in(left))
-            used += 1
-            left &= left - ONE
+def _common(mine: npt.NDArray[np.uint64], other: npt.NDArray[np.uint64], into: Ids) -> int:
+    """The rows of both bitsets as a list; -1 where there might not be room for all."""
+    used, room = 0, len(into) - 64
+    for word in range(len(mine)):
+        left = mine[word] & other[word]
+        if left:
+            if used > room:
+                return -1
+            while left:
+                into[used] = (word << 6) + np.int64(lowest_in(left))
+                used += 1
+                left &= left - ONE
+    return used
 
 
 @njit(cache=True, nogil=True)
@@ -206,9 +202,21 @@ def _narrowed_bits(index: Index, work: Work, dense: int, effort: Effort) -> bool
         return False
     now[HELD], now[SHARED], now[OWN] = used, NONE, into
     if used <= effort.short or used * effort.rows_a_list <= len(index.cells):
-        _spelt(work.words[into], work.lists[0])
+        _common(work.words[into], work.words[into], work.lists[0])
         now[KIND], now[OWN] = LIST, 0
     return True
+
+
+@njit(cache=True, nogil=True)
+def _narrowed_to_few(index: Index, work: Work, attribute: int, effort: Effort) -> int:
+    """A list at once, where that is what it will probably be; -1: it has become too long, no change."""
+    now, rows = work.now, len(index.cells)
+    if now[HELD] * index.held[attribute] * effort.rows_a_list > rows * rows:
+        return -1
+    used = _common(bits_of(index, work), index.bits[index.dense[attribute]], work.lists[0])
+    if used >= effort.resolution:
+        now[KIND], now[HELD], now[OWN] = LIST, used, 0
+    return used
 
 
 @njit(cache=True, nogil=True)
@@ -224,6 +232,7 @@ def narrowed(drawing: Drawing, attribute: int) -> bool:
     if dense < 0:
         return _narrowed_to_listed(index, work, attribute, effort.resolution)
     if now[KIND] == BITS:
-        return _narrowed_bits(index, work, dense, effort)
+        used = _narrowed_to_few(index, work, attribute, effort)
+        return used >= effort.resolution if used >= 0 else _narrowed_bits(index, work, dense, effort)
     now[KIND], now[HELD], now[SHARED] = BITS, held, dense
     return True

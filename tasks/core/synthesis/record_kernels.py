@@ -40,12 +40,14 @@ def _worth(drawing: Drawing) -> int:
     index, work, effort = drawing
     left = work.now[CANDIDATES] - work.now[DROPPED]
     if work.now[KIND] == WHOLE:
-        looks = left // 4
+        looks, enough = left // 4, effort.hits
     elif work.now[KIND] == BITS:
         looks = left * index.bits.shape[1] // 16
+        enough = effort.hits * len(index.cells) // work.now[HELD]
     else:
         looks = work.now[HELD] * index.cells.shape[1] // 8 if work.now[HELD] > effort.short else 0
-    return int(min(looks, effort.looks))
+        enough = effort.hits
+    return int(min(looks, enough))
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,8 @@ import numpy as np
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.consolidation import Consolidation
 from tasks.core.synthesis.drafts import drafts_of, drawn_of, joined, uses_of
-from tasks.core.synthesis.growth import Growth, Progress, Table, check_threads, table_of
+from tasks.core.synthesis.growth import Growth, Progress, check_threads
+from tasks.core.synthesis.nodes import Table, table_of
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
@@ -58,6 +59,7 @@ def synthesize(
 
 def _grown(table: Table, seed: int, threads: int, report: Progress) -> Drawn:
     """A record out of each row, those that stay empty included."""
-    drafts = drafts_of(table.index.cells, len(table.index.cells), base_of(seed, "rows"), 0)
-    Growth(table, drafts).run(threads, report)
+    number = len(table.root.cells)
+    drafts = drafts_of(table.root.cells, number, base_of(seed, "rows"), 0)
+    Growth(table, drafts).run(np.arange(number, dtype=np.int32), threads, report)
     return drawn_of(drafts)

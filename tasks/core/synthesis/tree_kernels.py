@@ -35,18 +35,23 @@ def join_seeded(weights: Integers, seeds: Cells, drafts: Drafts, numbers: Ids, j
 
 
 @njit(cache=True, nogil=True)
-def join_unseeded(weights: Integers, drafts: Drafts, numbers: Ids, joined: Ids) -> None:
-    """Let one of all attributes, drawn by weight, join each numbered record; as `join_seeded`."""
+def join_unseeded(weights: Integers, depth: int, drafts: Drafts, numbers: Ids, joined: Ids) -> None:
+    """Let one of all attributes, drawn by weight, join each numbered record; as `join_seeded`.
+
+    A record of more than ``depth`` attributes has its next one already.
+    """
     cumulative = np.cumsum(weights)
     for place in range(len(numbers)):
         record = numbers[place]
+        size = drafts.sizes[record]
         joined[place] = -1
-        if cumulative[-1] == 0:
-            continue
-        drawn = below(drafts.states, record, cumulative[-1])
-        joined[place] = np.searchsorted(cumulative, drawn, side="right")
-        drafts.records[record, drafts.sizes[record]] = joined[place]
-        drafts.sizes[record] += 1
+        if size > depth:
+            joined[place] = drafts.records[record, depth]
+        elif cumulative[-1] > 0:
+            drawn = below(drafts.states, record, cumulative[-1])
+            joined[place] = np.searchsorted(cumulative, drawn, side="right")
+            drafts.records[record, size] = joined[place]
+            drafts.sizes[record] = size + 1
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,8 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.consolidation import Consolidation
-from tasks.core.synthesis.growth import Progress, check_threads, table_of
+from tasks.core.synthesis.growth import Progress, check_threads
+from tasks.core.synthesis.nodes import table_of
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
 from tasks.core.synthesis.shards import Drawn

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.consolidation import Consolidation
-from tasks.core.synthesis.growth import table_of
+from tasks.core.synthesis.nodes import table_of
 from tasks.core.synthesis.value_seeded import Oversampling, synthesize
 from tests.core.synthesis.test_row_seeded import (
     FALSE_ALARM,
@@ -36,32 +36,32 @@ def test_the_invariants_hold_for_every_table(table, resolution, seed):
     check_order(published(rows, records))
 
 
-def _drawn(rows, seed, smallest_batch):
-    """All records, sorted; in batches of at least so many, or in turn."""
+def _drawn(rows, seed, records_a_batch):
+    """All records, sorted; in batches of so many, or in turn."""
     available = rows.counts // rows.resolution * rows.resolution
-    drawn = Consolidation(table_of(rows), available, seed, smallest_batch).run(1, lambda share: None)
+    drawn = Consolidation(table_of(rows), available, seed).run(1, lambda share: None, records_a_batch)
     parts = np.split(drawn.attribute_ids, np.cumsum(drawn.sizes)[:-1])
     return tuple(sorted(tuple(sorted(part.tolist())) for part in parts))
 
 
-@pytest.mark.parametrize("smallest_batch", [1, 3, 10**6])
+@pytest.mark.parametrize("records_a_batch", [0, 1, 4, 10**6])
 @pytest.mark.parametrize(("table", "resolution"), [(T1, 2), (T4, 3), (ITEMS, 2)])
-def test_whole_outputs_follow_the_sequential_law_in_batches_and_in_turn(table, resolution, smallest_batch):
-    _compare_outputs(table, resolution, smallest_batch, 500)
+def test_whole_outputs_follow_the_sequential_law_in_batches_and_in_turn(table, resolution, records_a_batch):
+    _compare_outputs(table, resolution, records_a_batch, 500)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("smallest_batch", [1, 3, 10**6])
+@pytest.mark.parametrize("records_a_batch", [0, 1, 4, 10**6])
 @pytest.mark.parametrize(("table", "resolution"), [(T1, 1), (T1, 2), (T4, 2), (T4, 3), (ITEMS, 2)])
-def test_whole_outputs_follow_the_sequential_law_over_many_seeds(table, resolution, smallest_batch):
-    _compare_outputs(table, resolution, smallest_batch, 6000)
+def test_whole_outputs_follow_the_sequential_law_over_many_seeds(table, resolution, records_a_batch):
+    _compare_outputs(table, resolution, records_a_batch, 6000)
 
 
-def _compare_outputs(table, resolution, smallest_batch, seeds):
+def _compare_outputs(table, resolution, records_a_batch, seeds):
     rows = rows_of(table, resolution)
     oracle = Oracle([frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()], resolution)
     random = Random(4)
-    ours = [_drawn(rows, seed, smallest_batch) for seed in range(seeds)]
+    ours = [_drawn(rows, seed, records_a_batch) for seed in range(seeds)]
     theirs = [tuple(oracle.value_seeded(random)) for _ in range(seeds)]
     assert same_law(ours, theirs) > FALSE_ALARM
     assert same_law([statistic(r, []) for r in ours], [statistic(r, []) for r in theirs]) > FALSE_ALARM
@@ -81,10 +81,10 @@ def test_the_same_seed_gives_the_same_records_on_any_number_of_threads():
     assert np.array_equal(ones, rows.counts // 10 * 10)
 
 
-def test_a_batch_is_cut_behind_the_record_that_uses_up_an_attribute():
-    """Large enough for batches: every attribute is used as often as it was available, never more."""
+def test_records_behind_one_that_uses_up_an_attribute_go_on_without_it():
+    """Large enough for many cuts: every attribute is used as often as it was available, never more."""
     rows = big_rows(4_000, 4, 10)
-    ones = np.bincount(np.concatenate([np.array(r) for r in _drawn(rows, 3, 1)]))
+    ones = np.bincount(np.concatenate([np.array(r) for r in _drawn(rows, 3, 10**6)]))
     assert np.array_equal(ones, rows.counts // 10 * 10)
 
 
