@@ -53,7 +53,7 @@ def delta(value: float) -> dict[str, Any]:
         *[(delta(value), "delta: ") for value in (0, 1, 2, -1e-6, math.nan, math.inf)],
         (epsilon(1e9), "epsilon"),
         ({"reporting_length": 0}, "reporting_length: must be at least 1, or -1 for all lengths; it is 0"),
-        ({"reporting_length": -2}, "reporting_length: input should be greater than or equal to -1"),
+        ({"reporting_length": -2}, "reporting_length: must be at least 1, or -1 for all lengths; it is -2"),
         ({"sigma_proportions": [1.0]}, "sigma_proportions must have one number a length (2); it has 1"),
         (
             {"sigma_proportions": [1.0, 1.0], "reporting_length": -1},
@@ -63,7 +63,7 @@ def delta(value: float) -> dict[str, Any]:
             {"noise_threshold_type": "fixed", "noise_threshold_values": {"1": 3}},
             "noise_threshold_values is for lengths from 2; it has 1",
         ),
-        ({"dp_aggregates": False}, "dp_aggregates must be true: the k-anonymity regime is not available"),
+        ({"dp_aggregates": "no"}, "dp_aggregates must be true or false"),
         ({"synthesis_mode": "row_seeded"}, "synthesis_mode row_seeded reads the raw records"),
         ({"use_columns": ["twon"]}, "use_columns names the column 'twon', which the input does not have"),
         ({"bins": {"Alter": [0, 1]}}, "bins names the column 'Alter', which the input does not have"),
