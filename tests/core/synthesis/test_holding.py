@@ -19,7 +19,7 @@ from tasks.core.synthesis.held_kernels import are_few, choose, choose_all, enoug
 from tasks.core.synthesis.holding import held_to
 from tasks.core.synthesis.rows import Rows
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
-from tests.oracles.random_tables import tables
+from tests.oracles.random_tables import HEADERS, tables
 
 SEEDS = 6000
 
@@ -140,20 +140,21 @@ def test_sparse_attributes_are_held_too() -> None:
     assert any(len(record) == 3 for record in records_of(synthesize(aggregates, AggregateSeeded(), 1)))
 
 
-@given(tables(60), st.data(), st.sampled_from([1, 4, 1000]), st.sampled_from([0, 3, 1000]))
-@settings(max_examples=150, deadline=None)
-def test_bitsets_and_lists_tell_what_sets_of_rows_do(table, data, rows_a_bit: int, few: int) -> None:
+@pytest.mark.parametrize("few", [0, 20, 1000])
+@pytest.mark.parametrize("rows_a_bit", [1, 4, 1000])
+@pytest.mark.parametrize("seed", range(8))
+def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, seed: int) -> None:
     """Attributes chosen at once and one by one, with or without a bitset, rows few and many."""
-    _, rows, _ = held_tables(table, 1, 2)
-    if not rows.attributes:
-        return
+    random = np.random.default_rng(seed)
+    cells = np.array(["x", "y", "z", ""])[random.choice(4, (150, 4), p=[0.55, 0.25, 0.1, 0.1])]
+    _, rows, _ = held_tables((HEADERS, cells.tolist()), 1, 2)
     held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
     index = indexed(cells_of(rows), np.append(rows.counts, 0), 2, rows_a_bit)
     held = held_to(index, 2)
     held = held._replace(few=few, rows=np.empty(len(rows.ids) + 1, np.int32))
-    order = data.draw(st.permutations(range(len(rows.attributes))))
-    first = data.draw(st.integers(1, len(order)))
-    choose_all(held, np.array(order[:first], np.int32))
+    order = random.permutation(len(rows.attributes))
+    first = int(random.integers(1, 3))
+    choose_all(held, order[:first].astype(np.int32))
     present = set.intersection(*(held_by[i] for i in order[:first]))
     for attribute in [None, *order[first:]]:
         if attribute is not None:
