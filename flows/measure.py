@@ -90,6 +90,9 @@ def _read(workspace: Workspace, configuration: RunConfiguration, described: Desc
     rules = EncodingRules.of(configuration, described.parameters)
     encode = cached(encode_records, workspace)
     records = encode(workspace, table, described.schema, rules, run, resources)
+    workspace.path(
+        records
+    )  # changed since it was made: an error, also where all that would read it is cached
     return Measured(described, Place(run, resources), table, records)
 
 
