@@ -21,7 +21,7 @@ from tasks.core.synthesis.rows import Rows
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
 from tests.oracles.random_tables import HEADERS, tables
 
-SEEDS = 6000
+SEEDS = 1500
 
 
 def held_tables(table, reporting_length: int, resolution: int) -> tuple[Aggregates, Rows, Counter]:
