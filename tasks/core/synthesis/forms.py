@@ -80,6 +80,9 @@ def write_condensed_tsv(records: SyntheticRecords, schema: Schema, path: Path, e
     with path.open("wb") as file:
         names = [quoted(column.name, alone=alone) for column in schema.columns]
         file.write(("\t".join(names) + "\n").encode())
+        if not names:
+            file.write(b"\n" * records.number_of_records)
+            return
         for columns in _condensed_columns(records, schema):
             filled = [_quoted(pc.fill_null(column, empty), alone=alone) for column in columns]
             for line in as_lines(filled):

@@ -4,6 +4,7 @@ import csv
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -30,6 +31,17 @@ def test_t10_items_are_joined_back_with_a_marker_for_nothing(tmp_path: Path) -> 
     records = synthetic(SCHEMA, [[{"b", "a"}, {"0"}], [set(), {"0"}], [{"c"}, {"0"}]])
     write_condensed_tsv(records, SCHEMA, tmp_path / "condensed.tsv", empty="NULL")
     assert read(tmp_path / "condensed.tsv") == [["A", "B"], ["a;b", "0"], ["NULL", "0"], ["c", "0"]]
+
+
+@pytest.mark.parametrize("columns", [(), (Column("A"),), (Column("A", delimiter=";", max_items=0),)])
+@pytest.mark.parametrize("number", [0, 2])
+def test_empty_records_are_lines_too(tmp_path: Path, columns, number: int) -> None:
+    schema, path = Schema(columns), tmp_path / "records"
+    records = synthetic(schema, [[set() for _ in columns]] * number)
+    write_condensed_tsv(records, schema, path)
+    assert path.read_text() == ("A\n" + '""\n' * number if columns else "\n" * (1 + number))
+    write_long_tsv(records, path)
+    assert path.read_text() == "Id\tAttribute\tValue\tAttributeValue\n"
 
 
 cells = st.sets(st.sampled_from(WORDS), max_size=3)
