@@ -26,10 +26,12 @@ def write_page(
 ) -> StoredTable:
     """Write ``report.html``. Args: counts: reportable aggregates, and the synthetic records' own."""
     bundle = open_bundle(workspace, measurement)
-    text = (workspace.path(statement) / "privacy.json").read_text(encoding="utf-8")
+    stated = workspace.path(statement)
+    text, contract = (stated / "privacy.json").read_text(encoding="utf-8"), stated / "contract.json"
     aggregates, recounted = (read_aggregates(workspace.path(table)) for table in counts)
     inputs = ReportInputs(
         statement=json.loads(text),
+        contract=json.loads(contract.read_text(encoding="utf-8")) if contract.is_file() else None,
         schema=bundle.schema(),
         measurement=bundle.measurement() if bundle.is_private else None,
         aggregates=aggregates,

@@ -98,13 +98,13 @@ _ORIGINS = {
     True: dict.fromkeys(_COUNTS, _DRAWN)
     | {
         "privacy.json": "public parameters and the measurement",
-        "contract.json": "the contract's table rules, judged on released numbers (post-processing)",
+        "contract.json": "the contract's rules, judged on released numbers (post-processing)",
     }
     | _COMMON,
     False: dict.fromkeys(_COUNTS, _ROUNDED)
     | {
         "privacy.json": "public parameters and the rounded counts",
-        "contract.json": "the contract's table rules, judged on released numbers (post-processing)",
+        "contract.json": "the contract's rules, judged on released numbers (post-processing)",
     }
     | _COMMON,
 }

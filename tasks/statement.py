@@ -1,4 +1,4 @@
-"""The privacy statement of a release, and the contract's table rules judged on released numbers."""
+"""The privacy statement of a release, and the contract's rules judged on released numbers."""
 
 import json
 from pathlib import Path
@@ -10,8 +10,10 @@ from tasks.configuration import RunConfiguration, ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.anonymity import statement as anonymity
 from tasks.core.contracts.contract import load_contract
-from tasks.core.contracts.released import judge_released
+from tasks.core.contracts.released import contract_json
+from tasks.core.contracts.released_numbers import NoisyNumbers, ReleasedNumbers, RoundedNumbers
 from tasks.core.dp import statement as privacy
+from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
 from tasks.core.errors import InternalError
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
@@ -34,15 +36,23 @@ def state_privacy(
 
     def write(folder: Path) -> None:
         _write_json(folder / "privacy.json", body)
-        if configuration.input.contract and bundle.is_private:
-            contract = load_contract(Path(configuration.input.contract))
-            results = judge_released(contract, bundle.measurement(), reported)
-            _write_json(
-                folder / "contract.json",
-                {"rules": [{"rule": result.rule, "passed": result.passed} for result in results]},
-            )
+        if configuration.input.contract:
+            _write_json(folder / "contract.json", _judged(bundle, configuration, reported))
 
     return workspace.store(workspace.root / work / "statement", "privacy statement", write)
+
+
+def _judged(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates) -> Json:
+    """The contract's verdicts, from what is released alone."""
+    contract = load_contract(Path(configuration.input.contract or ""))
+    numbers: ReleasedNumbers
+    if bundle.is_private:
+        numbers = NoisyNumbers(bundle.measurement())
+    else:
+        numbers = RoundedNumbers(bundle.schema(), reported, configuration.reporting_resolution)
+    body = contract_json(contract, numbers, reported, strict=_is_strict(bundle, configuration))
+    check_released_json(body, MANIFEST_KEYS)
+    return body
 
 
 def _drawn(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates) -> Json:
@@ -77,7 +87,7 @@ def _rounded(bundle: Bundle, configuration: RunConfiguration, reported: Aggregat
         hold_resolution=synthesis.mode == "aggregate_seeded" and synthesis.reads_records,
         oversampling=oversampling,
         measurement_sha256=bundle.sha256(),
-        strict_contract=_is_strict(bundle, configuration),
+        contract_mode=_contract_mode(bundle, configuration),
         unused_keys=configuration.unused_keys,
         record_limit=configuration.input.record_limit,
     )
@@ -87,6 +97,13 @@ def _rounded(bundle: Bundle, configuration: RunConfiguration, reported: Aggregat
 def _is_strict(bundle: Bundle, configuration: RunConfiguration) -> bool:
     """Whether a table that broke its contract would have stopped the run."""
     return configuration.input.contract is not None and bundle.preparation["contract_mode"] == "strict"
+
+
+def _contract_mode(bundle: Bundle, configuration: RunConfiguration) -> anonymity.ContractMode:
+    """What a contract did, if there was one."""
+    if configuration.input.contract is None:
+        return "none"
+    return "strict" if _is_strict(bundle, configuration) else "repair"
 
 
 def _write_json(path: Path, body: object) -> None:

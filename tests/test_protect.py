@@ -102,9 +102,27 @@ def test_rule_2_the_statement_says_strict_where_the_draw_was(tmp_path: Path, own
     repair = pipeline.prepared(tmp_path, **contract)
     for configuration in (strict, repair):
         assert statement_of(configuration, workspace, measurement)["contract"]["strict"] is True
+    verdicts = pipeline.json_of(
+        tmp_path / "out" / "release" / "people" / "work" / "statement" / "contract.json"
+    )
+    assert {entry["verdict"] for entry in verdicts["rules"]} == {"passed"}
     require_made_as_configured(workspace, strict, measurement)
     with pytest.raises(ParameterError, match="other settings"):
         require_made_as_configured(workspace, repair, measurement)
+
+
+def test_a_rule_that_repair_enforces_is_not_said_to_have_passed(tmp_path: Path, own_ledger: Path) -> None:
+    (tmp_path / "contract.yaml").write_text(CONTRACT)
+    changes = {"use_columns": ["sex"], "bins": {}, "domains": {}, "multi_value_columns": {}, "max_items": {}}
+    repair = pipeline.prepared(
+        tmp_path, contract=str(tmp_path / "contract.yaml"), sensitive_zeros=[], **changes
+    )
+    workspace, measurement = measured(repair)
+    statement_of(repair, workspace, measurement)
+    verdicts = pipeline.json_of(
+        tmp_path / "out" / "release" / "people" / "work" / "statement" / "contract.json"
+    )
+    assert verdicts["rules"][-1] == {"rule": "sex: every value is one of those listed", "verdict": "enforced"}
 
 
 def test_a_strict_mode_without_a_contract_is_no_promise(tmp_path: Path, own_ledger: Path) -> None:

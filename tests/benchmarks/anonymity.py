@@ -99,7 +99,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
         hold_resolution=mode == "held",
         oversampling=None,
         measurement_sha256="",
-        strict_contract=False,
+        contract_mode="none",
         unused_keys=(),
         record_limit=None,
     )

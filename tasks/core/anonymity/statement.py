@@ -6,6 +6,7 @@ it is a function of the reported counts and public configuration, so it may be p
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.anonymity import statement_claims as claims
@@ -16,6 +17,8 @@ from tasks.core.records.columns import Schema
 FORMAT = "marginalia-privacy-statement/1"
 REGIME = "k_anonymity"
 Json = dict[str, object]
+#: What a data contract did: there was none, it stopped what broke it, or cells that broke it were repaired.
+ContractMode = Literal["none", "strict", "repair"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,8 @@ class AnonymityFacts:
         hold_resolution: whether aggregate_seeded also held the resolution beyond the reporting length.
         oversampling: ratio and tries of value_seeded; None: not limited.
         measurement_sha256: of what was handed over; empty where it is not known.
-        strict_contract: whether a table that broke its contract would have stopped the run.
+        contract_mode: whether there was a data contract, and whether a table that broke it would have
+            stopped the run.
         unused_keys: configuration keys that were accepted and have no effect.
         record_limit: only the first so many rows were read; None: all.
     """
@@ -48,7 +52,7 @@ class AnonymityFacts:
     hold_resolution: bool = False
     oversampling: tuple[float, int] | None = None
     measurement_sha256: str = ""
-    strict_contract: bool = False
+    contract_mode: ContractMode = "none"
     unused_keys: tuple[str, ...] = ()
     record_limit: int | None = None
 
@@ -84,7 +88,7 @@ def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) 
         ],
         "columns": _columns(facts.schema),
         "synthesis": _synthesis(facts, promise),
-        "contract": claims.contract(facts.strict_contract),
+        "contract": claims.contract(facts.contract_mode),
         "unused_keys": [{"key": key, "why": claims.UNUSED} for key in facts.unused_keys],
         "public_side_channels": claims.side_channels(promise),
         "not_covered": claims.not_covered(promise),
@@ -144,6 +148,7 @@ def _columns(schema: Schema) -> list[Json]:
             "domain_size": None if column.domain is None else len(column.domain),
             "bins": None if column.bins is None else list(column.bins),
             "max_items": column.max_items or None,
+            "zero_is_value": column.zero_is_value,
         }
         for column in schema.columns
     ]

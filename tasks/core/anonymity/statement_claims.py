@@ -146,16 +146,17 @@ def records_hold(promise: Promise) -> list[str]:
     return told
 
 
-def contract(strict: bool) -> Json:
-    """Whether the data contract could have stopped the release."""
-    if strict:
-        sentence = "That this release exists shows that the raw table satisfied its contract."
-    else:
-        sentence = (
-            "Where there is a data contract, cells that broke one of its rules were blanked or replaced by a "
-            "declared value before anything was counted."
-        )
-    return {"strict": strict, "sentence": sentence}
+def contract(mode: str) -> Json:
+    """What a data contract did: ``none`` was given, it was ``strict``, or cells were put to ``repair``."""
+    sentence = {
+        "none": "No data contract was given, so no rule on the table's values was checked.",
+        "strict": "That this release exists shows that the raw table satisfied its data contract.",
+        "repair": (
+            "Cells that broke a rule of the data contract were blanked or replaced by a declared value "
+            "before anything was counted; no rule could stop this release."
+        ),
+    }[mode]
+    return {"strict": mode == "strict", "sentence": sentence}
 
 
 def side_channels(promise: Promise) -> str:

@@ -1,88 +1,121 @@
 """A contract judged after the draw, on released numbers alone (privacy.md, rule 2).
 
-A contract, a measurement and its aggregates go in; a verdict for each rule comes out. This is
+A contract, released numbers and the release's aggregates go in; a verdict for each rule comes out. This is
 post-processing: it reads nothing else, so verdicts may be published, and none of them stops a run.
 
-The measurement is noisy, so a promised limit counts as broken only where the noise would explain the
-released number less than about once in a thousand releases. Combinations below a threshold are not
-released: for an open column the number of distinct values is therefore a lower bound of the table's, and
-its share of empties holds suppressed values too; a verdict says whether *what is released* keeps to the
-rule. Rules about single cells hold by construction, since the cells were repaired: they are judged all
-the same, on the released values.
+Where the contract is strict, the raw table was judged before anything was counted and a broken rule stopped
+the run, so every rule has passed. Otherwise cells that broke a rule were repaired while they were read:
+what repair makes true by construction is ``enforced``, whatever the table held, and only the rest is judged.
+Values that are not released stay unknown: a limit on the number of distinct values, or a type that repair
+does not see to, is judged on *what is released*.
 """
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, time
-from math import sqrt
-
-import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.rules import Rule, RuleResult, result, rules_of
-from tasks.core.dp.measurement import Measurement
+from tasks.core.contracts.released_numbers import ReleasedNumbers, Verdict
+from tasks.core.contracts.rules import Rule, rules_of
+from tasks.core.records.columns import Column
 
-#: One-sided quantile of the normal distribution at one in a thousand.
-_STANDARD_ERRORS = 3.0902
+Json = dict[str, object]
 
 _NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
+#: What ``contract.json`` says of its verdicts, by whether the contract is strict.
+_BASIS = {
+    True: (
+        "The raw table was judged before anything was counted, and one broken rule would have stopped the "
+        "run: that this release exists shows that every rule passed."
+    ),
+    False: (
+        "Cells that broke a rule were blanked or replaced by a declared value before anything was counted: "
+        "such a rule is enforced, whether or not the table broke it. The other rules are judged on the "
+        "released numbers alone; undecided are those of which these say neither."
+    ),
+}
 
-def judge_released(contract: Contract, measurement: Measurement, aggregates: Aggregates) -> list[RuleResult]:
+
+@dataclass(frozen=True)
+class ReleasedResult:
+    """A rule's sentence, its declared column if it has one, and the verdict that may be published."""
+
+    rule: str
+    column: str | None
+    verdict: Verdict
+
+
+def contract_json(
+    contract: Contract, numbers: ReleasedNumbers, aggregates: Aggregates, *, strict: bool
+) -> Json:
+    """The content of ``contract.json``; the arguments are those of `judge_released`."""
+    results = judge_released(contract, numbers, aggregates, strict=strict)
+    return {
+        "contract": contract.name,
+        "version": contract.version,
+        "mode": "strict" if strict else "repair",
+        "sentence": _BASIS[strict],
+        "rules": [{"rule": result.rule, "verdict": result.verdict} for result in results],
+    }
+
+
+def judge_released(
+    contract: Contract, numbers: ReleasedNumbers, aggregates: Aggregates, *, strict: bool
+) -> list[ReleasedResult]:
     """Verdicts on the contract's rules, from what is released.
 
     Args:
-        contract: the table's; only rules on columns of the measurement's schema are judged.
-        measurement: whose noisy counts are judged.
-        aggregates: the release's, made from this measurement: whose values are judged.
+        contract: the table's; only rules on columns of the release's schema are judged.
+        numbers: the release's.
+        aggregates: the release's: whose values are judged.
+        strict: whether a broken rule would have stopped the run.
     """
     values: dict[int | None, list[str]] = {}
     for attribute in aggregates.attributes:
         text = attribute.value if attribute.item is None else attribute.item
         values.setdefault(attribute.column, []).append(text)
-    rules = rules_of(contract, measurement.schema)
-    return [result(rule, _holds(rule, values.get(rule.column_id, []), measurement)) for rule in rules]
+    return [
+        ReleasedResult(
+            rule.sentence,
+            rule.column,
+            "passed" if strict else _verdict(rule, values.get(rule.column_id, []), numbers),
+        )
+        for rule in rules_of(contract, numbers.schema)
+    ]
 
 
-def _holds(rule: Rule, values: list[str], measurement: Measurement) -> bool:
-    if rule.kind == "subject id present":
-        return True  # records without one were dropped before anything was counted
+def _verdict(rule: Rule, values: list[str], numbers: ReleasedNumbers) -> Verdict:
     if rule.kind == "minimum rows":
-        margin = _STANDARD_ERRORS * _count_deviation(measurement)
-        return measurement.number_of_records >= (rule.least or 0) - margin
+        return numbers.enough_records(rule.least or 0)
+    if rule.column_id is None or _is_enforced(rule, numbers.schema.columns[rule.column_id]):
+        # Of the table there is one more rule: records without a subject id are dropped, or stop the run.
+        return "enforced"
     if rule.kind == "share of empties":
-        return _few_empties(rule, measurement)
-    assert rule.column_id is not None
-    column = measurement.schema.columns[rule.column_id]
-    judged: dict[str, Callable[[], bool]] = {
-        "type": lambda: column.bins is not None or all(_parses(rule, value) for value in values),
+        return numbers.few_empties(rule.column_id, (rule.most or 0) / 100)
+    holds: dict[str, Callable[[], bool]] = {
+        "type": lambda: all(_parses(rule, value) for value in values),
         "allowed values": lambda: set(values) <= set(rule.allowed),
         "distinct values": lambda: len(values) <= (rule.most or 0),
-        "items of a subject": lambda: column.max_items <= int(rule.detail),
+        "items of a subject": lambda: False,
         "identifiers": lambda: (
             not any(re.search(pattern, value) for pattern in rule.patterns for value in values)
         ),
     }
-    return judged[rule.kind]()
+    return "passed" if holds[rule.kind]() else "failed"
 
 
-def _count_deviation(measurement: Measurement) -> float:
-    """Standard deviation of the noisy number of records: a Gaussian's, or a Laplace's of that scale."""
-    is_laplace = measurement.parameters.accountant == "zcdp"
-    return measurement.count_scale * (sqrt(2) if is_laplace else 1)
-
-
-def _few_empties(rule: Rule, measurement: Measurement) -> bool:
-    """Whether the released counts of one (single-valued) column leave few records without a value."""
-    limit = (rule.most or 0) / 100
-    level = measurement.levels[0]
-    combinations = measurement.schema.combinations(1)
-    chosen = np.equal(level.combinations, combinations.index((rule.column_id or 0,)))
-    present = int(level.counts[chosen].sum())
-    variance = int(chosen.sum()) * level.scale**2 + ((1 - limit) * _count_deviation(measurement)) ** 2
-    least = (1 - limit) * measurement.number_of_records
-    return present >= least - _STANDARD_ERRORS * sqrt(variance)
+def _is_enforced(rule: Rule, column: Column) -> bool:
+    """Whether reading the table makes the rule true (see `tasks.core.records.binning`)."""
+    if rule.kind == "type":
+        return column.bins is not None
+    if rule.kind == "allowed values":
+        return column.domain is not None and set(column.domain) <= set(rule.allowed)
+    if rule.kind == "items of a subject":
+        return 0 < column.max_items <= int(rule.detail)
+    return rule.kind == "identifiers" and set(rule.patterns) <= set(column.forbidden)
 
 
 def _parses(rule: Rule, value: str) -> bool:

@@ -44,7 +44,7 @@ ANONYMITY_STATEMENT_KEYS = _words(
     guarantee held_length holds key kind least length levels max_items measurement_sha256 mode most name
     not_covered oversampling private public_side_channels ratio reads_records record_limit regime
     reporting_length resolution sentence single_counts strict subject_id synthesis tries unit unused_keys
-    value vintage why
+    value vintage why zero_is_value
     """
 )
 
@@ -58,10 +58,11 @@ EVALUATION_KEYS = _words(
     """
 )
 
-#: The manifest, and the contract's table rules judged on released numbers.
+#: The manifest, and the contract's rules judged on released numbers.
 MANIFEST_KEYS = _words(
     """
-    bytes code_version column dataset file files made_from passed protection rows rule rules sha256 vintage
+    bytes code_version contract dataset file files made_from mode protection rows rule rules sentence sha256
+    verdict version vintage
     """
 )
 

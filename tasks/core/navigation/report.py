@@ -46,6 +46,7 @@ class ReportInputs:
         title: of the page; empty for the dataset's name.
         visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
+        contract: the content of ``contract.json``; None where there was no data contract.
     """
 
     statement: Json
@@ -57,6 +58,7 @@ class ReportInputs:
     title: str = ""
     visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    contract: Json | None = None
 
 
 def render(inputs: ReportInputs) -> str:
@@ -80,6 +82,7 @@ def render(inputs: ReportInputs) -> str:
             "title": inputs.title or f"{statement['dataset']}, {statement['vintage']}",
             "statement": statement,
             "regime": regime,
+            "contract": inputs.contract,
             "unit": regime.units,
             "released": sum(len(found) for found in inputs.aggregates.counts),
             "records": synthetic.number_of_records if inputs.synthetic is not None else None,

@@ -133,9 +133,28 @@ def test_a_record_limit_is_said_to_be_no_sample():
     assert "rows of the file were read" not in not_covered()
 
 
-def test_a_strict_contract_and_unused_keys_are_named():
-    body = stated(strict_contract=True, unused_keys=("cache_max_size",))
-    assert "satisfied its contract" in body["contract"]["sentence"]
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("none", "No data contract was given"),
+        ("strict", "satisfied its data contract"),
+        ("repair", "no rule could stop this release"),
+    ],
+)
+def test_only_a_contract_that_was_given_is_spoken_of(mode, said):
+    body = stated(contract_mode=mode)
+    assert said in body["contract"]["sentence"] and body["contract"]["strict"] is (mode == "strict")
+    assert ("No data contract" in " ".join(sentences(body))) is (mode == "none")
+
+
+def test_it_says_of_every_column_whether_0_is_a_value():
+    assert [each["zero_is_value"] for each in stated()["columns"]] == [
+        c.zero_is_value for c in SCHEMA.columns
+    ]
+
+
+def test_unused_keys_are_named():
+    body = stated(unused_keys=("cache_max_size",))
     assert "Configuration key cache_max_size: accepted and unused" in " ".join(sentences(body))
     assert "Unused settings" not in dict(topics(stated()))
 

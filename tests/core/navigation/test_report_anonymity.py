@@ -18,6 +18,17 @@ from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.pages import HOSTILE, Page, check
 from tests.oracles.releases import SCHEMA, attributes_of, records, recounted, release
 
+CONTRACT = {
+    "contract": "visits",
+    "version": "1.0.0",
+    "mode": "repair",
+    "sentence": "Cells that broke a rule were repaired.",
+    "rules": [
+        {"rule": "age: every value is of type integer", "verdict": "enforced"},
+        {"rule": "at least 3 records", "verdict": "undecided"},
+    ],
+}
+
 
 def inputs(number=600, **changes) -> ReportInputs:
     aggregates, synthetic = rounded(number, changes.get("resolution", 10))
@@ -54,6 +65,15 @@ def test_the_statement_and_all_its_limits_stand_on_it():
         assert sentence in text
     for sentence in given.statement["not_covered"]:
         assert sentence.split(": ", 1)[1][1:] in text
+
+
+def test_the_verdicts_of_a_contract_are_on_the_page_and_only_of_one_that_was_given():
+    page = Page(render(dataclasses.replace(inputs(contract_mode="repair"), contract=CONTRACT)))
+    assert "visits, version 1.0.0. Cells that broke a rule were repaired." in page.text
+    assert "age: every value is of type integer" in page.text and "enforced" in page.text
+    without = Page(render(inputs())).text
+    assert "Data contract" not in without
+    assert without.count("contract") == 1 and "No data contract was given" in without
 
 
 def test_rows_are_warned_of_before_anything_else():
@@ -116,6 +136,7 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
     page_inputs = ReportInputs(
         statement(given, aggregates, hostile), schema, aggregates, None, synthetic,
         fidelity(aggregates, aggregates), hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
+        {**CONTRACT, "rules": [{"rule": hostile, "verdict": "passed"}]},
     )  # fmt: skip
     text = render(page_inputs)
     page = check(text)
