@@ -5,6 +5,7 @@ the filled cells of a set of slots, absent values (code 0) among them, so that e
 be added up from it. Pure functions: a plan decides how long counting takes, never what is counted.
 """
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,6 +27,10 @@ _STEP = 8
 _FEW_RECORDS = 1 << 17
 #: Slots tried before a cube is done growing.
 _TRIES = 8
+#: Cubes are grown one by one around at most so many sets, which takes a second; around more, of blocks.
+_MANY_SETS = 4096
+#: How many blocks may together reach the limit, as multiples of the longest set: from few and large ones on.
+_BLOCKS_A_SLOT = (1.0, 1.5, 2.0)
 
 
 @dataclass(frozen=True)
@@ -84,9 +89,10 @@ def plan(targets: Iterable[Slots], shape: Shape, most_cells: int) -> dict[Slots,
     longest = max(map(len, wanted), default=0)
     parents: dict[Slots, Slots | None] = {}
     loose = []
+    by_entropy = sorted(range(len(shape.sizes)), key=shape.means.__getitem__)
     for target in sorted(wanted):
-        larger = _extended(target, len(shape.sizes)) if len(target) < longest else ()
-        smallest = _smallest(wanted.intersection(larger), shape)
+        larger = _extended(target, by_entropy) if len(target) < longest else ()
+        smallest = next((slots for slots in larger if slots in wanted), None)
         if smallest is None:
             loose.append(target)
         else:
@@ -103,9 +109,19 @@ def plan(targets: Iterable[Slots], shape: Shape, most_cells: int) -> dict[Slots,
 
 
 def cover(sets: Sequence[Slots], shape: Shape, limit: float, most_cells: int) -> dict[Slots, Slots]:
-    """Cubes of at most ``limit`` expected cells, greedily; for each set within a larger cube that cube."""
+    """Cubes of at most ``limit`` expected cells; for each set that is within a larger cube that cube.
+
+    What finding them takes is bounded: each cube is fitted to the sets only while those are few.
+    """
     fits = _Fits(shape, limit, most_cells)
-    waiting = [slots for slots in sets if fits(slots)]
+    if len(sets) > _MANY_SETS:
+        return _cover_by_blocks(sets, fits)
+    return _cover_greedily([slots for slots in sets if fits(slots)], fits)
+
+
+def _cover_greedily(waiting: Sequence[Slots], fits: "_Fits") -> dict[Slots, Slots]:
+    """Grow a cube around the first set, and another around the first that is not in it, and so on."""
+    shape = fits.shape
     bits = _bits(waiting, len(shape.sizes))
     cubes: dict[Slots, Slots] = {}
     left = np.arange(len(waiting))
@@ -117,6 +133,54 @@ def cover(sets: Sequence[Slots], shape: Shape, limit: float, most_cells: int) ->
         cubes.update((waiting[index], cube) for index in left[inside].tolist() if waiting[index] != cube)
         left, bits = left[~inside], bits[~inside]
     return cubes
+
+
+def _cover_by_blocks(sets: Sequence[Slots], fits: "_Fits") -> dict[Slots, Slots]:
+    """Deal the slots out to blocks; the blocks that a set touches are its cube.
+
+    What is in no cube that may be one, or alone in its own, is tried again with smaller blocks.
+    """
+    cubes: dict[Slots, Slots] = {}
+    left, longest = sets, max(map(len, sets))
+    for each in _BLOCKS_A_SLOT:
+        block_of = _blocks(fits, each * longest)
+        members = [np.flatnonzero(np.equal(block_of, block)).tolist() for block in range(max(block_of) + 1)]
+        if len(members) == len(block_of):
+            break
+        touching: dict[frozenset[int], list[Slots]] = {}
+        for slots in left:
+            touching.setdefault(frozenset([block_of[slot] for slot in slots]), []).append(slots)
+        left = []
+        for blocks, inside in touching.items():
+            cube = tuple(sorted(itertools.chain.from_iterable([members[block] for block in blocks])))
+            if len(inside) > 1 and fits(cube):
+                cubes.update((slots, cube) for slots in inside if slots != cube)
+            else:
+                left += inside
+    return cubes
+
+
+def _blocks(fits: "_Fits", number: float) -> list[int]:
+    """The block of each slot: so many blocks together have about as many cells as a cube may have."""
+    shape = fits.shape
+    most = min(fits.most_cells, LARGEST_KEY) if shape.records > fits.most_cells else LARGEST_KEY
+    room = math.log(max(fits.limit, 1)) / number, math.log(most) / number
+    sizes = [math.log(size) for size in shape.sizes]
+    # Few cells of the product are filled, were the slots independent: about e^(mean + variance / 2).
+    filled = [mean + variance / 2 for mean, variance in zip(shape.means, shape.variances, strict=True)]
+    filled = [min(own, size) for own, size in zip(filled, sizes, strict=True)]
+    blocks: list[tuple[float, float]] = []
+    block_of = [0] * len(sizes)
+    for slot in sorted(range(len(sizes)), key=lambda slot: (-filled[slot], slot)):
+        for block, (cells, size) in enumerate(blocks):
+            if cells + filled[slot] <= room[0] and size + sizes[slot] <= room[1]:
+                blocks[block] = cells + filled[slot], size + sizes[slot]
+                block_of[slot] = block
+                break
+        else:
+            block_of[slot] = len(blocks)
+            blocks.append((filled[slot], sizes[slot]))
+    return block_of
 
 
 @dataclass(frozen=True)
@@ -158,15 +222,11 @@ def _bits(sets: Sequence[Slots], width: int) -> npt.NDArray[np.uint64]:
     return np.packbits(rows, axis=1, bitorder="little").view(np.uint64)
 
 
-def _extended(slots: Slots, width: int) -> Iterable[Slots]:
-    """All sets of one slot more."""
-    for slot in range(width):
+def _extended(slots: Slots, others: Iterable[int]) -> Iterable[Slots]:
+    """All sets of one slot more, in an order of the slots."""
+    for slot in others:
         if slot not in slots:
             yield tuple(sorted((*slots, slot)))
-
-
-def _smallest(sets: Iterable[Slots], shape: Shape) -> Slots | None:
-    return min(sets, key=lambda slots: (shape.expected(slots), slots), default=None)
 
 
 def _limits(records: int, most_cells: int) -> list[float]:

@@ -32,13 +32,8 @@ def problems(draw):
     return shape, most, [s for s in chosen if shape.bound(s) <= most]
 
 
-@given(problem=problems(), few=st.sampled_from([0, 1 << 17]))
-@SETTINGS
-def test_every_set_comes_from_a_superset_or_from_the_records(problem, few) -> None:
-    shape, most, targets = problem
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(covering, "_FEW_RECORDS", few)
-        parents = plan(targets, shape, most)
+def check_plan(parents, targets, shape, most) -> None:
+    """All targets are there; each set comes from a larger one that is there too, or from the records."""
     assert set(targets) <= parents.keys()
     for slots, parent in parents.items():
         assert slots == tuple(sorted(set(slots)))
@@ -47,6 +42,60 @@ def test_every_set_comes_from_a_superset_or_from_the_records(problem, few) -> No
             assert set(slots) < set(parent)
             assert parent in parents
             assert shape.product(slots) <= LARGEST_KEY
+
+
+@given(problem=problems(), few=st.sampled_from([0, 1 << 17]), many=st.sampled_from([0, 1 << 12]))
+@SETTINGS
+def test_every_set_comes_from_a_superset_or_from_the_records(problem, few, many) -> None:
+    shape, most, targets = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(covering, "_FEW_RECORDS", few)
+        patch.setattr(covering, "_MANY_SETS", many)
+        check_plan(plan(targets, shape, most), targets, shape, most)
+
+
+@pytest.mark.parametrize(
+    ("columns", "length", "records", "evenness"),
+    [(100, 3, 10**4, 1.0), (100, 3, 10**6, 0.5), (30, 5, 10**6, 0.2), (200, 2, 10**8, 0.2)],
+)
+def test_many_thousand_sets_are_planned_at_once(columns, length, records, evenness) -> None:
+    shape = shape_of(records, tuple(2 + place * 7 % 40 for place in range(columns)), evenness)
+    targets = [s for k in range(1, length + 1) for s in itertools.combinations(range(columns), k)]
+    check_plan(plan(targets, shape, 1 << 24), targets, shape, 1 << 24)
+
+
+def test_many_sets_of_few_cells_are_rolled_up_from_cubes_of_many_of_them() -> None:
+    shape = shape_of(10**6, (2,) * 100)
+    triples = list(itertools.combinations(range(100), 3))
+    cubes = cover(triples, shape, 1 << 16, 1 << 24)
+    assert len(cubes) == len(triples)
+    assert len(set(cubes.values())) < len(triples) / 50
+
+
+def test_blocks_that_do_not_fit_together_are_no_cube() -> None:
+    shape = shape_of(10**6, (60, 4, 4, 4, 4))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(covering, "_MANY_SETS", 0)
+        cubes = cover(list(itertools.combinations(range(5), 2)), shape, 300, 1 << 24)
+    # A block of two is (1, 2), another (3, 4); one of them with slot 0 has 960 cells.
+    assert set(cubes.values()) == {(1, 2, 3, 4)}
+    assert not any(0 in slots for slots in cubes)
+
+
+@given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
+@SETTINGS
+def test_no_cube_of_blocks_exceeds_its_cells_or_holds_one_set_alone(problem, limit) -> None:
+    shape, most, targets = problem
+    sets = sorted(set(targets))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(covering, "_MANY_SETS", 0)
+        cubes = cover(sets, shape, limit, most)
+    for slots, cube in cubes.items():
+        assert set(slots) < set(cube)
+        assert shape.bound(cube) <= most
+        assert shape.product(cube) <= LARGEST_KEY
+        assert shape.expected(cube) <= limit
+        assert sum(set(other) <= set(cube) for other in sets) > 1
 
 
 @given(problem=problems(), limit=st.sampled_from([1.0, 300.0, 20_000.0]))
