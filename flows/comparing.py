@@ -31,12 +31,21 @@ def compare(folders: Sequence[Path], output: Path) -> int:
 
 
 def _labelled(folders: Sequence[Path]) -> dict[str, Path]:
-    """Each folder under its shortest name that no other has."""
+    """What each folder holds, under the folder's shortest name that no other has."""
     places = list(dict.fromkeys(folder.resolve() for folder in folders))
     if len(places) < 2:
         raise ParameterError("Comparing needs two or more folders of runs; give another one.")
+    gone = [str(place) for place in places if not place.is_dir()]
+    if gone:
+        raise ParameterError(f"Comparing needs folders that exist; there is none at {', '.join(gone)}.")
     for length in range(1, max(len(place.parts) for place in places) + 1):
         labels = ["/".join(place.parts[-length:]) for place in places]
         if len(set(labels)) == len(labels):
             break
-    return dict(zip(labels, places, strict=True))
+    return dict(zip(labels, map(_evaluated, places), strict=True))
+
+
+def _evaluated(place: Path) -> Path:
+    """The release of a batch's run, where that is what was given; otherwise the folder itself."""
+    release = (place / RELEASE).resolve()
+    return release if (release / "evaluation.json").is_file() else place

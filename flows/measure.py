@@ -21,7 +21,7 @@ from tasks.ingest import EncodingRules, encode_records, locate_table
 from tasks.naming import run_label, scheduled_date
 from tasks.progress import say
 from tasks.protect import admit_release, protect_records
-from tasks.record import keep_configuration
+from tasks.record import compare_with_last, keep_configuration
 from tasks.resources import query_resources
 from tasks.stages import STAGES, reaches
 from tasks.storage import StoredTable, Workspace
@@ -71,10 +71,12 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
     if not configuration.is_private:
         measured = _read(workspace, configuration, described)
         measured.measurement = _rounded(workspace, configuration, measured, last)
+        compare_with_last(workspace, configuration, described, measured.table)
         return measured
     admitted = admit_release(workspace, configuration, described)
     measured = _read(workspace, configuration, described)
     measured.measurement = protect_records(workspace, measured.records, described, admitted)
+    compare_with_last(workspace, configuration, described, measured.table)
     return measured
 
 

@@ -22,7 +22,7 @@ from tasks.release_evaluation import compare_with_reportable, recount_records
 from tasks.release_files import Built
 from tasks.stages import STAGES, reaches
 from tasks.statement import state_privacy
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace
 
 
 @flow(name="publish", flow_run_name="publish-{configuration.dataset}", persist_result=False)
@@ -35,6 +35,7 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     """
     workspace = Workspace.of(configuration)
     workspace.clear_leftovers(configuration.dataset)
+    workspace.prepare_publishing()
     found = find_measurement(workspace, configuration, measurement)
     require_made_as_configured(workspace, configuration, found)
     with work_folder(workspace, configuration) as work:
@@ -49,7 +50,7 @@ def work_folder(workspace: Workspace, configuration: RunConfiguration) -> Iterat
     Later runs take from it what is still current; what none has used for a week goes.
     """
     try:
-        yield f"release/{configuration.dataset}/.built-{run_label()}"
+        yield f"{INTERMEDIATE}/{configuration.dataset}/{run_label()}"
     finally:
         workspace.clear_unused(configuration.dataset)
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from flows import server
 from tasks.configuration import RunConfiguration
@@ -16,6 +17,10 @@ from tasks.progress import say
 from tasks.stages import STAGES
 from tasks.storage import Workspace
 
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
+
+Result = TypeVar("Result")
 #: Where a run put things, relative to the workspace, by what they are.
 Places = dict[str, str]
 
@@ -23,10 +28,10 @@ Places = dict[str, str]
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> None:
     """Run the whole job up to the last of the stages."""
 
-    def run() -> Places:
+    def run(url: str) -> Places:
         from flows.showcase import showcase
 
-        return showcase(configuration, max(stages, key=STAGES.index))
+        return _followed(url, showcase(configuration, max(stages, key=STAGES.index), return_state=True))
 
     _run(configuration, run, verbose=verbose)
 
@@ -34,10 +39,11 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
 def run_publish(configuration: RunConfiguration, measurement: Path | None, *, verbose: bool) -> None:
     """Rebuild a release from its measurement."""
 
-    def run() -> Places:
+    def run(url: str) -> Places:
         from flows.publish import publish
 
-        return {"release": publish(configuration, str(measurement) if measurement else None)}
+        folder = str(measurement) if measurement else None
+        return {"release": _followed(url, publish(configuration, folder, return_state=True))}
 
     _run(configuration, run, verbose=verbose)
 
@@ -52,12 +58,11 @@ def run_batch(path: Path, *, verbose: bool) -> None:
     with on_server(workspace, verbose=verbose) as url:
         from flows.batch import batch
 
-        places = batch(str(path.absolute()))
+        places = _followed(url, batch(str(path.absolute()), return_state=True))
     say(f"Ran {len(asked.runs)} runs in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
         page = workspace.root / place / "comparison.html"
         say(f"{group}: {page if page.exists() else workspace.root / place}")
-    say(f"The runs and their lineage: {url.removesuffix('/api')}/runs")
 
 
 def run_demo(folder: Path, *, verbose: bool) -> None:
@@ -90,18 +95,24 @@ def _demo_configuration(root: Path) -> dict[str, object]:
     return body | {key: str(value) for key, value in paths.items()}
 
 
-def _run(configuration: RunConfiguration, run: Callable[[], Places], *, verbose: bool) -> None:
+def _run(configuration: RunConfiguration, run: Callable[[str], Places], *, verbose: bool) -> None:
     started = time.monotonic()
     workspace = Workspace.of(configuration)
     with on_server(workspace, verbose=verbose) as url:
-        places = run()
+        places = run(url)
     release = workspace.root / places.pop("release")
     say(f"Released in {time.monotonic() - started:.0f} s: {release}")
     if (release / "report.html").exists():
         say(f"The page: {release / 'report.html'}")
     for stage, place in places.items():
         say(f"Not to leave this machine, of the {stage} stage: {workspace.root / place}")
-    say(f"The run and its lineage: {url.removesuffix('/api')}/runs")
+
+
+def _followed(url: str, state: "State[Result]") -> Result:
+    """What a flow returned or raised, after saying where Prefect shows its run."""
+    run = state.state_details.flow_run_id
+    say(f"The run and its lineage: {url.removesuffix('/api')}/runs/flow-run/{run}")
+    return state.result(raise_on_failure=True)
 
 
 @contextmanager

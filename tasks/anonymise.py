@@ -11,7 +11,7 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.bundles import ZONE, Bundle, configured_digest, name_of_counts, preparation
+from tasks.bundles import Bundle, configured_digest, name_of_counts, preparation
 from tasks.configuration import AnySynthesis, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import protect_counts
@@ -22,7 +22,7 @@ from tasks.core.synthesis.rows import common_rows
 from tasks.describe import Described
 from tasks.failures import sanitised
 from tasks.progress import Progress
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import MEASUREMENT, StoredTable, Workspace
 from tasks.synthesis import draw_from_rows
 
 
@@ -82,7 +82,7 @@ def hand_over_counts(
 ) -> StoredTable:
     """Put counts, public schema and, where they were made, synthetic records where they are published."""
     digest = configured_digest(configuration, described.schema)
-    place = workspace.root / ZONE / configuration.dataset / f"{described.vintage}-{digest[:8]}"
+    place = workspace.root / MEASUREMENT / configuration.dataset / f"{described.vintage}-{digest[:8]}"
     name = Bundle(place, False, configuration.dataset, described.vintage, digest, preparation(configuration))
 
     def write(folder: Path) -> None:

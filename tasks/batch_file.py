@@ -15,9 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from tasks.configuration import Label, RunConfiguration
 from tasks.configuration_file import from_flat, read_json, unknown
 from tasks.core.errors import ParameterError
-
-#: In the order in which they run.
-STAGES = ("aggregate", "generate", "evaluate", "navigate")
+from tasks.stages import STAGES
 
 _PARTS = ("execute", "base_config", "runs")
 _LABEL: TypeAdapter[str] = TypeAdapter(Label)

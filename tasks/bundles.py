@@ -21,9 +21,8 @@ from tasks.core.dp.statement import LedgerFacts
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.parameters import anonymity_parameters, dp_parameters
-from tasks.storage import StoredTable, Workspace, folder_sha256
+from tasks.storage import MEASUREMENT, StoredTable, Workspace, folder_sha256
 
-ZONE = "measurement"
 Preparation = dict[str, object]
 
 
@@ -152,7 +151,7 @@ def find_measurement(
     Raises:
         ParameterError: there is none.
     """
-    home = workspace.root / ZONE / configuration.dataset
+    home = workspace.root / MEASUREMENT / configuration.dataset
     if folder is not None:
         found = [Path(folder).absolute()]
     else:
@@ -164,7 +163,7 @@ def find_measurement(
         )
     place = found[-1]
     key = place.relative_to(workspace.root) if place.is_relative_to(workspace.root) else place
-    return StoredTable(key.as_posix(), folder_sha256(place), ZONE, "measurement")
+    return StoredTable(key.as_posix(), folder_sha256(place), MEASUREMENT, "measurement")
 
 
 def name_of_counts(bundle_name: Bundle) -> str:

@@ -94,6 +94,11 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
+def _meant(given: str, known: Collection[str]) -> str:
+    close = difflib.get_close_matches(given, known, n=1)
+    return f": did you mean {close[0]}?" if close else "."
+
+
 def unknown(key: str, known: Collection[str], section: str = "") -> str:
     """That a key is not known, and which one may have been meant."""
     close = difflib.get_close_matches(key, known, n=1)
@@ -139,7 +144,7 @@ def _choice(flat: dict[str, Any]) -> _Choice:
     if mode == "seeded":
         problems.append("synthesis_mode seeded is SDS's old name of row_seeded: write row_seeded.")
     elif mode not in MODE_KEYS:
-        problems.append(f"synthesis_mode must be one of {', '.join(MODE_KEYS)}.")
+        problems.append(f"synthesis_mode must be one of {', '.join(MODE_KEYS)}{_meant(mode, MODE_KEYS)}")
     elif is_private and mode != "aggregate_seeded":
         problems.append(f"{refused_under_privacy(mode)}.")
     if is_private and flat.get("aggregate_seeded_hold_resolution") is True:

@@ -10,12 +10,10 @@ from prefect import task
 from prefect.cache_policies import NO_CACHE
 
 from tasks.batch_file import Batch
-from tasks.bundles import ZONE
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation.stats_tables import AGGREGATE_STATS, SYNTHETIC_STATS, join_stats
-from tasks.core.evaluation.tables import write_rows
+from tasks.core.evaluation.stats_tables import write_joined_stats
 from tasks.core.navigation.comparison import read_run, render_comparison, write_comparison_tsv
-from tasks.storage import RELEASE, SENSITIVE, Workspace
+from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, Workspace
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,7 @@ def require_free_names(batch: Batch) -> None:
     Raises:
         ParameterError: there is one.
     """
-    taken = {SENSITIVE, RELEASE, ZONE} & {run.group for run in batch.runs}
+    taken = {SENSITIVE, MEASUREMENT, INTERMEDIATE, RELEASE} & {run.group for run in batch.runs}
     if taken:
         raise ParameterError(
             [
@@ -78,7 +76,7 @@ def join_group(workspace: Workspace, group: str, runs: Sequence[Finished], prefi
         sensitive = workspace.sensitive / f"batch-{group}"
         sensitive.mkdir(mode=0o700, exist_ok=True)
         _link(home / "sensitive", sensitive)
-        _join_stats(evaluated, sensitive, prefix)
+        write_joined_stats(evaluated, prefix, sensitive)
         if len(evaluated) > 1:
             write_comparison(evaluated, sensitive, f"{group}: runs side by side, against the raw table")
     return home.relative_to(workspace.root).as_posix()
@@ -89,9 +87,3 @@ def write_comparison(folders: dict[str, Path], home: Path, title: str) -> None:
     runs = [read_run(folder, label) for label, folder in folders.items()]
     write_comparison_tsv(runs, home / "comparison.tsv")
     (home / "comparison.html").write_text(render_comparison(runs, title), encoding="utf-8")
-
-
-def _join_stats(evaluated: dict[str, Path], home: Path, prefix: str) -> None:
-    for name in (AGGREGATE_STATS, SYNTHETIC_STATS):
-        found = {label: next(folder.glob(f"*_{name}.tsv")) for label, folder in evaluated.items()}
-        write_rows(home / f"{prefix}_joined_{name}.tsv", join_stats(found))

@@ -10,12 +10,12 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from tasks.bundles import ZONE, Preparation
+from tasks.bundles import Preparation
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.statement import LedgerFacts
 from tasks.core.errors import StoredTableMismatch
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import MEASUREMENT, StoredTable, Workspace
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def hand_over(
         drawn_as = {"digest": name.digest, "preparation": circumstances.preparation}
         (folder / "name.json").write_text(json.dumps(drawn_as, sort_keys=True) + "\n", encoding="utf-8")
 
-    place = workspace.root / ZONE / name.dataset / f"{name.vintage}-{name.digest[:8]}"
+    place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
     return workspace.store(place, "measurement", write)
 
 

@@ -1,7 +1,9 @@
-"""Where a run's tables live: the three zones, and references to what is stored in them.
+"""Where a run's tables live: the zones, and references to what is stored in them.
 
-    <workspace>/sensitive/<dataset>/<run>/<table>/    0700
-    <workspace>/release/<dataset>/<run>/              what may leave; ``latest`` points at the newest
+    <workspace>/sensitive/<dataset>/<run>/<table>/       0700
+    <workspace>/measurement/<dataset>/<vintage>-<...>/   protected: all that publishing reads
+    <workspace>/intermediate/<dataset>/<run>/<table>/    made from a measurement; kept for later runs
+    <workspace>/release/<dataset>/<vintage>-<n>/         what may leave; ``latest`` points at the newest
 
 A table is an immutable folder of files. Its reference travels between steps; reading verifies.
 """
@@ -14,7 +16,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +24,7 @@ from tasks.configuration import RunConfiguration
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
 from tasks.leftovers import clear, mark
 
-SENSITIVE, RELEASE = "sensitive", "release"
-#: Folders of what runs built between measurement and release, below a dataset's releases.
-BUILT = ".built-*"
+SENSITIVE, MEASUREMENT, INTERMEDIATE, RELEASE = "sensitive", "measurement", "intermediate", "release"
 _UNUSED_SECONDS = 7 * 24 * 3600
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -38,7 +38,7 @@ class StoredTable:
     Attributes:
         key: the folder, relative to the workspace.
         sha256: over the names and bytes of its files.
-        zone: ``sensitive`` or ``release``.
+        zone: ``sensitive``, ``measurement``, ``intermediate`` or ``release``.
         stage: what it is, in a word or two, for people.
     """
 
@@ -72,6 +72,11 @@ class Workspace:
         return self.root / SENSITIVE
 
     @property
+    def intermediate(self) -> Path:
+        """The zone of what is between measurement and release: protected, and made again where it is gone."""
+        return self.root / INTERMEDIATE
+
+    @property
     def release(self) -> Path:
         """The zone of what may leave."""
         return self.root / RELEASE
@@ -84,7 +89,7 @@ class Workspace:
     @property
     def public_results(self) -> Path:
         """Where Prefect keeps the results of cached steps that see protected data alone."""
-        return self.release / ".results"
+        return self.intermediate / ".results"
 
     def prepare(self) -> None:
         """Make the zones.
@@ -92,19 +97,36 @@ class Workspace:
         Raises:
             ParameterError: the workspace can't be written, or its disk is full.
         """
-        try:
+        with self._writing():
             for folder in (self.sensitive, self.results):
                 folder.mkdir(parents=True, exist_ok=True)
                 folder.chmod(0o700)
-            self.release.mkdir(exist_ok=True)
-            probe = self.release / f".probe-{mark()}"
-            probe.touch()
-            probe.unlink()
+        self.prepare_publishing()
+
+    def prepare_publishing(self) -> None:
+        """Make the zones that are written from a measurement on.
+
+        Raises:
+            ParameterError: they can't be written, or their disk is full.
+        """
+        for zone in (self.intermediate, self.release):
+            with self._writing(zone.name):
+                zone.mkdir(exist_ok=True)
+                probe = zone / f".probe-{mark()}"
+                probe.touch()
+                probe.unlink()
+
+    @contextlib.contextmanager
+    def _writing(self, zone: str = "") -> Iterator[None]:
+        """A folder that can't be written becomes an error that says which."""
+        try:
+            yield
         except OSError as error:
             if error.errno in FULL:
                 raise self.is_full() from None
             raise ParameterError(
-                f"output_dir must be a folder that can be written; {self.root} is not ({error.strerror})."
+                "output_dir must be a folder that can be written, and intermediate/ and release/ in it too; "
+                f"{self.root / zone} is not ({error.strerror})."
             ) from None
 
     def secret(self) -> bytes:
@@ -163,20 +185,18 @@ class Workspace:
         """Remove what runs that died left unfinished in a dataset's folders."""
         for folder in (self.sensitive, self.sensitive / ".scratch", self.release):
             clear(folder)
-        for zone in (self.root / "measurement", self.release):
+        for zone in (self.root / MEASUREMENT, self.release):
             clear(zone / dataset)
-        for built in (self.release / dataset).glob(BUILT):
-            clear(built)
-        home = self.sensitive / dataset
-        for run in list(home.iterdir()) if os.access(home, os.R_OK | os.X_OK) else ():
-            if clear(run):
-                with contextlib.suppress(OSError):  # something was finished in it
-                    run.rmdir()
+        for zone in (self.sensitive, self.intermediate):
+            for run in _folders(zone / dataset):
+                if clear(run):
+                    with contextlib.suppress(OSError):  # something was finished in it
+                        run.rmdir()
 
     def clear_unused(self, dataset: str) -> None:
-        """Remove the built tables of a dataset that nobody has used for a week."""
+        """Remove the intermediate tables of a dataset that nobody has used for a week."""
         oldest = time.time() - _UNUSED_SECONDS
-        for folder in (self.release / dataset).glob(BUILT):
+        for folder in _folders(self.intermediate / dataset):
             with contextlib.suppress(OSError):  # another user's, or another run is faster
                 for table in folder.iterdir():
                     if table.stat().st_mtime < oldest:
@@ -204,6 +224,14 @@ class Workspace:
     def exists(self, table: StoredTable) -> bool:
         """Whether the folder is still there (whether it was changed is judged on reading)."""
         return (self.root / table.key).is_dir()
+
+
+def _folders(home: Path) -> list[Path]:
+    """What a folder holds; nothing where it is not there or closed to this user."""
+    try:
+        return list(home.iterdir())
+    except OSError:
+        return []
 
 
 def _give_name(part: Path, folder: Path, digest: str) -> None:

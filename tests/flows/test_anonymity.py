@@ -108,7 +108,7 @@ def test_p1_canaries_and_the_number_of_rows_appear_nowhere(
     out = capfd.readouterr()
     own_ledger.mkdir(exist_ok=True)
     assert_no_trace((*CANARIES, "zqxsex77"), public_places(tmp_path), out.out + out.err)
-    for place in (tmp_path / "out" / "release", tmp_path / "out" / "measurement"):
+    for place in (tmp_path / "out" / zone for zone in ("release", "measurement", "intermediate")):
         for found in place.rglob("*"):
             if found.suffix in (".json", ".tsv", ".html"):
                 assert not re.search(rf"\b{ROWS}\b", found.read_text()), found.name

@@ -55,6 +55,12 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
         joined = (out / "modes" / "sensitive" / f"people_joined_{name}.tsv").read_text().splitlines()
         assert joined[0].split("\t")[1:] == ["0_rows", "3_values"]
     assert "0_rows" in (out / "modes" / "comparison.html").read_text()
+    asked = [str(out / "modes" / name) for name in ("0_rows", "3_values")]
+    assert command.main(["compare", *asked, "--output", str(tmp_path / "again")]) == 0
+    compared = [home / "comparison.tsv" for home in (tmp_path / "again", out / "modes")]
+    assert compared[0].read_text() == compared[1].read_text()
+    assert command.main(["compare", *asked, str(out / "modes" / "gone")]) == 2
+    assert "there is none at" in capfd.readouterr().err
     assert (out / "sensitive" / "batch-modes" / "comparison.tsv").is_file()
     found = known(prefect_server, dataset).flow_runs
     assert [run["state_type"] for run in found].count("COMPLETED") == 3
@@ -118,10 +124,11 @@ def test_a_batch_that_cannot_be_read_says_all_that_is_wrong_and_runs_nothing(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("zone", ["sensitive", "measurement", "intermediate", "release"])
 def test_a_group_is_not_called_as_a_zone(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+    zone: str, tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    path = batch_file(tmp_path, pipeline.anonymous(tmp_path), {"release": [{"name": "a"}]})
+    path = batch_file(tmp_path, pipeline.anonymous(tmp_path), {zone: [{"name": "a"}]})
     assert command.main(["batch", str(path)]) == 2
     assert "rename" in capfd.readouterr().err
 

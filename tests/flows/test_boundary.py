@@ -38,7 +38,8 @@ def assert_no_trace(tokens: tuple[str, ...], places: list[Path], said: str) -> N
 def public_places(folder: Path) -> list[Path]:
     """Everywhere but ``sensitive/`` and the table itself."""
     ledger = Path(os.environ["MARGINALIA_LEDGER"])
-    return [folder / "out" / "release", folder / "out" / "measurement", ledger, server.state_folder()]
+    zones = [folder / "out" / zone for zone in ("release", "measurement", "intermediate")]
+    return [*zones, ledger, server.state_folder()]
 
 
 @pytest.mark.server
@@ -73,7 +74,8 @@ def test_p2_a_release_is_rebuilt_without_the_table_byte_for_byte(
     configuration = pipeline.prepared(tmp_path)
     before = pipeline.tree(pipeline.run(configuration))
     shutil.rmtree(tmp_path / "out" / "sensitive")
-    shutil.rmtree(tmp_path / "out" / "release")
+    for zone in ("intermediate", "release"):
+        shutil.rmtree(tmp_path / "out" / zone)
     (tmp_path / "people.csv").unlink()
     own_ledger.rename(tmp_path / "gone")
     publish(configuration)
@@ -132,9 +134,10 @@ def test_p8_a_user_who_cannot_open_sensitive_can_publish(own_ledger: Path, prefe
         folder.chmod(0o755)
         configuration = pipeline.prepared(folder)
         before = pipeline.tree(pipeline.run(configuration))
-        shutil.rmtree(folder / "out" / "release")
-        (folder / "out" / "release").mkdir()
-        shutil.chown(folder / "out" / "release", user=65534)
+        for zone in ("intermediate", "release"):
+            shutil.rmtree(folder / "out" / zone)
+            (folder / "out" / zone).mkdir()
+            shutil.chown(folder / "out" / zone, user=65534)
         assert _publish_as_nobody(folder) == 0
         assert pipeline.tree(pipeline.latest(configuration)) == before
 

@@ -196,7 +196,7 @@ def test_a_failed_run_says_our_line_and_nothing_else(
 
 
 def test_a_new_vintage_draws_though_nothing_changed_and_the_old_one_does_not_though_the_table_did(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = configuration_file(tmp_path)
     assert command.main(["run", "--agg", str(path)]) == 0
@@ -205,8 +205,11 @@ def test_a_new_vintage_draws_though_nothing_changed_and_the_old_one_does_not_tho
     assert command.main(["run", "--agg", str(path)]) == 0
     assert phases() == ["commit", "commit"]
     assert releases(tmp_path) == ["2026-11-1", "2026-12-1", "latest"]
+    assert "ATTENTION" not in capfd.readouterr().err
     configuration_file(tmp_path, pipeline.rows(40, seed=5))
-    assert command.main(["run", "--agg", str(path)]) == 0
+    for _ in range(2):
+        assert command.main(["run", "--agg", str(path)]) == 0
+        assert "the table has changed since a run measured it as '2026-11'" in capfd.readouterr().err
     assert phases() == ["commit", "commit"]
     assert releases(tmp_path) == ["2026-11-1", "2026-12-1", "latest"]
     assert pipeline.tree(tmp_path / "out" / "release" / "people" / "2026-11-1") == before

@@ -66,16 +66,16 @@ def join_stats(paths_by_run: Mapping[str, Path]) -> list[Row]:
 
 
 def write_joined_stats(folders_by_run: Mapping[str, Path], prefix: str, destination: Path) -> list[Path]:
-    """Write SDS's two joined tables of runs of one prefix, and return their paths.
+    """Write SDS's two joined tables, and return their paths.
 
     Args:
-        folders_by_run: folders of the evaluation's files, by the run's name; a run without them is blank.
-        prefix: of all the files' names.
+        folders_by_run: folders of the evaluation's files, by the run's name; a run without them is left out.
+        prefix: of the joined tables' names.
         destination: an existing folder of the sensitive zone.
     """
     written = []
     for name in (AGGREGATE_STATS, SYNTHETIC_STATS):
-        paths = {run: folder / f"{prefix}_{name}.tsv" for run, folder in folders_by_run.items()}
+        found = {run: path for run, folder in folders_by_run.items() for path in folder.glob(f"*_{name}.tsv")}
         written.append(destination / f"{prefix}_joined_{name}.tsv")
-        write_rows(written[-1], join_stats({run: path for run, path in paths.items() if path.is_file()}))
+        write_rows(written[-1], join_stats(found))
     return written
