@@ -1,6 +1,7 @@
 """``marginalia check``: what a configuration would do and cost; or, when asked, a proposal."""
 
 import json
+import math
 from pathlib import Path
 
 from tasks.bundles import unit_of
@@ -16,6 +17,9 @@ from tasks.protect import nominal_charge, registration, release_name, require_un
 from tasks.storage import Workspace
 
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+
+#: What a proposal says for k-anonymity in place of the keys of differential privacy: SDS's defaults.
+_ANONYMITY = {"dp_aggregates": False, "reporting_resolution": 10, "synthesis_mode": "row_seeded"}
 
 
 def check(path: Path, *, propose: bool) -> int:
@@ -102,7 +106,7 @@ def _print_resources(found: Estimate) -> None:
     print(
         f"\nFor {found.records:,} records (of text: a guess from the file's size) at most about "
         f"{found.memory_mb} MB of memory and {found.disk_mb} MB of disk, and "
-        f"{found.seconds:.0f} CPU seconds beside the start-up."
+        f"{math.ceil(found.seconds)} CPU seconds beside the start-up."
     )
 
 
@@ -120,6 +124,11 @@ def _propose(path: Path) -> int:
     configuration, contract = propose(table)
     print("\n# configuration.json")
     print(json.dumps(configuration, indent=2, ensure_ascii=False))
+    print(
+        "\n# For k-anonymity, which is not differentially private, take out dp_aggregates, noise_epsilon and"
+    )
+    print("# delta, and put in:")
+    print(json.dumps(_ANONYMITY, indent=2))
     print("\n# contract.yaml")
     print(contract)
     return 0

@@ -19,6 +19,8 @@ from tasks.stages import STAGES
 
 _PARTS = ("execute", "base_config", "runs")
 _LABEL: TypeAdapter[str] = TypeAdapter(Label)
+#: A run's label, and what is wrong with it.
+_Found = tuple[str, list[str]]
 _SAFE = "must be a safe name of a folder (letters, digits, spaces, '.', '_' and '-')"
 
 
@@ -102,6 +104,7 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
         problems.append('runs must be an object of groups, each a list of runs: {"group": [{"name": "a"}]}.')
         return
     folders: dict[str, str] = {}
+    found: list[_Found] = []
     for group, listed in groups.items():
         if not _is_label(group):
             problems.append(f"runs: the group {group!r} {_SAFE}.")
@@ -114,15 +117,25 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
             problems.append(f"{group}: must be a list of runs, each an object with a name.")
             continue
         for index, entry in enumerate(listed):
-            run = _run(group, index, entry, base, problems)
+            run = _run(group, index, entry, base, found)
             if run is not None:
                 yield run
+    problems += _by_run(found)
 
 
-def _run(group: str, index: int, entry: object, base: dict[str, Any], problems: list[str]) -> BatchRun | None:
-    """One run; None where it is skipped or can't be made."""
+def _by_run(found: list[_Found]) -> list[str]:
+    """What is wrong with the runs, what is wrong with all of them once."""
+    shared = [text for text in found[0][1] if all(text in texts for _, texts in found)] if found[1:] else []
+    each = [f"{run}: {text}" for run, texts in found for text in texts if text not in shared]
+    return [f"base_config, in every run: {text}" for text in shared] + each
+
+
+def _run(
+    group: str, index: int, entry: object, base: dict[str, Any], by_run: list[_Found]
+) -> BatchRun | None:
+    """One run; None where it is skipped or can't be made. What is wrong with it is noted under its label."""
     if not isinstance(entry, dict):
-        problems.append(f"{group}/{index}: must be an object with a name and the keys that differ.")
+        by_run.append((f"{group}/{index}", ["must be an object with a name and the keys that differ."]))
         return None
     skip = entry.get("skip", False)
     if skip is True:
@@ -140,7 +153,7 @@ def _run(group: str, index: int, entry: object, base: dict[str, Any], problems: 
         configuration = from_flat(base | differing)
     except ParameterError as error:
         found += error.problems
-    problems += [f"{label}: {problem}" for problem in found]
+    by_run.append((label, found))
     return BatchRun(group, index, str(name), configuration) if configuration and not found else None
 
 

@@ -82,16 +82,22 @@ def test_problems_of_every_run_are_reported_at_once_with_its_name(tmp_path: Path
         "base is not a key",
         "execute.generat is not a key of the configuration: did you mean execute.generate?",
         "execute.aggregate must be true or false",
+        "runs: the group 'b/c' must be a safe name",
         "a/one: reporting_length",
         "a/two: synthesis_mode seeded",
         "a/two: reporting_resolution",
         "a/2: name must be a safe name",
         "a/3: must be an object",
-        "runs: the group 'b/c' must be a safe name",
         "b/c/../x: name must be a safe name",
     ]
     assert len(found) == len(starts)
     assert all(problem.startswith(start) for problem, start in zip(found, starts, strict=True))
+
+
+def test_what_is_wrong_with_every_run_is_said_once(tmp_path: Path) -> None:
+    runs = {"a": [{"name": "one"}, {"name": "two", "synthesis_mode": "seeded"}], "b": [{"name": "one"}]}
+    found = problems(tmp_path, runs=runs, base_config=BASE | {"reporting_length": 0})
+    assert [problem.partition(": ")[0] for problem in found] == ["base_config, in every run", "a/two"]
 
 
 @pytest.mark.parametrize(
