@@ -9,8 +9,14 @@ from dataclasses import dataclass
 from tasks.core.dp.figures import up, whole
 from tasks.core.dp.statement import survival_curve
 from tasks.core.navigation import svg
+from tasks.core.navigation.axes import WIDTH
+from tasks.core.navigation.legends import Entry, legend
 
-_SYNTHETIC_INK = "#a04f00"
+#: Where the bars of values begin and end; to the left their names, to the right their numbers.
+_LEFT, _RIGHT = 132.0, 338.0
+_PITCH = 30
+#: An error bar narrower than this can't be seen.
+_NARROWEST_WHISKER = 4
 
 
 @dataclass(frozen=True)
@@ -79,114 +85,116 @@ def bars(rows: Sequence[Bar], title: str, error_bar: ErrorBar | None, names: tup
         error_bar: of every released count, or None for none.
         names: what the two series are.
     """
-    left, right, width, pitch, top = 158, 398, 460, 30, 30
     above = error_bar.above if error_bar else 0
     reach = [max(row.released or 0, 0) + above for row in rows] + [row.synthetic or 0 for row in rows]
     ticks = svg.nice_ticks(max(reach, default=1), 4)
-    per_unit = (right - left) / ticks[-1]
-    bottom = top + pitch * len(rows)
-    parts = [_legend(names, error_bar.name if error_bar else "")]
-    for tick in ticks:
-        x = left + tick * per_unit
-        parts.append(svg.line(x, top - 4, x, bottom, svg.GRID))
-        parts.append(
-            svg.label(
-                x, bottom + 15, svg.short_number(tick), text_anchor="middle", font_size=11, fill=svg.SOFT
-            )
-        )
+    per_unit = (_RIGHT - _LEFT) / ticks[-1]
+    drawn = error_bar is not None and (error_bar.below + error_bar.above) * per_unit >= _NARROWEST_WHISKER
+    words, top = legend(_meanings(names, error_bar.name if error_bar and drawn else ""))
+    parts = [words, *_ticks(ticks, [svg.short_number(tick) for tick in ticks], top, len(rows))]
     for index, row in enumerate(rows):
-        parts.append(_bar_row(row, (left, top + pitch * index, per_unit, width), error_bar, names))
-    parts.append(svg.line(left, top - 4, left, bottom, svg.SOFT))
+        parts.append(_bar_row(row, (top + 6 + _PITCH * index, per_unit), (error_bar, drawn), names))
     described = f"{len(rows)} values; {names[0]} and {names[1]} of each."
-    return svg.figure(width, bottom + 22, title, described, parts)
+    return svg.figure(WIDTH, top + 28 + _PITCH * len(rows), title, described, parts)
 
 
-def _legend(names: tuple[str, str], whisker: str) -> str:
-    """What the colours mean, on one line."""
-    parts = [svg.rect(0, 3, 11, 11, svg.NOISY), svg.label(16, 13, names[0], font_size=11.5)]
-    x = 24 + 6.2 * len(names[0])
-    if whisker:
-        parts += [_whisker(x, x + 18, 8.5), svg.label(x + 24, 13, whisker, font_size=11.5)]
-        x += 24 + 7 * len(whisker)
-    parts += [svg.rect(x, 3, 11, 11, svg.SYNTHETIC), svg.label(x + 16, 13, names[1], font_size=11.5)]
-    return "".join(parts)
+def _meanings(names: tuple[str, str], whisker: str) -> list[Entry]:
+    """What the colours mean."""
+    found = [Entry(names[0], svg.NOISY), Entry(names[1], svg.SYNTHETIC)]
+    return [*found, Entry(whisker, svg.INK, "whisker")] if whisker else found
 
 
-def _whisker(low: float, high: float, y: float) -> str:
-    """An error bar from low to high."""
-    path = f"M{svg.number(low)} {svg.number(y)}H{svg.number(high)}"
-    for x in (low, high):
-        path += f"M{svg.number(x)} {svg.number(y - 3)}V{svg.number(y + 3)}"
-    return svg.tag("path", d=path, stroke=svg.INK, stroke_width=1.2, fill="none")
+def _ticks(ticks: Sequence[float], texts: Sequence[str], top: float, rows: int) -> list[str]:
+    """Grid and axis of horizontal bars."""
+    bottom = top + 6 + _PITCH * rows
+    parts = []
+    for tick, text in zip(ticks, texts, strict=True):
+        x = _LEFT + tick / ticks[-1] * (_RIGHT - _LEFT)
+        parts.append(svg.line(x, top + 2, x, bottom, svg.GRID))
+        parts.append(svg.label(x, bottom + 15, text, text_anchor="middle", font_size=11, fill=svg.SOFT))
+    return [*parts, svg.line(_LEFT, top + 2, _LEFT, bottom, svg.SOFT)]
 
 
 def _bar_row(
-    row: Bar, frame: tuple[float, float, float, float], error_bar: ErrorBar | None, names: tuple[str, str]
+    row: Bar, place: tuple[float, float], told_range: tuple[ErrorBar | None, bool], names: tuple[str, str]
 ) -> str:
-    """One value: name, both bars, error bar, both numbers."""
-    left, y, per_unit, width = frame
-    parts = [svg.label(left - 8, y + 15, svg.shortened(row.label, 23), text_anchor="end")]
+    """One value: name, both bars, both numbers; and the error bar, where it is to be drawn."""
+    (y, per_unit), (error_bar, drawn) = place, told_range
+    parts = [_name(row.label, y + 15)]
     told = [row.label]
     if row.released is not None:
         held = max(row.released, 0)
-        parts.append(svg.rect(left, y + 2, held * per_unit, 11, svg.NOISY))
-        if error_bar:
+        parts.append(svg.rect(_LEFT, y + 2, held * per_unit, 11, svg.NOISY))
+        if error_bar and drawn:
             low, high = max(held - error_bar.below, 0), held + error_bar.above
-            parts.append(_whisker(left + low * per_unit, left + high * per_unit, y + 7.5))
+            parts.append(svg.whisker(_LEFT + low * per_unit, _LEFT + high * per_unit, y + 7.5))
         shown = whole(round(row.released))
-        parts.append(svg.label(width, y + 12, shown, text_anchor="end", font_size=11))
+        parts.append(_figure(shown, y + 12, svg.INK))
         told.append(f"{names[0]} {shown}" + (error_bar.told(row.released) if error_bar else ""))
     elif error_bar and error_bar.absent:
-        parts.append(svg.label(width, y + 12, error_bar.absent, text_anchor="end", font_size=11))
+        parts.append(_figure(error_bar.absent, y + 12, svg.INK))
         told.append(f"{names[0]} {error_bar.absent}")
     if row.synthetic is not None:
-        parts.append(svg.rect(left, y + 15, row.synthetic * per_unit, 8, svg.SYNTHETIC))
+        parts.append(svg.rect(_LEFT, y + 15, row.synthetic * per_unit, 8, svg.SYNTHETIC))
         shown = whole(round(row.synthetic))
-        parts.append(svg.label(width, y + 24, shown, text_anchor="end", font_size=11, fill=_SYNTHETIC_INK))
+        parts.append(_figure(shown, y + 24, svg.SYNTHETIC_INK))
         told.append(f"{names[1]} {shown}")
     return svg.tag("g", svg.tag("title", svg.escape("; ".join(told))) + "".join(parts))
 
 
+def _name(words: str, y: float) -> str:
+    """What a bar is of, to its left."""
+    return svg.label(_LEFT - 8, y, svg.fitted(words, _LEFT - 8), text_anchor="end")
+
+
+def _figure(words: str, y: float, fill: str) -> str:
+    """A bar's number, at the right edge."""
+    return svg.label(WIDTH, y, words, text_anchor="end", font_size=11, fill=fill)
+
+
 def two_shares(rows: Sequence[tuple[str, float, float]], title: str, names: tuple[str, str]) -> str:
     """Pairs of figures between 0 and 1, such as associations, as two bars each."""
-    left, right, width, pitch, top = 196, 410, 460, 30, 30
-    bottom = top + pitch * len(rows)
-    parts = [_legend(names, "")]
-    for tick in (0, 0.25, 0.5, 0.75, 1):
-        x = left + tick * (right - left)
-        parts.append(svg.line(x, top - 4, x, bottom, svg.GRID))
-        parts.append(
-            svg.label(x, bottom + 15, f"{tick:g}", text_anchor="middle", font_size=11, fill=svg.SOFT)
-        )
-    for index, (words, first, second) in enumerate(rows):
-        y = top + pitch * index
+    words, top = legend(_meanings(names, ""))
+    ticks = (0, 0.25, 0.5, 0.75, 1)
+    parts = [words, *_ticks(ticks, [f"{tick:g}" for tick in ticks], top, len(rows))]
+    for index, (pair, first, second) in enumerate(rows):
+        y, one, other = top + 6 + _PITCH * index, *(_two_lines(pair))
         shapes = [
-            svg.tag("title", svg.escape(f"{words}: {names[0]} {first:.2f}, {names[1]} {second:.2f}")),
-            svg.label(left - 8, y + 16, svg.shortened(words, 30), text_anchor="end"),
-            svg.rect(left, y + 2, first * (right - left), 11, svg.NOISY),
-            svg.rect(left, y + 15, second * (right - left), 8, svg.SYNTHETIC),
-            svg.label(width, y + 12, f"{first:.2f}", text_anchor="end", font_size=11),
-            svg.label(width, y + 24, f"{second:.2f}", text_anchor="end", font_size=11, fill=_SYNTHETIC_INK),
+            svg.tag("title", svg.escape(f"{pair}: {names[0]} {first:.2f}, {names[1]} {second:.2f}")),
+            _name(one, y + (10 if other else 16)),
+            _name(other, y + 23) if other else "",
+            svg.rect(_LEFT, y + 2, first * (_RIGHT - _LEFT), 11, svg.NOISY),
+            svg.rect(_LEFT, y + 15, second * (_RIGHT - _LEFT), 8, svg.SYNTHETIC),
+            _figure(f"{first:.2f}", y + 12, svg.INK),
+            _figure(f"{second:.2f}", y + 24, svg.SYNTHETIC_INK),
         ]
         parts.append(svg.tag("g", "".join(shapes)))
-    parts.append(svg.line(left, top - 4, left, bottom, svg.SOFT))
-    return svg.figure(width, bottom + 22, title, f"{len(rows)} pairs, strongest first.", parts)
+    height = top + 28 + _PITCH * len(rows)
+    return svg.figure(WIDTH, height, title, f"{len(rows)} pairs, strongest first.", parts)
+
+
+def _two_lines(pair: str) -> tuple[str, str]:
+    """A pair's names on two lines where one has no room for them."""
+    if " × " not in pair or svg.text_width(pair) <= _LEFT - 8:
+        return pair, ""
+    one, other = pair.split(" × ", 1)
+    return one, f"× {other}"
 
 
 def shares(rows: Sequence[Share], title: str) -> str:
     """What became of the candidates of each length, as shares of one bar."""
-    left, right, width, pitch, top = 76, 520, 520, 58, 30
-    parts = [_stripes(), *_share_legend()]
+    left, right, width, pitch = 76, 520, 520, 58
+    words, top = legend(_SHARES, width)
+    parts = [_stripes(), words]
     for index, row in enumerate(rows):
-        parts.append(_share_row(row, (left, right, top + pitch * index)))
-    return svg.figure(
-        width, top + pitch * len(rows), title, "Published and unpublished candidates by length.", parts
-    )
+        parts.append(_share_row(row, (left, right, top + 8 + pitch * index)))
+    described = "Published and unpublished candidates by length."
+    return svg.figure(width, top + 8 + pitch * len(rows), title, described, parts)
 
 
 def _stripes() -> str:
     """The pattern that stands for "not known"."""
-    stripe = svg.rect(0, 0, 8, 8, svg.GRID) + svg.line(0, 0, 0, 8, "#b4bbc6", stroke_width=5)
+    stripe = svg.rect(0, 0, 8, 8, svg.GRID) + svg.line(0, 0, 0, 8, svg.STRIPE, stroke_width=5)
     pattern = svg.tag(
         "pattern",
         stripe,
@@ -199,19 +207,12 @@ def _stripes() -> str:
     return svg.tag("defs", pattern)
 
 
-def _share_legend() -> list[str]:
-    """Colours of `shares`."""
-    parts, x = [], 0.0
-    entries = (
-        (svg.NOISY, "published"),
-        (svg.SYNTHETIC, "of nobody (at most)"),
-        (svg.FAINT, "not published"),
-        ("url(#not-known)", "not known"),
-    )
-    for fill, words in entries:
-        parts += [svg.rect(x, 3, 11, 11, fill), svg.label(x + 16, 13, words, font_size=11.5)]
-        x += 34 + 6.1 * len(words)
-    return parts
+_SHARES = (
+    Entry("published", svg.NOISY),
+    Entry("of nobody (at most)", svg.SYNTHETIC),
+    Entry("not published", svg.FAINT),
+    Entry("not known", "url(#not-known)"),
+)
 
 
 def _share_row(row: Share, frame: tuple[float, float, float]) -> str:

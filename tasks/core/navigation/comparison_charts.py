@@ -11,6 +11,8 @@ from typing import Any
 from markupsafe import Markup
 
 from tasks.core.navigation import plots, svg
+from tasks.core.navigation.axes import WIDTH, Axes
+from tasks.core.navigation.legends import Entry, legend
 from tasks.core.navigation.metrics import GROUPS
 from tasks.core.navigation.run_figures import RunFigures
 
@@ -146,11 +148,11 @@ def _by_count(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequen
             lines.append(plots.Curve(names[place], known, look=place))
     if not lines:
         return None
-    axes = plots.Axes(
+    axes = Axes(
         wanted.caption,
         "synthetic count, up to",
         wanted.caption.lower().removesuffix(" by count"),
-        log_x=True,
+        x_spacing="log",
         top=wanted.top,
     )
     return _entry(wanted, "", plots.curves(lines, axes))
@@ -177,14 +179,11 @@ class Series:
 
 def grouped_bars(groups: Sequence[str], series: Sequence[Series], title: str) -> str:
     """Bars side by side, a group of them for each of ``groups`` and a colour for each of ``series``."""
-    left, right, upper, lower = 50.0, 400.0, 30.0, 250.0
+    words, above = legend([Entry(one.name, svg.SERIES[one.look][0]) for one in series])
+    left, right, upper, lower = 56.0, WIDTH - 20.0, above + 10, above + 230
     top = max((value for one in series for value in one.values if value is not None), default=1.0)
     ticks = svg.nice_ticks(top)
-    parts = _scale(ticks, (left, right, upper, lower))
-    for place, one in enumerate(series):
-        x = left + place * 42
-        parts.append(svg.rect(x, 3, 11, 11, svg.SERIES[one.look][0]))
-        parts.append(svg.label(x + 16, 13, one.name, font_size=11.5))
+    parts = [words, *_scale(ticks, (left, right, upper, lower))]
     room = (right - left) / max(len(groups), 1)
     width = min(0.8 * room / max(len(series), 1), 34)
     for index, name in enumerate(groups):
@@ -194,7 +193,7 @@ def grouped_bars(groups: Sequence[str], series: Sequence[Series], title: str) ->
             parts.append(_bar(one, index, (first + place * width, width, lower, (lower - upper) / ticks[-1])))
         parts.append(svg.label(middle, lower + 16, name, text_anchor="middle", font_size=11, fill=svg.SOFT))
     parts.append(svg.line(left, lower, right, lower, svg.SOFT))
-    return svg.figure(410, 272, title, f"{title}: {', '.join(one.name for one in series)}.", parts)
+    return svg.figure(WIDTH, lower + 26, title, f"{title}: {', '.join(one.name for one in series)}.", parts)
 
 
 def _scale(ticks: Sequence[float], frame: tuple[float, float, float, float]) -> list[str]:

@@ -71,6 +71,16 @@ def single_counts(aggregates: Aggregates, synthetic: SyntheticRecords) -> Single
     return SingleCounts(released, published, drawn * scale, scale)
 
 
+def lengths_told(synthetic: SyntheticRecords) -> str:
+    """How many attributes the synthetic records have, in a sentence; of one record or more."""
+    lengths = np.diff(synthetic.offsets)
+    low, middle, high = (int(each) for each in np.quantile(lengths, (0.25, 0.5, 0.75), method="inverted_cdf"))
+    return (
+        f"Half of the synthetic records have {low} to {high} attributes; the median is {middle}, the longest "
+        f"has {int(lengths.max())}."
+    )
+
+
 @dataclass(frozen=True)
 class Kinds:
     """How columns are described.
@@ -114,13 +124,14 @@ def _drawn(rows: list[Bar], ordered: Sequence[str] | None) -> tuple[tuple[Bar, .
 
 
 def _kind(column: Column, kinds: Kinds) -> str:
-    """What a column is, in words."""
+    """What a column is, in words, and what a 0 in it means."""
     several = f"several items a {kinds.unit}, " if column.is_multi_valued else ""
+    zero = "0 is a value" if column.zero_is_value else "0 is read as empty"
     if column.bins is not None:
-        return f"{several}numeric, in {len(column.domain or ())} declared bins"
+        return f"{several}numeric, in {len(column.domain or ())} declared bins; {zero}"
     if column.domain is not None:
-        return f"{several}{len(column.domain)} declared values"
-    return f"{several}open: {kinds.open}"
+        return f"{several}{len(column.domain)} declared values; {zero}"
+    return f"{several}open: {kinds.open}; {zero}"
 
 
 def visual(name: str, texts: Sequence[str], aggregates: Aggregates, counts: SingleCounts) -> Distribution:

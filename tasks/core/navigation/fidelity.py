@@ -1,6 +1,5 @@
 """How well synthetic records keep the released counts: two sets of counts in, the page's figures out."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +9,9 @@ from tasks.core.aggregates.aggregates import Aggregates
 
 Floats = npt.NDArray[np.float64]
 Points = tuple[tuple[float, float], ...]
+
+#: Of the synthetic counts: nine of ten lie between the first and the last, half between the inner two.
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 @dataclass(frozen=True)
@@ -35,18 +37,18 @@ class LengthFidelity:
 
 
 @dataclass(frozen=True)
-class Density:
-    """How many published combinations have which two counts, on logarithmic axes from 1.
+class Band:
+    """The synthetic counts of published combinations whose released counts are near each other.
 
     Attributes:
-        decades: powers of ten that an axis spans.
-        cells: squares along an axis.
-        squares: (square across, square up, combinations), ascending; across is the released count.
+        released: mean released count.
+        combinations: how many.
+        synthetic: quantiles of their synthetic counts at `QUANTILES`.
     """
 
-    decades: int
-    cells: int
-    squares: tuple[tuple[int, int, int], ...]
+    released: float
+    combinations: int
+    synthetic: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -56,13 +58,13 @@ class Fidelity:
     Attributes:
         scale: what synthetic counts were multiplied with.
         lengths: a row a length with published combinations.
-        density: of both counts, all lengths together.
-        error_by_count: for each length, points (geometric middle of a count's bin, mean error).
+        bands: synthetic by released count, all lengths together, ascending.
+        error_by_count: for each length, points (mean released count of a bin, mean error).
     """
 
     scale: float
     lengths: tuple[LengthFidelity, ...]
-    density: Density
+    bands: tuple[Band, ...]
     error_by_count: tuple[tuple[int, Points], ...]
 
 
@@ -104,8 +106,8 @@ def fidelity(reportable: Aggregates, recounted: Aggregates) -> Fidelity:
         up.append(held)
         errors.append((place + 1, _by_count(released, np.abs(held - released))))
     nothing = [np.zeros(0)]
-    density = _density(np.concatenate(across or nothing), np.concatenate(up or nothing))
-    return Fidelity(scale, tuple(rows), density, tuple(errors))
+    bands = _bands(np.concatenate(across or nothing), np.concatenate(up or nothing))
+    return Fidelity(scale, tuple(rows), bands, tuple(errors))
 
 
 def _row(length: int, released: Floats, held: Floats, extra: float) -> LengthFidelity:
@@ -141,26 +143,27 @@ def _aligned(
     return held, float(drawn.sum() - held.sum())
 
 
-def _density(across: Floats, up: Floats, cells: int = 44) -> Density:
-    """Both counts on a grid; those below 1 count as 1."""
-    if not len(across):
-        return Density(1, cells, ())
-    decades = max(1, math.ceil(math.log10(max(across.max(), up.max(), 1.0)) - 1e-9))
-    columns, rows = (
-        np.minimum((np.log10(np.maximum(figures, 1)) / decades * cells).astype(np.int64), cells - 1)
-        for figures in (across, up)
-    )
-    places, numbers = np.unique(columns * cells + rows, return_counts=True)
-    found = zip(places.tolist(), numbers.tolist(), strict=True)
-    return Density(decades, cells, tuple((place // cells, place % cells, number) for place, number in found))
+def _bands(released: Floats, synthetic: Floats) -> tuple[Band, ...]:
+    """Quantiles of the synthetic counts in bins of the released one, six to a power of ten."""
+    found = []
+    for chosen in _bins(released, 6):
+        quantiles = np.quantile(synthetic[chosen], QUANTILES, method="inverted_cdf")
+        found.append(Band(_mean(released, chosen), len(chosen), tuple(map(float, quantiles))))
+    return tuple(found)
 
 
-def _by_count(released: Floats, error: Floats, bins_a_decade: int = 3) -> Points:
+def _by_count(released: Floats, error: Floats) -> Points:
     """Mean error in bins of the released count, three to a power of ten."""
-    kept = released >= 1
-    bins = np.floor(np.log10(np.maximum(released[kept], 1)) * bins_a_decade + 1e-9).astype(np.int64)
-    points = []
-    for step in np.unique(bins).tolist():
-        mean = float(error[kept][bins == step].mean())
-        points.append((10 ** ((step + 0.5) / bins_a_decade), max(mean, math.ulp(1.0))))
-    return tuple((x, y) for x, y in points if y > math.ulp(1.0))
+    return tuple((_mean(released, chosen), float(error[chosen].mean())) for chosen in _bins(released, 3))
+
+
+def _mean(released: Floats, chosen: npt.NDArray[np.int64]) -> float:
+    return float(np.maximum(released[chosen], 1).mean())
+
+
+def _bins(released: Floats, a_decade: int) -> list[npt.NDArray[np.int64]]:
+    """For each bin of the released count that has any: which are in it. Counts below 1 count as 1."""
+    bins = np.floor(np.log10(np.maximum(released, 1)) * a_decade + 1e-9).astype(np.int64)
+    order = np.argsort(bins, kind="stable")
+    _, first = np.unique(bins[order], return_index=True)
+    return [chosen for chosen in np.split(order, first[1:]) if len(chosen)]

@@ -8,6 +8,7 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.dp.statement import survival_curve
 from tasks.core.dp.statement_words import factor, topics
 from tasks.core.navigation import charts, plots
+from tasks.core.navigation.axes import Axes
 from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes import Regime
 
@@ -25,6 +26,7 @@ def regime(statement: Json) -> Regime:
         count="noisy count",
         error_bar=charts.ErrorBar(bar, bar) if bar else None,
         spread={level["length"]: level["error_bar"]["sd"] for level in measured},
+        limit=None,
         kinds=Kinds("row" if of_rows else "subject"),
     )
 
@@ -102,7 +104,7 @@ def _survival(statement: Json) -> Markup | None:
         )
         for level in levels
     ]
-    axes = plots.Axes("Chance of being published", "true count of the combination", "chance", top=1.0)
+    axes = Axes("Chance of being published", "true count of the combination", "chance", top=1.0)
     return Markup(plots.curves(lines, axes))
 
 

@@ -72,4 +72,5 @@ def html(context: dict[str, Any], template: str = "report.html.j2") -> str:
         "exact": _exact,
         "symbols": symbols,
     }
+    environment.globals |= {"dark_colours": svg.DARK, "series": svg.SERIES}
     return environment.get_template(template).render(context)

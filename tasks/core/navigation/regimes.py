@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tasks.core.navigation.charts import ErrorBar
 from tasks.core.navigation.distributions import Kinds
+from tasks.core.navigation.plots import Limit
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,9 @@ class Regime:
         units: several of what is counted: ``subjects`` or ``rows``.
         count: what a released count is called.
         error_bar: of the count of one attribute; None where counts are exact or nothing was measured.
-        spread: by length, how far the protection alone may take a count from the true one.
+        spread: by length, the standard deviation of the noise; empty where there is none.
+        limit: how far the protection alone may take any count from the true one; None where that is not
+            bounded, or not at all.
         kinds: how columns are described.
     """
 
@@ -25,6 +28,7 @@ class Regime:
     count: str
     error_bar: ErrorBar | None
     spread: Mapping[int, float]
+    limit: Limit | None
     kinds: Kinds
 
     @property

@@ -17,7 +17,9 @@ from tasks.core.dp.measurement import Measurement
 from tasks.core.errors import InternalError
 from tasks.core.navigation import charts, distributions, noise_sections, plots, rounding_sections
 from tasks.core.navigation.associations import PairCounts, associations, ranked
-from tasks.core.navigation.distributions import Distribution, SingleCounts
+from tasks.core.navigation.axes import Axes
+from tasks.core.navigation.bands import bands
+from tasks.core.navigation.distributions import Distribution, SingleCounts, lengths_told
 from tasks.core.navigation.fidelity import Fidelity
 from tasks.core.navigation.measured_pairs import MeasuredPairs
 from tasks.core.navigation.page import html
@@ -30,6 +32,8 @@ Json = dict[str, Any]
 
 #: A matrix of more columns can't be read; the ranked pairs are shown alone.
 _MATRIX_COLUMNS = 20
+#: One of more columns than these takes the page's whole width.
+_HALF_MATRIX = 5
 
 
 @dataclass(frozen=True)
@@ -87,13 +91,26 @@ def render(inputs: ReportInputs) -> str:
             "released": sum(len(found) for found in inputs.aggregates.counts),
             "records": synthetic.number_of_records if inputs.synthetic is not None else None,
             "scale": counts.scale,
+            "zeros_kept": sum(column.zero_is_value for column in inputs.schema.columns),
+            "zeros_lost": sum(not column.zero_is_value for column in inputs.schema.columns),
             **sections.context(statement, inputs.aggregates),
+            "record_words": _record_words(inputs),
             "groups": _groups(inputs, counts, regime),
             "fidelity": inputs.fidelity,
             "fidelity_charts": _fidelity_charts(inputs, regime),
             **_associations(inputs, synthetic, regime),
         }
     )
+
+
+def _record_words(inputs: ReportInputs) -> list[str]:
+    """What there is to say of the number of synthetic records and of their length."""
+    if inputs.synthetic is None or not inputs.synthetic.number_of_records:
+        return []
+    words = [lengths_told(inputs.synthetic)]
+    if inputs.measurement is None:
+        words += rounding_sections.why_more_records(inputs.statement, inputs.synthetic.number_of_records)
+    return words
 
 
 def _no_records(aggregates: Aggregates) -> SyntheticRecords:
@@ -147,25 +164,21 @@ def _column(found: Distribution, is_drawn: bool, regime: Regime, place: str) -> 
     }
 
 
-def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> list[Json]:
-    """Density of both counts, and the error by count beside what the protection alone may do."""
+def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
+    """How synthetic counts spread, and their error by count beside what the protection alone may do."""
     fidelity = inputs.fidelity
-    if fidelity is None or not fidelity.density.squares:
-        return []
-    axes = plots.Axes(
-        f"Synthetic against {regime.count}s", regime.count, "synthetic count", log_x=True, log_y=True
-    )
+    if fidelity is None or not fidelity.bands:
+        return None
+    axes = Axes(f"Synthetic against {regime.count}s", regime.count, "synthetic count")
     lines = [
         plots.Curve(f"length {length}", points, level=regime.spread.get(length))
         for length, points in fidelity.error_by_count
     ]
-    error_axes = plots.Axes(
-        "Mean error by count", regime.count, "mean error (records)", log_x=True, log_y=True
-    )
-    return [
-        {"chart": Markup(plots.density(fidelity.density, axes)), "what": "density"},
-        {"chart": Markup(plots.curves(lines, error_axes)), "what": "error"},
-    ]
+    error_axes = Axes("Mean error by count", regime.count, f"mean error ({regime.units})", "log", "log1p")
+    return {
+        "bands": Markup(bands(fidelity.bands, axes, regime.error_bar if regime.is_rounded else None)),
+        "error": Markup(plots.curves(lines, error_axes, regime.limit)),
+    }
 
 
 def _pair_counts(inputs: ReportInputs) -> PairCounts:
@@ -179,7 +192,7 @@ def _associations(inputs: ReportInputs, synthetic: SyntheticRecords, regime: Reg
     """The matrix and the ranked pairs."""
     found = associations(_pair_counts(inputs), inputs.schema, synthetic)
     pairs = ranked(found, inputs.schema)
-    context: Json = {"matrix": None, "pairs": None, "pair_rows": pairs}
+    context: Json = {"matrix": None, "pairs": None, "is_large_matrix": len(found.columns) > _HALF_MATRIX}
     if not pairs:
         return context
     names = [inputs.schema.columns[index].name for index in found.columns]

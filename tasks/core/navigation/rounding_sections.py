@@ -9,6 +9,7 @@ from tasks.core.anonymity.statement_words import ROWS, topics
 from tasks.core.dp.figures import whole
 from tasks.core.navigation.charts import ErrorBar
 from tasks.core.navigation.distributions import Kinds
+from tasks.core.navigation.plots import Limit
 from tasks.core.navigation.regimes import Regime
 
 Json = dict[str, Any]
@@ -25,7 +26,8 @@ def regime(statement: Json) -> Regime:
         units=f"{unit}s",
         count="reported count",
         error_bar=bar,
-        spread={1: float(k)} if k > 1 else {},
+        spread={},
+        limit=Limit(k - 1, f"rounding takes off at most {whole(k - 1)}") if k > 1 else None,
         kinds=Kinds(unit, f"values that at least {whole(k)} {unit}s hold", None if k > 1 else 0),
     )
 
@@ -42,6 +44,22 @@ def context(statement: Json, aggregates: Aggregates) -> Json:
         "attacks": [_headed(sentence) for sentence in statement["not_covered"]],
         "levels": [_level(length, counts, k) for length, counts in enumerate(aggregates.counts, start=1)],
     }
+
+
+def why_more_records(statement: Json, records: int) -> list[str]:
+    """Why a mode makes more and shorter records than the table has, where it does."""
+    mode, count, claim = statement["synthesis"]["mode"], statement["count"], statement["guarantee"]
+    if mode not in ("row_seeded", "value_seeded") or records <= count["most"]:
+        return []
+    units = "rows" if claim["unit"] == "row" else "subjects"
+    return [
+        f"There are more synthetic records than {units}, and shorter ones, because {mode} meets the reported "
+        "count of every single attribute exactly, while a record ends where one more attribute would leave a "
+        f"combination that fewer than {whole(claim['resolution'])} {units} hold; what is then still owed is "
+        "put into further records. Where number and length of the records matter more than exact counts of "
+        "single attributes, aggregate_seeded makes as many records as it is asked for, and unseeded about as "
+        "many as are reported."
+    ]
 
 
 def _made_from(synthesis: Json) -> str:

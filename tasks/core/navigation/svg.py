@@ -5,6 +5,7 @@ One visual style for every chart: blue for what was measured with noise, orange 
 """
 
 import math
+import unicodedata
 from collections.abc import Sequence
 
 INK = "#1f2430"
@@ -13,8 +14,11 @@ FAINT = "#d9dde3"
 GRID = "#e9ecf0"
 PAPER = "#ffffff"
 NOISY = "#0b5fa5"
-NOISY_LIGHT = "#a9cbe8"
 SYNTHETIC = "#d9730d"
+#: Figures of synthetic records: the same hue, dark enough for small text.
+SYNTHETIC_INK = "#a04f00"
+#: Stripes of what is not known.
+STRIPE = "#b4bbc6"
 #: One colour and dash pattern a length or run, so that print and colour-blind readers can tell them apart.
 SERIES = (
     ("#0b5fa5", ""),
@@ -26,6 +30,26 @@ SERIES = (
     ("#5b4bb0", "1 3"),
     ("#8a4b20", "6 2 1 2 1 2"),
 )
+#: What each colour becomes on a dark page; a saved chart keeps the colours above.
+DARK = {
+    INK: "#e6e9ee",
+    SOFT: "#a7afbc",
+    FAINT: "#3b424e",
+    GRID: "#2b313b",
+    PAPER: "#16191f",
+    NOISY: "#62a8ea",
+    SYNTHETIC: "#ef9442",
+    SYNTHETIC_INK: "#f3ab6b",
+    STRIPE: "#5a6371",
+    "#00795c": "#35b898",
+    "#9c3d7c": "#d585ba",
+    "#a38600": "#d3b52c",
+    "#5b4bb0": "#a497ef",
+    "#8a4b20": "#d3925f",
+}
+
+#: Widths of characters in units of the text's size, of the widest font that a chart may be shown in.
+_NARROW, _WIDE = frozenset("iljftrI.,:;'|!()[]/ -"), frozenset("mwMWQO@%&")
 
 
 def clean(text: str) -> str:
@@ -55,6 +79,27 @@ def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1].rstrip() + "…"
 
 
+def text_width(text: str, size: float = 12) -> float:
+    """About how wide a text is; rather too much than too little."""
+    return size * sum(map(_character_width, text))
+
+
+def _character_width(char: str) -> float:
+    if char in _NARROW:
+        return 0.4
+    if char in _WIDE or unicodedata.east_asian_width(char) in "WF":
+        return 1.0
+    return 0.7 if char.isupper() else 0.64
+
+
+def fitted(text: str, room: float, size: float = 12) -> str:
+    """Text that is at most so wide, an ellipsis in the place of what is cut."""
+    shown = shortened(text, int(room / (0.4 * size)) + 2)
+    while len(shown) > 2 and text_width(shown, size) > room:
+        shown = shortened(text, len(shown) - 1)
+    return shown
+
+
 def number(value: float) -> str:
     """A coordinate with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
@@ -78,6 +123,12 @@ def label(x: float, y: float, words: str, **attributes: object) -> str:
     return tag("text", escape(words), x=x, y=y, **look)
 
 
+def haloed(x: float, y: float, words: str, **attributes: object) -> str:
+    """A text that stays readable on whatever is behind it."""
+    halo = {"stroke": PAPER, "stroke_width": 3, "paint_order": "stroke", "stroke_linejoin": "round"}
+    return label(x, y, words, **halo, **attributes)
+
+
 def line(x1: float, y1: float, x2: float, y2: float, stroke: str = GRID, **attributes: object) -> str:
     """A straight line."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **attributes)
@@ -88,15 +139,28 @@ def rect(x: float, y: float, width: float, height: float, fill: str, **attribute
     return tag("rect", x=x, y=y, width=max(width, 0.0), height=max(height, 0.0), fill=fill, **attributes)
 
 
-def figure(width: int, height: int, title: str, description: str, parts: Sequence[str]) -> str:
-    """A chart that a screen reader can name: title and description first, then the shapes."""
+def whisker(low: float, high: float, y: float, stroke: str = INK) -> str:
+    """An error bar from low to high."""
+    path = f"M{number(low)} {number(y)}H{number(high)}"
+    for x in (low, high):
+        path += f"M{number(x)} {number(y - 3)}V{number(y + 3)}"
+    return tag("path", d=path, stroke=stroke, stroke_width=1.2, fill="none")
+
+
+def figure(
+    width: float, height: float, title: str, description: str, parts: Sequence[str], shrinks: bool = True
+) -> str:
+    """A chart that a screen reader can name: title and description first, then the shapes.
+
+    One that does not shrink with its place stands in a scrolling one.
+    """
     about = tag("title", escape(title)) + tag("desc", escape(description))
     # A quarter larger than drawn at most: text keeps the size of the page's own.
-    style = f"max-width:{round(width * 1.25)}px"
+    style = f"max-width:{round(width * 1.25)}px" + ("" if shrinks else f";min-width:{round(width)}px")
     return tag(
         "svg",
         about + "".join(parts),
-        viewBox=f"0 0 {width} {height}",
+        viewBox=f"0 0 {number(width)} {number(height)}",
         role="img",
         aria_label=title,
         style=style,

@@ -29,10 +29,31 @@ def test_the_error_bar_reaches_as_far_as_stated_and_never_below_zero():
     ends = [
         re.findall(r"^M([\d.]+) [\d.]+H([\d.]+)", p.get("d"))[0] for p in ET.fromstring(chart).iter("path")
     ]
+    # The first is the legend's.
     (low, high), (least, _) = [tuple(map(float, end)) for end in ends[1:]]
     per_record = float(rects(chart, charts.svg.NOISY)[1].get("width")) / 100
     assert high - low == pytest.approx(40 * per_record, rel=1e-2)
-    assert least == pytest.approx(158)
+    assert least == pytest.approx(132)
+
+
+def test_an_error_bar_too_short_to_see_is_left_out_but_told():
+    chart = charts.bars([Bar("a", 40_000, 40_000)], "t", ErrorBar(0, 9, "true"), NAMES)
+    root = ET.fromstring(chart)
+    assert not list(root.iter("path"))
+    assert "true" not in [text.text for text in root.iter("text")]
+    assert "(true: 40\u202f000 to 40\u202f009)" in chart
+
+
+def test_the_names_of_a_pair_stand_on_two_lines_where_one_is_too_short():
+    texts = [
+        t.text
+        for t in ET.fromstring(
+            charts.two_shares(
+                [("a × b", 0.5, 0.2), ("marital-status × native-country", 0.5, 0.2)], "t", NAMES
+            )
+        ).iter("text")
+    ]
+    assert {"a × b", "marital-status", "× native-country"} <= set(texts)
 
 
 def test_a_hostile_label_is_shown_as_text():

@@ -44,17 +44,26 @@ def test_figures_equal_those_counted_pair_by_pair(released, drawn):
 
 
 @given(pairs, pairs)
-def test_the_density_holds_every_published_combination_once(released, drawn):
-    found = fidelity(aggregates(released), aggregates(drawn)).density
-    assert sum(number for _, _, number in found.squares) == len(released)
-    assert all(0 <= x < found.cells and 0 <= y < found.cells for x, y, _ in found.squares)
+def test_the_bands_hold_every_published_combination_once_and_their_quantiles_ascend(released, drawn):
+    found = fidelity(aggregates(released), aggregates(drawn)).bands
+    assert sum(band.combinations for band in found) == len(released)
+    assert all(list(band.synthetic) == sorted(band.synthetic) for band in found)
+    assert [band.released for band in found] == sorted(band.released for band in found)
 
 
-def test_equal_counts_lie_on_the_diagonal_without_error():
+def test_equal_counts_have_bands_without_width_and_no_error():
     counts = {(0, 6): 10, (1, 7): 1000}
     found = fidelity(aggregates(counts), aggregates(counts))
-    assert all(x == y for x, y, _ in found.density.squares)
+    assert [(band.released, set(band.synthetic)) for band in found.bands] == [(10, {10.0}), (1000, {1000.0})]
     assert found.lengths[0].total_variation == 0
+    assert found.error_by_count == ((2, ((10.0, 0.0), (1000.0, 0.0))),)
+
+
+def test_half_of_a_band_lies_between_its_inner_quantiles():
+    released = {(0, 6 + i): 10 for i in range(4)}
+    drawn = {(0, 6 + i): count for i, count in enumerate((1, 8, 9, 40))}
+    [band] = fidelity(aggregates(released), aggregates(drawn)).bands
+    assert band.synthetic == (1, 1, 8, 9, 40)
 
 
 @pytest.mark.parametrize(
@@ -98,4 +107,4 @@ def test_a_whole_release_counts_as_the_records_do():
 def test_nothing_published_is_nothing_to_compare():
     nothing = aggregates({})
     found = fidelity(nothing, nothing)
-    assert (found.lengths, found.density.squares, found.error_by_count) == ((), (), ())
+    assert (found.lengths, found.bands, found.error_by_count) == ((), (), ())

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tasks.core.navigation import plots
-from tasks.core.navigation.fidelity import Density
-from tasks.core.navigation.plots import Axes, Curve
+from tasks.core.navigation.axes import Axes
+from tasks.core.navigation.plots import Curve, Limit
 
 AXES = Axes("title", "across", "up")
 
@@ -26,7 +26,9 @@ def test_a_line_is_drawn_to_scale():
 
 
 def test_a_logarithmic_axis_gives_every_power_of_ten_the_same_room():
-    points = path(plots.curves([Curve("one", ((1, 1), (10, 1), (100, 1)))], Axes("t", "x", "y", log_x=True)))
+    points = path(
+        plots.curves([Curve("one", ((1, 1), (10, 1), (100, 1)))], Axes("t", "x", "y", x_spacing="log"))
+    )
     steps = np.diff([x for x, _ in points])
     assert steps[0] == pytest.approx(steps[1], abs=0.02)
 
@@ -40,14 +42,29 @@ def test_each_line_differs_in_colour_and_dashes():
 
 def test_no_points_give_an_empty_plot():
     ET.fromstring(plots.curves([], AXES))
-    ET.fromstring(plots.curves([Curve("none", ())], Axes("t", "x", "y", log_x=True, log_y=True)))
+    ET.fromstring(plots.curves([Curve("none", ())], Axes("t", "x", "y", "log", "log1p")))
 
 
-def test_the_size_of_the_density_does_not_grow_with_what_it_shows():
-    few = plots.density(Density(3, 44, ((1, 1, 5),)), AXES)
-    many = plots.density(Density(3, 44, ((1, 1, 5_000_000),)), AXES)
-    assert abs(len(few) - len(many)) < 20
-    ET.fromstring(many)
+def test_an_error_of_nothing_has_a_place_on_a_logarithmic_axis():
+    chart = plots.curves([Curve("one", ((10, 0), (100, 99)))], Axes("t", "x", "y", "log", "log1p"))
+    (_, bottom), (_, top) = path(chart)
+    axis = [line for line in ET.fromstring(chart).iter("line") if line.get("stroke") == plots.svg.SOFT]
+    assert bottom == float(axis[0].get("y1"))
+    assert top < bottom
+
+
+def test_a_limit_is_drawn_in_ink_with_its_words_and_is_within_the_axis():
+    chart = plots.curves([Curve("one", ((10, 1), (100, 2)))], AXES, Limit(9, "at most 9"))
+    root = ET.fromstring(chart)
+    [line] = [each for each in root.iter("line") if each.get("stroke") == plots.svg.INK]
+    assert "at most 9" in [text.text for text in root.iter("text")]
+    height = float(line.get("y1"))
+    assert height < min(y for _, y in path(chart))
+
+
+def test_a_single_point_is_a_dot():
+    root = ET.fromstring(plots.curves([Curve("one", ((10, 1),))], AXES))
+    assert len(list(root.iter("circle"))) == 1
 
 
 def test_the_matrix_shows_both_sources_on_their_side_of_the_diagonal():
@@ -64,3 +81,9 @@ def test_the_matrix_leaves_what_is_not_known_empty():
         for t in ET.fromstring(plots.matrix(["a", "b"], plots.Sides(unknown, unknown, "x"), "t")).iter("text")
     ]
     assert texts == ["a", "a", "b", "b"]
+
+
+def test_the_matrix_does_not_shrink_below_the_size_of_its_text():
+    some = np.full((14, 14), 0.5)
+    style = ET.fromstring(plots.matrix(["name"] * 14, plots.Sides(some, some, "x"), "t")).get("style")
+    assert f"min-width:{134 + 14 * 40 + 84}px" in style

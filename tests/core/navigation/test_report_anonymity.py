@@ -11,7 +11,7 @@ from tasks.core.anonymity.statement import statement
 from tasks.core.errors import InternalError
 from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.report import ReportInputs, render
-from tasks.core.navigation.svg import clean
+from tasks.core.navigation.svg import DARK, clean
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.anonymous_releases import facts, rounded
@@ -74,6 +74,52 @@ def test_the_verdicts_of_a_contract_are_on_the_page_and_only_of_one_that_was_giv
     without = Page(render(inputs())).text
     assert "Data contract" not in without
     assert without.count("contract") == 1 and "No data contract was given" in without
+
+
+def test_every_column_says_what_a_zero_in_it_means():
+    given = inputs()
+    columns = tuple(dataclasses.replace(c, zero_is_value=i > 0) for i, c in enumerate(SCHEMA.columns))
+    some = Page(render(dataclasses.replace(given, schema=Schema(columns, "person")))).text
+    assert some.count("; 0 is read as empty") == 1 and some.count("; 0 is a value") == len(columns) - 1
+    assert f"In 1 of {len(columns)} columns a 0 is read as empty" in some
+    kept = tuple(dataclasses.replace(c, zero_is_value=True) for c in SCHEMA.columns)
+    assert "read as empty" not in Page(render(dataclasses.replace(given, schema=Schema(kept, "person")))).text
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"), [("row_seeded", True), ("value_seeded", True), ("unseeded", False)]
+)
+def test_it_is_explained_why_there_are_more_and_shorter_records_than_people(mode, told):
+    given = inputs(synthesis_mode=mode)
+    one = given.synthetic
+    twice = dataclasses.replace(
+        one,
+        offsets=np.concatenate([one.offsets, one.offsets[-1] + one.offsets[1:]]),
+        attribute_ids=np.concatenate([one.attribute_ids, one.attribute_ids]),
+    )
+    more = "There are more synthetic records than subjects, and shorter ones"
+    assert (more in Page(render(dataclasses.replace(given, synthetic=twice))).text) is told
+    assert more not in Page(render(given)).text
+
+
+def test_how_long_the_synthetic_records_are_is_told():
+    lengths = np.diff(inputs().synthetic.offsets)
+    text = Page(render(inputs())).text
+    assert (
+        f"the median is {int(np.sort(lengths)[(len(lengths) - 1) // 2])}, the longest has {lengths.max()}"
+        in text
+    )
+
+
+def test_that_the_number_of_records_is_rounded_too_is_said_at_the_top():
+    text = Page(render(inputs())).text
+    said = "All counts, the number of subjects too, are rounded down to multiples of 10"
+    assert text.index(said) < text.index("The promise")
+
+
+def test_every_colour_of_its_charts_has_one_for_dark_pages():
+    colours = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{3,6})"', render(inputs())))
+    assert colours and colours <= set(DARK)
 
 
 def test_rows_are_warned_of_before_anything_else():

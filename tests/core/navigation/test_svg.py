@@ -48,3 +48,15 @@ def test_a_long_text_is_cut_with_an_ellipsis():
 )
 def test_ticks_are_short(value, shown):
     assert svg.short_number(value) == shown
+
+
+def test_a_text_that_is_cut_fits_its_room():
+    for text in ("short", "a name of a column that is long", "W" * 50, "\u4e2d" * 30, "", "x" * 100_000):
+        shown = svg.fitted(text, 100)
+        assert svg.text_width(shown) <= 100
+        assert shown == text or shown.endswith("…") or text == ""
+
+
+def test_every_colour_has_one_for_dark_pages():
+    colours = {svg.INK, svg.SOFT, svg.FAINT, svg.GRID, svg.PAPER, svg.NOISY, svg.SYNTHETIC, svg.SYNTHETIC_INK}
+    assert colours | {svg.STRIPE} | {colour for colour, _ in svg.SERIES} == set(svg.DARK)
