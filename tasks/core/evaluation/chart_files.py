@@ -11,6 +11,7 @@ from tasks.core.evaluation.preservation import preservation_by_count, preservati
 
 _LENGTH = "Length of combination (attributes)"
 _BIN = "Count in the synthetic records: bins, each up to the number shown"
+_KEPT = "Mean preservation: share of a sensitive count that the synthetic records keep, at most 1"
 
 
 def synthetic_charts(comparison: Comparison) -> dict[str, str]:
@@ -22,8 +23,8 @@ def synthetic_charts(comparison: Comparison) -> dict[str, str]:
 def _leakage(comparison: Comparison) -> tuple[str, BarAndLine]:
     rows = leakage_by_length(comparison)
     names = (
-        "Distinct combinations",
-        f"Proportion that is rare, below {comparison.resolution:,}, in both tables",
+        "Distinct combinations in the synthetic records",
+        f"Proportion of them that is rare, below {comparison.resolution:,}, in both tables",
     )
     chart = _chart(rows, ("length", "compared", "leak_proportion"), names, "violet")
     return "synthetic_leakage_by_length", chart(
@@ -35,22 +36,22 @@ def _by_count(comparison: Comparison) -> list[tuple[str, BarAndLine]]:
     rows = preservation_by_count(comparison)
     found = []
     for name, key, line, title in (
-        ("preservation_by_count", "preservation", "Mean preservation", "Preservation of counts, by count"),
+        ("preservation_by_count", "preservation", _KEPT, "Preservation of counts, by count"),
         (
             "proportional_error_by_count",
             "proportional_error",
-            "Mean proportional error",
+            "Mean proportional error: distance of the two counts over the sensitive one",
             "Proportional error of counts, by count",
         ),
     ):
-        chart = _chart(rows, ("bin", "mean_length", key), ("Mean length of combination", line), "green")
+        chart = _chart(rows, ("bin", "combinations", key), ("Combinations in the bin", line), "green")
         found.append((name, chart(title, _BIN)))
     return found
 
 
 def _by_length(comparison: Comparison) -> tuple[str, BarAndLine]:
     rows = preservation_by_length(comparison)
-    names = ("Mean count in the synthetic records", "Mean preservation")
+    names = ("Mean count in the synthetic records", _KEPT)
     chart = _chart(rows, ("length", "mean_count", "preservation"), names, "blue")
     return "preservation_by_length", chart("Preservation of counts, by length", _LENGTH)
 

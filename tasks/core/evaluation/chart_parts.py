@@ -1,4 +1,4 @@
-"""What charts for a report are made of: text widths, readable numbers, boxed values, a stand-alone file."""
+"""What charts for a report are made of: readable numbers, headings, a stand-alone file."""
 
 import math
 from collections.abc import Sequence
@@ -15,8 +15,6 @@ LINES: dict[Colour, str] = {"violet": "#5a2a99", "green": "#1c6b3a", "blue": "#0
 #: Sizes of ordinary text, of titles under an axis, and of the chart's own title.
 SMALL, MEDIUM, LARGE = 12, 13, 17
 _FONTS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
-#: Of the widest of these fonts: average width of a character in units of its size.
-_EM = 0.58
 
 
 def readable(value: float) -> str:
@@ -39,9 +37,11 @@ def tick_text(value: float, ticks: Sequence[float]) -> str:
     return f"{value:,.{decimals}f}"
 
 
-def text_width(text: str) -> float:
-    """About how wide a text of ordinary size is; rather too much than too little."""
-    return _EM * SMALL * len(text)
+def share_text(value: float) -> str:
+    """A proportion beside a point: two decimals, more where it is small and not 0."""
+    if value == 0 or value >= 0.01:
+        return f"{value:.2f}"
+    return f"{value:.1g}" if value >= 1e-4 else "<0.0001"
 
 
 def heading(title: str) -> str:
@@ -49,19 +49,9 @@ def heading(title: str) -> str:
     return svg.label(24, 34, title, font_size=LARGE, font_weight="bold")
 
 
-def boxed(x: float, top: float, text: str, colour: str) -> list[str]:
-    """A value in a box, 18 high, its middle at x."""
-    width = text_width(text) + 10
-    return [
-        svg.rect(x - width / 2, top, width, 18, svg.PAPER, stroke=colour, rx=3),
-        svg.label(x, top + 13, text, text_anchor="middle", font_size=SMALL, fill=colour),
-    ]
-
-
-def haloed(x: float, y: float, text: str, anchor: str) -> str:
-    """A value that stays readable on whatever is behind it."""
-    look = {"stroke": svg.PAPER, "stroke_width": 3, "paint_order": "stroke", "stroke_linejoin": "round"}
-    return svg.label(x, y, text, text_anchor=anchor, font_size=SMALL, **look)
+def panel_heading(y: float, words: str, colour: str) -> str:
+    """What a panel shows, above it at the left."""
+    return svg.label(24, y, words, font_size=MEDIUM, font_weight="600", fill=colour)
 
 
 def standalone(width: float, height: float, about: tuple[str, str], parts: Sequence[str]) -> str:
