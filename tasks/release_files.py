@@ -140,7 +140,9 @@ def public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Jso
     """The configuration as released: without the machine's paths, and with the seed where it is public."""
     body: Json = configuration.model_dump(mode="json")
     table = dict(configuration.input.model_dump(mode="json"))
-    del body["output_dir"], table["path"], table["contract"]
+    del body["output_dir"], table["path"]
+    if table.pop("contract") is None:
+        del table["contract_mode"]
     seed = public_seed(bundle, configuration.synthesis)
     synthesis = configuration.synthesis.model_dump(mode="json") | {"random_seed": seed}
     return body | {"input": table, "synthesis": synthesis}
