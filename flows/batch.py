@@ -52,7 +52,7 @@ def batch(path: str) -> dict[str, str]:
             continue
         finished.append(Finished(run.group, run.folder_name, places))
         link_run(workspace, finished[-1])
-    joined = _join(workspace, asked, finished)
+    joined = _join(workspace, asked, finished, list(failed))
     if failed:
         lines = [f"{len(failed)} of {len(asked.runs)} runs failed; the others are done:"]
         raise BatchFailed("\n".join([*lines, *(f"  {name}: {what}" for name, what in failed.items())]))
@@ -65,10 +65,16 @@ def _explained(workspace: Workspace, error: Exception) -> str:
     return " ".join(str(known).splitlines())
 
 
-def _join(workspace: Workspace, asked: Batch, finished: list[Finished]) -> dict[str, str]:
+def _join(workspace: Workspace, asked: Batch, finished: list[Finished], failed: list[str]) -> dict[str, str]:
     groups = dict.fromkeys(run.group for run in asked.runs)
     prefix = asked.runs[0].configuration.prefix
     return {
-        group: join_group(workspace, group, [each for each in finished if each.group == group], prefix)
+        group: join_group(
+            workspace,
+            group,
+            [each for each in finished if each.group == group],
+            prefix,
+            [name.removeprefix(f"{group}/") for name in failed if name.startswith(f"{group}/")],
+        )
         for group in groups
     }

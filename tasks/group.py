@@ -12,7 +12,12 @@ from prefect.cache_policies import NO_CACHE
 from tasks.batch_file import Batch
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.stats_tables import write_joined_stats
-from tasks.core.navigation.comparison import read_run, render_comparison, write_comparison_tsv
+from tasks.core.navigation.comparison import (
+    RunFigures,
+    read_run,
+    render_comparison,
+    write_comparison_tsv,
+)
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, Workspace
 
 
@@ -56,8 +61,17 @@ def _link(link: Path, target: Path) -> None:
 
 
 @task(cache_policy=NO_CACHE, persist_result=False)
-def join_group(workspace: Workspace, group: str, runs: Sequence[Finished], prefix: str) -> str:
+def join_group(
+    workspace: Workspace, group: str, runs: Sequence[Finished], prefix: str, failed: Sequence[str] = ()
+) -> str:
     """Join the statistics of a group's runs and lay their figures side by side; return where.
+
+    Args:
+        workspace: where it is.
+        group: its name.
+        runs: those that went through.
+        prefix: of the joined files.
+        failed: folder names of those that did not; they are listed as failed.
 
     What comes from releases alone is in the group's folder, what comes from the raw table in ``sensitive/``.
     """
@@ -71,19 +85,21 @@ def join_group(workspace: Workspace, group: str, runs: Sequence[Finished], prefi
     }
     shown = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
     if len(shown) > 1:
-        write_comparison(shown, home, f"{group}: releases side by side")
+        write_comparison(shown, home, f"{group}: releases side by side", failed)
     if evaluated:
         sensitive = workspace.sensitive / f"batch-{group}"
         sensitive.mkdir(mode=0o700, exist_ok=True)
         _link(home / "sensitive", sensitive)
         write_joined_stats(evaluated, prefix, sensitive)
         if len(evaluated) > 1:
-            write_comparison(evaluated, sensitive, f"{group}: runs side by side, against the raw table")
+            title = f"{group}: runs side by side, against the raw table"
+            write_comparison(evaluated, sensitive, title, failed)
     return home.relative_to(workspace.root).as_posix()
 
 
-def write_comparison(folders: dict[str, Path], home: Path, title: str) -> None:
-    """``comparison.tsv`` and ``comparison.html`` of runs' folders, by their labels."""
+def write_comparison(folders: dict[str, Path], home: Path, title: str, failed: Sequence[str] = ()) -> None:
+    """``comparison.tsv`` and ``comparison.html`` of runs' folders, by their labels; and which runs failed."""
     runs = [read_run(folder, label) for label, folder in folders.items()]
+    runs += [RunFigures(label, has_failed=True) for label in failed]
     write_comparison_tsv(runs, home / "comparison.tsv")
     (home / "comparison.html").write_text(render_comparison(runs, title), encoding="utf-8")

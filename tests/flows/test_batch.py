@@ -57,8 +57,14 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     assert "0_rows" in (out / "modes" / "comparison.html").read_text()
     asked = [str(out / "modes" / name) for name in ("0_rows", "3_values")]
     assert command.main(["compare", *asked, "--output", str(tmp_path / "again")]) == 0
-    compared = [home / "comparison.tsv" for home in (tmp_path / "again", out / "modes")]
-    assert compared[0].read_text() == compared[1].read_text()
+    again, batch = [
+        [line.split("\t") for line in (home / "comparison.tsv").read_text().splitlines()]
+        for home in (tmp_path / "again", out / "modes")
+    ]
+    # The batch's also lists the run that failed, and which did not.
+    assert batch[1][1:] == ["outcome", "", "done", "done", "failed"]
+    assert [line[:-1] for line in batch if line[1] != "outcome"] == again
+    assert batch[0][-1] == "2_broken" and "2_broken" in (out / "modes" / "comparison.html").read_text()
     assert command.main(["compare", *asked, str(out / "modes" / "gone")]) == 2
     assert "there is none at" in capfd.readouterr().err
     assert (out / "sensitive" / "batch-modes" / "comparison.tsv").is_file()

@@ -180,7 +180,7 @@ def _bars(chart: BarAndLine, panel: _Panel) -> list[str]:
     points = [(panel.middle(place), panel.y(value)) for place, value in enumerate(chart.bars)]
     parts = [svg.rect(x - thick / 2, y, thick, panel.bottom - y, BARS[chart.colour]) for x, y in points]
     texts = readable_alike(chart.bars)
-    if any(svg.text_width(text, SMALL) > panel.slot for text in texts):
+    if _step(texts, panel.slot) > 1:
         texts = [svg.short_number(value) for value in chart.bars]
     return parts + _values([(x, y + 4) for x, y in points], texts, panel.slot, svg.INK)
 

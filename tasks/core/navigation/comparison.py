@@ -6,12 +6,14 @@ better end is defined; what came from the raw table makes the whole comparison a
 
 import csv
 import itertools
+import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.core.dp.figures import near, whole
+from tasks.core.dp.figures import near
 from tasks.core.errors import ParameterError
 from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.metrics import METRICS, Metric
@@ -84,17 +86,28 @@ def _require_runs(runs: Sequence[RunFigures]) -> None:
 
 
 def _identities(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
-    """Dataset and vintage where they differ; always regime, mode and what was measured against."""
+    """Dataset and vintage where they differ, outcome where one failed; protection, mode, measured against."""
     lines = [
         ("dataset", tuple(run.dataset or "not recorded" for run in runs)),
-        ("vintage", tuple(run.vintage or "not recorded" for run in runs)),
+        ("vintage (label of the release)", tuple(run.vintage or "not recorded" for run in runs)),
     ]
     against = ("its own reported counts", "the raw table (sensitive)")
-    return [line for line in lines if len(set(line[1])) > 1] + [
-        ("regime", tuple(_REGIMES.get(run.regime, run.regime) for run in runs)),
+    has_failed = [run.has_failed for run in runs]
+    known = [
+        line for line in lines if len(set(itertools.compress(line[1], map(operator.not_, has_failed)))) > 1
+    ]
+    known += [
+        ("protection", tuple(_REGIMES.get(run.regime, run.regime) for run in runs)),
         ("synthesis mode", tuple(run.mode or "not recorded" for run in runs)),
         ("measured against", tuple(against[run.is_raw] for run in runs)),
     ]
+    if not any(has_failed):
+        return known
+    told = [
+        (words, tuple("" if failed else text for failed, text in zip(has_failed, texts, strict=True)))
+        for words, texts in known
+    ]
+    return [("outcome", tuple("failed" if failed else "done" for failed in has_failed)), *told]
 
 
 def _differing(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
@@ -125,7 +138,7 @@ def _measured(metric: Metric, runs: Sequence[RunFigures]) -> TableRow:
         words=metric.words,
         better=metric.better,
         values=values,
-        texts=tuple(_shown(value) for value in values),
+        texts=_shown_alike(values),
         best=tuple(value is not None and value == best for value in values),
     )
 
@@ -135,14 +148,31 @@ def one_dataset(runs: Sequence[RunFigures]) -> bool:
     return len({run.dataset for run in runs if run.dataset}) <= 1
 
 
-def _shown(value: float | None) -> str:
-    if value is None:
-        return ""
-    return whole(int(value)) if value == int(value) and abs(value) < 1e15 else near(value, 4)
+def _shown_alike(values: Sequence[float | None]) -> tuple[str, ...]:
+    """A row's figures with as many decimals as give its largest one four digits; nothing for None."""
+    known = [value for value in values if value is not None]
+    if all(value == int(value) for value in known):
+        decimals = 0
+    else:
+        largest = max(map(abs, known))
+        decimals = min(max(3 - math.floor(math.log10(largest)), 0), 6)
+    return tuple("" if value is None else _with_decimals(value, decimals) for value in values)
+
+
+def _with_decimals(value: float, decimals: int) -> str:
+    """So many decimals; two digits of a figure that would be shown as 0 and is not."""
+    if value and round(value, decimals) == 0:
+        return near(value, 2)
+    return _separated(f"{value:,.{decimals}f}")
+
+
+def _separated(text: str) -> str:
+    """Thin spaces between thousands and a true minus sign."""
+    return text.replace(",", "\u202f").replace("-", "\u2212")
 
 
 def write_comparison_tsv(runs: Sequence[RunFigures], path: Path) -> None:
-    """Write the table: ``group``, ``metric``, ``better`` and a column a run; figures in full.
+    """Write the table: ``group``, ``metric``, ``better`` and a column a run; figures to six digits.
 
     Quoted only where a value needs it; nothing where a run has no figure.
 
@@ -155,10 +185,15 @@ def write_comparison_tsv(runs: Sequence[RunFigures], path: Path) -> None:
         writer.writerow(["group", "metric", "better", *(run.label for run in runs)])
         for row in rows:
             cells = [
-                text if value is None else f"{value:.15g}"
+                text if value is None else _plain(value)
                 for value, text in zip(row.values, row.texts, strict=True)
             ]
             writer.writerow([row.group, row.words, row.better, *cells])
+
+
+def _plain(value: float) -> str:
+    """A figure for programs: whole numbers in full, others to six digits."""
+    return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
 def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
@@ -178,7 +213,10 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         "is_test": any(run.is_test for run in runs),
         "not_private": any(run.regime not in ("differential_privacy", "") for run in runs),
         "one_dataset": one_dataset(runs),
-        "unrecorded": [mark for mark, run in zip(marks, runs, strict=True) if not run.settings],
+        "unrecorded": [
+            mark for mark, run in zip(marks, runs, strict=True) if not run.settings and not run.has_failed
+        ],
+        "failed": [mark for mark, run in zip(marks, runs, strict=True) if run.has_failed],
         "identities": named,
         "settings": [row for row in rows if row.group == SETTINGS],
         "groups": [(name, list(held)) for name, held in itertools.groupby(figures, lambda row: row.group)],

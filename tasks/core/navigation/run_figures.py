@@ -30,8 +30,10 @@ _NOT_COMPARED = (
     "input.path",
     "input.contract",
     "protection.regime",
-    "synthesis.mode",
 )
+
+#: Settings that are shown under the key that whoever runs a job writes.
+_OWN_KEYS = {"synthesis.mode": "synthesis_mode"}
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ class RunFigures:
         by_count: a row a bin of the synthetic count (``bin`` and figures), ascending.
         is_raw: whether figures are measured against the raw table: sensitive.
         is_test: whether it was drawn by the seeded test engine.
+        has_failed: whether it came to no figures because it ended with an error.
     """
 
     label: str
@@ -62,6 +65,7 @@ class RunFigures:
     by_count: Rows = ()
     is_raw: bool = False
     is_test: bool = False
+    has_failed: bool = False
 
 
 def read_run(folder: Path, label: str | None = None) -> RunFigures:
@@ -144,7 +148,7 @@ def _settings(configuration: Json, is_raw: bool) -> tuple[tuple[str, str], ...]:
         hidden = name.endswith("random_seed") and (is_raw or not text.isdecimal())
         if not hidden and not name.startswith(tuple(f"{each}." for each in _NOT_COMPARED)):
             found.append((name, text))
-    return tuple((name, text) for name, text in found if name not in _NOT_COMPARED)
+    return tuple((_OWN_KEYS.get(name, name), text) for name, text in found if name not in _NOT_COMPARED)
 
 
 def _flat(body: Json, above: str = "") -> list[tuple[str, str]]:
@@ -153,9 +157,17 @@ def _flat(body: Json, above: str = "") -> list[tuple[str, str]]:
         if isinstance(value, dict) and value:
             found += _flat(value, f"{above}{key}.")
         else:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
-            found.append((f"{above}{key}", text))
+            found.append((f"{above}{key}", _setting(value)))
     return found
+
+
+def _setting(value: object) -> str:
+    """A setting's text: words for what JSON has signs for."""
+    if value is None:
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _sizes(manifest: Json) -> dict[str, float | None]:
