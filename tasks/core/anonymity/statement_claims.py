@@ -165,8 +165,8 @@ def side_channels(promise: Promise) -> str:
     if promise.unit == "subject":
         joined = ", and that no subject's rows contradict each other in a column that holds one value"
     return (
-        "That this release exists shows that the file holds rows and could be read as its dialect "
-        f"says{joined}. When it was released is public."
+        "That this release exists shows that the file holds rows and could be read with the delimiter "
+        f"and the header that it was said to have{joined}. When it was released is public."
     )
 
 
@@ -217,7 +217,7 @@ def _attacks(promise: Promise) -> list[str]:
         f"Who knows all the others counts them, and where their number is one short of a multiple of {k} "
         f"reads off whether that person is one more. A group of {k} may be one family, ward or firm.",
         f"Comparing releases: one person more can move a count by a whole step of {k}. The difference "
-        "between two vintages, between overlapping tables or parts of a table, or between one table at two "
+        "between two releases, between overlapping tables or parts of a table, or between one table at two "
         "resolutions, can therefore give away what one person holds, up to the exact count.",
         "Adding up: where every record has a value in a column, the true counts of its values add up to "
         "that of the group. From the reported counts follow bounds on the combinations that are not "

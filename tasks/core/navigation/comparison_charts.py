@@ -61,7 +61,9 @@ def _number(value: object) -> float | None:
 
 _PRESERVATION = "Share of a combination's count that is kept, at most 1. More is better."
 _ERROR = _Wanted(
-    "Mean error", "Of combinations that both sides hold, in records. Less is better.", _of("mean_error")
+    "Mean absolute error",
+    "Of combinations that both sides hold, in records. Less is better.",
+    _of("mean_error"),
 )
 _KEPT = _Wanted("Count preservation", _PRESERVATION, _of("preservation"), 1.0)
 _BY_LENGTH = {

@@ -40,13 +40,13 @@ _ERRORS: tuple[tuple[str, str, Better, str], ...] = (
     ("mean_count", "mean count", "", "Mean count of the combinations that are taken as right."),
     (
         "mean_error",
-        "mean error, of those kept",
+        "mean absolute error, of those kept",
         "lower",
         "Mean distance of the two counts over combinations that both sides hold; what is lost costs nothing.",
     ),
     (
         "mean_error_of_union",
-        "mean error, over all",
+        "mean absolute error, over all",
         "lower",
         "Mean distance of the two counts over combinations that either side holds; what is absent counts 0.",
     ),

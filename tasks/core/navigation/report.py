@@ -174,7 +174,9 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
         plots.Curve(f"length {length}", points, level=regime.spread.get(length))
         for length, points in fidelity.error_by_count
     ]
-    error_axes = Axes("Mean error by count", regime.count, f"mean error ({regime.units})", "log", "log1p")
+    error_axes = Axes(
+        "Mean absolute error by count", regime.count, f"mean absolute error ({regime.units})", "log", "log1p"
+    )
     return {
         "bands": Markup(bands(fidelity.bands, axes, regime.error_bar if regime.is_rounded else None)),
         "error": Markup(plots.curves(lines, error_axes, regime.limit)),

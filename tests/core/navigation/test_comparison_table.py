@@ -46,7 +46,7 @@ def test_ties_share_the_mark_and_a_row_of_equals_has_none():
 def test_figures_of_a_row_have_equally_many_decimals_and_none_is_rounded_to_nothing():
     def texts(*values):
         runs = [RunFigures(str(i), figures={"raw.mean_error": value}) for i, value in enumerate(values)]
-        return row(runs, "mean error, of those kept").texts
+        return row(runs, "mean absolute error, of those kept").texts
 
     assert texts(49.507, 32.912, 11.7, None) == ("49.51", "32.91", "11.70", "")
     assert texts(134478.0, 10.0) == ("134\u202f478", "10")
