@@ -34,7 +34,7 @@ _BASIS = {
     False: (
         "Cells that broke a rule were blanked or replaced by a declared value before anything was counted: "
         "such a rule is enforced, whether or not the table broke it. The other rules are judged on the "
-        "released numbers alone; undecided are those of which these say neither."
+        "released numbers alone: where these fit either, a rule is undecided."
     ),
 }
 

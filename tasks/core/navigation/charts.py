@@ -16,7 +16,7 @@ from tasks.core.navigation.legends import Entry, legend
 _LEFT, _RIGHT = 132.0, 338.0
 _PITCH = 30
 #: An error bar narrower than this can't be seen.
-_NARROWEST_WHISKER = 4
+_NARROWEST_WHISKER = 2
 
 
 @dataclass(frozen=True)

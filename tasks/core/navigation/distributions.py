@@ -124,13 +124,13 @@ def _drawn(rows: list[Bar], ordered: Sequence[str] | None) -> tuple[tuple[Bar, .
 
 
 def _kind(column: Column, kinds: Kinds) -> str:
-    """What a column is, in words, and what a 0 in it means."""
+    """What a column is, in words, and what a 0 in it means where the declared values do not say."""
     several = f"several items a {kinds.unit}, " if column.is_multi_valued else ""
     zero = "0 is a value" if column.zero_is_value else "0 is read as empty"
     if column.bins is not None:
         return f"{several}numeric, in {len(column.domain or ())} declared bins; {zero}"
     if column.domain is not None:
-        return f"{several}{len(column.domain)} declared values; {zero}"
+        return f"{several}{len(column.domain)} declared values"
     return f"{several}open: {kinds.open}; {zero}"
 
 

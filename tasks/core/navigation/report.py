@@ -91,8 +91,11 @@ def render(inputs: ReportInputs) -> str:
             "released": sum(len(found) for found in inputs.aggregates.counts),
             "records": synthetic.number_of_records if inputs.synthetic is not None else None,
             "scale": counts.scale,
-            "zeros_kept": sum(column.zero_is_value for column in inputs.schema.columns),
-            "zeros_lost": sum(not column.zero_is_value for column in inputs.schema.columns),
+            "zeros_lost": [
+                column.name
+                for column in inputs.schema.columns
+                if not column.zero_is_value and (column.is_open or column.bins)
+            ],
             **sections.context(statement, inputs.aggregates),
             "record_words": _record_words(inputs),
             "groups": _groups(inputs, counts, regime),
