@@ -8,9 +8,8 @@ number of records and every value that is not reported.
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds, Counts
 from tasks.core.aggregates.selections import Pieces, Surroundings
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import in_order, number_everything, stored_cells, wide_headers
+from tasks.core.aggregates.wide_form import in_order, wide_headers
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Schema
 
@@ -86,42 +85,52 @@ def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *,
         aggregates.reporting_length,
         protected,
     )
-    _write(about, zip(aggregates.combinations, aggregates.counts, strict=True), path)
-
-
-def write_sensitive_json(marginals: Marginals, path: Path) -> None:
-    """Write true counts and the true number of records, never all of them in memory at once.
-
-    Args:
-        marginals: all combinations of each length from 1 on.
-        path: the file to write; sensitive.
-    """
-    facts, numbering = marginals.facts, number_everything(marginals)
-    headers = wide_headers(facts.schema, numbering.attributes)
-    longest = max(marginals.lengths, default=0)
-    about = _About(facts.schema, headers, numbering.attributes, facts.number_of_records, longest, False)
-    cells = chain.from_iterable(stored_cells(marginals, length) for length in marginals.lengths)
-    _write(about, ((numbering.ids(part), part.counts) for part in cells), path)
-
-
-def _write(about: _About, parts: _Parts, path: Path) -> None:
-    pieces = about.pieces()
-    head = json.dumps(about.fields(), ensure_ascii=False, separators=(",", ":"))
     with path.open("wb") as file:
+        entries = _Entries(about, file)
+        for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
+            entries.write(ids, counts)
+        entries.finish()
+
+
+class SensitiveJson:
+    """True counts and the true number of records, written as they come."""
+
+    def __init__(self, marginals: Marginals, attributes: tuple[Attribute, ...], file: BinaryIO) -> None:
+        """Args: marginals: what the counts are of. attributes: what the ids stand for. file: to write."""
+        facts, longest = marginals.facts, max(marginals.lengths, default=0)
+        headers = wide_headers(facts.schema, attributes)
+        about = _About(facts.schema, headers, attributes, facts.number_of_records, longest, False)
+        self._entries = _Entries(about, file)
+
+    def told(self, parts: _Parts) -> Iterator[tuple[AttributeIds, Counts]]:
+        """Combinations and counts, each part written before it is handed on."""
+        for ids, counts in parts:
+            self._entries.write(ids, counts)
+            yield ids, counts
+
+    def finish(self) -> None:
+        """Write what stands behind the last count."""
+        self._entries.finish()
+
+
+class _Entries:
+    """The file's text, part by part."""
+
+    def __init__(self, about: _About, file: BinaryIO) -> None:
+        head = json.dumps(about.fields(), ensure_ascii=False, separators=(",", ":"))
         file.write(head.removesuffix("}").encode() + b',"aggregates_count":{')
-        skipped = len(",")
-        for text in _entries(parts, pieces):
-            file.write(text[skipped:])
-            skipped = 0
-        file.write(b"\n}}\n")
+        self._file, self._pieces = file, about.pieces()
+        self._skipped = len(",")
 
+    def write(self, ids: AttributeIds, counts: Counts) -> None:
+        """Write entries, each with what separates it from the one before."""
+        for text in self._pieces.lines(ids, counts, _ENTRY):
+            self._file.write(text[self._skipped :])
+            self._skipped = 0
 
-def _entries(parts: _Parts, pieces: Pieces) -> Iterator[memoryview]:
-    """The bytes of all entries, each with what separates it from the one before."""
-    for ids, counts in parts:
-        step = pieces.rows_at_once(ids.shape[1])
-        for start in range(0, len(ids), step):
-            yield pieces.lines(ids[start : start + step], counts[start : start + step], _ENTRY)
+    def finish(self) -> None:
+        """Write what stands behind the last one."""
+        self._file.write(b"\n}}\n")
 
 
 def read_aggregates_json(path: Path) -> Aggregates:

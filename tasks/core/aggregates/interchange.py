@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.aggregates.selections import Pieces, TextOrder, cells_of, pieces_of
+from tasks.core.aggregates.selections import TextOrder, cells_of, pieces_of
 from tasks.core.errors import InputError
 
 #: The first line under the header: the number of records, a combination of length 0 so to speak.
@@ -38,8 +38,8 @@ def write_aggregates_tsv(aggregates: Aggregates, path: Path, count_name: str) ->
     pieces = cells_of(aggregates.attributes)
     with path.open("wb") as file:
         file.writelines(first_lines(aggregates.number_of_records, count_name))
-        for ids, counts in _ordered_parts(aggregates, pieces):
-            file.write(pieces.lines(ids, counts))
+        for ids, counts in _ordered(aggregates):
+            file.writelines(pieces.lines(ids, counts))
 
 
 def first_lines(number_of_records: int, count_name: str) -> list[bytes]:
@@ -57,23 +57,20 @@ def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         first = [[0], [RECORD_COUNT], [aggregates.number_of_records]]
         writer.write_table(pa.table(first, schema=schema))
-        for ids, counts in _ordered_parts(aggregates, pieces):
-            lengths = np.full(len(counts), ids.shape[1], np.int32)
-            columns = [pa.array(lengths), pieces.joined(ids), pa.array(counts)]
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
+        for ids, counts in _ordered(aggregates):
+            step = pieces.rows_at_once(ids.shape[1])
+            for start in range(0, len(ids), step):
+                rows = slice(start, start + step)
+                lengths = np.full(len(ids[rows]), ids.shape[1], np.int32)
+                columns = [pa.array(lengths), pieces.joined(ids[rows]), pa.array(counts[rows])]
+                writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
-def _ordered_parts(
-    aggregates: Aggregates, pieces: Pieces
-) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]]:
-    """Combinations and counts in the order of the file, a bounded number at a time."""
-    order_of = TextOrder(aggregates.attributes)
+def _ordered(aggregates: Aggregates) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]]:
+    """Combinations and counts of each length in the order of the file."""
+    order = TextOrder(aggregates.attributes)
     for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
-        order = order_of.by_count(ids, counts)
-        step = pieces.rows_at_once(ids.shape[1])
-        for start in range(0, len(order), step):
-            part = order[start : start + step]
-            yield ids[part], counts[part]
+        yield order.by_count(ids, counts)
 
 
 def read_reportable_tsv(path: Path, headers: Sequence[str] = ()) -> Aggregates:

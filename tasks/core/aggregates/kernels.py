@@ -1,83 +1,136 @@
-"""Compiled loops of counting in memory (oracle: tests/oracles/marginals.py)."""
+"""Compiled loops of counting in memory (oracle: tests/oracles/marginals.py).
+
+A *cell* is a tuple of codes of a set of columns. Its number is ``prefix * size + last``: the number of all
+its codes but the last, the number of the last column's codes, the last code. Bounds are the caller's promise.
+"""
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-
-@njit(cache=True, nogil=True)
-def add_cells(
-    prefix: npt.NDArray[np.uint32],
-    last: npt.NDArray[np.unsignedinteger],
-    size: int,
-    cells: npt.NDArray[np.uint32] | npt.NDArray[np.int64],
-) -> None:
-    """Count each record's cell: ``cells[prefix * size + last] += 1``; sizes are the caller's promise.
-
-    Cells are fewer than 2^32: in 32 bits their numbers cost a fifth less.
-    """
-    for record in range(len(prefix)):
-        cells[prefix[record] * np.uint32(size) + np.uint32(last[record])] += 1
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.uint32]
+Codes = npt.NDArray[np.unsignedinteger]
+#: Counts in the smaller type wherever they fit: a cube should stay in the processor's cache.
+Cube = npt.NDArray[np.uint32] | Integers
+Truths = npt.NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
-def look_up_cells(
-    prefix: npt.NDArray[np.uint32],
-    last: npt.NDArray[np.unsignedinteger],
-    size: int,
-    numbers: npt.NDArray[np.int32],
-    found: npt.NDArray[np.int32],
-) -> None:
-    """Each record's cell's number: ``found = numbers[prefix * size + last]``."""
-    for record in range(len(prefix)):
-        found[record] = numbers[np.int64(prefix[record]) * size + last[record]]
+def number_cells_of(prefix: Numbers, last: Codes, size: int, cells: Numbers | Integers) -> None:
+    """Each row's cell's number into ``cells``."""
+    for row in range(len(prefix)):
+        cells[row] = np.int64(prefix[row]) * size + np.int64(last[row])
 
 
 @njit(cache=True, nogil=True)
-def count_present(cells: npt.NDArray[np.uint32] | npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> int:
-    """How many cells are filled and have no code 0; ``sizes``: number of codes by column, 0 among them."""
-    number, last = 0, sizes[-1]
-    for prefix in range(len(cells) // last):
-        rest, present = prefix, True
-        for place in range(len(sizes) - 2, -1, -1):
-            present &= rest % sizes[place] != 0
-            rest //= sizes[place]
-        if present:
-            for code in range(1, last):
-                number += cells[prefix * last + code] > 0
+def mark_cells(cells: Numbers, marks: npt.NDArray[np.int32]) -> None:
+    """Mark with 1 what occurs."""
+    for row in range(len(cells)):
+        marks[cells[row]] = 1
+
+
+@njit(cache=True, nogil=True)
+def number_marked(marks: npt.NDArray[np.int32], marked: Integers) -> int:
+    """Number the marked places from 0 on, in order, and list them; how many there are."""
+    number = 0
+    for place in range(len(marks)):
+        if marks[place]:
+            marks[place] = number
+            marked[number] = place
+            number += 1
     return number
 
 
 @njit(cache=True, nogil=True)
-def list_present(
-    cells: npt.NDArray[np.uint32] | npt.NDArray[np.int64],
-    sizes: npt.NDArray[np.int64],
-    codes: npt.NDArray[np.uint32],
-    counts: npt.NDArray[np.int64],
-) -> None:
-    """The codes and counts of the cells of `count_present`, in their order.
+def renumber(cells: Numbers, numbers: npt.NDArray[np.int32]) -> None:
+    """Replace each by its new number."""
+    for row in range(len(cells)):
+        cells[row] = numbers[cells[row]]
+
+
+@njit(cache=True, nogil=True)
+def spell_out(cells: Integers, size: int, before: Numbers, codes: Numbers, whole: Truths) -> None:
+    """The codes of cells, and whether none of them is 0.
 
     Args:
-        cells: counts, the last column's code running fastest.
-        sizes: as in `count_present`.
-        codes: (N, columns), filled.
-        counts: (N,), filled.
+        cells: their numbers, (N,).
+        size: of the last column.
+        before: the codes of each prefix, (prefixes, length - 1).
+        codes: (N, length), filled.
+        whole: (N,), filled.
     """
-    number, last = 0, sizes[-1]
-    prefix_codes = np.zeros(len(sizes), np.uint32)
-    for prefix in range(len(cells) // last):
-        rest, present = prefix, True
-        for place in range(len(sizes) - 2, -1, -1):
-            prefix_codes[place] = rest % sizes[place]
-            present &= prefix_codes[place] != 0
-            rest //= sizes[place]
-        if not present:
+    length = codes.shape[1]
+    for row in range(len(cells)):
+        prefix = cells[row] // size
+        last = cells[row] - prefix * size
+        present = last != 0
+        for place in range(length - 1):
+            codes[row, place] = before[prefix, place]
+            present &= before[prefix, place] != 0
+        codes[row, length - 1] = last
+        whole[row] = present
+
+
+@njit(cache=True, nogil=True)
+def add_cells(prefix: Numbers, last: Codes, size: int, cube: Cube) -> None:
+    """Count each row's cell: ``cube[prefix * size + last] += 1``.
+
+    Cells are fewer than 2^32: in 32 bits their numbers cost a fifth less.
+    """
+    for row in range(len(prefix)):
+        cube[prefix[row] * np.uint32(size) + np.uint32(last[row])] += 1
+
+
+@njit(cache=True, nogil=True)
+def add_counts(prefix: Numbers, last: Codes, size: int, counts: Integers, cube: Cube) -> None:
+    """As `add_cells`, each row standing for so many."""
+    for row in range(len(prefix)):
+        cube[prefix[row] * np.uint32(size) + np.uint32(last[row])] += counts[row]
+
+
+@njit(cache=True, nogil=True)
+def list_present(
+    cube: Cube, prefixes: tuple[Numbers, Truths], first: int, codes: Numbers, cells: Integers
+) -> int:
+    """The codes and numbers of the cells that are filled and have no code 0, in order; how many there are.
+
+    Args:
+        cube: counts by cell, (prefixes * size,).
+        prefixes: their codes, (prefixes, columns - 1), and whether none of them is 0.
+        first: the first code of the last column that is not absent: 1; or 0 where prefixes are all there is.
+        codes: (N, columns), filled; N at least as many as are found.
+        cells: (N,), filled.
+    """
+    before, whole = prefixes
+    number, size = 0, len(cube) // max(len(whole), 1)
+    for prefix in range(len(whole)):
+        if not whole[prefix]:
             continue
-        for code in range(1, last):
-            count = cells[prefix * last + code]
-            if count > 0:
-                for place in range(len(sizes) - 1):
-                    codes[number, place] = prefix_codes[place]
-                codes[number, len(sizes) - 1] = code
-                counts[number] = count
+        for cell in range(prefix * size + first, (prefix + 1) * size):
+            if cube[cell] > 0:
+                for place in range(before.shape[1]):
+                    codes[number, place] = before[prefix, place]
+                if first:
+                    codes[number, before.shape[1]] = cell - prefix * size
+                cells[number] = cell
                 number += 1
+    return number
+
+
+@njit(cache=True, nogil=True)
+def group_rows(rows: tuple[Numbers, Codes, int], cube: Cube, following: Integers, grouped: Integers) -> None:
+    """Put rows together by cell, in order.
+
+    Args:
+        rows: prefix and last code by row, and the number of last codes.
+        cube: for each cell its place in ``following`` and 1 more, or 0: its rows are left out.
+        following: where each cell's next row goes; moved on.
+        grouped: rows, filled.
+    """
+    prefix, last, size = rows
+    for row in range(len(prefix)):
+        place = cube[prefix[row] * np.uint32(size) + np.uint32(last[row])]
+        if place:
+            grouped[following[place - 1]] = row
+            following[place - 1] += 1

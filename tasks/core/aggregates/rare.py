@@ -3,20 +3,15 @@
 Everything here is read off the table, so what comes out is as sensitive as what goes in.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.aggregates.dense import CellCounter
 from tasks.core.aggregates.rounding import rounded_down
-from tasks.core.aggregates.singling_out import SingledOut, rare_cells, single_out
+from tasks.core.aggregates.singling_out import SingledOut, single_out
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.queries import Resources, query_text
 from tasks.core.records.coded import CodedRecords
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -97,39 +92,3 @@ def analysis_of(found: SingledOut) -> RecordAnalysis:
     unique = np.bincount(found.unique_length, minlength=ends)[1:ends]
     rare = np.bincount(found.rare_length[found.unique_length == 0], minlength=ends)[1:ends]
     return RecordAnalysis(len(found.unique_length), tuple(unique.tolist()), tuple(rare.tolist()))
-
-
-@dataclass(frozen=True)
-class Incidences:
-    """Records that hold a rare combination, once for each, of one length and set of columns.
-
-    Attributes:
-        length: k.
-        combination_id: of the set of columns.
-        records: places of the records, int64 (N,).
-        codes: of the combination that each holds, int64 (N, k).
-        counts: of that combination, int64 (N,).
-    """
-
-    length: int
-    combination_id: int
-    records: Integers
-    codes: Integers
-    counts: Integers
-
-
-def rare_incidences(records: CodedRecords, marginals: Marginals, below: int) -> Iterator[Incidences]:
-    """Every record that holds a combination with a count below ``below``, lengths ascending.
-
-    Args:
-        records: what the marginals were counted from.
-        marginals: read a piece at a time.
-        below: combinations with a smaller count are looked for.
-    """
-    counter = CellCounter(records.slots, records.slot_columns, tuple(len(v) + 1 for v in records.values))
-    for length in marginals.lengths:
-        combinations = marginals.facts.counted(length)
-        for combination_id, cells, counts in rare_cells(marginals, length, below):
-            codes = cells.astype(np.int64)
-            for held_by, held in counter.holders(combinations[combination_id], codes):
-                yield Incidences(length, combination_id, held_by, codes[held], counts[held])

@@ -1,28 +1,39 @@
 """Combinations as text: rows of attribute ids in, ``header:value`` joined by ``;`` out, and their order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.delimited import needs_quotes
-from tasks.core.aggregates.text_kernels import write_rows
+from tasks.core.aggregates.text_kernels import (
+    SPARE,
+    Texts,
+    join_rows,
+    pack_rows,
+    unpack_rows,
+    write_rows,
+)
 
 Integers = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
-Bytes = npt.NDArray[np.uint8]
 
 #: Combinations that are turned into text at once, and how many bytes they may come to.
 _AT_ONCE = 1 << 18
 _BYTES_AT_ONCE = 1 << 28
 #: Beside its pieces a row has quotation marks and a count of at most so many characters.
 _MOST_BESIDE = 2 + 20
-_LARGEST_KEY = 1 << 63
+_BITS_OF_A_KEY = 63
+
+
+def bytes_of(texts: Sequence[bytes]) -> Texts:
+    """Texts as a kernel reads them."""
+    ends = np.cumsum([0, *map(len, texts)], dtype=np.int64)
+    return np.frombuffer(b"".join(texts) + bytes(SPARE), np.uint8), ends
 
 
 @dataclass(frozen=True)
@@ -34,13 +45,9 @@ class Surroundings:
     after: bytes
 
     @cached_property
-    def arrays(self) -> tuple[Bytes, Bytes, Bytes]:
-        """As bytes that a kernel can read."""
-        return _bytes(self.before), _bytes(self.between), _bytes(self.after)
-
-
-def _bytes(text: bytes) -> Bytes:
-    return np.frombuffer(text, np.uint8)
+    def texts(self) -> Texts:
+        """As a kernel reads them."""
+        return bytes_of([self.before, self.between, self.after])
 
 
 #: A line of a TSV.
@@ -60,31 +67,36 @@ class Pieces:
     enclosed: npt.NDArray[np.bool_]
 
     def joined(self, ids: Ids) -> pa.Array:
-        """Selections: each row's texts, ``;`` between; without quotation marks."""
-        texts = pa.array(self.texts, pa.string())
-        columns = [texts.take(pa.array(ids[:, place])) for place in range(ids.shape[1])]
-        return pc.binary_join_element_wise(*columns, ";")
+        """Selections of at most `rows_at_once` rows: their texts, ``;`` between; without quotation marks."""
+        out = np.empty(len(ids) * self._longest_row(ids) + SPARE, np.uint8)
+        ends = np.zeros(len(ids) + 1, np.int32)
+        join_rows(ids, self._followed, out, ends[1:])
+        return pa.StringArray.from_buffers(len(ids), pa.py_buffer(ends), pa.py_buffer(out[: ends[-1]]))
 
-    def lines(self, ids: Ids, counts: Integers, around: Surroundings = LINE) -> memoryview:
-        """The bytes of their lines, at most `rows_at_once` of them."""
-        beside = sum(map(len, around.arrays)) + _MOST_BESIDE
-        out = np.empty(len(ids) * (ids.shape[1] * (self._longest + 1) + beside), np.uint8)
-        size = write_rows(ids, counts, (*self._bytes, self.enclosed), around.arrays, out)
-        return out[:size].data
+    def lines(self, ids: Ids, counts: Integers, around: Surroundings = LINE) -> Iterator[memoryview]:
+        """The bytes of their lines, a bounded number at a time; each is gone when the next is asked for."""
+        step = self.rows_at_once(ids.shape[1])
+        beside = len(around.texts[0]) + _MOST_BESIDE
+        out = np.empty(min(step, len(ids)) * (self._longest_row(ids) + beside) + SPARE, np.uint8)
+        pieces = (*self._followed, self.enclosed if self.enclosed.any() else self.enclosed[:0])
+        for start in range(0, len(ids), step):
+            rows = slice(start, start + step)
+            yield out[: write_rows(ids[rows], counts[rows], pieces, around.texts, out)].data
 
     def rows_at_once(self, length: int) -> int:
         """How many combinations of a length may be turned into text at once."""
-        return max(min(_AT_ONCE, _BYTES_AT_ONCE // (length * (self._longest + 1))), 1)
+        return max(min(_AT_ONCE, _BYTES_AT_ONCE // (length * self._longest)), 1)
+
+    def _longest_row(self, ids: Ids) -> int:
+        return int(ids.shape[1]) * self._longest
 
     @cached_property
     def _longest(self) -> int:
-        return int(np.diff(self._bytes[1]).max(initial=1))
+        return int(np.diff(self._followed[1]).max(initial=1))
 
     @cached_property
-    def _bytes(self) -> tuple[Bytes, Integers]:
-        encoded = [text.encode() for text in self.texts]
-        starts = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
-        return _bytes(b"".join(encoded)), starts
+    def _followed(self) -> Texts:
+        return bytes_of([f"{text};".encode() for text in self.texts])
 
 
 def pieces_of(attributes: Sequence[Attribute]) -> Pieces:
@@ -111,48 +123,46 @@ class TextOrder:
         texts = [attribute.text for attribute in attributes]
         # Followed by a semicolon the order of two attributes can differ from that of their bare texts,
         # where one's text begins with the other's.
-        self._by_followed = _sorted_places([text + ";" for text in texts])
-        self._by_last = _sorted_places(texts)
-        self._followed, self._last = (np.argsort(each) for each in (self._by_followed, self._by_last))
+        self._ids = np.stack([_sorted_places([text + ";" for text in texts]), _sorted_places(texts)])
+        self._ranks = np.argsort(self._ids, axis=1).astype(np.int32)
+        self._bits = max(len(texts) - 1, 1).bit_length()
 
     def ranks(self, ids: Ids) -> Ids:
         """Rows that stand in lexicographic order where the texts of ``ids`` do, (N, length)."""
-        return np.hstack([self._followed[ids[:, :-1]], self._last[ids[:, -1:]]]).astype(np.int32)
+        return np.hstack([self._ranks[0][ids[:, :-1]], self._ranks[1][ids[:, -1:]]])
 
     def ids(self, ranks: Ids) -> Ids:
         """The rows that `ranks` was made of."""
-        return np.hstack([self._by_followed[ranks[:, :-1]], self._by_last[ranks[:, -1:]]])
+        return np.hstack([self._ids[0][ranks[:, :-1]], self._ids[1][ranks[:, -1:]]])
 
     def fits(self, length: int, most: int) -> bool:
         """Whether `keys` of counts up to ``most`` can be made."""
-        return bool((most + 1) * len(self._last) ** length <= _LARGEST_KEY)
+        return self._bits * length + most.bit_length() <= _BITS_OF_A_KEY
 
     def keys(self, ids: Ids, counts: Integers, most: int) -> Integers:
         """Integers that ascend by count descending, then by text; counts are 0..``most``."""
-        ranks = self.ranks(ids)
-        keys = most - counts
-        for place in range(ids.shape[1]):
-            keys *= len(self._last)
-            keys += ranks[:, place]
+        keys = np.empty(len(ids), np.int64)
+        pack_rows(ids, counts, self._ranks, self._bits, most, keys)
         return keys
 
     def of_keys(self, keys: Integers, length: int, most: int) -> tuple[Ids, Integers]:
         """The rows and counts that `keys` was made of."""
-        ranks = np.empty((len(keys), length), np.int32)
-        for place in range(length - 1, -1, -1):
-            rest = keys // len(self._last)
-            ranks[:, place] = keys - rest * len(self._last)
-            keys = rest
-        return self.ids(ranks), most - keys
+        ids, counts = np.empty((len(keys), length), np.int32), np.empty(len(keys), np.int64)
+        unpack_rows(keys, self._ids, self._bits, most, ids, counts)
+        return ids, counts
 
-    def by_count(self, ids: Ids, counts: Integers) -> Integers:
-        """Where each combination stands by count descending, then by text."""
+    def by_count(self, ids: Ids, counts: Integers) -> tuple[Ids, Integers]:
+        """Combinations, each once, and their counts by count descending, then by text."""
         if not len(ids):
-            return np.empty(0, np.int64)
-        least = int(counts.min())
-        if self.fits(ids.shape[1], int(counts.max()) - least):
-            return np.argsort(self.keys(ids, counts - least, int(counts.max()) - least), kind="stable")
-        return np.lexsort(np.hstack([self.ranks(ids)[:, ::-1], -counts[:, None]]).T)
+            return ids, counts
+        least, most = int(counts.min()), int(counts.max())
+        if self.fits(ids.shape[1], most - least):
+            rows, above = self.of_keys(
+                np.sort(self.keys(ids, counts - least, most - least)), ids.shape[1], most - least
+            )
+            return rows, above + least
+        order = np.lexsort(np.hstack([self.ranks(ids)[:, ::-1], -counts[:, None]]).T)
+        return ids[order], counts[order]
 
 
 def _sorted_places(texts: Sequence[str]) -> Ids:

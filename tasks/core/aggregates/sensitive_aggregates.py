@@ -12,11 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.aggregates_json import write_sensitive_json
 from tasks.core.aggregates.delimited import quoted
 from tasks.core.aggregates.linkability import Linkability, linkability_of
 from tasks.core.aggregates.rare import RareByLength, rare_by_length
-from tasks.core.aggregates.sensitive_text import write_sensitive_tsv
+from tasks.core.aggregates.sensitive_text import write_sensitive_listings
 from tasks.core.aggregates.singling_out import SingledOut, single_out
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.evaluation.charts import BarAndLine, RankedBars, bar_and_line, ranked_bars
@@ -74,9 +73,8 @@ def write_sensitive_aggregates(
     """
     report = progress or (lambda fraction: None)
     files = _Folder(folder, prefix, [])
-    write_sensitive_tsv(marginals, files.path("aggregates.tsv"), resources)
-    report(0.4)
-    write_sensitive_json(marginals, files.path("aggregated_data.json"))
+    listings = files.path("aggregates.tsv"), files.path("aggregated_data.json")
+    write_sensitive_listings(marginals, *listings, resources)
     report(0.6)
     by_length = rare_by_length(marginals, resolution, resources)
     _write_rare(by_length, files)

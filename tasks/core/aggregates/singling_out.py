@@ -6,29 +6,24 @@ needs to be looked at for the longest length alone, and only for the records tha
 unique. What comes out is as sensitive as what goes in.
 """
 
-import itertools
-import math
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow.parquet as pq
 
-from tasks.core.aggregates.rare_kernels import add_slot, mark_by_search, mark_by_table
+from tasks.core.aggregates.cubes import Tabulator
+from tasks.core.aggregates.dense import tabulator
+from tasks.core.aggregates.rare_kernels import mark_rare
+from tasks.core.aggregates.sides import Columns
 from tasks.core.aggregates.stored_marginals import Marginals, slot_choices
 from tasks.core.aggregates.wide_form import check_every_combination
 from tasks.core.records.coded import CodedRecords
 
 Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
-#: Codes of cells by row; kept by column, since they are worked on a column at a time.
-Cells = npt.NDArray[np.uint32]
 
 _RARE, _UNIQUE = np.uint8(1), np.uint8(2)
-_ROWS_A_READ = 1 << 20
-#: Above this many cells a combination of columns is searched instead of looked up.
-_MOST_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -57,14 +52,16 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
     """Find which records and which of their attributes rare and unique combinations single out.
 
     Args:
-        records: what the marginals were counted from, all of it; at most as much memory again is used.
-        marginals: all combinations of each length from 1 on; read a piece at a time.
+        records: what the marginals were counted from, all of it; they are counted again, which is less work
+            than reading what was counted, in some four times their memory.
+        marginals: all combinations of each length from 1 on.
         resolution: a count below it is rare.
 
     Raises:
         ParameterError: the marginals hold chosen sets of columns.
     """
     check_every_combination(marginals)
+    facts, counter = marginals.facts, tabulator(records)
     size, longest = records.number_of_records, max(marginals.lengths, default=0)
     unique_at, rare_at = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
     rare, unique = _Linked(records), _Linked(records)
@@ -73,7 +70,8 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
         if length == longest:
             rare.add(np.flatnonzero(rare_at > 0))
             unique.add(np.flatnonzero(unique_at > 0))
-        marks = _marks(_codes_of(records, still), marginals, length, resolution, by_slot=length == longest)
+        sets = facts.combinations(length)
+        marks = _marks(records, counter, sets, still, (resolution, length == longest))
         if length == longest:
             fresh = rare_at[still] == 0
             rare.add(still[fresh], (marks[:, fresh] & _RARE) > 0)
@@ -84,24 +82,6 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
     held = _Linked(records)
     held.add(np.arange(size))
     return SingledOut(longest, unique_at, rare_at, held.counts, rare.counts, unique.counts)
-
-
-def rare_cells(marginals: Marginals, length: int, below: int) -> Iterator[tuple[int, Cells, Integers]]:
-    """Combinations with a count below ``below`` by their set of columns; a set may come in pieces.
-
-    Yields:
-        The id of the set, codes (N, k) ascending, counts (N,).
-    """
-    names = [f"code_{place}" for place in range(1, length + 1)]
-    with pq.ParquetFile(marginals.path(length)) as file:
-        for rows in file.iter_batches(_ROWS_A_READ):
-            rare = rows["count"].to_numpy() < below
-            ids = rows["combination_id"].to_numpy()[rare]
-            codes = np.stack([rows[name].to_numpy()[rare] for name in names]).T
-            counts = rows["count"].to_numpy()[rare]
-            starts = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]][: len(ids)])
-            for start, end in itertools.pairwise([*starts, len(ids)]):
-                yield int(ids[start]), codes[start:end], counts[start:end]
 
 
 class _Linked:
@@ -121,76 +101,21 @@ class _Linked:
             self.counts[column][:] += held
 
 
-def _codes_of(records: CodedRecords, rows: Integers) -> npt.NDArray[np.unsignedinteger]:
-    """All slots' codes of some records, (slots, rows), in one type."""
-    widest = max((codes.dtype for codes in records.slots), default=np.dtype(np.uint8))
-    codes = np.empty((len(records.slots), len(rows)), widest)
-    for slot, own in enumerate(records.slots):
-        codes[slot] = own[rows]
-    return codes
-
-
 def _marks(
-    codes: npt.NDArray[np.unsignedinteger],
-    marginals: Marginals,
-    length: int,
-    resolution: int,
-    *,
-    by_slot: bool,
+    records: CodedRecords, counter: Tabulator, sets: Iterable[Columns], rows: Integers, of: tuple[int, bool]
 ) -> Bytes:
-    """What the rare combinations of one length leave: marks (1, records), or (slots, records)."""
-    facts = marginals.facts
-    marker = _Marker(codes, tuple(len(values) + 1 for values in facts.values), by_slot=by_slot)
-    if not codes.shape[1]:
-        return marker.marks
-    combinations = facts.counted(length)
-    for combination_id, cells, counts in rare_cells(marginals, length, max(resolution, 2)):
-        combination = combinations[combination_id]
-        marks = (counts < resolution) * _RARE | (counts == 1) * _UNIQUE
-        choices = [np.array(slots, np.int64) for slots in slot_choices(combination, facts.slot_columns)]
-        marker.mark(combination, choices, cells, marks)
-    return marker.marks
+    """What rare combinations of some sets of columns leave: marks (1, rows), or (slots, rows) by slot.
 
-
-class _Marker:
-    """Marks records, or slots of records, by the marked cells that they are in."""
-
-    def __init__(
-        self, codes: npt.NDArray[np.unsignedinteger], sizes: tuple[int, ...], *, by_slot: bool
-    ) -> None:
-        """Args: codes: (slots, records). sizes: values and 0, by column."""
-        self._codes, self._sizes, self._by_slot = codes, sizes, by_slot
-        self.marks = np.zeros((len(codes) if by_slot else 1, codes.shape[1]), np.uint8)
-        self._table = np.zeros(_MOST_CELLS, np.uint8)
-        self._prefix = np.zeros(codes.shape[1], np.uint32)
-        self._prefix_slots: list[int] | None = None
-
-    def mark(self, combination: tuple[int, ...], choices: list[Integers], cells: Cells, marks: Bytes) -> None:
-        """Mark by cells (N, length) of one set of columns, ascending, each choice of whose slots counts."""
-        sizes = [self._sizes[column] for column in combination]
-        if math.prod(sizes) > _MOST_CELLS:
-            ascending = np.ascontiguousarray(cells)
-            for slots in choices:
-                mark_by_search(self._codes, slots, ascending, marks, self._targets(slots), self.marks)
-            return
-        numbers = cells[:, 0].astype(np.int32)
-        for place in range(1, len(sizes)):
-            numbers *= sizes[place]
-            numbers += cells[:, place].view(np.int32)
-        self._table[numbers] = marks
-        table = self._table[: math.prod(sizes)].reshape(-1, sizes[-1])
-        for slots in choices:
-            self._set_prefix(slots[:-1].tolist(), sizes)
-            mark_by_table(self._prefix, self._codes[slots[-1]], table, self._targets(slots), self.marks)
-        self._table[numbers] = 0
-
-    def _targets(self, slots: Integers) -> Integers:
-        return slots if self._by_slot else np.zeros(1, np.int64)
-
-    def _set_prefix(self, slots: list[int], sizes: list[int]) -> None:
-        """Number all but the last code of each record's cell; neighbours share it."""
-        if self._prefix_slots != slots:
-            self._prefix[:] = 0
-            for slot, size in zip(slots, sizes, strict=False):
-                add_slot(self._prefix, self._codes[slot], size)
-            self._prefix_slots = slots
+    ``rows`` are the records that are looked at; ``of`` is the resolution, and whether marks are by slot.
+    """
+    resolution, by_slot = of
+    marks = np.zeros((len(records.slots) if by_slot else 1, len(rows)), np.uint8)
+    own = np.empty(len(rows), np.uint8)
+    for table in counter.tables(sets) if len(rows) else ():
+        choices = slot_choices(table.columns, records.slot_columns)
+        for slots, (prefix, last) in zip(choices, table.rows[0], strict=True):
+            bounds = (table.whole, table.first, resolution)
+            mark_rare(rows, (prefix, last, table.size), table.cubes[0], bounds, own)
+            for target in slots if by_slot else (0,):
+                marks[target] |= own
+    return marks

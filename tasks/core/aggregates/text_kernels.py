@@ -1,17 +1,48 @@
 """Compiled loops between coded cells and lines of text (oracles: the writers' tests).
 
-Bounds are the caller's promise.
+Bounds are the caller's promise. A *text* that is copied from ends with `SPARE` bytes that nobody reads, and
+what is written to has as many: bytes are moved so many at a time.
 """
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.extending import intrinsic
 
 Bytes = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
+#: Texts one behind the other, and where each begins (and the last ends).
+Texts = tuple[Bytes, Integers]
 
-_SEMICOLON, _QUOTE, _ZERO, _MINUS = 59, 34, 48, 45
+SPARE = 16
+_QUOTE, _ZERO, _MINUS = 34, 48, 45
+
+
+def _moved(context: Any, out: Any, at: Any, text: Any, start: Any) -> Any:
+    """``out[at : at + 16] = text[start : start + 16]``, wherever in memory they lie."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        chunk = ir.VectorType(ir.IntType(8), SPARE).as_pointer()
+        to, source = (
+            builder.bitcast(
+                builder.gep(context.make_array(kind)(context, builder, array).data, [place]), chunk
+            )
+            for kind, array, place in (
+                (signature.args[0], *arguments[:2]),
+                (signature.args[2], *arguments[2:]),
+            )
+        )
+        builder.store(builder.load(source, align=1), to, align=1)
+        return context.get_dummy_value()
+
+    return types.void(out, at, text, start), generate
+
+
+move: Any = intrinsic(_moved)
 
 
 @njit(cache=True, nogil=True)
@@ -38,58 +69,107 @@ def number_cells(
 
 
 @njit(cache=True, nogil=True)
+def pack_rows(rows: Ids, counts: Integers, ranks: Ids, bits: int, most: int, keys: Integers) -> None:
+    """Each row as one integer: what its count lacks of ``most``, then a rank for each of its numbers.
+
+    Args:
+        rows: (N, length) numbers.
+        counts: (N,).
+        ranks: (2, numbers): the rank of a number that is not its row's last one, and of one that is.
+        bits: that a rank takes.
+        most: no count is larger.
+        keys: (N,), filled here.
+    """
+    last = rows.shape[1] - 1
+    for row in range(len(rows)):
+        key = most - counts[row]
+        for place in range(last):
+            key = key << bits | ranks[0, rows[row, place]]
+        keys[row] = key << bits | ranks[1, rows[row, last]]
+
+
+@njit(cache=True, nogil=True)
+def unpack_rows(keys: Integers, numbers: Ids, bits: int, most: int, rows: Ids, counts: Integers) -> None:
+    """What `pack_rows` packed; ``numbers``: (2, ranks), by rank, of a row's others and of its last one."""
+    last, mask = rows.shape[1] - 1, (1 << bits) - 1
+    for row in range(len(keys)):
+        key = keys[row]
+        rows[row, last] = numbers[1, key & mask]
+        key >>= bits
+        for place in range(last - 1, -1, -1):
+            rows[row, place] = numbers[0, key & mask]
+            key >>= bits
+        counts[row] = most - key
+
+
+@njit(cache=True, nogil=True)
 def write_rows(
     rows: Ids,
     counts: Integers,
-    texts: tuple[Bytes, Integers, npt.NDArray[np.bool_]],
-    around: tuple[Bytes, Bytes, Bytes],
+    pieces: tuple[Bytes, Integers, npt.NDArray[np.bool_]],
+    around: Texts,
     out: Bytes,
 ) -> int:
-    """Write each row's pieces of text, ``;`` between, and its count; how many bytes were written.
+    """Write each row's pieces of text and its count; how many bytes were written.
 
     Args:
         rows: (N, length) places of pieces.
         counts: (N,).
-        texts: all pieces one behind the other, where each begins and the last ends, and whether a row
-            with the piece stands between quotation marks.
-        around: what is written before, between and after the pieces and the count.
+        pieces: texts, each with one more character at its end, which is left out behind the row's last
+            one; and whether a row with the piece stands between quotation marks (empty: none does).
+        around: three texts: what is written before, between and after the pieces and the count.
         out: with room for all of it.
     """
-    text, starts, enclosed = texts
+    text, starts, enclosed = pieces
+    beside, bounds = around
     at = 0
     for row in range(len(rows)):
         quoted = False
-        for place in range(rows.shape[1]):
-            quoted |= enclosed[rows[row, place]]
-        at = _put(around[0], 0, len(around[0]), out, at)
+        if len(enclosed):
+            for place in range(rows.shape[1]):
+                quoted |= enclosed[rows[row, place]]
+        at = put(beside, bounds[0], bounds[1], out, at)
         if quoted:
             out[at] = _QUOTE
             at += 1
         for place in range(rows.shape[1]):
-            if place:
-                out[at] = _SEMICOLON
-                at += 1
             piece = rows[row, place]
-            at = _put(text, starts[piece], starts[piece + 1], out, at)
+            at = put(text, starts[piece], starts[piece + 1], out, at)
+        at -= 1
         if quoted:
             out[at] = _QUOTE
             at += 1
-        at = _put(around[1], 0, len(around[1]), out, at)
-        at = _put_number(counts[row], out, at)
-        at = _put(around[2], 0, len(around[2]), out, at)
+        at = put(beside, bounds[1], bounds[2], out, at)
+        at = put_number(counts[row], out, at)
+        at = put(beside, bounds[2], bounds[3], out, at)
     return at
 
 
 @njit(cache=True, nogil=True)
-def _put(text: Bytes, start: int, end: int, out: Bytes, at: int) -> int:
-    for place in range(start, end):
-        out[at] = text[place]
-        at += 1
-    return at
+def join_rows(rows: Ids, pieces: Texts, out: Bytes, ends: npt.NDArray[np.int32]) -> None:
+    """Write each row's pieces as `write_rows`, nothing between rows; ``ends``: (N,) where each ends."""
+    at = 0
+    for row in range(len(rows)):
+        for place in range(rows.shape[1]):
+            piece = rows[row, place]
+            at = put(pieces[0], pieces[1][piece], pieces[1][piece + 1], out, at)
+        at -= 1
+        ends[row] = at
 
 
 @njit(cache=True, nogil=True)
-def _put_number(number: int, out: Bytes, at: int) -> int:
+def put(text: Bytes, start: int, end: int, out: Bytes, at: int) -> int:
+    """Copy ``text[start:end]`` to ``out[at:]``; where what is written ends."""
+    while start < end:
+        move(out, at, text, start)
+        at += SPARE
+        start += SPARE
+    return at - (start - end)
+
+
+@njit(cache=True, nogil=True)
+def put_number(number: int, out: Bytes, at: int) -> int:
+    """Write a number to ``out[at:]``; where what is written ends."""
     # Of a negative number the digits are those of its opposite, which the smallest one has not: unsigned.
     rest = np.uint64(number)
     if number < 0:

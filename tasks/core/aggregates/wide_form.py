@@ -140,6 +140,11 @@ def number_everything(marginals: Marginals) -> Numbering:
     return Numbering(marginals.facts, _places_used(marginals.facts, cells))
 
 
+def numbered(marginals: Marginals, length: int, numbering: Numbering) -> Iterator[tuple[Ids, Integers]]:
+    """Every cell of one length as attribute ids and its count, in the order of the file."""
+    return ((numbering.ids(cells), cells.counts) for cells in stored_cells(marginals, length))
+
+
 def _places(facts: MarginalFacts, cells: Cells) -> Integers:
     return place_rows(facts, cells.combination_ids, list(cells.codes.T))
 

@@ -1,26 +1,22 @@
-"""Counts of two or more sides in one numbering, one set of columns at a time: records or aggregates in.
+"""Two or more sides in one numbering: records or aggregates in, what is counted side by side out.
 
 The sides may have dictionaries of their own: they meet by column and value's text. A set of columns is an
 ascending tuple of column indexes, a multi-valued column standing in it once per item; its *cells* are tuples
-of codes, 0 for absent, the items of a column ascending. So nothing but one set's counts is ever in memory
-beside the sides themselves.
+of codes, 0 for absent, the items of a column ascending.
 """
 
 import itertools
-import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.dense import CellCounter, Cube
-from tasks.core.aggregates.keys import joint_keys, run_lengths, run_starts
+from tasks.core.aggregates.aggregates import Aggregates, AttributeIds
+from tasks.core.aggregates.sides import Columns, Listed, ListedSide, RecordSide
+from tasks.core.evaluation.listing_kernels import order_by_column, put_together
 from tasks.core.records.coded import CodedRecords, Codes, code_type
 
 Integers = npt.NDArray[np.int64]
-Columns = tuple[int, ...]
 Side = CodedRecords | Aggregates
 
 
@@ -52,112 +48,36 @@ class Numbering:
         return np.array([0, *(place[text] for text in texts)], np.int64)
 
 
-class RecordCells:
-    """Coded records, counted as they are asked for."""
+class Sides:
+    """What is counted side by side: records by their slots, aggregates by their combinations."""
 
-    def __init__(self, slots: Sequence[Codes], numbering: Numbering) -> None:
-        """Args: slots: by slot of the numbering, in its codes (see `recoded`)."""
-        self._slots, self._numbering = slots, numbering
-        self._owned = Counter(numbering.slot_columns)
-        self._records = len(slots[0]) if slots else 0
-        sizes = numbering.sizes(range(numbering.columns))
-        self.counter = CellCounter(slots, numbering.slot_columns, sizes)
+    def __init__(self, sides: Sequence[Side]) -> None:
+        """Args: sides: of the same columns in the same order; records are taken in full."""
+        self.numbering = Numbering(sides)
+        self._sides = sides
+        self._listed = {
+            place: _listed(side, self.numbering)
+            for place, side in enumerate(sides)
+            if isinstance(side, Aggregates)
+        }
+        #: For a `Tabulator`, with the sizes.
+        self.counted = [
+            ListedSide(self._listed[place])
+            if isinstance(side, Aggregates)
+            else RecordSide(recoded(side, self.numbering), self.numbering.slot_columns)
+            for place, side in enumerate(sides)
+        ]
+        self.sizes = self.numbering.sizes(range(self.numbering.columns))
 
-    def again(self) -> "RecordCells":
-        """The same records for another thread: a counter remembers where it was."""
-        return RecordCells(self._slots, self._numbering)
-
-    def number_of_rows(self, columns: Columns) -> int:
-        """How many rows `rows` has."""
-        if len(self._owned) == len(self._slots):
-            return self._records
-        choices = (math.comb(self._owned[column], size) for column, size in Counter(columns).items())
-        return self._records * math.prod(choices)
-
-    def column_sets(self, length: int) -> set[Columns]:
-        """The sets of columns that a record can have values of."""
-        return set(itertools.combinations(self._numbering.slot_columns, length))
-
-    def cube(self, columns: Columns) -> Cube:
-        """Counts of all cells, the last column's code running fastest."""
-        return self.counter.cube(columns)
-
-    def rows(self, columns: Columns) -> tuple[Sequence[npt.NDArray[np.integer]], None]:
-        """For each column the code of each row: a record and a choice of its slots, counted once."""
-        return self.counter.rows(columns), None
-
-
-class AggregateCells:
-    """Aggregates by sets of columns; shared by all threads."""
-
-    def __init__(self, aggregates: Aggregates, numbering: Numbering) -> None:
-        """Args: aggregates: rows in any order. numbering: made of them among others."""
-        self._numbering = numbering
-        most = max((int(counts.max(initial=0)) for counts in aggregates.counts), default=0)
-        self._count_type: type[np.integer] = np.uint32 if most < 1 << 32 else np.int64
-        self._found: dict[Columns, tuple[Integers, Integers]] = {}
-        columns = np.array([attribute.column for attribute in aggregates.attributes], np.int64)
-        codes = np.array(
-            [numbering.codes(column, [text])[1] for column, text in _named_values(aggregates)], np.int64
-        )
-        # Ascending by column, then by code, so that a row's items end up in order.
-        places = columns * (codes.max(initial=0) + 1) + codes
-        rank = np.argsort(np.argsort(places))
-        by_rank = np.argsort(places)
-        for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
-            rows = by_rank[np.sort(rank[ids], axis=1)]
-            self._group(columns[rows], codes[rows], counts)
-
-    def _group(self, columns: Integers, codes: Integers, counts: Integers) -> None:
-        sizes = [int(columns.max(initial=0)) + 1] * columns.shape[1]
-        (keys,), _ = joint_keys([list(columns.T)], sizes)
-        order = np.argsort(keys, kind="stable")
-        starts = run_starts(keys[order])
-        for start, end in itertools.pairwise([*starts.tolist(), len(keys)]):
-            own = order[start:end]
-            self._found[tuple(columns[own[0]].tolist())] = (codes[own], counts[own])
-
-    def again(self) -> "AggregateCells":
-        """The same for another thread."""
-        return self
-
-    def number_of_rows(self, columns: Columns) -> int:
-        """How many combinations there are."""
-        return len(self._found[columns][1]) if columns in self._found else 0
-
-    def column_sets(self, length: int) -> set[Columns]:
-        """The sets of columns that combinations are of."""
-        return {columns for columns in self._found if len(columns) == length}
-
-    def cube(self, columns: Columns) -> Cube:
-        """Counts of all cells, the last column's code running fastest; absent ones 0."""
-        sizes = self._numbering.sizes(columns)
-        cube = np.zeros(math.prod(sizes), self._count_type)
-        if columns in self._found:
-            codes, counts = self._found[columns]
-            cube[np.ravel_multi_index(tuple(codes.T), sizes)] = counts
-        return cube
-
-    def rows(self, columns: Columns) -> tuple[Sequence[npt.NDArray[np.integer]], Integers]:
-        """For each column the code of each combination, and the counts."""
-        nothing = (np.zeros((0, len(columns)), np.int64), np.zeros(0, np.int64))
-        codes, counts = self._found.get(columns, nothing)
-        return list(codes.T), counts
-
-
-Cells = RecordCells | AggregateCells
-
-
-def cells_of(sides: Sequence[Side]) -> tuple[Numbering, list[Cells]]:
-    """All sides in one numbering."""
-    numbering = Numbering(sides)
-    found: list[Cells] = []
-    for side in sides:
-        if isinstance(side, Aggregates):
-            found.append(AggregateCells(side, numbering))
-        else:
-            found.append(RecordCells(recoded(side, numbering), numbering))
-    return numbering, found
+    def column_sets(self, length: int) -> list[Columns]:
+        """The sets of columns that any side can have combinations of, ascending."""
+        found: set[Columns] = set()
+        if len(self._listed) < len(self._sides):
+            found.update(itertools.combinations(self.numbering.slot_columns, length))
+        for levels in self._listed.values():
+            if length in levels:
+                found.update(levels[length].sets)
+        return sorted(found)
 
 
 def recoded(records: CodedRecords, numbering: Numbering) -> list[Codes]:
@@ -181,14 +101,28 @@ def _ascending(slots: list[Codes]) -> list[Codes]:
     return list(np.sort(np.stack(slots) - slots[0].dtype.type(1), axis=0) + slots[0].dtype.type(1))
 
 
-def distinct(keys: Integers, counts: Integers | None) -> tuple[Integers, Integers]:
-    """Ascending keys and their counts; without counts each row counts once, with them keys are distinct."""
-    if counts is not None:
-        order = np.argsort(keys)
-        return keys[order], counts[order]
-    keys = np.sort(keys)
-    starts = run_starts(keys)
-    return keys[starts], run_lengths(starts, len(keys))
+def _listed(aggregates: Aggregates, numbering: Numbering) -> dict[int, Listed]:
+    """Combinations by length and set of columns."""
+    columns = np.array([attribute.column for attribute in aggregates.attributes], np.int64)
+    codes = np.array(
+        [numbering.codes(column, [text])[1] for column, text in _named_values(aggregates)], np.uint32
+    )
+    levels = enumerate(zip(aggregates.combinations, aggregates.counts, strict=True), start=1)
+    return {length: _level(ids, counts, columns, codes) for length, (ids, counts) in levels}
+
+
+def _level(ids: AttributeIds, counts: Integers, columns: Integers, codes: npt.NDArray[np.uint32]) -> Listed:
+    base = int(columns.max(initial=0)) + 1
+    length = ids.shape[1]
+    rows, sets = np.empty_like(ids), np.empty(len(ids), np.int64)
+    order_by_column(ids, columns, codes, base, rows, sets)
+    found, places = np.unique(sets, return_inverse=True)
+    sizes = np.bincount(places, minlength=len(found))
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    grouped, own = np.empty((length, len(ids)), np.uint32), np.empty(len(ids), np.int64)
+    put_together(rows, counts, codes, (places, bounds[:-1].copy()), (grouped, own))
+    named = [tuple(int(key) // base**place % base for place in range(length - 1, -1, -1)) for key in found]
+    return Listed(named, bounds, grouped, own)
 
 
 def _named_values(side: Side) -> Iterator[tuple[int, str]]:

@@ -13,28 +13,26 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.keys import joint_keys
+from tasks.core.aggregates.cubes import Table, Tabulator
+from tasks.core.aggregates.sides import Columns
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation import comparison_kernels as kernels
-from tasks.core.evaluation.cells import Cells, Columns, Numbering, Side, cells_of, distinct
+from tasks.core.evaluation.cells import Numbering, Side, Sides
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-#: Called with the fraction done, 0..1.
-Progress = Callable[[float], None]
-
 _FIRST_BIN = 10
-#: A cube of more cells is not made, nor one of more cells a row (unless few): then rows are sorted instead.
-_MOST_CELLS = 1 << 22
-_CELLS_A_ROW = 8
-_FEW_CELLS = 1 << 12
+#: Sets of columns that agree in so many at their beginning are compared by one thread.
+_ALIKE = 2
 
 
 @dataclass(frozen=True)
@@ -110,6 +108,21 @@ def number_of_bins(largest: int) -> int:
     return int(kernels.bin_of(largest)) + 1
 
 
+@dataclass(frozen=True)
+class Listener:
+    """Who is told while sides are compared.
+
+    Attributes:
+        progress: called with the fraction done, 0..1.
+        visit: called by any thread with the counts of each set of columns, sides in order; may use them up.
+        take: called with what ``visit`` gave, shortest sets first, otherwise in the order of the columns.
+    """
+
+    progress: Callable[[float], None] = lambda fraction: None
+    visit: Callable[[Table], Any] | None = None
+    take: Callable[[Any], None] = lambda told: None
+
+
 def compare(
     reference: Side,
     compared: Side,
@@ -127,7 +140,7 @@ def compare_sides(
     resolution: int,
     longest: int | None = None,
     resources: Resources = Resources(),
-    progress: Progress = lambda fraction: None,
+    listener: Listener = Listener(),
 ) -> list[Comparison]:
     """Compare sides in pairs, each side counted once; equal results whatever the number of threads.
 
@@ -138,53 +151,59 @@ def compare_sides(
         longest: longest length compared; None: the shortest reporting length of aggregates. Aggregates that
             end before report nothing of the lengths beyond.
         resources: number of threads.
-        progress: called with the fraction done.
+        listener: who is told meanwhile.
 
     Raises:
         ParameterError: if the resolution is below 1.
     """
     if resolution < 1:
         raise ParameterError(f"A reporting resolution is at least 1, not {resolution}.")
-    numbering, cells = cells_of(sides)
-    lengths = tuple(range(1, _longest(sides, numbering, longest) + 1))
-    families = [family for length in lengths for family in _families(cells, length)]
+    own = Sides(sides)
+    lengths = tuple(range(1, _longest(sides, own.numbering, longest) + 1))
+    units = [unit for length in lengths for unit in _units(own.column_sets(length))]
     totals = [_Total(len(lengths)) for _ in pairs]
-    done, number = 0, sum(map(len, families))
+    done, number = 0, sum(map(len, units))
 
-    def run(family: list[Columns]) -> list[_Found]:
-        own = _Sides(numbering, [side.again() for side in cells], pairs, resolution)
-        found = [_Found() for _ in pairs]
-        for columns in family:
-            _compare_columns(columns, own, found)
-        return found
+    places = _Pairs(np.array(pairs, np.int64), resolution)
 
-    for family, results in zip(families, _mapped(run, families, resources), strict=True):
-        for total, one in zip(totals, results, strict=True):
-            total.add(len(family[0]), one)
-        done += len(family)
-        progress(done / number)
+    def run(counter: Tabulator, unit: list[Columns]) -> list[_Family]:
+        return list(_compared(counter, unit, places, listener.visit))
+
+    for unit, families in zip(units, _mapped(run, own, units, resources), strict=True):
+        for family in families:
+            for place, total in enumerate(totals):
+                total.add(len(unit[0]), family.sums[place], [found[place] for found in family.distances])
+            for told in family.told:
+                listener.take(told)
+        done += len(unit)
+        listener.progress(done / number)
     return [
         total.comparison((sides[first], sides[second]), resolution)
         for total, (first, second) in zip(totals, pairs, strict=True)
     ]
 
 
-class _Found:
-    """Sums by bin and measure over some sets of columns, and the total variation distance of each."""
-
-    def __init__(self) -> None:
-        self.sums = np.zeros((kernels.MOST_BINS, len(kernels.MEASURES)))
-        self.distances: list[float] = []
-
-
 @dataclass(frozen=True)
-class _Sides:
-    """What is compared with what."""
+class _Pairs:
+    """Which sides are compared, (pairs, 2), and the resolution."""
 
-    numbering: Numbering
-    cells: Sequence[Cells]
-    pairs: Sequence[tuple[int, int]]
+    places: Integers
     resolution: int
+
+
+@dataclass
+class _Family:
+    """What was found of sets of columns that agree in all but the last.
+
+    Attributes:
+        sums: by pair, bin and measure.
+        distances: by set and pair.
+        told: what was told of each set.
+    """
+
+    sums: Numbers
+    distances: list[Numbers]
+    told: list[Any]
 
 
 class _Total:
@@ -194,9 +213,9 @@ class _Total:
         self._sums = np.zeros((lengths, kernels.MOST_BINS, len(kernels.MEASURES)))
         self._distances: list[list[float]] = [[] for _ in range(lengths)]
 
-    def add(self, length: int, found: _Found) -> None:
-        self._sums[length - 1] += found.sums
-        self._distances[length - 1] += found.distances
+    def add(self, length: int, sums: Numbers, distances: Iterable[float]) -> None:
+        self._sums[length - 1] += sums
+        self._distances[length - 1] += distances
 
     def comparison(self, sides: tuple[Side, Side], resolution: int) -> Comparison:
         both_records = all(isinstance(side, CodedRecords) for side in sides)
@@ -239,51 +258,49 @@ def _longest(sides: Sequence[Side], numbering: Numbering, longest: int | None) -
     return min(wanted, len(numbering.slot_columns))
 
 
-def _families(cells: Sequence[Cells], length: int) -> Iterator[list[Columns]]:
-    """Sets of columns that agree in all but the last: they share work."""
-    every = sorted(set().union(*(side.column_sets(length) for side in cells)))
-    for _, family in itertools.groupby(every, key=lambda columns: columns[:-1]):
-        yield list(family)
+def _units(sets: Sequence[Columns]) -> Iterator[list[Columns]]:
+    """What one thread does at a time: sets of columns that begin alike share work."""
+    for _, unit in itertools.groupby(sets, key=lambda columns: columns[:-1][:_ALIKE]):
+        yield list(unit)
 
 
 def _mapped(
-    run: Callable[[list[Columns]], list[_Found]],
-    families: Iterable[list[Columns]],
+    run: Callable[[Tabulator, list[Columns]], list[_Family]],
+    sides: Sides,
+    units: Sequence[list[Columns]],
     resources: Resources,
-) -> Iterator[list[_Found]]:
-    threads = resources.threads or os.cpu_count() or 1
-    if threads == 1:
-        yield from map(run, families)
-        return
+) -> Iterator[list[_Family]]:
+    """What each unit gives, in order."""
+    threads = min(resources.threads or os.cpu_count() or 1, len(units) or 1)
+    free: SimpleQueue[Tabulator] = SimpleQueue()
+    for _ in range(threads):
+        free.put(Tabulator(sides.counted, sides.sizes))
+
+    def with_counter(unit: list[Columns]) -> list[_Family]:
+        counter = free.get()
+        try:
+            return run(counter, unit)
+        finally:
+            free.put(counter)
+
     with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(run, families)
+        yield from pool.map(with_counter, units)
 
 
-def _compare_columns(columns: Columns, sides: _Sides, found: Sequence[_Found]) -> None:
-    """Add the combinations of one set of columns to what is found of each pair."""
-    sizes, cells = sides.numbering.sizes(columns), sides.cells
-    rows = sum(side.number_of_rows(columns) for side in cells)
-    if math.prod(sizes) <= min(_MOST_CELLS, max(_CELLS_A_ROW * rows, _FEW_CELLS)):
-        cubes, each = [side.cube(columns) for side in cells], np.array(sizes, np.int64)
-        for (first, second), own in zip(sides.pairs, found, strict=True):
-            pair = (cubes[first], cubes[second])
-            own.distances.append(kernels.compare_cubes(*pair, each, sides.resolution, own.sums))
-        return
-    ranked, bound = _ranked(columns, sizes, cells)
-    for (first, second), own in zip(sides.pairs, found, strict=True):
-        both = (ranked[first], ranked[second])
-        own.distances.append(kernels.compare_sorted(*both, bound, sides.resolution, own.sums))
-
-
-def _ranked(
-    columns: Columns, sizes: Sequence[int], cells: Sequence[Cells]
-) -> tuple[list[tuple[Integers, Integers]], int]:
-    """Each side's cells as ascending keys and counts; those with an absent value come last."""
-    given = [side.rows(columns) for side in cells]
-    keys, bound = joint_keys([codes for codes, _ in given], sizes)
-    ranked = []
-    for own, (codes, counts) in zip(keys, given, strict=True):
-        for code in codes:
-            own[(code == 0) & (own < bound)] += bound
-        ranked.append(distinct(own, counts))
-    return ranked, bound
+def _compared(
+    counter: Tabulator, sets: list[Columns], pairs: _Pairs, visit: Callable[[Table], Any] | None
+) -> Iterator[_Family]:
+    """Compare sets of columns; sums are taken family by family, whoever does it."""
+    number = len(pairs.places)
+    for _, family in itertools.groupby(sets, key=lambda columns: columns[:-1]):
+        found = _Family(np.zeros((number, kernels.MOST_BINS, len(kernels.MEASURES))), [], [])
+        for table in counter.tables(family):
+            distances = np.empty(number)
+            totals, prefixes = np.array(table.totals, np.int64), (table.whole, table.first)
+            kernels.compare_cubes(
+                table.cubes, totals, prefixes, pairs.places, pairs.resolution, found.sums, distances
+            )
+            found.distances.append(distances)
+            if visit is not None:
+                found.told.append(visit(table))
+        yield found

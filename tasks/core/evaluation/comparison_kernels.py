@@ -9,6 +9,7 @@ import numpy.typing as npt
 from numba import njit
 
 Integers = npt.NDArray[np.int64]
+#: Counts by cell.
 Cube = npt.NDArray[np.uint32] | Integers
 Numbers = npt.NDArray[np.float64]
 
@@ -103,73 +104,71 @@ def _half(distance: float, of_reference: float, of_compared: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def compare_cubes(reference: Cube, compared: Cube, sizes: Integers, resolution: int, sums: Numbers) -> float:
-    """Add every combination of two dense cubes to ``sums``.
+def compare_cubes(
+    cubes: Cube,
+    totals: Integers,
+    prefixes: tuple[npt.NDArray[np.bool_], int],
+    pairs: Integers,
+    resolution: int,
+    sums: Numbers,
+    distances: Numbers,
+) -> None:
+    """Add every combination of pairs of sides to ``sums``.
 
     Args:
-        reference: counts by cell, the last column's code running fastest.
-        compared: the same of the other side.
-        sizes: number of codes of each column, 0 among them.
+        cubes: (sides, cells) counts, the last column's code running fastest.
+        totals: of each side's counts.
+        prefixes: whether none of a prefix's codes is 0, and the first code of the last column that is none.
+        pairs: (pairs, 2) places of reference and compared side.
         resolution: at least 1.
-        sums: float64 (`MOST_BINS`, measures), added to.
-
-    Returns:
-        The total variation distance of the two shares of cells, absent ones included, 0..1.
+        sums: float64 (pairs, `MOST_BINS`, measures), added to.
+        distances: filled: of each pair the total variation distance of the two shares of cells, absent ones
+            included, 0..1.
     """
-    of_reference, of_compared = float(reference.sum()), float(compared.sum())
-    by_reference = 1 / of_reference if of_reference else 0.0
-    by_compared = 1 / of_compared if of_compared else 0.0
-    distance, last = 0.0, sizes[-1]
-    for prefix in range(len(reference) // last):
-        rest, present = prefix, True
-        for place in range(len(sizes) - 2, -1, -1):
-            present &= rest % sizes[place] != 0
-            rest //= sizes[place]
-        for code in range(last):
-            # As signed integers: differences are taken.
-            s, y = np.int64(reference[prefix * last + code]), np.int64(compared[prefix * last + code])
-            if s | y:
-                distance += abs(s * by_reference - y * by_compared)
-                if present and code:
-                    _add_pair(s, y, resolution, sums)
-    return _half(distance, of_reference, of_compared)
+    for pair in range(len(pairs)):
+        reference, compared = pairs[pair]
+        shares = (float(totals[reference]), float(totals[compared]))
+        both = (cubes[reference], cubes[compared])
+        distances[pair] = _compare_pair(both, shares, prefixes, resolution, sums[pair])
 
 
 @njit(cache=True, nogil=True)
-def compare_sorted(
-    reference: tuple[Integers, Integers],
-    compared: tuple[Integers, Integers],
-    first_absent: int,
+def _compare_pair(
+    cubes: tuple[Cube, Cube],
+    totals: tuple[float, float],
+    prefixes: tuple[npt.NDArray[np.bool_], int],
     resolution: int,
     sums: Numbers,
 ) -> float:
-    """The same of cells given as ascending distinct keys and their counts.
-
-    Args:
-        reference: keys and counts.
-        compared: the same of the other side.
-        first_absent: a key from here on is a cell with an absent value.
-        resolution: at least 1.
-        sums: as in `compare_cubes`.
-    """
-    keys, counts = reference
-    other_keys, other_counts = compared
-    of_reference, of_compared = float(counts.sum()), float(other_counts.sum())
+    reference, compared = cubes
+    whole, present = prefixes
+    of_reference, of_compared = totals
     by_reference = 1 / of_reference if of_reference else 0.0
     by_compared = 1 / of_compared if of_compared else 0.0
-    distance, own, other = 0.0, 0, 0
-    while own < len(keys) or other < len(other_keys):
-        s, y = np.int64(0), np.int64(0)
-        if other == len(other_keys) or (own < len(keys) and keys[own] <= other_keys[other]):
-            key, s = keys[own], counts[own]
-        else:
-            key = other_keys[other]
-        if other < len(other_keys) and other_keys[other] == key:
-            y = other_counts[other]
-            other += 1
-        if s > 0:
-            own += 1
-        distance += abs(s * by_reference - y * by_compared)
-        if key < first_absent:
-            _add_pair(s, y, resolution, sums)
+    size = len(reference) // max(len(whole), 1)
+    distance = 0.0
+    # Most combinations are rare ones that the compared side lacks: sums of whole numbers, kept at hand.
+    rare, unique, rare_count = 0, 0, 0
+    for prefix in range(len(whole)):
+        first = present if whole[prefix] else size
+        for code in range(size):
+            cell = prefix * size + code
+            # As signed integers: differences are taken.
+            s, y = np.int64(reference[cell]), np.int64(compared[cell])
+            if s | y == 0:
+                continue
+            distance += abs(s * by_reference - y * by_compared)
+            if code < first:
+                continue
+            if y == 0 and s < resolution:
+                rare += 1
+                unique += int(s == 1)
+                rare_count += int(s)
+            else:
+                _add_pair(s, y, resolution, sums)
+    row = sums[0]
+    row[_REFERENCE] += rare
+    row[_RARE] += rare
+    row[_UNIQUE] += unique
+    row[_REFERENCE_COUNT] += rare_count
     return _half(distance, of_reference, of_compared)

@@ -1,140 +1,162 @@
-"""Rare combinations of the synthetic records, with the records that hold them: SDS's file (sds.md 5).
+"""Every combination of the synthetic records, listed while they are compared: SDS's two files (sds.md 5).
 
-Synthetic and raw records, both coded, go in; a tab-separated file comes out, a set of columns at a time, so
-that memory does not grow with the number of lines. Sensitive.
+Counts of synthetic and raw records go in, a set of columns at a time; tab-separated files come out. What is
+listed waits in scratch files, so that memory does not grow with the number of lines. Sensitive.
 """
 
+import io
 import itertools
-from collections.abc import Iterator, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from tasks.core.aggregates import kernels as counting
+from tasks.core.aggregates.cubes import Table
 from tasks.core.aggregates.delimited import needs_quotes
-from tasks.core.aggregates.keys import run_starts
+from tasks.core.aggregates.selections import bytes_of
+from tasks.core.aggregates.sensitive_text import write_counts_tsv
+from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
-from tasks.core.evaluation import lines_kernels as kernels
-from tasks.core.evaluation.cells import Columns, Numbering, RecordCells, Side, recoded
-from tasks.core.records.coded import CodedRecords
+from tasks.core.evaluation import listing_kernels as kernels
+from tasks.core.evaluation.cells import Numbering
 from tasks.core.records.columns import Schema
 
 Integers = npt.NDArray[np.int64]
+Ids = npt.NDArray[np.int32]
 
 _HEADER = ("combo_length", "combo", "record_id", "syn_count", "sen_count")
-_BYTES_AT_ONCE = 1 << 25
-_MOST_DIGITS = 20
+#: Three numbers, a length, tabs, quotation marks and a line feed take no more.
+_MOST_BESIDE = 4 * 20 + 8
+_ROWS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True)
-class _Rare:
-    """Rare combinations of one set of columns: codes (N, k), counts in both tables (N,)."""
+class Told:
+    """The synthetic records' combinations of one set of columns: ids, counts, and the rare ones' lines."""
 
-    columns: Columns
-    codes: npt.NDArray[np.uint32]
-    synthetic: Integers
-    sensitive: Integers
-
-
-def write_rare_combinations(
-    synthetic: CodedRecords, sensitive: CodedRecords, resolution: int, longest: int, path: Path
-) -> None:
-    """Write each synthetic combination with a count below the resolution, once per record that holds it.
-
-    Columns ``combo_length, combo, record_id, syn_count, sen_count``; the record's number is its place among
-    the synthetic records, the sensitive count is rounded down to the resolution. By length, then by columns
-    in file order, then by their values, then by record.
-
-    Args:
-        synthetic: whose combinations are listed.
-        sensitive: the raw records, of the same columns.
-        resolution: at least 1.
-        longest: the longest combination looked at.
-        path: the file to write.
-    """
-    sides: Sequence[Side] = (synthetic, sensitive)
-    numbering = Numbering(sides)
-    cells = [RecordCells(recoded(side, numbering), numbering) for side in (synthetic, sensitive)]
-    texts = _Texts(numbering, synthetic.schema)
-    with path.open("wb") as file:
-        file.write("\t".join(_HEADER).encode() + b"\n")
-        for length in range(1, min(longest, len(numbering.slot_columns)) + 1):
-            for columns in sorted(cells[0].column_sets(length)):
-                rare = _rare(columns, cells[0], cells[1], resolution)
-                if len(rare.codes):
-                    file.writelines(_lines(rare, cells[0], texts, resolution))
+    ids: Ids
+    counts: Integers
+    lines: memoryview
 
 
-def _rare(columns: Columns, synthetic: RecordCells, sensitive: RecordCells, resolution: int) -> _Rare:
-    codes, counts = synthetic.counter.cells(columns)
-    codes, counts = codes[counts < resolution], counts[counts < resolution]
-    true = sensitive.counter.counts_of(columns, codes) if len(codes) else counts
-    return _Rare(columns, codes, counts, true)
+class SyntheticCombinations:
+    """Collects what is told of each set of columns, shortest first, and writes it."""
 
-
-def _lines(rare: _Rare, synthetic: RecordCells, texts: "_Texts", resolution: int) -> Iterator[memoryview]:
-    starts = np.concatenate([[0], np.cumsum(rare.synthetic)])
-    numbers = _holders(rare, synthetic, starts)
-    rounded = rare.sensitive - rare.sensitive % resolution
-    # What lines of one combination have in common is put together once.
-    combos = texts.combinations(rare.columns, rare.codes)
-    heads = pc.binary_join_element_wise(str(len(rare.columns)), combos, "", "\t")
-    counts = (pa.array(each).cast(pa.string()) for each in (rare.synthetic, rounded))
-    tails = pc.binary_join_element_wise(pc.binary_join_element_wise("", *counts, "\t"), "", "\n")
-    longest = pc.add(pc.binary_length(heads), pc.binary_length(tails)).to_numpy() + _MOST_DIGITS
-    # Whole combinations at a time, each of fewer lines than the resolution.
-    parts = np.cumsum(longest * rare.synthetic) // _BYTES_AT_ONCE
-    for first, end in itertools.pairwise([*run_starts(parts).tolist(), len(parts)]):
-        own = (_raw(heads, first, end), _raw(tails, first, end))
-        out = np.empty(int((longest * rare.synthetic)[first:end].sum()), np.uint8)
-        written = kernels.write_lines(*own, starts[first : end + 1], numbers, out)
-        yield out[:written].data
-
-
-def _holders(rare: _Rare, synthetic: RecordCells, starts: Integers) -> Integers:
-    """The records of each combination, ascending, one combination's behind the other's."""
-    held = list(synthetic.counter.holders(rare.columns, rare.codes))
-    records, places = (np.concatenate(one) for one in zip(*held, strict=True))
-    if len(held) > 1:
-        order = np.argsort(records, kind="stable")
-        records, places = records[order], places[order]
-    grouped = np.empty(len(records), np.int64)
-    kernels.group(places, records, starts, grouped)
-    return grouped
-
-
-def _raw(texts: pa.Array, first: int, end: int) -> kernels.Texts:
-    """The bytes of an array's texts, and the bounds of some of them."""
-    bounds = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return np.frombuffer(texts.buffers()[2], np.uint8), bounds[first : end + 1]
-
-
-class _Texts:
-    """Combinations as text: ``header:value`` in code-point order, joined by `` AND ``."""
-
-    def __init__(self, numbering: Numbering, schema: Schema) -> None:
+    def __init__(self, numbering: Numbering, schema: Schema, resolution: int, scratch: Path | None) -> None:
+        """Args: numbering: of all sides. resolution: below it a combination is rare. scratch: or memory."""
+        self._numbering, self._resolution, self._scratch = numbering, resolution, scratch
         named = [(column, value) for column, own in enumerate(numbering.values) for value in own]
-        texts = [attribute(schema.columns[column], column, value).text for column, value in named]
-        order = sorted(range(len(texts)), key=texts.__getitem__)
-        rank = np.empty(len(texts), np.int64)
-        rank[order] = np.arange(len(texts))
-        ends = np.cumsum([len(own) for own in numbering.values])[:-1]
-        self._ranks = np.split(rank, ends)
-        ascending = [texts[place] for place in order]
-        # Quotes are doubled piece by piece, the enclosing ones are added where any piece needs them.
-        self._texts = pa.array([text.replace('"', '""') for text in ascending], pa.string())
-        self._enclosed = np.array([needs_quotes(text) for text in ascending], np.bool_)
+        found = [attribute(schema.columns[column], column, value) for column, value in named]
+        order = sorted(range(len(found)), key=lambda place: found[place].text)
+        self._attributes = [found[place] for place in order]
+        self._ids = np.argsort(order).astype(np.int32)
+        self._before = np.cumsum([0, *map(len, numbering.values)])[:-1] - 1
+        self._lines, self._rows = _file(scratch), _file(scratch)
+        self._parts: list[tuple[int, int]] = []
+        self._pending: list[Told] = []
+        self._waiting = 0
 
-    def combinations(self, columns: Columns, codes: npt.NDArray[np.uint32]) -> pa.Array:
-        """The text of each row of codes (none of them 0), quoted only where it must be."""
-        ranks = [self._ranks[column][codes[:, place] - 1] for place, column in enumerate(columns)]
-        rows = np.sort(np.stack(ranks, axis=1), axis=1)
-        pieces = [self._texts.take(pa.array(rows[:, place])) for place in range(len(columns))]
-        joined = pc.binary_join_element_wise(*pieces, " AND ")
-        enclosed = self._enclosed[rows].any(axis=1)
-        if not enclosed.any():
-            return joined
-        return pc.if_else(pa.array(enclosed), pc.binary_join_element_wise('"', joined, '"', ""), joined)
+    def tell(self, table: Table, synthetic: int, sensitive: int) -> Told:
+        """The combinations of a set of columns, of the sides at these places; uses up the synthetic cube."""
+        codes, cells = table.cells(synthetic)
+        counts = table.cubes[synthetic][cells].astype(np.int64)
+        ids = np.empty(codes.shape, np.int32)
+        sets, before = np.zeros(len(codes), np.uint32), self._before[None, list(table.columns)]
+        number_cells(sets, np.ascontiguousarray(codes.T), before, self._ids, ids)
+        rare = np.flatnonzero(counts < self._resolution)
+        if not len(rare):
+            return Told(ids, counts, memoryview(b""))
+        true = table.cubes[sensitive][cells[rare]].astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(counts[rare])])
+        holders = _holders(table, synthetic, cells[rare], starts)
+        rows = ids[rare]
+        longest = self._sizes[rows].sum(axis=1) + _MOST_BESIDE
+        out = np.empty(int((longest * counts[rare]).sum()) + SPARE, np.uint8)
+        both = (counts[rare], true)
+        end = kernels.write_combinations(rows, both, (starts, holders), self._pieces, self._resolution, out)
+        return Told(ids, counts, out[:end].data)
+
+    def take(self, told: Told) -> None:
+        """Keep what was told, one set of columns after the other."""
+        self._lines.write(told.lines)
+        if self._pending and told.ids.shape[1] != self._pending[0].ids.shape[1]:
+            self._flush()
+        self._pending.append(told)
+        self._waiting += len(told.counts)
+        if self._waiting >= _ROWS_AT_ONCE:
+            self._flush()
+
+    def write_aggregates(self, number_of_records: int, path: Path) -> None:
+        """Write the counts of all combinations (see `interchange.write_aggregates_tsv`)."""
+        self._flush()
+        self._rows.seek(0)
+        levels = {
+            length: self._read(list(parts))
+            for length, parts in itertools.groupby(self._parts, key=lambda part: part[0])
+        }
+        write_counts_tsv(self._attributes, number_of_records, levels, path)
+
+    def write_rare(self, path: Path) -> None:
+        """Write each combination with a count below the resolution, once per record that holds it.
+
+        Columns ``combo_length, combo, record_id, syn_count, sen_count``; the record's number is its place
+        among the synthetic records, the sensitive count is rounded down to the resolution. By length, then
+        by columns in file order, then by their values, then by record.
+        """
+        self._lines.seek(0)
+        with path.open("wb") as file:
+            file.write("\t".join(_HEADER).encode() + b"\n")
+            shutil.copyfileobj(self._lines, file, 1 << 20)
+
+    def _flush(self) -> None:
+        if self._pending:
+            ids, counts = (
+                np.concatenate(each)
+                for each in zip(*((one.ids, one.counts) for one in self._pending), strict=True)
+            )
+            self._rows.write(np.ascontiguousarray(ids).data)
+            self._rows.write(counts.data)
+            self._parts.append((ids.shape[1], len(ids)))
+            self._pending, self._waiting = [], 0
+
+    def _read(self, parts: list[tuple[int, int]]) -> Iterator[tuple[Ids, Integers]]:
+        for length, number in parts:
+            ids = np.frombuffer(self._rows.read(4 * length * number), np.int32).reshape(-1, length)
+            yield ids, np.frombuffer(self._rows.read(8 * number), np.int64)
+
+    @cached_property
+    def _pieces(self) -> tuple[npt.NDArray[np.uint8], Integers, npt.NDArray[np.bool_]]:
+        """Quotes are doubled piece by piece, the enclosing ones are added where any piece needs them."""
+        texts = [each.text for each in self._attributes]
+        escaped = [text.replace('"', '""').encode() + b" AND " for text in texts]
+        return *bytes_of(escaped), np.array([needs_quotes(text) for text in texts], np.bool_)
+
+    @cached_property
+    def _sizes(self) -> Integers:
+        return np.diff(self._pieces[1])
+
+
+def _holders(table: Table, side: int, cells: Integers, starts: Integers) -> Integers:
+    """The records of each cell, ascending, one cell's behind the other's."""
+    cube, holders = table.cubes[side], np.empty(starts[-1], np.int64)
+    cube[:] = 0
+    cube[cells] = np.arange(1, len(cells) + 1)
+    following = starts[:-1].copy()
+    for prefix, last in table.rows[side]:
+        counting.group_rows((prefix, last, table.size), cube, following, holders)
+    if len(table.rows[side]) > 1:
+        cell_of = np.repeat(np.arange(len(cells)), np.diff(starts))
+        holders = holders[np.lexsort((holders, cell_of))]
+    return holders
+
+
+def _file(scratch: Path | None) -> IO[bytes]:
+    """A file that is nobody else's and gone with its last user."""
+    return io.BytesIO() if scratch is None else tempfile.TemporaryFile(dir=scratch)

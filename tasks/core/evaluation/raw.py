@@ -12,7 +12,8 @@ from typing import Any
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.rare import RareByLength, RecordAnalysis, analyse_records
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.evaluation.comparison import Comparison, compare_sides
+from tasks.core.evaluation.cells import Numbering
+from tasks.core.evaluation.comparison import Comparison, Listener, compare_sides
 from tasks.core.evaluation.leakage import leakage, leakage_by_length
 from tasks.core.evaluation.preservation import (
     mean_preservation,
@@ -20,10 +21,11 @@ from tasks.core.evaluation.preservation import (
     preservation_by_length,
     weighted_mean_preservation,
 )
+from tasks.core.evaluation.rare_synthetic import SyntheticCombinations
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
-from tasks.core.records.coded import CodedRecords, read_coded_records
+from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.records import SyntheticRecords
 
 #: Called with the fraction done, 0..1.
@@ -64,16 +66,14 @@ class RawEvaluation:
         reportable: the reported counts against the true ones.
         released: the synthetic records' counts against the reported ones.
         records: the records that a combination singles out, unprotected.
-        table: the raw records, coded.
-        synthetic_records: the synthetic records, coded.
+        combinations: those of the synthetic records.
     """
 
     synthetic: Comparison
     reportable: Comparison
     released: Comparison
     records: RecordAnalysis
-    table: CodedRecords
-    synthetic_records: CodedRecords
+    combinations: SyntheticCombinations
 
     @property
     def rare(self) -> list[RareByLength]:
@@ -111,17 +111,23 @@ def evaluate_raw(
     report = progress or (lambda fraction: None)
     synthetic = coded_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
     records = read_coded_records(inputs.records)
+    sides = (records, inputs.reportable, synthetic)
+    found = SyntheticCombinations(Numbering(sides), synthetic.schema, inputs.resolution, resources.scratch)
     against_synthetic, against_reportable, released = compare_sides(
-        (records, inputs.reportable, synthetic),
+        sides,
         PAIRS,
         inputs.resolution,
         max(inputs.sensitive.lengths, default=0),
         resources,
-        lambda done: report(_COMPARED * done),
+        Listener(
+            progress=lambda done: report(_COMPARED * done),
+            visit=lambda table: found.tell(table, _SYNTHETIC, _SENSITIVE),
+            take=found.take,
+        ),
     )
     analysis = analyse_records(records, inputs.sensitive, inputs.resolution)
     report(1.0)
-    return RawEvaluation(against_synthetic, against_reportable, released, analysis, records, synthetic)
+    return RawEvaluation(against_synthetic, against_reportable, released, analysis, found)
 
 
 def measures(comparison: Comparison) -> dict[str, Any]:

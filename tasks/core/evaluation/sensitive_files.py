@@ -9,17 +9,11 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tasks.core.aggregates.dense import counted_cells
-from tasks.core.aggregates.sensitive_text import write_cells_tsv
-from tasks.core.aggregates.wide_form import Numbering, place_rows
 from tasks.core.evaluation.chart_files import synthetic_charts
 from tasks.core.evaluation.comparison import Comparison
 from tasks.core.evaluation.leakage import leakage_by_length
 from tasks.core.evaluation.measures_table import measures_rows
 from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
-from tasks.core.evaluation.rare_synthetic import write_rare_combinations
 from tasks.core.evaluation.raw import RawEvaluation
 from tasks.core.evaluation.sentences import Claim, four_sentences
 from tasks.core.evaluation.stats_tables import (
@@ -29,8 +23,6 @@ from tasks.core.evaluation.stats_tables import (
     synthetic_stats_rows,
 )
 from tasks.core.evaluation.tables import Row, write_rows
-from tasks.core.queries import Resources
-from tasks.core.records.coded import CodedRecords
 
 
 def write_sensitive_files(
@@ -72,22 +64,11 @@ def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
 
 def _write_combinations(evaluation: RawEvaluation, folder: Path, prefix: str) -> list[Path]:
     """Write the files with a line a combination."""
-    records, longest = evaluation.synthetic_records, max(evaluation.synthetic.lengths, default=0)
     names = ("synthetic_aggregates", "synthetic_rare_combos_by_length")
     paths = [folder / f"{prefix}_{name}.tsv" for name in names]
-    _write_synthetic_aggregates(records, max(longest, 1), paths[0])
-    resolution = evaluation.synthetic.resolution
-    write_rare_combinations(records, evaluation.table, resolution, longest, paths[1])
+    evaluation.combinations.write_aggregates(evaluation.synthetic.compared_records, paths[0])
+    evaluation.combinations.write_rare(paths[1])
     return paths
-
-
-def _write_synthetic_aggregates(records: CodedRecords, longest: int, path: Path) -> None:
-    """Counted as they are written: there may be more combinations than fit in memory."""
-    facts, levels = counted_cells(records, longest)
-    _, singles = counted_cells(records, 1)
-    places = [place_rows(facts, cells.combination_ids, list(cells.codes.T)) for cells in singles[1]]
-    used = np.unique(np.concatenate(places)).astype(np.int32)
-    write_cells_tsv(Numbering(facts, used), records.number_of_records, levels, path, Resources())
 
 
 def _analysis_rows(evaluation: RawEvaluation) -> list[Row]:

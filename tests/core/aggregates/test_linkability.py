@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import singling_out
+from tasks.core.aggregates import cubes
 from tasks.core.aggregates.linkability import find_linkability
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.rare import analyse_records, rare_by_length
@@ -34,7 +34,7 @@ def test_records_and_attributes_are_those_of_the_oracle(
     tmp_path_factory, monkeypatch_module, most_cells, table, resolution, length
 ):
     """Looked up in a table, and searched for where a table would be too large."""
-    monkeypatch_module.setattr(singling_out, "_MOST_CELLS", most_cells)
+    monkeypatch_module.setattr(cubes, "_MOST_CELLS", most_cells)
     schema, rows = table
     records = coded(schema, rows)
     marginals = counted(records, tmp_path_factory.mktemp("linked"), length)

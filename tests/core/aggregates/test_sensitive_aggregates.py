@@ -13,7 +13,7 @@ from tasks.core.aggregates import sensitive_text
 from tasks.core.aggregates.interchange import write_aggregates_tsv
 from tasks.core.aggregates.selections import TextOrder
 from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
-from tasks.core.aggregates.sensitive_text import write_sensitive_tsv
+from tasks.core.aggregates.sensitive_text import write_sensitive_listings
 from tasks.core.aggregates.sorted_runs import in_ascending_order
 from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.records.columns import Column, Schema
@@ -121,7 +121,7 @@ def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, lengt
     with pytest.MonkeyPatch.context() as patch:
         if not by_key:
             patch.setattr(TextOrder, "fits", lambda self, length, most: False)
-        write_sensitive_tsv(marginals, folder / "exact.tsv", ONE_THREAD)
+        write_sensitive_listings(marginals, folder / "exact.tsv", folder / "exact.json", ONE_THREAD)
     write_aggregates_tsv(as_aggregates(marginals), folder / "aggregates.tsv", "count")
     assert (folder / "exact.tsv").read_bytes() == (folder / "aggregates.tsv").read_bytes()
 
@@ -135,7 +135,7 @@ def test_keys_beyond_an_integer_are_sorted_by_a_query(tmp_path):
     order = TextOrder(as_aggregates(marginals).attributes)
     assert order.fits(4, 600)
     assert not order.fits(6, 600)
-    write_sensitive_tsv(marginals, tmp_path / "exact.tsv", ONE_THREAD)
+    write_sensitive_listings(marginals, tmp_path / "exact.tsv", tmp_path / "exact.json", ONE_THREAD)
     write_aggregates_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
     assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()
 
@@ -169,6 +169,6 @@ def test_runs_are_merged_in_order_a_bounded_number_at_a_time(tmp_path_factory, p
 def test_more_rows_than_are_read_at_once_are_written_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(sensitive_text, "_ROWS_A_READ", 3)
     _, marginals = from_file(T4_FILE, tmp_path)
-    write_sensitive_tsv(marginals, tmp_path / "exact.tsv", ONE_THREAD)
+    write_sensitive_listings(marginals, tmp_path / "exact.tsv", tmp_path / "exact.json", ONE_THREAD)
     write_aggregates_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
     assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.aggregates import cubes
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation import comparison
 from tasks.core.evaluation.comparison import Comparison, compare, compare_sides, number_of_bins
 from tasks.core.evaluation.comparison_kernels import bin_of
 from tasks.core.evaluation.leakage import leakage, leakage_by_length
@@ -167,7 +167,7 @@ def test_measures_are_those_of_the_oracle(sensitive, synthetic, resolution, most
     records, drawn = coded(schema, sensitive), coded(schema, synthetic)
     reported = rounded_down(count_in_memory(records, 3), resolution)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "_MOST_CELLS", most_cells)
+        patch.setattr(cubes, "_MOST_CELLS", most_cells)
         found = compare_sides(
             (records, reported, drawn),
             ((0, 2), (0, 1), (1, 2)),
@@ -240,7 +240,7 @@ def test_total_variation_is_that_of_plain_shares(table, other, most_cells) -> No
     tables = [[[record[0], record[2]] for record in own] for own in (table, other)]
     sides = [coded(single, own) for own in tables]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "_MOST_CELLS", most_cells)
+        patch.setattr(cubes, "_MOST_CELLS", most_cells)
         by_length = compare(*sides, 1).distances
     for found, columns in zip(by_length, [[(0,), (1,)], [(0, 1)]], strict=True):
         distances = []

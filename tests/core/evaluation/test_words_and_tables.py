@@ -6,8 +6,10 @@ import pytest
 
 from tasks.core.aggregates.rare import RecordAnalysis
 from tasks.core.errors import InternalError
+from tasks.core.evaluation.cells import Numbering
 from tasks.core.evaluation.comparison import compare_sides
 from tasks.core.evaluation.measures_table import measures_rows
+from tasks.core.evaluation.rare_synthetic import SyntheticCombinations
 from tasks.core.evaluation.raw import PAIRS, RawEvaluation
 from tasks.core.evaluation.sentences import Claim, four_sentences
 from tasks.core.evaluation.stats_tables import join_stats, write_joined_stats
@@ -26,8 +28,10 @@ def evaluation(drawn, resolution: int = 2) -> RawEvaluation:
 
     table, synthetic = coded(ABC, T1), coded(ABC, drawn)
     reportable = rounded_down(count_in_memory(table, 3), resolution)
-    found = compare_sides((table, reportable, synthetic), PAIRS, resolution, 3)
-    return RawEvaluation(*found, RecordAnalysis(5, (2, 1, 1), (0, 0, 0)), table, synthetic)
+    sides = (table, reportable, synthetic)
+    combinations = SyntheticCombinations(Numbering(sides), ABC, resolution, None)
+    found = compare_sides(sides, PAIRS, resolution, 3)
+    return RawEvaluation(*found, RecordAnalysis(5, (2, 1, 1), (0, 0, 0)), combinations)
 
 
 def test_the_summary_says_what_was_found_in_four_sentences() -> None:

@@ -1,0 +1,208 @@
+"""Counting in memory, one set of columns after the other: rows of codes in, cubes of counts out.
+
+Sets that begin alike share the numbers of what they have in common. Where few of the tuples of codes occur,
+those that do are numbered anew: a cube has room for what occurs and the last column's codes, no more.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.aggregates import kernels
+from tasks.core.aggregates.sides import Columns, ListedSide, Part, Side
+from tasks.core.records.coded import Codes
+
+Integers = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.uint32]
+
+#: A cube has at most so many cells, and (unless they are few) so many a row.
+_MOST_CELLS = 1 << 22
+_CELLS_A_ROW = 64
+_FEW_CELLS = 1 << 12
+#: Beyond so few rows a cell, cells that do not occur cost more than numbering those anew that do.
+_ROWS_A_CELL = 32
+_MOST_OF_32_BITS = 1 << 32
+
+
+@dataclass(frozen=True)
+class _Prefix:
+    """What sets of columns begin with.
+
+    Attributes:
+        columns: their first ones.
+        length: of the sets.
+        numbers: by side and part, the number of each row's cell.
+        codes: of each cell, (cells, columns).
+        whole: whether none of them is 0, (cells,).
+    """
+
+    columns: Columns
+    length: int
+    numbers: Sequence[Sequence[Numbers]]
+    codes: Numbers
+    whole: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Table:
+    """The counts of one set of columns.
+
+    Attributes:
+        columns: the set.
+        cubes: (sides, cells) counts, the last column's codes running fastest, absent ones (code 0) among
+            them; of a multi-valued column every choice of slots counts. The next table takes their room.
+        totals: by side their sum.
+        size: how many cells of a prefix there are.
+        first: the first of them in which the last column is not absent.
+        whole: by prefix, whether nothing in it is absent.
+        rows: by side and part the prefix and the last code of each row.
+    """
+
+    columns: Columns
+    cubes: kernels.Cube
+    totals: Sequence[int]
+    size: int
+    first: int
+    codes: Numbers
+    whole: npt.NDArray[np.bool_]
+    rows: Sequence[Sequence[tuple[Numbers, Codes]]]
+
+    def cells(self, side: int = 0) -> tuple[Numbers, Integers]:
+        """Codes (N, length) of a side's filled cells without an absent value, and their numbers, in order."""
+        cube = self.cubes[side]
+        most = min(len(cube), sum(len(last) for _, last in self.rows[side]))
+        codes, cells = np.empty((most, len(self.columns)), np.uint32), np.empty(most, np.int64)
+        number = kernels.list_present(cube, (self.codes, self.whole), self.first, codes, cells)
+        return codes[:number], cells[:number]
+
+
+class Tabulator:
+    """Counts the sides' rows by cells of sets of columns. One thread's; it remembers where it was."""
+
+    def __init__(self, sides: Sequence[Side], sizes: Sequence[int]) -> None:
+        """Args: sides: of the same codes. sizes: number of codes by column, 0 among them."""
+        self._sides, self._sizes = sides, sizes
+        self._stack: list[_Prefix] = []
+        self._room: kernels.Cube = np.empty(0, np.uint32)
+
+    def tables(self, sets: Iterable[Columns]) -> Iterator[Table]:
+        """The counts of each set, each gone when the next is asked for; sets that begin alike together."""
+        for columns in sets:
+            yield self._table(self._prefix(columns[:-1], len(columns)), columns)
+
+    def _prefix(self, columns: Columns, length: int) -> _Prefix:
+        while self._stack and (
+            self._stack[-1].length != length
+            or columns[: len(self._stack[-1].columns)] != self._stack[-1].columns
+        ):
+            self._stack.pop()
+        if not self._stack:
+            self._stack.append(self._nothing(length))
+        for depth in range(len(self._stack[-1].columns), len(columns)):
+            own = self._longer(self._stack[-1], columns[depth])
+            self._stack.append(own)
+        return self._stack[-1]
+
+    def _nothing(self, length: int) -> _Prefix:
+        """The prefix of no column."""
+        numbers = []
+        for side in self._sides:
+            rows = side.all_rows(length) if isinstance(side, ListedSide) else side.number_of_rows(())
+            numbers.append([np.zeros(rows, np.uint32)])
+        return _Prefix((), length, numbers, np.empty((1, 0), np.uint32), np.ones(1, np.bool_))
+
+    def _parts(self, prefix: _Prefix, column: int) -> list[list[tuple[Numbers, Part]]]:
+        """By side and part, the rows' numbers in the prefix, and what is added to it."""
+        columns = (*prefix.columns, column)
+        return [
+            [(own[part.parent][part.rows], part) for part in side.parts(columns, prefix.length)]
+            for side, own in zip(self._sides, prefix.numbers, strict=True)
+        ]
+
+    def _longer(self, prefix: _Prefix, column: int, *, anew: bool = False) -> _Prefix:
+        """One column more; ``anew``: cells that occur are numbered anew, however few do not."""
+        parts, size = self._parts(prefix, column), self._sizes[column]
+        bound = len(prefix.whole) * size
+        rows = sum(len(numbers) for side in parts for numbers, _ in side)
+        # Beyond the largest table, numbers are found by sorting.
+        sorts = bound > min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * rows))
+        numbers: list[list[Numbers]] = _numbers(parts, size, np.int64 if sorts else np.uint32)
+        if sorts:
+            numbers, cells = _sorted_anew(numbers)
+        elif anew or bound > rows // _ROWS_A_CELL:
+            cells = _marked_anew(numbers, bound)
+        else:
+            cells = np.arange(bound)
+        codes = np.empty((len(cells), len(prefix.columns) + 1), np.uint32)
+        whole = np.empty(len(cells), np.bool_)
+        kernels.spell_out(cells, size, prefix.codes, codes, whole)
+        return _Prefix((*prefix.columns, column), prefix.length, numbers, codes, whole)
+
+    def _table(self, prefix: _Prefix, columns: Columns) -> Table:
+        size = self._sizes[columns[-1]]
+        rows = sum(side.number_of_rows(columns) for side in self._sides)
+        parts = self._parts(prefix, columns[-1])
+        pairs = [[(before, part.last, part.counts) for before, part in side] for side in parts]
+        first = 1
+        if len(prefix.whole) * size > min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * rows)):
+            prefix = self._longer(prefix, columns[-1], anew=True)
+            pairs = [
+                [
+                    (own, np.zeros(len(own), np.uint8), part.counts)
+                    for own, (_, part) in zip(*both, strict=True)
+                ]
+                for both in zip(prefix.numbers, parts, strict=True)
+            ]
+            size, first = 1, 0
+        cubes = self._cubes(columns, len(prefix.whole) * size)
+        for cube, of in zip(cubes, pairs, strict=True):
+            for before, last, counts in of:
+                if counts is None:
+                    kernels.add_cells(before, last, size, cube)
+                else:
+                    kernels.add_counts(before, last, size, counts, cube)
+        own = [[(before, last) for before, last, _ in of] for of in pairs]
+        totals = [side.total(columns) for side in self._sides]
+        return Table(columns, cubes, totals, size, first, prefix.codes, prefix.whole, own)
+
+    def _cubes(self, columns: Columns, cells: int) -> kernels.Cube:
+        """Zeros for every side, all of one type, the smaller one where counts fit."""
+        fits = all(side.largest_count(columns) < _MOST_OF_32_BITS for side in self._sides)
+        kind, size = np.dtype(np.uint32 if fits else np.int64), len(self._sides) * cells
+        if len(self._room) < size or self._room.dtype != kind:
+            self._room = np.empty(1 << size.bit_length(), kind)
+        self._room[:size] = 0
+        return self._room[:size].reshape(len(self._sides), cells)
+
+
+def _numbers(parts: Sequence[Sequence[tuple[Numbers, Part]]], size: int, kind: Any) -> list[list[Any]]:
+    """By side and part the number of each row's cell."""
+    numbers = [[np.empty(len(before), kind) for before, _ in side] for side in parts]
+    for side, found in zip(parts, numbers, strict=True):
+        for (before, part), own in zip(side, found, strict=True):
+            kernels.number_cells_of(before, part.last, size, own)
+    return numbers
+
+
+def _marked_anew(numbers: Sequence[Sequence[Numbers]], bound: int) -> Integers:
+    """Number cells anew by a table of all of them; the ones that occur, by their new number."""
+    marks = np.zeros(bound, np.int32)
+    for own in (own for side in numbers for own in side):
+        kernels.mark_cells(own, marks)
+    cells = np.empty(np.count_nonzero(marks), np.int64)
+    kernels.number_marked(marks, cells)
+    for own in (own for side in numbers for own in side):
+        kernels.renumber(own, marks)
+    return cells
+
+
+def _sorted_anew(numbers: Sequence[Sequence[npt.NDArray[Any]]]) -> tuple[list[list[Numbers]], Integers]:
+    """The same by sorting: new numbers, and the cells that occur."""
+    every = [own for side in numbers for own in side]
+    cells, found = np.unique(np.concatenate([np.empty(0, np.int64), *every]), return_inverse=True)
+    ends = np.cumsum([len(own) for own in every])
+    pieces = iter(np.split(found.astype(np.uint32), ends[:-1]))
+    return [[next(pieces) for _ in side] for side in numbers], cells
