@@ -69,6 +69,11 @@ class Promise:
         return whole(self.resolution - 1)
 
     @property
+    def fewer(self) -> str:
+        """The most records of a group that is not reported, with their word."""
+        return f"{self.others} {self.records.removesuffix('s') if self.resolution == 2 else self.records}"
+
+    @property
     def up_to(self) -> str:
         """The lengths that are counted."""
         return "one attribute" if self.length == 1 else f"up to {self.length} attributes"
@@ -103,8 +108,8 @@ def counts_hold(promise: Promise) -> list[str]:
         f"A combination of {promise.up_to} is reported only where at least {k} {promise.records} hold it.",
         f"Its count is rounded down to a multiple of {k}: a reported count of c stands for a true one from "
         f"c to c + {others}. The number of {promise.records} is rounded in the same way.",
-        f"A combination of {promise.up_to} that is not reported is held by at most {others} "
-        f"{promise.records}: possibly by none, possibly by one.",
+        f"A combination of {promise.up_to} that is not reported is held by at most {promise.fewer}: "
+        "possibly by none, possibly by one.",
         f"A value that fewer than {k} {promise.records} hold stands neither among the counts nor in a "
         "synthetic record nor in a header, unless it was declared beforehand and so is public.",
     ]
@@ -210,10 +215,10 @@ def _attacks(promise: Promise) -> list[str]:
         "of earlier releases and no limit to further ones; two releases of the same people that are "
         "k-anonymous each need not be so together.",
         f"Alike in what matters: where all or nearly all of a group of {k} or more share a further value, "
-        "the counts show it as far as they are not rounded, and of anybody known to be in the group that "
+        "the counts show it but for their rounding, and of anybody known to be in the group that "
         "value is then known or likely. Where the group with that value is not reported, it is known that "
-        f"at most {others} in it have the value. All columns are treated alike; none is kept from this.",
-        f"Knowing others: somebody is hidden among {others} others only from those who do not know them. "
+        f"the value is that of at most {others} in it. All columns are treated alike: none is exempt.",
+        f"Knowing others: somebody is hidden in a group of {k} only from those who do not know the others. "
         f"Who knows all the others counts them, and where their number is one short of a multiple of {k} "
         f"reads off whether that person is one more. A group of {k} may be one family, ward or firm.",
         f"Comparing releases: one person more can move a count by a whole step of {k}. The difference "

@@ -105,6 +105,12 @@ def test_rows_instead_of_subjects_are_said_first_and_loudly():
     assert "Rows are counted" not in " ".join(stated()["not_covered"])
 
 
+def test_one_record_is_told_in_the_singular():
+    for unit, one in (("row", "1 row:"), ("subject", "1 subject:")):
+        assert f"held by at most {one}" in " ".join(stated(unit=unit, resolution=2)["guarantee"]["holds"])
+    assert "held by at most 9 rows:" in " ".join(stated(unit="row")["guarantee"]["holds"])
+
+
 def test_a_resolution_of_one_is_said_to_protect_nobody():
     body = stated(resolution=1)
     assert "nobody is protected" in " ".join(body["guarantee"]["holds"])
