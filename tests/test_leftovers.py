@@ -65,7 +65,13 @@ def test_a_workspace_clears_its_zones_and_runs_in_which_nothing_was_finished(
     workspace = Workspace(tmp_path)
     workspace.prepare()
     (tmp_path / "sensitive" / ".scratch" / f".{dead}").mkdir(parents=True)
-    for folder in ("sensitive/d/run1", "sensitive/d/run2", "measurement/d", "release/d", "intermediate/d/run1"):
+    for folder in (
+        "sensitive/d/run1",
+        "sensitive/d/run2",
+        "measurement/d",
+        "release/d",
+        "intermediate/d/run1",
+    ):
         (tmp_path / folder / f".t-{dead}-00000000.part").mkdir(parents=True)
     (tmp_path / "sensitive/d/run2/coded_records").mkdir()
     workspace.clear_leftovers("d")

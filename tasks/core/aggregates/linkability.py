@@ -13,7 +13,6 @@ from tasks.core.aggregates.rare import RareByLength, rare_by_length
 from tasks.core.aggregates.singling_out import SingledOut, single_out
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import attribute
-from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 
 
@@ -111,19 +110,16 @@ def percentage(part: int, whole: int) -> float:
     return 100 * part / whole if whole else 0.0
 
 
-def find_linkability(
-    records: CodedRecords, marginals: Marginals, resolution: int, resources: Resources = Resources()
-) -> Linkability:
+def find_linkability(records: CodedRecords, marginals: Marginals, resolution: int) -> Linkability:
     """How linkable a table is.
 
     Args:
         records: what the marginals were counted from, all of it.
         marginals: all combinations of each length from 1 on.
         resolution: a count below it is rare.
-        resources: memory (beside the records themselves), threads, scratch.
     """
     found = single_out(records, marginals, resolution)
-    return linkability_of(found, records, rare_by_length(marginals, resolution, resources))
+    return linkability_of(found, records, rare_by_length(marginals, resolution))
 
 
 def linkability_of(

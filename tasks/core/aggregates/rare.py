@@ -6,12 +6,18 @@ Everything here is read off the table, so what comes out is as sensitive as what
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow.parquet as pq
 
+from tasks.core.aggregates.dense import tabulator
 from tasks.core.aggregates.rounding import rounded_down
-from tasks.core.aggregates.singling_out import SingledOut, single_out
+from tasks.core.aggregates.singling_out import FirstLengths
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.queries import Resources, query_text
 from tasks.core.records.coded import CodedRecords
+
+Lengths = npt.NDArray[np.uint8]
+
+_ROWS_A_READ = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -64,18 +70,20 @@ class RecordAnalysis:
         )
 
 
-def rare_by_length(
-    marginals: Marginals, resolution: int, resources: Resources = Resources()
-) -> list[RareByLength]:
+def rare_by_length(marginals: Marginals, resolution: int) -> list[RareByLength]:
     """How many combinations of each length are rare (count below the resolution)."""
-    rows = []
-    with resources.connect() as connection:
-        for length in marginals.lengths:
-            values = {"marginals": str(marginals.path(length)), "resolution": resolution}
-            found = connection.sql(query_text("aggregates/rare_by_length"), params=values).to_arrow_table()
-            row = found.to_pylist()[0]
-            rows.append(RareByLength(length, row["combinations"], row["rare"], row["unique_ones"]))
-    return rows
+    return [_rare_of(marginals, length, resolution) for length in marginals.lengths]
+
+
+def _rare_of(marginals: Marginals, length: int, resolution: int) -> RareByLength:
+    number, rare, unique = 0, 0, 0
+    with pq.ParquetFile(marginals.path(length)) as file:
+        for rows in file.iter_batches(_ROWS_A_READ, columns=["count"]):
+            counts = rows["count"].to_numpy()
+            number += len(counts)
+            rare += int(np.count_nonzero(counts < resolution))
+            unique += int(np.count_nonzero(counts == 1))
+    return RareByLength(length, number, rare, unique)
 
 
 def analyse_records(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
@@ -83,12 +91,15 @@ def analyse_records(records: CodedRecords, marginals: Marginals, resolution: int
 
     Args: as `singling_out.single_out`.
     """
-    return analysis_of(single_out(records, marginals, resolution))
+    found, counter = FirstLengths(records.number_of_records, resolution), tabulator(records)
+    for length in marginals.lengths:
+        for table in counter.tables(marginals.facts.combinations(length)):
+            found.look_at(table)
+    return analysis_of(found.unique, found.rare, max(marginals.lengths, default=0))
 
 
-def analysis_of(found: SingledOut) -> RecordAnalysis:
-    """How many records are singled out at which length first."""
-    ends = found.lengths + 1
-    unique = np.bincount(found.unique_length, minlength=ends)[1:ends]
-    rare = np.bincount(found.rare_length[found.unique_length == 0], minlength=ends)[1:ends]
-    return RecordAnalysis(len(found.unique_length), tuple(unique.tolist()), tuple(rare.tolist()))
+def analysis_of(unique: Lengths, rare: Lengths, longest: int) -> RecordAnalysis:
+    """How many records are singled out at which length first, of the lengths of each, 0 for none."""
+    ends = longest + 1
+    found = (np.bincount(lengths, minlength=ends)[1:ends].tolist() for lengths in (unique, rare[unique == 0]))
+    return RecordAnalysis(len(unique), *map(tuple, found))

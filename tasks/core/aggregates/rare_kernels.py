@@ -10,28 +10,40 @@ from numba import njit
 
 from tasks.core.aggregates.kernels import Codes, Cube, Integers, Numbers, Truths
 
+Marks = npt.NDArray[np.uint8]
+
 
 @njit(cache=True, nogil=True)
-def mark_rare(
-    records: Integers,
-    cells: tuple[Numbers, Codes, int],
-    cube: Cube,
-    bounds: tuple[Truths, int, int],
-    marks: npt.NDArray[np.uint8],
-) -> None:
+def mark_rare(cube: Cube, whole: Truths, first: int, resolution: int, marks: Marks) -> None:
+    """The mark of each cell.
+
+    Args:
+        cube: counts by cell, (prefixes * size,).
+        whole: by prefix, whether nothing in it is absent.
+        first: the first code of the last column that is not absent.
+        resolution: a count below it is rare.
+        marks: by cell, filled; 0 for what is not rare or has an absent value.
+    """
+    # Without a branch, many cells at once; what is absent is taken back.
+    for cell in range(len(cube)):
+        marks[cell] = np.uint8(cube[cell] < resolution) | np.uint8(2) * np.uint8(cube[cell] == 1)
+    size = len(cube) // max(len(whole), 1)
+    for prefix in range(len(whole)):
+        for cell in range(prefix * size, prefix * size + (first if whole[prefix] else size)):
+            marks[cell] = 0
+
+
+@njit(cache=True, nogil=True)
+def look_up(records: Integers, cells: tuple[Numbers, Codes, int], marks: Marks, found: Marks) -> None:
     """The mark of each record's cell.
 
     Args:
         records: which are looked at, (N,).
         cells: by record prefix and last code, and the number of last codes.
-        cube: counts by cell.
-        bounds: by prefix, whether nothing in it is absent; the first last code that is not; the resolution.
-        marks: (N,), filled; 0 for what is not rare or has an absent value.
+        marks: by cell.
+        found: (N,), filled.
     """
     prefix, last, size = cells
-    whole, first, resolution = bounds
     for row in range(len(records)):
         record = records[row]
-        count = cube[prefix[record] * np.uint32(size) + np.uint32(last[record])]
-        mark = np.uint8(count < resolution) | np.uint8(count == 1) << np.uint8(1)
-        marks[row] = mark if whole[prefix[record]] and last[record] >= first else np.uint8(0)
+        found[row] = marks[prefix[record] * np.uint32(size) + np.uint32(last[record])]

@@ -76,7 +76,7 @@ def write_sensitive_aggregates(
     listings = files.path("aggregates.tsv"), files.path("aggregated_data.json")
     write_sensitive_listings(marginals, *listings, resources)
     report(0.6)
-    by_length = rare_by_length(marginals, resolution, resources)
+    by_length = rare_by_length(marginals, resolution)
     _write_rare(by_length, files)
     records = read_coded_records(records_folder)
     found = single_out(records, marginals, resolution)

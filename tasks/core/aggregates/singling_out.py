@@ -6,15 +6,16 @@ needs to be looked at for the longest length alone, and only for the records tha
 unique. What comes out is as sensitive as what goes in.
 """
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.aggregates.cubes import Tabulator
+from tasks.core.aggregates.cubes import Table, Tabulator
 from tasks.core.aggregates.dense import tabulator
-from tasks.core.aggregates.rare_kernels import mark_rare
+from tasks.core.aggregates.rare_kernels import look_up, mark_rare
 from tasks.core.aggregates.sides import Columns
 from tasks.core.aggregates.stored_marginals import Marginals, slot_choices
 from tasks.core.aggregates.wide_form import check_every_combination
@@ -84,6 +85,46 @@ def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> 
     return SingledOut(longest, unique_at, rare_at, held.counts, rare.counts, unique.counts)
 
 
+class FirstLengths:
+    """At which length a record is rare first, and unique: told of tables by any thread, short ones first."""
+
+    def __init__(self, number_of_records: int, resolution: int) -> None:
+        """Args: resolution: a count below it is rare."""
+        self._records, self._resolution = number_of_records, resolution
+        self._marks: dict[int, tuple[Integers, Bytes]] = {}
+        self._lock = threading.Lock()
+
+    def look_at(self, table: Table) -> None:
+        """Take in a table whose first side are the records."""
+        length = len(table.columns)
+        with self._lock:
+            if length not in self._marks:
+                # No length is the first beyond one at which a record is unique; who is late only costs time.
+                left = np.flatnonzero(self.unique == 0)
+                self._marks[length] = (left, np.zeros(len(left), np.uint8))
+            left, marks = self._marks[length]
+        for found in _found(table, left, self._resolution):
+            with self._lock:
+                marks |= found
+
+    @property
+    def unique(self) -> Bytes:
+        """By record, 0 where it is not."""
+        return self._first(_UNIQUE)
+
+    @property
+    def rare(self) -> Bytes:
+        """By record, unique ones among them; where a record is unique, lengths beyond are not looked at."""
+        return self._first(_RARE)
+
+    def _first(self, mark: np.uint8) -> Bytes:
+        first = np.zeros(self._records, np.uint8)
+        for length in sorted(self._marks, reverse=True):
+            left, marks = self._marks[length]
+            first[left[marks & mark > 0]] = length
+        return first
+
+
 class _Linked:
     """Counts by column and code of the records whose attribute is linked."""
 
@@ -110,12 +151,19 @@ def _marks(
     """
     resolution, by_slot = of
     marks = np.zeros((len(records.slots) if by_slot else 1, len(rows)), np.uint8)
-    own = np.empty(len(rows), np.uint8)
     for table in counter.tables(sets) if len(rows) else ():
         choices = slot_choices(table.columns, records.slot_columns)
-        for slots, (prefix, last) in zip(choices, table.rows[0], strict=True):
-            bounds = (table.whole, table.first, resolution)
-            mark_rare(rows, (prefix, last, table.size), table.cubes[0], bounds, own)
+        for slots, own in zip(choices, _found(table, rows, resolution), strict=True):
             for target in slots if by_slot else (0,):
                 marks[target] |= own
     return marks
+
+
+def _found(table: Table, records: Integers, resolution: int) -> Iterator[Bytes]:
+    """The marks that a table leaves on records, for each choice of slots; they are the first side."""
+    marks = np.empty(table.cubes.shape[1], np.uint8)
+    mark_rare(table.cubes[0], table.whole, table.first, resolution, marks)
+    for prefix, last in table.rows[0]:
+        found = np.empty(len(records), np.uint8)
+        look_up(records, (prefix, last, table.size), marks, found)
+        yield found

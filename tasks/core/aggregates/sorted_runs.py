@@ -47,13 +47,22 @@ def in_ascending_order(
 def _runs(parts: Iterable[Integers], at_once: int) -> Iterator[Integers]:
     """Sorted arrays of at least ``at_once`` integers, but the last one."""
     pending: list[Integers] = []
+    waiting = 0
     for part in parts:
         pending.append(part)
-        if sum(map(len, pending)) >= at_once:
-            yield np.sort(np.concatenate(pending))
-            pending = []
+        waiting += len(part)
+        if waiting >= at_once:
+            yield _sorted(pending)
+            pending, waiting = [], 0
     if pending:
-        yield np.sort(np.concatenate(pending))
+        yield _sorted(pending)
+
+
+def _sorted(parts: list[Integers]) -> Integers:
+    """All together, in order; made here, so sorted where they are."""
+    together = np.concatenate(parts)
+    together.sort()
+    return together
 
 
 def _merged(runs: list[Integers], at_once: int) -> Iterator[Integers]:
@@ -68,5 +77,5 @@ def _merged(runs: list[Integers], at_once: int) -> Iterator[Integers]:
             int(of[place]) if place < len(cuts) else len(run) for of, run in zip(bounds, runs, strict=True)
         ]
         slices = [run[start:end] for run, start, end in zip(runs, starts, ends, strict=True)]
-        yield np.sort(np.concatenate(slices))
+        yield _sorted(slices)
         starts = ends

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.rare import RareByLength, RecordAnalysis, analyse_records
+from tasks.core.aggregates.cubes import Table
+from tasks.core.aggregates.rare import RareByLength, RecordAnalysis, analysis_of
+from tasks.core.aggregates.singling_out import FirstLengths
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.evaluation.cells import Numbering
 from tasks.core.evaluation.comparison import Comparison, Listener, compare_sides
@@ -21,7 +23,7 @@ from tasks.core.evaluation.preservation import (
     preservation_by_length,
     weighted_mean_preservation,
 )
-from tasks.core.evaluation.rare_synthetic import SyntheticCombinations
+from tasks.core.evaluation.rare_synthetic import SyntheticCombinations, Told
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
@@ -34,8 +36,6 @@ Progress = Callable[[float], None]
 #: Places of the sides, and which are compared: both others with sensitive, synthetic with reportable.
 _SENSITIVE, _REPORTABLE, _SYNTHETIC = range(3)
 PAIRS = ((_SENSITIVE, _SYNTHETIC), (_SENSITIVE, _REPORTABLE), (_REPORTABLE, _SYNTHETIC))
-#: Part of the progress after which the comparison is done.
-_COMPARED = 0.7
 
 
 @dataclass(frozen=True)
@@ -112,21 +112,24 @@ def evaluate_raw(
     synthetic = coded_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
     records = read_coded_records(inputs.records)
     sides = (records, inputs.reportable, synthetic)
+    longest = max(inputs.sensitive.lengths, default=0)
+    singled_out = FirstLengths(records.number_of_records, inputs.resolution)
     found = SyntheticCombinations(Numbering(sides), synthetic.schema, inputs.resolution, resources.scratch)
+
+    def visit(table: Table) -> Told:
+        singled_out.look_at(table)
+        return found.tell(table, _SYNTHETIC, _SENSITIVE)
+
     against_synthetic, against_reportable, released = compare_sides(
         sides,
         PAIRS,
         inputs.resolution,
-        max(inputs.sensitive.lengths, default=0),
+        longest,
         resources,
-        Listener(
-            progress=lambda done: report(_COMPARED * done),
-            visit=lambda table: found.tell(table, _SYNTHETIC, _SENSITIVE),
-            take=found.take,
-        ),
+        Listener(report, visit, found.take),
     )
-    analysis = analyse_records(records, inputs.sensitive, inputs.resolution)
     report(1.0)
+    analysis = analysis_of(singled_out.unique, singled_out.rare, longest)
     return RawEvaluation(against_synthetic, against_reportable, released, analysis, found)
 
 

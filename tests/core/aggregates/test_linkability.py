@@ -19,7 +19,7 @@ from tests.oracles.raw_tables import raw_tables
 def test_t4_rare_combinations_and_the_records_they_single_out(tmp_path):
     """sds.md T4, resolution 2."""
     records, marginals = from_file(T4_FILE, tmp_path)
-    rows = rare_by_length(marginals, 2, ONE_THREAD)
+    rows = rare_by_length(marginals, 2)
     found = [(row.length, row.combinations, row.rare, round(row.proportion, 4)) for row in rows]
     assert found == [(1, 12, 4, 0.3333), (2, 34, 22, 0.6471), (3, 30, 22, 0.7333)]
     assert [row.unique for row in rows] == [4, 22, 22]
@@ -68,7 +68,7 @@ def test_shares_and_rankings_are_those_of_the_oracle(tmp_path_factory, table, re
     schema, rows = table
     records = coded(schema, rows)
     marginals = counted(records, tmp_path_factory.mktemp("linked"), 2)
-    found = find_linkability(records, marginals, resolution, ONE_THREAD)
+    found = find_linkability(records, marginals, resolution)
     expected = analysed(rows, len(marginals.lengths), resolution)
     assert found.rare_records == np.count_nonzero(expected.rare_length)
     assert found.unique_records == np.count_nonzero(expected.unique_length)
@@ -95,7 +95,7 @@ def test_shares_and_rankings_are_those_of_the_oracle(tmp_path_factory, table, re
 def test_the_most_linkable_of_the_five_records(tmp_path):
     """sds.md T1 at resolution 2 and length 3: only the record of a1 and b2 alone has no rare combination."""
     records, marginals = from_file(T1_FILE, tmp_path)
-    found = find_linkability(records, marginals, 2, ONE_THREAD)
+    found = find_linkability(records, marginals, 2)
     assert (found.rare_records_pct, found.unique_records_pct) == (80.0, 80.0)
     assert {a.attribute.text: (a.records, a.rare) for a in found.attributes} == {
         "A:a2": (2, 2), "B:b1": (1, 1), "C:c1": (3, 3), "C:c2": (1, 1), "A:a1": (3, 2), "B:b2": (3, 2),

@@ -37,7 +37,7 @@ def counted(records: CodedRecords, folder: Path, length: int = 3) -> tuple[Coded
 )
 def test_t2_rare_combinations_by_length(tmp_path: Path, resolution: int, expected) -> None:
     _, marginals = counted(coded(ABC, T1), tmp_path)
-    rows = rare_by_length(marginals, resolution, ONE_THREAD)
+    rows = rare_by_length(marginals, resolution)
     assert [(r.length, r.combinations, r.rare, round(r.proportion, 4)) for r in rows] == expected
 
 
