@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tasks.core.errors import ParameterError
+from tasks.core.navigation.comparison import read_run
 from tasks.group import write_comparison
 from tasks.progress import say
-from tasks.storage import RELEASE, SENSITIVE
+from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
 
 def compare(folders: Sequence[Path], output: Path) -> int:
@@ -15,17 +16,18 @@ def compare(folders: Sequence[Path], output: Path) -> int:
     Raises:
         ParameterError: too few folders, one without an evaluation, or a place that it must not go to.
     """
-    runs = _labelled(folders)
-    home, sensitive = output.resolve(), any(SENSITIVE in folder.parts for folder in runs.values())
-    if sensitive and RELEASE in home.parts:
+    runs = [read_run(folder, label) for label, folder in _labelled(folders).items()]
+    home, is_sensitive = output.resolve(), any(run.is_raw for run in runs)
+    zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
+    if is_sensitive and zone:
         raise ParameterError(
             "What is compared against the raw table must not leave; "
-            f"--output must be outside of {RELEASE}/, and {output} is in it. Give another folder."
+            f"--output must be outside of {zone}/, and {output} is in it. Give another folder."
         )
-    home.mkdir(mode=0o700 if sensitive else 0o755, parents=True, exist_ok=True)
+    home.mkdir(mode=0o700 if is_sensitive else 0o755, parents=True, exist_ok=True)
     write_comparison(runs, home, "Runs side by side")
     say(f"Compared: {home / 'comparison.html'} and comparison.tsv")
-    if sensitive:
+    if is_sensitive:
         say("It holds figures read off the raw table: not to leave this machine.")
     return 0
 

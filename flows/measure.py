@@ -17,14 +17,20 @@ from tasks.configuration import RunConfiguration
 from tasks.contract import judge_contract
 from tasks.core.queries import Resources
 from tasks.describe import Described, describe
+from tasks.handover import recorded_heads
 from tasks.ingest import EncodingRules, encode_records, locate_table
-from tasks.naming import run_label, scheduled_date
+from tasks.naming import require_seed_stays, run_label, scheduled_date
 from tasks.progress import say
 from tasks.protect import admit_release, protect_records
 from tasks.record import compare_with_last, keep_configuration
 from tasks.resources import query_resources
 from tasks.stages import STAGES, reaches
 from tasks.storage import StoredTable, Workspace
+
+_BOTH_REGIMES = (
+    "ATTENTION: this dataset also has differentially private releases. A k-anonymous one is not covered by "
+    "their guarantee, nor by the cap of all of them together."
+)
 
 
 @flow(name="measure", flow_run_name="measure-{configuration.dataset}", persist_result=False)
@@ -69,6 +75,9 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
     for note in described.notes:
         say(note)
     if not configuration.is_private:
+        require_seed_stays(configuration)
+        if recorded_heads(workspace, configuration.dataset):
+            say(_BOTH_REGIMES)
         measured = _read(workspace, configuration, described)
         measured.measurement = _rounded(workspace, configuration, measured, last)
         compare_with_last(workspace, configuration, described, measured.table)
@@ -124,7 +133,8 @@ def _rounded(
     marginals, place = counting(workspace, measured), measured.place
     resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
     protect = cached(round_counts, workspace)
-    aggregates = protect(workspace, marginals, resolution, place.run, place.resources)
+    length = measured.described.reporting_length
+    aggregates = protect(workspace, marginals, length, resolution, place.run, place.resources)
     records = None
     if synthesis.reads_records and reaches(last, "generate"):
         jobs = configuration.resources.parallel_jobs

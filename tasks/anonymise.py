@@ -11,10 +11,10 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.bundles import Bundle, configured_digest, name_of_counts, preparation
+from tasks.bundles import Bundle, configured_digest, declared_input, name_of_counts
 from tasks.configuration import AnySynthesis, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.aggregates.protection import protect_counts
+from tasks.core.aggregates.protection import as_asked, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.queries import Resources
 from tasks.core.records.coded import read_coded_records
@@ -22,21 +22,31 @@ from tasks.core.synthesis.rows import common_rows
 from tasks.describe import Described
 from tasks.failures import sanitised
 from tasks.progress import Progress
-from tasks.storage import MEASUREMENT, StoredTable, Workspace
+from tasks.storage import MEASUREMENT, StoredTable, Workspace, folder_sha256
 from tasks.synthesis import draw_from_rows
 
 
 @task
 @sanitised
 def round_counts(
-    workspace: Workspace, marginals: StoredTable, resolution: int, run: str, resources: Resources
+    workspace: Workspace,
+    marginals: StoredTable,
+    reporting_length: int,
+    resolution: int,
+    run: str,
+    resources: Resources,
 ) -> StoredTable:
-    """Round every count down to the resolution and drop what is zero; beside them, a fresh public seed."""
+    """Round every count down to the resolution and drop what is zero; beside them, a public seed.
+
+    The seed follows from a secret and the rounded counts: drawn anew for equal ones, it would show that
+    something changed which they hide.
+    """
 
     def write(folder: Path) -> None:
-        protect_counts(read_marginals(workspace.path(marginals)), resolution, resources).write(folder)
-        seed = json.dumps({"synthesis": secrets.randbits(63)})
-        (folder / "seed.json").write_text(seed + "\n", encoding="utf-8")
+        rounded = protect_counts(read_marginals(workspace.path(marginals)), resolution, resources)
+        as_asked(rounded, reporting_length).write(folder)
+        seed = int(workspace.keyed_hash(f"synthesis {folder_sha256(folder)}"), 16) % 2**63
+        (folder / "seed.json").write_text(json.dumps({"synthesis": seed}) + "\n", encoding="utf-8")
 
     return workspace.store(workspace.sensitive / run / "aggregates", "reportable aggregates", write)
 
@@ -83,7 +93,9 @@ def hand_over_counts(
     """Put counts, public schema and, where they were made, synthetic records where they are published."""
     digest = configured_digest(configuration, described.schema)
     place = workspace.root / MEASUREMENT / configuration.dataset / f"{described.vintage}-{digest[:8]}"
-    name = Bundle(place, False, configuration.dataset, described.vintage, digest, preparation(configuration))
+    name = Bundle(
+        place, False, configuration.dataset, described.vintage, digest, declared_input(configuration)
+    )
 
     def write(folder: Path) -> None:
         _copy(workspace.path(aggregates), folder / "aggregates")

@@ -29,13 +29,19 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
         return []
     ledger = open_ledger(code=code_version())
     sentences = []
-    for dataset in dict.fromkeys(run.dataset for run in private):
+    datasets = dict.fromkeys(run.dataset for run in private)
+    if len(datasets) > 1:
+        sentences.append(
+            f"The batch draws from {len(datasets)} datasets, each with a budget of its own: tables about the "
+            "same people must share one dataset name."
+        )
+    for dataset in datasets:
         own = [run for run in private if run.dataset == dataset]
         planned: _Planned = {}
         for run in own:
             with contextlib.suppress(ParameterError):  # a run that can't begin is told so, and draws nothing
                 described = describe(run)
-                planned[release_name(run, described)] = (run, described, nominal_charge(described))
+                planned.setdefault(release_name(run, described), (run, described, nominal_charge(described)))
         if planned:
             sentences.append(_charged(ledger, dataset, planned, len(own)))
     return sentences

@@ -13,6 +13,7 @@ All of it is protected, so who may publish may read it; ledger and ``sensitive/`
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Literal
 
 from tasks.configuration import RunConfiguration
 from tasks.core.dp.ledger.names import configuration_digest
@@ -21,9 +22,10 @@ from tasks.core.dp.statement import LedgerFacts
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.parameters import anonymity_parameters, dp_parameters
-from tasks.storage import MEASUREMENT, StoredTable, Workspace, folder_sha256
+from tasks.storage import MEASUREMENT, StoredTable, Workspace, file_sha256, folder_sha256
 
-Preparation = dict[str, object]
+#: The ``input`` section of a configuration without where it lies; a contract by the SHA-256 of its file.
+DeclaredInput = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Bundle:
         is_private: whether it is a differentially private measurement.
         dataset, vintage: what it is named.
         digest: of the public configuration that it was made with.
-        preparation: see `preparation`.
+        input: what was declared of the table; see `declared_input`.
     """
 
     folder: Path
@@ -43,7 +45,14 @@ class Bundle:
     dataset: str
     vintage: str
     digest: str
-    preparation: Preparation
+    input: DeclaredInput
+
+    @property
+    def contract_mode(self) -> Literal["none", "repair", "strict"]:
+        """What a data contract did: there was none, it mended the table, or it could stop the run."""
+        if self.input["contract"] is None:
+            return "none"
+        return "strict" if self.input["contract_mode"] == "strict" else "repair"
 
     @property
     def aggregates(self) -> Path:
@@ -82,9 +91,7 @@ def _read(folder: Path) -> Bundle:
     name = json.loads((folder / "name.json").read_text(encoding="utf-8"))
     is_private = name.get("regime", "differential_privacy") == "differential_privacy"
     about = name if not is_private else json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
-    return Bundle(
-        folder, is_private, about["dataset"], about["vintage"], name["digest"], dict(name["preparation"])
-    )
+    return Bundle(folder, is_private, about["dataset"], about["vintage"], name["digest"], name["input"])
 
 
 def ledger_facts(bundle: Bundle) -> LedgerFacts:
@@ -92,12 +99,28 @@ def ledger_facts(bundle: Bundle) -> LedgerFacts:
     return LedgerFacts(**json.loads((bundle.folder / "ledger.json").read_text(encoding="utf-8")))
 
 
-def preparation(configuration: RunConfiguration) -> Preparation:
+def declared_input(configuration: RunConfiguration) -> DeclaredInput:
+    """What a configuration declares of its table.
+
+    Raises:
+        ParameterError: the contract can't be read.
+    """
+    body: DeclaredInput = configuration.input.model_dump(mode="json", exclude={"path", "contract"})
+    return body | {"contract": _contract_sha256(configuration.input.contract)}
+
+
+def _contract_sha256(path: str | None) -> str | None:
+    try:
+        return None if path is None else file_sha256(Path(path))
+    except OSError as error:
+        raise ParameterError(f"The contract {path} can't be read: {error.strerror}.") from None
+
+
+def _preparation(configuration: RunConfiguration) -> dict[str, object]:
     """Public settings beside schema and parameters that change what is counted."""
-    return {
-        "delimiter": configuration.input.delimiter,
-        "contract_mode": configuration.input.contract_mode,
-    }
+    judged = configuration.input.contract is not None
+    mode = configuration.input.contract_mode if judged else "repair"
+    return {"delimiter": configuration.input.delimiter, "contract_mode": mode}
 
 
 def unit_of(schema: Schema) -> str:
@@ -108,7 +131,7 @@ def unit_of(schema: Schema) -> str:
 def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
     """Of every public setting that touches what is measured."""
     parameters = dp_parameters if configuration.is_private else anonymity_parameters
-    return configuration_digest(schema, parameters(configuration, schema), preparation(configuration))
+    return configuration_digest(schema, parameters(configuration, schema), _preparation(configuration))
 
 
 def require_made_as_configured(
@@ -116,13 +139,12 @@ def require_made_as_configured(
 ) -> None:
     """Refuse to publish a measurement under a configuration that it was not made with.
 
-    The release would hold settings, a dataset and a promise about its contract that are not its own. The
-    columns' declarations are the measurement's: the table's header may be closed to who publishes.
+    The release would hold settings, a dataset and a promise about its contract that are not its own.
 
     Raises:
         ParameterError: naming what differs.
     """
-    bundle = open_bundle(workspace, measurement)
+    bundle, declared = open_bundle(workspace, measurement), declared_input(configuration)
     same_regime = bundle.is_private == configuration.is_private
     wrong = [
         words
@@ -130,9 +152,10 @@ def require_made_as_configured(
             (f"the dataset {bundle.dataset!r}", bundle.dataset != configuration.dataset),
             (f"the vintage {bundle.vintage!r}", configuration.vintage not in (None, bundle.vintage)),
             (
-                "other settings of protection or input",
+                "other settings of protection",
                 not same_regime or configured_digest(configuration, bundle.schema()) != bundle.digest,
             ),
+            ("another contract or other declarations of its input", declared != bundle.input),
         )
         if differs
     ]

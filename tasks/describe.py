@@ -116,7 +116,11 @@ def declarations(configuration: RunConfiguration) -> Declarations:
 
 
 def _notes(configuration: RunConfiguration, schema: Schema, vintage: str) -> tuple[str, ...]:
-    notes = _private_notes(configuration, vintage) if configuration.is_private else _anonymity_notes(schema)
+    notes = (
+        _private_notes(configuration, vintage)
+        if configuration.is_private
+        else _anonymity_notes(configuration, schema)
+    )
     known = all(column.max_items for column in schema.columns)
     if known and configuration.reporting_length > schema.width:
         notes.append(
@@ -134,12 +138,25 @@ _WHY_UNUSED = {
 }
 
 
-def _anonymity_notes(schema: Schema) -> list[str]:
+#: A seed below it can be found by trying.
+_LEAST_SEED = 2**48
+
+
+def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
+    notes = []
+    synthesis = configuration.synthesis
+    seed = synthesis.random_seed
+    if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
+        notes.append(
+            "random_seed is short. Whoever knows most of the records could try seeds until one gives the "
+            "released ones, and so test a guess of the rest: give a random number of 15 digits, or none."
+        )
     if schema.subject_id:
-        return []
+        return notes
     return [
+        *notes,
         "No subject_id is given: rows are counted. Where one person has several rows, a group of "
-        "reporting_resolution rows can be that person alone; give subject_id unless a row is a person."
+        "reporting_resolution rows can be that person alone; give subject_id unless a row is a person.",
     ]
 
 

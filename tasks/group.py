@@ -50,6 +50,9 @@ def link_run(workspace: Workspace, run: Finished) -> None:
     """Make ``<group>/<index>_<name>/`` with a link to each place of the run."""
     folder = workspace.root / run.group / run.folder_name
     folder.mkdir(parents=True, exist_ok=True)
+    for earlier in folder.iterdir():
+        if earlier.is_symlink():
+            earlier.unlink()
     for name, place in run.places.items():
         _link(folder / name, workspace.root / place)
 
@@ -85,7 +88,7 @@ def join_group(
     }
     shown = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
     if len(shown) > 1:
-        write_comparison(shown, home, f"{group}: releases side by side", failed)
+        write_comparison(_figures(shown, failed), home, f"{group}: releases side by side")
     if evaluated:
         sensitive = workspace.sensitive / f"batch-{group}"
         sensitive.mkdir(mode=0o700, exist_ok=True)
@@ -93,13 +96,21 @@ def join_group(
         write_joined_stats(evaluated, prefix, sensitive)
         if len(evaluated) > 1:
             title = f"{group}: runs side by side, against the raw table"
-            write_comparison(evaluated, sensitive, title, failed)
+            write_comparison(_figures(evaluated, failed), sensitive, title)
     return home.relative_to(workspace.root).as_posix()
 
 
-def write_comparison(folders: dict[str, Path], home: Path, title: str, failed: Sequence[str] = ()) -> None:
-    """``comparison.tsv`` and ``comparison.html`` of runs' folders, by their labels; and which runs failed."""
+def _figures(folders: dict[str, Path], failed: Sequence[str]) -> list[RunFigures]:
     runs = [read_run(folder, label) for label, folder in folders.items()]
-    runs += [RunFigures(label, has_failed=True) for label in failed]
-    write_comparison_tsv(runs, home / "comparison.tsv")
-    (home / "comparison.html").write_text(render_comparison(runs, title), encoding="utf-8")
+    return runs + [RunFigures(label, has_failed=True) for label in failed]
+
+
+def write_comparison(runs: Sequence[RunFigures], home: Path, title: str) -> None:
+    """``comparison.tsv`` and ``comparison.html``; closed to others where figures are of the raw table."""
+    table, page = home / "comparison.tsv", home / "comparison.html"
+    if any(run.is_raw for run in runs):
+        for path in (table, page):
+            path.unlink(missing_ok=True)
+            path.touch(mode=0o600)
+    write_comparison_tsv(runs, table)
+    page.write_text(render_comparison(runs, title), encoding="utf-8")

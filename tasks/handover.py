@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from tasks.bundles import Preparation
+from tasks.bundles import DeclaredInput
+from tasks.core.anonymity.statement import REGIME
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.statement import LedgerFacts
@@ -24,11 +25,11 @@ class Circumstances:
 
     Attributes:
         scope: where the ledger counts.
-        preparation: see `preparation`.
+        input: what was declared of the table.
     """
 
     scope: str
-    preparation: Preparation
+    input: DeclaredInput
 
 
 def hand_over(
@@ -60,7 +61,7 @@ def hand_over(
             shutil.copyfile(path, folder / "measurement" / path.name)
         text = json.dumps(asdict(facts), indent=1, sort_keys=True)
         (folder / "ledger.json").write_text(text + "\n", encoding="utf-8")
-        drawn_as = {"digest": name.digest, "preparation": circumstances.preparation}
+        drawn_as = {"digest": name.digest, "input": circumstances.input}
         (folder / "name.json").write_text(json.dumps(drawn_as, sort_keys=True) + "\n", encoding="utf-8")
 
     place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
@@ -73,19 +74,27 @@ def _float_up(value: Decimal) -> float:
     return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
-def recorded_head(workspace: Workspace, dataset: str) -> str | None:
-    """The ledger's head that the newest release of a dataset recorded; None where there is no release.
+def recorded_heads(workspace: Workspace, dataset: str) -> list[str]:
+    """The ledger's heads that the differentially private releases of a dataset recorded.
 
     Raises:
-        StoredTableMismatch: the release does not say.
+        StoredTableMismatch: a release does not say what protects it, or where the ledger stood.
     """
-    path = workspace.release / dataset / "latest" / "privacy.json"
+    releases = sorted((workspace.release / dataset).glob("*-*"))
+    heads = (_recorded_head(path) for path in releases if path.name.rpartition("-")[2].isdecimal())
+    return list(dict.fromkeys(head for head in heads if head is not None))
+
+
+def _recorded_head(release: Path) -> str | None:
+    """Of one release; None under k-anonymity, which has no ledger."""
+    path = release / "privacy.json"
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["ledger"]["head"])
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, TypeError, KeyError):
+        body = json.loads(path.read_text(encoding="utf-8"))
+        if body.get("regime") == REGIME:
+            return None
+        return str(body["ledger"]["head"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise StoredTableMismatch(
-            f"The newest release must say where the ledger stood; {path} does not, so it was changed. "
+            f"Every release must say where the ledger stood; {path} does not, so it was changed. "
             "Restore it, or move that release away, and run again."
         ) from None

@@ -10,7 +10,7 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.bundles import Preparation, configured_digest, preparation, unit_of
+from tasks.bundles import DeclaredInput, configured_digest, declared_input, unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.core.dp.accounting import gdp_epsilon, plan
 from tasks.core.dp.ledger.budget import Charge, default_threshold_delta_cap
@@ -24,7 +24,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.records.coded import read_coded_records
 from tasks.describe import Described
 from tasks.failures import sanitised
-from tasks.handover import Circumstances, hand_over, recorded_head
+from tasks.handover import Circumstances, hand_over, recorded_heads
 from tasks.progress import Progress, say
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
@@ -90,25 +90,26 @@ def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Des
 class Admitted:
     """That a release may be drawn; a plain class, for the reason that `StoredTable` is one."""
 
-    def __init__(self, name: ReleaseName, prepared: Preparation) -> None:
-        """Args: name: the release. prepared: what its name has of the input's preparation."""
-        self.name, self.preparation = name, prepared
+    def __init__(self, name: ReleaseName, declared: DeclaredInput) -> None:
+        """Args: name: the release. declared: what was declared of its input."""
+        self.name, self.input = name, declared
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
 def admit_release(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Admitted:
     """Ask the ledger whether this release may be drawn, before anything is read."""
     ledger = open_ledger(code=code_version())
-    if (head := recorded_head(workspace, configuration.dataset)) is not None:
+    for head in recorded_heads(workspace, configuration.dataset):
         ledger.verify(head)
     charge = nominal_charge(described)
     if not ledger.is_registered(configuration.dataset):
         _register(ledger, registration(configuration, described, charge))
     require_unit(ledger, configuration, described)
+    _compare_caps(ledger, configuration)
     name = release_name(configuration, described)
     if ledger.check_admission(name, charge) is Admission.AT_WORK:
         say("Another run is drawing this release; this one waits and returns its measurement.")
-    return Admitted(name, preparation(configuration))
+    return Admitted(name, declared_input(configuration))
 
 
 def _register(ledger: Ledger, entered: Registration) -> None:
@@ -122,6 +123,20 @@ def _register(ledger: Ledger, entered: Registration) -> None:
     say(
         f"Registered dataset {entered.dataset!r} with a cap of epsilon {entered.epsilon_cap:.6g}, "
         f"delta {entered.delta_cap:.6g} for all its releases together."
+    )
+
+
+def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
+    """Say that a configured cap is not the one in force: the ledger's is, until somebody changes it there."""
+    protection = configuration.protection
+    asked = protection.cap if isinstance(protection, DifferentialPrivacy) else None
+    caps = ledger.account(configuration.dataset).caps
+    if asked is None or (asked.epsilon, asked.delta) == (float(caps.epsilon), float(caps.delta)):
+        return
+    say(
+        f"ATTENTION: the configured cap is not the one in force. Dataset {configuration.dataset!r} is "
+        f"registered with epsilon {float(caps.epsilon):.6g}, delta {float(caps.delta):.6g}; change it with "
+        f"marginalia ledger {configuration.dataset!r} --cap EPSILON DELTA, or mend the configuration."
     )
 
 
@@ -151,4 +166,4 @@ def protect_records(
         drawn = draw_once(ledger, name, charge, draw, notice=say)
     finally:
         progress.close()
-    return hand_over(workspace, name, drawn, Circumstances(ledger.scope, admitted.preparation))
+    return hand_over(workspace, name, drawn, Circumstances(ledger.scope, admitted.input))

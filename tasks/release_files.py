@@ -139,8 +139,8 @@ def _entry(path: Path, rows: Mapping[str, int], origins: Mapping[str, str], bund
 def public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
     """The configuration as released: without the machine's paths, and with the seed where it is public."""
     body: Json = configuration.model_dump(mode="json")
-    table = dict(configuration.input.model_dump(mode="json"))
-    del body["output_dir"], table["path"]
+    table = dict(bundle.input)
+    del body["output_dir"]
     if table.pop("contract") is None:
         del table["contract_mode"]
     seed = public_seed(bundle, configuration.synthesis)

@@ -50,7 +50,7 @@ def _judged(bundle: Bundle, configuration: RunConfiguration, reported: Aggregate
         numbers = NoisyNumbers(bundle.measurement())
     else:
         numbers = RoundedNumbers(bundle.schema(), reported, configuration.reporting_resolution)
-    body = contract_json(contract, numbers, reported, strict=_is_strict(bundle, configuration))
+    body = contract_json(contract, numbers, reported, strict=bundle.contract_mode == "strict")
     check_released_json(body, MANIFEST_KEYS)
     return body
 
@@ -63,7 +63,7 @@ def _drawn(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates
     if facts.unit != unit_of(measured.schema):
         raise InternalError("The unit of a release's account must be that of its records.")
     choices = privacy.RunChoices(
-        strict_contract=_is_strict(bundle, configuration),
+        strict_contract=bundle.contract_mode == "strict",
         unused_keys=configuration.unused_keys,
         measurement_sha256=bundle.sha256(),
     )
@@ -87,23 +87,11 @@ def _rounded(bundle: Bundle, configuration: RunConfiguration, reported: Aggregat
         hold_resolution=synthesis.mode == "aggregate_seeded" and synthesis.reads_records,
         oversampling=oversampling,
         measurement_sha256=bundle.sha256(),
-        contract_mode=_contract_mode(bundle, configuration),
+        contract_mode=bundle.contract_mode,
         unused_keys=configuration.unused_keys,
         record_limit=configuration.input.record_limit,
     )
     return anonymity.statement(facts, reported, code_version())
-
-
-def _is_strict(bundle: Bundle, configuration: RunConfiguration) -> bool:
-    """Whether a table that broke its contract would have stopped the run."""
-    return configuration.input.contract is not None and bundle.preparation["contract_mode"] == "strict"
-
-
-def _contract_mode(bundle: Bundle, configuration: RunConfiguration) -> anonymity.ContractMode:
-    """What a contract did, if there was one."""
-    if configuration.input.contract is None:
-        return "none"
-    return "strict" if _is_strict(bundle, configuration) else "repair"
 
 
 def _write_json(path: Path, body: object) -> None:

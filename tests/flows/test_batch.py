@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -156,4 +157,11 @@ def test_releases_and_evaluations_are_compared_each_where_it_may_be(
     assert command.main(["compare", *map(str, evaluations), "--output", str(inside)]) == 2
     assert command.main(["compare", *map(str, evaluations), "--output", str(tmp_path / "closed")]) == 0
     assert (tmp_path / "closed").stat().st_mode & 0o077 == 0
+    copies = [shutil.copytree(each, tmp_path / f"copy {number}") for number, each in enumerate(evaluations)]
+    for zone in ("release", "measurement", "intermediate"):
+        inside = tmp_path / "out" / zone / "comparison"
+        assert command.main(["compare", *map(str, copies), "--output", str(inside)]) == 2
+    (tmp_path / "open").mkdir(mode=0o755)
+    assert command.main(["compare", *map(str, copies), "--output", str(tmp_path / "open")]) == 0
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (tmp_path / "open").iterdir())
     assert command.main(["compare", str(releases[0])]) == 2

@@ -7,7 +7,7 @@ row is already in the order in which its text is written.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -65,6 +65,15 @@ class Aggregates:
     def reporting_length(self) -> int:
         """R, the longest length counted."""
         return len(self.combinations)
+
+    def up_to(self, length: int) -> "Aggregates":
+        """The same counts to another R; lengths beyond the own R are without a combination."""
+        more = range(self.reporting_length + 1, length + 1)
+        return replace(
+            self,
+            combinations=(*self.combinations[:length], *(np.empty((0, k), np.int32) for k in more)),
+            counts=(*self.counts[:length], *(np.empty(0, np.int64) for _ in more)),
+        )
 
     def write(self, folder: Path) -> None:
         """Write ``attributes.parquet`` and ``aggregates_<k>.parquet`` into an existing empty folder."""

@@ -48,6 +48,22 @@ def protect_counts(marginals: Marginals, resolution: int, resources: Resources =
         return aggregates_of_cells(marginals.facts, records, levels)
 
 
+def as_asked(aggregates: Aggregates, reporting_length: int) -> Aggregates:
+    """Rounded counts to a reporting length that says nothing of how many items anybody holds.
+
+    Marginals end where the fullest record does; a release goes on, without a combination.
+
+    Args:
+        aggregates: of `protect_counts`.
+        reporting_length: R as it is public; -1 where only the records tell it: then one length more than the
+            longest combination reported, so that what is made from the counts stays within them.
+    """
+    if reporting_length != -1:
+        return aggregates.up_to(reporting_length)
+    reported = [length for length, counts in enumerate(aggregates.counts, start=1) if len(counts)]
+    return aggregates.up_to(max(reported, default=0) + 1)
+
+
 def _reported(
     connection: duckdb.DuckDBPyConnection, marginals: Marginals, length: int, resolution: int
 ) -> Iterator[Cells]:

@@ -18,11 +18,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import InternalError, ParameterError, ResourceLimit
 from tasks.core.records.coded import read_dictionary, write_dictionary
 from tasks.core.records.columns import Schema
 
 ROWS_IN_A_GROUP = 1 << 20
+#: Sets of columns that can be listed and planned in a few gigabytes.
+MOST_COMBINATIONS = 4_000_000
 
 #: Combination ids by length; None stands for all of that length.
 Workload = Mapping[int, tuple[int, ...] | None]
@@ -74,6 +76,7 @@ class MarginalFacts:
             if asked == 0 or asked < -1:
                 raise ParameterError(f"A reporting length is -1 (all) or at least 1, not {asked}.")
             longest = len(self.slot_columns) if asked == -1 else min(asked, len(self.slot_columns))
+            self._require_countable(longest)
             return self._replaced(dict.fromkeys(range(1, longest + 1)))
         chosen: dict[int, list[int]] = {}
         for columns in asked:
@@ -86,6 +89,25 @@ class MarginalFacts:
                 )
             chosen.setdefault(len(wanted), []).append(every.index(wanted))
         return self._replaced({length: tuple(sorted(set(chosen[length]))) for length in sorted(chosen)})
+
+    def _require_countable(self, longest: int) -> None:
+        """Refuse so many sets of columns that they could not even be listed; no count goes into the message.
+
+        Raises:
+            ResourceLimit: there are more than `MOST_COMBINATIONS`.
+        """
+        # The choices of 0..m items of each column, multiplied as polynomials, by length.
+        choices = [1]
+        for _, same in itertools.groupby(self.slot_columns):
+            most = len(list(same))
+            grown = [sum(choices[max(0, k - most) : k + 1]) for k in range(len(choices) + most)]
+            choices = grown[: longest + 1]
+        if sum(choices) > MOST_COMBINATIONS:
+            raise ResourceLimit(
+                f"The sets of columns to count must be at most {MOST_COMBINATIONS:,}; up to the asked length "
+                "the records have more. Give a shorter reporting_length, fewer columns in use_columns, or "
+                "max_items of the columns with several items."
+            )
 
     def _replaced(self, workload: Workload) -> "MarginalFacts":
         return MarginalFacts(self.schema, self.slot_columns, self.values, self.number_of_records, workload)

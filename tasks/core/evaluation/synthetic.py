@@ -52,7 +52,7 @@ def recounted(records: SyntheticRecords, aggregates: Aggregates, schema: Schema)
         counted.number_of_records,
         tuple(ids[rows] for rows in counted.combinations),
         counted.counts,
-    )
+    ).up_to(aggregates.reporting_length)
 
 
 def ordered_values(column: Column, held: set[str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tasks.core.aggregates.marginals import count_marginals, count_partition
 from tasks.core.aggregates.merging import merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
 from tasks.core.aggregates.wide_form import as_aggregates
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import InternalError, ParameterError, ResourceLimit
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
@@ -293,3 +293,26 @@ def test_progress_goes_up_to_one(tmp_path: Path) -> None:
     count_partition(source, destination, 3, ONE_THREAD, seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
+
+
+@given(slots=st.lists(st.integers(0, 4), min_size=1, max_size=7), length=st.integers(1, 8))
+def test_more_sets_of_columns_than_can_be_listed_are_refused_before_they_are(slots, length) -> None:
+    schema = Schema(tuple(Column(f"c{number}") for number in range(5)))
+    facts = stored_marginals.MarginalFacts(schema, tuple(sorted(slots)), ((),) * 5, 1, {})
+    sets = sum(len(facts.combinations(k)) for k in range(1, min(length, len(slots)) + 1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_marginals, "MOST_COMBINATIONS", sets + 1)  # the empty set is counted too
+        facts.with_workload(length)
+        patch.setattr(stored_marginals, "MOST_COMBINATIONS", sets)
+        with pytest.raises(ResourceLimit):
+            facts.with_workload(length)
+
+
+def test_one_record_of_many_items_does_not_exhaust_the_machine() -> None:
+    schema = Schema((Column("tags", delimiter=";", max_items=0),))
+    facts = stored_marginals.MarginalFacts(schema, (0,) * 200, ((),), 1, {})
+    assert facts.with_workload(-1).workload[200] is None, "one column's items are few sets"
+    schema = Schema(tuple(Column(f"c{number}") for number in range(40)))
+    facts = stored_marginals.MarginalFacts(schema, tuple(range(40)), ((),) * 40, 1, {})
+    with pytest.raises(ResourceLimit, match="reporting_length"):
+        facts.with_workload(-1)

@@ -1,0 +1,170 @@
+"""Ways around the guarantee that somebody found by trying: each is closed, and stays so."""
+
+import asyncio
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows import command
+from tasks.batch_budget import require_budget
+from tasks.core.errors import BudgetExhausted, ParameterError
+from tests.flows import pipeline
+from tests.flows.test_runs import fresh_name
+
+pytestmark = pytest.mark.server
+
+CONTRACT = """
+apiVersion: v3.1.0
+kind: DataContract
+id: people
+version: 1.0.0
+status: active
+schema:
+  - name: people
+    properties:
+      - name: town
+"""
+
+
+def flat_file(folder: Path, body: dict[str, Any], name: str = "configuration.json") -> str:
+    """A configuration file."""
+    (folder / name).write_text(json.dumps(body))
+    return str(folder / name)
+
+
+@pytest.mark.parametrize("length", [5, -1])
+def test_how_many_items_somebody_holds_is_not_told_by_how_long_the_counts_go(
+    length: int, tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    found = []
+    for items in (2, 6):
+        folder = tmp_path / str(items)
+        folder.mkdir()
+        table = [[f"p{i}", "Aberwick", "a;b" if i % 2 else "a"] for i in range(60)]
+        table.append(["p60", "Aberwick", ";".join("cdefgh"[:items])])
+        pipeline.write(folder / "people.csv", table, ["person", "town", "services"])
+        body = pipeline.anonymous(folder, bins={}, domains={}, sensitive_zeros=[], reporting_length=length)
+        assert command.main(["run", flat_file(folder, body)]) == 0
+        statement = pipeline.json_of(folder / "out" / "release" / "people" / "latest" / "privacy.json")
+        names = [path.name for path in (folder / "out" / "measurement").rglob("*.parquet")]
+        found.append((statement["guarantee"]["reporting_length"], statement["levels"], sorted(names)))
+    assert found[0] == found[1]
+    assert found[0][0] == (5 if length == 5 else 4), (
+        "towns with two services are the longest that is reported"
+    )
+
+
+def test_a_k_anonymous_release_does_not_hide_that_the_ledger_was_replaced(
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows())
+    private = flat_file(tmp_path, pipeline.flat(tmp_path), "private.json")
+    anonymous = flat_file(tmp_path, pipeline.anonymous(tmp_path, vintage="counts"), "anonymous.json")
+    for path in (private, anonymous):
+        assert command.main(["run", "--agg", path]) == 0
+    assert "ATTENTION: this dataset also has differentially private releases" in capfd.readouterr().err
+    assert command.main(["run", "--agg", private]) == 0, "both regimes can share a dataset's name"
+    with monkeypatch.context() as patch:
+        patch.setenv("MARGINALIA_LEDGER", str(tmp_path / "another"))
+        assert command.main(["run", "--agg", private]) == 1
+        (tmp_path / "out" / "release" / "people" / "latest").unlink()
+        assert command.main(["run", "--agg", private]) == 1
+        shutil.rmtree(tmp_path / "out" / "release" / "people" / "counts-1")
+        assert command.main(["run", "--agg", private]) == 1
+    assert command.main(["run", "--agg", private]) == 0
+
+
+@pytest.mark.parametrize("is_private", [True, False])
+@pytest.mark.parametrize("measured_with", [True, False])
+def test_what_was_declared_at_the_measurement_is_what_is_published(
+    is_private: bool,
+    measured_with: bool,
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "contract.yaml").write_text(CONTRACT)
+    pipeline.write(tmp_path / "people.csv", [row[:2] for row in pipeline.rows()], ["person", "town"])
+    make = pipeline.flat if is_private else pipeline.anonymous
+    plain = make(tmp_path, **{key: {} for key in ("multi_value_columns", "bins", "domains")})
+    plain = {key: value for key, value in plain.items() if key not in ("max_items", "sensitive_zeros")}
+    under = plain | {"contract": {"path": str(tmp_path / "contract.yaml"), "mode": "strict"}}
+    first, second = (under, plain) if measured_with else (plain, under)
+    assert command.main(["run", flat_file(tmp_path, first)]) == 0
+    capfd.readouterr()
+    for other in (second, first | {"use_columns": ["town"]}):
+        assert command.main(["publish", flat_file(tmp_path, other, "other.json")]) == 2
+        assert "A measurement must be published under the configuration" in capfd.readouterr().err
+    assert command.main(["publish", flat_file(tmp_path, first)]) == 0
+
+
+def test_the_seed_of_a_mode_that_reads_raw_records_is_no_parameter_of_a_deployment(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    from flows.showcase import showcase
+
+    configuration = pipeline.prepared_anonymous(tmp_path, dataset=fresh_name("deployed"))
+    body = configuration.model_dump(mode="json")
+    with pytest.raises(ParameterError, match="must not be a parameter of a deployment"):
+        _run_deployed(showcase, body | {"synthesis": {"mode": "row_seeded", "random_seed": 2**60 + 1}})
+    assert not (tmp_path / "out" / "release" / configuration.dataset).exists()
+    assert _run_deployed(showcase, body)["release"]
+
+
+def _run_deployed(flow: Any, configuration: dict[str, Any]) -> Any:
+    """Run a flow from a deployment, as a worker does: its parameters come from the server."""
+    from prefect.client.orchestration import get_client
+    from prefect.flow_engine import load_flow_run, run_flow
+
+    async def create() -> Any:
+        async with get_client() as client:
+            flow_id = await client.create_flow(flow)
+            deployment = await client.create_deployment(
+                flow_id, name="form", entrypoint="flows.showcase:showcase"
+            )
+            parameters = {"configuration": configuration, "last": "aggregate"}
+            return await client.create_flow_run_from_deployment(deployment, parameters=parameters)
+
+    run = load_flow_run(asyncio.run(create()).id)
+    return run_flow(flow, flow_run=run, parameters=run.parameters)
+
+
+def test_a_change_that_rounding_hides_makes_no_further_release(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    table = pipeline.rows(603)
+    first = pipeline.run(pipeline.prepared_anonymous(tmp_path, table, synthesis_mode="aggregate_seeded"))
+    before = pipeline.tree(first)
+    hidden = [*table, ["q1", "Zedtown", "", "", "", ""]]
+    again = pipeline.prepared_anonymous(tmp_path, hidden, synthesis_mode="aggregate_seeded")
+    assert pipeline.run(again) == first
+    assert pipeline.tree(first) == before
+
+
+def test_a_repeated_release_in_a_batch_does_not_lift_the_cap_of_the_first(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    runs = [
+        pipeline.prepared(tmp_path, vintage=vintage, privacy={"cap": {"epsilon": cap, "delta": 1e-5}})
+        for vintage, cap in (("a", 8), ("b", 8), ("c", 8), ("a", 100))
+    ]
+    with pytest.raises(BudgetExhausted, match="of 8"):
+        require_budget(runs)
+
+
+def test_a_configured_cap_that_is_not_in_force_is_told(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.run(pipeline.prepared(tmp_path), last="aggregate")
+    assert "the configured cap is not the one in force" not in capfd.readouterr().err
+    lower = {"cap": {"epsilon": 7, "delta": 1e-5}}
+    pipeline.run(pipeline.prepared(tmp_path, vintage="next", privacy=lower), last="aggregate")
+    assert "the configured cap is not the one in force" in capfd.readouterr().err
