@@ -72,14 +72,20 @@ def rank_of(bits: np.uint64, bit: np.uint64) -> int:
 def join(rows: Rows, combination: int, attribute: int) -> int:
     """The number of a combination with one more attribute, or `MISSING`."""
     wanted = attribute >> 6
-    low, high = rows.start[combination], rows.start[combination + 1]
+    low, end = rows.start[combination], rows.start[combination + 1]
+    if low == end:
+        return MISSING
+    # Of a common combination all words are there: each is where it would be then, else before that.
+    high = min(low + wanted, end - 1)
+    if rows.word[high] == wanted:
+        low = high
     while low < high:
         middle = (low + high) >> 1
         if rows.word[middle] < wanted:
             low = middle + 1
         else:
             high = middle
-    if low == rows.start[combination + 1] or rows.word[low] != wanted:
+    if rows.word[low] != wanted:
         return MISSING
     bit = ONE << np.uint64(attribute & 63)
     if rows.bits[low] & bit == np.uint64(0):

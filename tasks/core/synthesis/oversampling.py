@@ -69,6 +69,7 @@ def draw_oversampled(
     limits = Limits(
         reported_index.rows,
         allowed(reported_index.counts, oversampling.ratio),
+        reported_index.counts,
         reported.reporting_length,
         oversampling.tries,
     )
@@ -105,7 +106,9 @@ def _room(rows: Rows, reported: Index) -> Combinations:
         np.empty(most, np.int32),
         np.empty(most, np.int32),
         np.empty(most + 1, np.int32),
-        np.zeros(1, np.int64),
+        np.empty(slots, np.int32),
+        np.zeros(len(rows.attributes), np.int64),
+        np.zeros(3, np.int64),
     )
 
 

@@ -1,7 +1,9 @@
 """Records under oversampling control: rows, what is available and reported in, records out (sds.md 4.3).
 
 As `pass_kernels.draw_in_turn`, but an attribute joins only where every reported combination that it makes
-with the record's may be synthesised once more.
+with the record's may be synthesised once more. Up to the reporting length a combination is held by enough
+rows if it is reported, so the rows that hold the record are not looked for before it is that long, as long
+as one of them is met soon.
 """
 
 from typing import NamedTuple
@@ -12,6 +14,7 @@ from numba import njit
 
 from tasks.core.synthesis import index_kernels
 from tasks.core.synthesis.block_kernels import Integers
+from tasks.core.synthesis.borrowing_kernels import borrowed
 from tasks.core.synthesis.index_kernels import MISSING, join
 from tasks.core.synthesis.pass_kernels import Drafts, keep, use_up, want_again
 from tasks.core.synthesis.present_row_kernels import (
@@ -19,12 +22,21 @@ from tasks.core.synthesis.present_row_kernels import (
     DROPPED,
     KIND,
     NONE,
+    ONE,
     OWN,
     SIZE,
     Drawing,
+    borrowed_drawing,
     narrowed,
 )
 from tasks.core.synthesis.record_kernels import begin_record, met, weighed
+from tasks.core.synthesis.record_stream_kernels import States, below
+
+#: A row that holds the record is looked for among all rows while one in so many holds it.
+_ROWS_A_LOOK = 128
+#: Where `Combinations.now` keeps: how many combinations there are; how many of the record's attributes the
+#: rows were not narrowed to; how many attributes have joined records so far.
+USED, LATE, JOINED = 0, 1, 2
 
 
 class Limits(NamedTuple):
@@ -32,13 +44,14 @@ class Limits(NamedTuple):
 
     Attributes:
         rows: of the index of the reported combinations, which are numbered in it.
-        left: int64, by number.
+        left, reported: int64, by number; the second: their counts.
         reporting_length: R.
         tries: how many draws in a row may be refused before a record ends.
     """
 
     rows: index_kernels.Rows
     left: Integers
+    reported: Integers
     reporting_length: int
     tries: int
 
@@ -49,13 +62,47 @@ class Combinations(NamedTuple):
     Attributes:
         number, length: int32: those shorter than R, which a new attribute makes others with.
         made: int32: what the attribute at hand makes, alone and with each of them; `MISSING`: not reported.
-        used: int64 (1,): how many there are of the first two.
+        late: int32 (slots,): attributes that the rows were not narrowed to, the rarest first.
+        refused_at: int64 (A,): how many attributes had joined records when this one was last refused.
+        now: int64 (3,), see above.
     """
 
     number: npt.NDArray[np.int32]
     length: npt.NDArray[np.int32]
     made: npt.NDArray[np.int32]
-    used: Integers
+    late: npt.NDArray[np.int32]
+    refused_at: Integers
+    now: Integers
+
+
+@njit(cache=True, nogil=True)
+def _borrowed_limits(limits: Limits) -> Limits:
+    rows = limits.rows
+    return Limits(
+        index_kernels.Rows(
+            borrowed(rows.start),
+            borrowed(rows.word),
+            borrowed(rows.bits),
+            borrowed(rows.first),
+            borrowed(rows.joined),
+        ),
+        borrowed(limits.left),
+        borrowed(limits.reported),
+        limits.reporting_length,
+        limits.tries,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _borrowed_room(room: Combinations) -> Combinations:
+    return Combinations(
+        borrowed(room.number),
+        borrowed(room.length),
+        borrowed(room.made),
+        borrowed(room.late),
+        borrowed(room.refused_at),
+        borrowed(room.now),
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -65,7 +112,8 @@ def _fits(limits: Limits, combinations: Combinations, attribute: int) -> bool:
     made[0] = attribute
     if limits.left[attribute] <= 0:
         return False
-    for place in range(combinations.used[0]):
+    # The longest ones have the lowest limits.
+    for place in range(combinations.now[USED] - 1, -1, -1):
         joined = join(limits.rows, number[place], attribute)
         if joined != MISSING and limits.left[joined] <= 0:
             return False
@@ -77,7 +125,7 @@ def _fits(limits: Limits, combinations: Combinations, attribute: int) -> bool:
 def _count_made(limits: Limits, combinations: Combinations) -> None:
     """Take what `_fits` filled off the limits, and add the shorter ones to the record's."""
     number, length, made = combinations.number, combinations.length, combinations.made
-    before = combinations.used[0]
+    before = combinations.now[USED]
     end = before
     for place in range(before + 1):
         if made[place] == MISSING:
@@ -87,7 +135,7 @@ def _count_made(limits: Limits, combinations: Combinations) -> None:
         if size < limits.reporting_length:
             number[end], length[end] = made[place], size
             end += 1
-    combinations.used[0] = end
+    combinations.now[USED] = end
 
 
 @njit(cache=True, nogil=True)
@@ -100,35 +148,121 @@ def _drop(drawing: Drawing, attribute: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _draw_limited(drawing: Drawing, drafts: Drafts, record: int, limits: Limits, room: Combinations) -> None:
-    """Add attributes to a record that was begun, empty, until none may join or all tries are used up."""
-    work, effort = drawing.work, drawing.effort
-    before = np.empty(OWN + 1, np.int64)
-    room.used[0], tries, scarce = 0, limits.tries, 0
-    while tries and work.now[DROPPED] < work.now[CANDIDATES]:
-        attribute = NONE
-        if scarce < effort.refusals:
-            attribute = met(drawing, drafts.states, record)
+def _is_reported(limits: Limits, room: Combinations, attribute: int) -> bool:
+    """Whether the record, shorter than R, makes a reported combination with an attribute."""
+    used = room.now[USED]
+    # The whole record is the last of its combinations.
+    return bool(used == 0 or join(limits.rows, room.number[used - 1], attribute) != MISSING)
+
+
+@njit(cache=True, nogil=True)
+def _holds(drawing: Drawing, row: int, room: Combinations) -> bool:
+    index = drawing.inverted
+    for place in range(room.now[LATE]):
+        attribute = room.late[place]
+        if not (index.bits[index.dense[attribute], row >> 6] >> np.uint64(row & 63)) & ONE:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _met_late(drawing: Drawing, room: Combinations, states: States, place: int) -> int:
+    """As `met`, of the rows that hold the record, which they were not narrowed to."""
+    index, work, effort = drawing
+    rows, slots = index.cells.shape
+    # So many looks take about as long as narrowing and counting.
+    left = int(work.now[CANDIDATES] - work.now[DROPPED])
+    enough = (16 + left) * index.bits.shape[1] // 16
+    for _ in range(min(enough, effort.hits * _ROWS_A_LOOK)):
+        row = int(below(states, place, rows))
+        if _holds(drawing, row, room):
+            attribute = int(index.cells[row, below(states, place, slots)])
+            if work.wanted[attribute]:
+                return attribute
+    return NONE
+
+
+@njit(cache=True, nogil=True)
+def _narrow_late(drawing: Drawing, room: Combinations) -> None:
+    """Narrow the rows to all of the record."""
+    for place in range(room.now[LATE]):
+        narrowed(drawing, int(room.late[place]))
+    room.now[LATE] = 0
+
+
+@njit(cache=True, nogil=True)
+def _join(drawing: Drawing, limits: Limits, room: Combinations, attribute: int) -> None:
+    """Add an attribute that fits to the record."""
+    work = drawing.work
+    _count_made(limits, room)
+    _drop(drawing, attribute)
+    work.record[work.now[SIZE]] = attribute
+    work.now[SIZE] += 1
+    room.now[JOINED] += 1
+
+
+@njit(cache=True, nogil=True)
+def _put_off(drawing: Drawing, limits: Limits, room: Combinations, attribute: int) -> None:
+    """Narrow the rows to an attribute that has joined, and all others, later; or now, where few hold all."""
+    index, held, place = drawing.inverted, drawing.inverted.held, room.now[LATE]
+    while place and held[room.late[place - 1]] > held[attribute]:
+        room.late[place] = room.late[place - 1]
+        place -= 1
+    room.late[place] = attribute
+    room.now[LATE] += 1
+    number = 0
+    if drawing.work.now[SIZE] < limits.reporting_length:
+        number = limits.reported[room.number[room.now[USED] - 1]]
+    if index.dense[attribute] < 0 or number * _ROWS_A_LOOK < len(index.cells):
+        _narrow_late(drawing, room)
+
+
+@njit(cache=True, nogil=True)
+def _drawn(drawing: Drawing, room: Combinations, states: States, place: int, scarce: int) -> int:
+    """The next attribute by the law, or one of too few rows; `NONE` where nothing has a weight."""
+    attribute = NONE
+    if room.now[LATE]:
+        attribute = _met_late(drawing, room, states, place)
         if attribute == NONE:
-            attribute = weighed(drawing, drafts.states, record)
+            _narrow_late(drawing, room)
+    elif scarce < drawing.effort.refusals:
+        attribute = met(drawing, states, place)
+    if attribute == NONE:
+        attribute = weighed(drawing, states, place)
+    return attribute
+
+
+@njit(cache=True, nogil=True)
+def _draw_limited(drawing: Drawing, states: States, record: int, limits: Limits, room: Combinations) -> None:
+    """Add attributes to a record that was begun, empty, until none may join or all tries are used up."""
+    work = drawing.work
+    before = np.empty(OWN + 1, np.int64)
+    room.now[USED], room.now[LATE], tries, scarce = 0, 0, limits.tries, 0
+    room.now[JOINED] += 1
+    while tries and work.now[DROPPED] < work.now[CANDIDATES]:
+        attribute = _drawn(drawing, room, states, record, scarce)
         if attribute == NONE:
             break
+        late = work.now[SIZE] == 0 or room.now[LATE] > 0
+        if room.refused_at[attribute] == room.now[JOINED]:
+            tries -= 1
+            continue
         for place in range(KIND, OWN + 1):
             before[place] = work.now[place]
-        if not narrowed(drawing, attribute):
+        if not (_is_reported(limits, room, attribute) if late else narrowed(drawing, attribute)):
             # Its weight is 0: it was not drawn by the law, and no try is used up.
             _drop(drawing, attribute)
             scarce += 1
         elif _fits(limits, room, attribute):
-            _count_made(limits, room)
-            _drop(drawing, attribute)
-            work.record[work.now[SIZE]] = attribute
-            work.now[SIZE] += 1
+            _join(drawing, limits, room, attribute)
+            if late:
+                _put_off(drawing, limits, room, attribute)
             tries, scarce = limits.tries, 0
         else:
             # Narrowing leaves the rows that were present before where they are.
             for place in range(KIND, OWN + 1):
                 work.now[place] = before[place]
+            room.refused_at[attribute] = room.now[JOINED]
             tries -= 1
 
 
@@ -141,11 +275,13 @@ def draw_limited(
     Fewer than there is room for only when nothing is available any more. No record is empty: the limit of
     an attribute alone is never below what is available of it, so a record's first draw is not refused.
     """
+    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
+    limits, room = _borrowed_limits(limits), _borrowed_room(room)
     for record in range(len(drafts.sizes)):
         if drawing.work.now[CANDIDATES] == 0:
             return record
         begin_record(drawing, drafts.records[record], 0)
-        _draw_limited(drawing, drafts, record, limits, room)
+        _draw_limited(drawing, states, record, limits, room)
         keep(drawing, drafts, record)
         want_again(drawing)
         use_up(drawing, available)
