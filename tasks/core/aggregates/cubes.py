@@ -5,7 +5,7 @@ those that do are numbered anew: a cube has room for what occurs and the last co
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class _Prefix:
         columns: their first ones.
         length: of the sets.
         numbers: by side and part, the number of each row's cell.
+        held: by side and part, which rows these are; None: all of them.
         codes: of each cell, (cells, columns).
         whole: whether none of them is 0, (cells,).
     """
@@ -42,6 +43,7 @@ class _Prefix:
     columns: Columns
     length: int
     numbers: Sequence[Sequence[Numbers]]
+    held: Sequence[Sequence[Integers | None]]
     codes: Numbers
     whole: npt.NDArray[np.bool_]
 
@@ -58,7 +60,7 @@ class Table:
         size: how many cells of a prefix there are.
         first: the first of them in which the last column is not absent.
         whole: by prefix, whether nothing in it is absent.
-        rows: by side and part the prefix and the last code of each row.
+        rows: by side and part the prefix and the last code of each row that was counted.
     """
 
     columns: Columns
@@ -82,9 +84,16 @@ class Table:
 class Tabulator:
     """Counts the sides' rows by cells of sets of columns. One thread's; it remembers where it was."""
 
-    def __init__(self, sides: Sequence[Side], sizes: Sequence[int]) -> None:
-        """Args: sides: of the same codes. sizes: number of codes by column, 0 among them."""
-        self._sides, self._sizes = sides, sizes
+    def __init__(self, sides: Sequence[Side], sizes: Sequence[int], *, absent: bool = True) -> None:
+        """Count sides of the same codes.
+
+        Args:
+            sides: what is counted.
+            sizes: number of codes by column, 0 among them.
+            absent: whether cells with an absent value are wanted too; where they are not, rows are left out
+                as soon as they have one.
+        """
+        self._sides, self._sizes, self._absent = sides, sizes, absent
         self._stack: list[_Prefix] = []
         self._room: kernels.Cube = np.empty(0, np.uint32)
 
@@ -112,19 +121,38 @@ class Tabulator:
         for side in self._sides:
             rows = side.all_rows(length) if isinstance(side, ListedSide) else side.number_of_rows(())
             numbers.append([np.zeros(rows, np.uint32)])
-        return _Prefix((), length, numbers, np.empty((1, 0), np.uint32), np.ones(1, np.bool_))
+        held = [[None] for _ in self._sides]
+        return _Prefix((), length, numbers, held, np.empty((1, 0), np.uint32), np.ones(1, np.bool_))
 
     def _parts(self, prefix: _Prefix, column: int) -> list[list[tuple[Numbers, Part]]]:
         """By side and part, the rows' numbers in the prefix, and what is added to it."""
-        columns = (*prefix.columns, column)
-        return [
-            [(own[part.parent][part.rows], part) for part in side.parts(columns, prefix.length)]
-            for side, own in zip(self._sides, prefix.numbers, strict=True)
-        ]
+        columns, parts = (*prefix.columns, column), []
+        for side, numbers, held in zip(self._sides, prefix.numbers, prefix.held, strict=True):
+            found = []
+            for part in side.parts(columns, prefix.length):
+                rows = held[part.parent]
+                own = part if rows is None else replace(part, last=part.last[rows])
+                found.append((numbers[part.parent][part.rows], own))
+            parts.append(found)
+        return parts
+
+    def _held(self, prefix: _Prefix, parts: list[list[tuple[Numbers, Part]]]) -> list[list[Integers | None]]:
+        """Which rows parts are of; those without the last value are taken out of them, if unwanted."""
+        found: list[list[Integers | None]] = []
+        for side, before in zip(parts, prefix.held, strict=True):
+            found.append([before[part.parent] for _, part in side])
+            for place, (numbers, part) in enumerate(side):
+                if self._absent or part.last.all():
+                    continue
+                present, rows = np.flatnonzero(part.last), found[-1][place]
+                side[place] = (numbers[present], replace(part, last=part.last[present]))
+                found[-1][place] = present if rows is None else rows[present]
+        return found
 
     def _longer(self, prefix: _Prefix, column: int, *, anew: bool = False) -> _Prefix:
         """One column more; ``anew``: cells that occur are numbered anew, however few do not."""
         parts, size = self._parts(prefix, column), self._sizes[column]
+        held = self._held(prefix, parts)
         bound = len(prefix.whole) * size
         rows = sum(len(numbers) for side in parts for numbers, _ in side)
         # Beyond the largest table, numbers are found by sorting.
@@ -139,7 +167,7 @@ class Tabulator:
         codes = np.empty((len(cells), len(prefix.columns) + 1), np.uint32)
         whole = np.empty(len(cells), np.bool_)
         kernels.spell_out(cells, size, prefix.codes, codes, whole)
-        return _Prefix((*prefix.columns, column), prefix.length, numbers, codes, whole)
+        return _Prefix((*prefix.columns, column), prefix.length, numbers, held, codes, whole)
 
     def _table(self, prefix: _Prefix, columns: Columns) -> Table:
         size = self._sizes[columns[-1]]

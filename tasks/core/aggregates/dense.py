@@ -31,14 +31,14 @@ def counted_cells(records: CodedRecords, longest: int) -> tuple[MarginalFacts, d
     facts = MarginalFacts(records.schema, records.slot_columns, records.values, size, {}).with_workload(
         longest
     )
-    return facts, {length: _cells(facts, tabulator(records), length) for length in facts.workload}
+    counter = tabulator(records, absent=False)
+    return facts, {length: _cells(facts, counter, length) for length in facts.workload}
 
 
-def tabulator(records: CodedRecords) -> Tabulator:
-    """Counts the records."""
-    return Tabulator(
-        [RecordSide(records.slots, records.slot_columns)], [len(values) + 1 for values in records.values]
-    )
+def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
+    """Counts the records; ``absent``: see `Tabulator`."""
+    sides = [RecordSide(records.slots, records.slot_columns)]
+    return Tabulator(sides, [len(values) + 1 for values in records.values], absent=absent)
 
 
 def _cells(facts: MarginalFacts, counter: Tabulator, length: int) -> Iterator[Cells]:

@@ -67,13 +67,14 @@ def test_cells_too_many_for_one_integer_are_still_told_apart() -> None:
     assert table.cubes[0][cells].tolist() == [1, 2, 1]
 
 
-def test_sets_of_columns_may_be_asked_for_in_any_order() -> None:
-    """What sets have in common is kept from one to the next."""
+@pytest.mark.parametrize("absent", [True, False])
+def test_sets_of_columns_may_be_asked_for_in_any_order(absent) -> None:
+    """What sets have in common is kept from one to the next, rows that are left out among it."""
     generator = np.random.default_rng(1)
     slots = [generator.integers(0, 4, 50).astype(np.uint8) for _ in range(4)]
     sets = [s for k in (3, 1, 2) for s in itertools.combinations(range(4), k)]
     np.random.default_rng(2).shuffle(sets)
-    counter = Tabulator([RecordSide(slots, (0, 1, 2, 3))], (4,) * 4)
+    counter = Tabulator([RecordSide(slots, (0, 1, 2, 3))], (4,) * 4, absent=absent)
     for columns, table in zip(sets, counter.tables(map(tuple, sets)), strict=True):
         codes, cells = table.cells()
         expected = Counter(zip(*(slots[column].tolist() for column in columns), strict=True))
