@@ -37,10 +37,21 @@ class Oracle:
 
     def row_seeded(self, random: Random) -> list[tuple[int, ...]]:
         """All records, sorted."""
-        grown = [self.record(row, random) for row in self.rows]
-        lost = Counter(a for row, record in zip(self.rows, grown, strict=True) for a in row - record)
-        available = {a: n - self.counts[a] + lost[a] for a, n in self.wanted.items()}
+        grown = [self.record(row, random) for row in self._begun_with(random)]
+        used = Counter(a for record in grown for a in record)
+        available = {a: n - used[a] for a, n in self.wanted.items()}
         return self._suppressed(grown + self._consolidated(available, random), random)
+
+    def _begun_with(self, random: Random) -> list[Attributes]:
+        """All rows but n modulo the resolution, which hold what is beyond the rounded counts."""
+        rows = random.sample(self.rows, len(self.rows))
+        beyond = {a: self.counts[a] - n for a, n in self.wanted.items()}
+        for _ in range(len(rows) % self.resolution):
+            least = min(rows, key=lambda row: sum(beyond.get(a, 1) <= 0 for a in row))
+            rows.remove(least)
+            for attribute in least & set(beyond):
+                beyond[attribute] -= 1
+        return rows
 
     def value_seeded(self, random: Random) -> list[tuple[int, ...]]:
         """All records, sorted."""

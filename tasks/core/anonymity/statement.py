@@ -10,6 +10,7 @@ from typing import Literal
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.anonymity import statement_claims as claims
+from tasks.core.anonymity import statement_table as table
 from tasks.core.dp.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
@@ -88,9 +89,9 @@ def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) 
         ],
         "columns": _columns(facts.schema),
         "synthesis": _synthesis(facts, promise),
-        "contract": claims.contract(facts.contract_mode),
+        "contract": table.contract(facts.contract_mode),
         "unused_keys": [{"key": key, "why": claims.UNUSED} for key in facts.unused_keys],
-        "public_side_channels": claims.side_channels(promise),
+        "public_side_channels": table.side_channels(promise),
         "not_covered": claims.not_covered(promise),
     }
     check_released_json(content, ANONYMITY_STATEMENT_KEYS)
@@ -116,7 +117,7 @@ def _guarantee(facts: AnonymityFacts, promise: claims.Promise) -> Json:
         "resolution": facts.resolution,
         "reporting_length": facts.reporting_length,
         "record_limit": facts.record_limit,
-        "holds": claims.counts_hold(promise),
+        "holds": [table.prepared(facts.schema, facts.contract_mode), *claims.counts_hold(promise)],
     }
 
 

@@ -141,7 +141,7 @@ def records_hold(promise: Promise) -> list[str]:
     if synthesis.ratio is not None:
         told.append(
             "A reported combination is held by at most (1 + "
-            f"{synthesis.ratio:g}) times as many synthetic records as reported."
+            f"{synthesis.ratio!r}) times as many synthetic records as reported."
         )
     if not synthesis.reads_records:
         told.append(
@@ -149,30 +149,6 @@ def records_hold(promise: Promise) -> list[str]:
             "nothing of the table that the counts do not."
         )
     return told
-
-
-def contract(mode: str) -> Json:
-    """What a data contract did: ``none`` was given, it was ``strict``, or cells were put to ``repair``."""
-    sentence = {
-        "none": "No data contract was given, so no rule on the table's values was checked.",
-        "strict": "That this release exists shows that the raw table satisfied its data contract.",
-        "repair": (
-            "Cells that broke a rule of the data contract were blanked or replaced by a declared value "
-            "before anything was counted; no rule could stop this release."
-        ),
-    }[mode]
-    return {"strict": mode == "strict", "sentence": sentence}
-
-
-def side_channels(promise: Promise) -> str:
-    """What shows without being released."""
-    joined = ""
-    if promise.unit == "subject":
-        joined = ", and that no subject's rows contradict each other in a column that holds one value"
-    return (
-        "That this release exists shows that the file holds rows and could be read with the delimiter "
-        f"and the header that it was said to have{joined}. When it was released is public."
-    )
 
 
 def not_covered(promise: Promise) -> list[str]:
@@ -273,8 +249,9 @@ def _assumptions(promise: Promise) -> list[str]:
         )
     if promise.unit == "subject":
         told.append(
-            "One subject, one id: rows are joined where the subject's id is the same. A person with several "
-            "ids counts several times."
+            "One subject, one id: rows are joined where the subject's id is the same, after trimming and "
+            "without regard to upper and lower case. A person with several ids counts several times; people "
+            "whose ids differ in nothing else are one subject, and then there are more people than subjects."
         )
     return [
         *told,

@@ -160,8 +160,9 @@ def contribution(measurement: Measurement, unit: str) -> Json:
         "width": measurement.schema.width,
         "how": _ROWS_STAND_ALONE
         if unit == "row"
-        else "Rows are joined per subject first; what is kept is a keyed function of the subject's own "
-        "items, never of other subjects or of a row's position.",
+        else "Rows are joined per subject first, by ids that are compared after trimming and without regard "
+        "to upper and lower case (people whose ids differ in nothing else are one subject); what is kept "
+        "is a keyed function of the subject's own items, never of other subjects or of a row's position.",
     }
 
 
@@ -216,13 +217,15 @@ def not_covered(scope: str, unit: str) -> list[str]:
     sentences = [
         f"The account is kept in {scope}. Releases of the same people that are charged to another ledger are "
         "not added to it; together they are protected less than stated here.",
-        "Releases of other datasets that hold the same people are not added up either.",
+        "Releases of other datasets that hold the same people are not added up either, nor are releases "
+        "of this one that are k-anonymous: nothing that they show is covered by this guarantee.",
         "A differentially private release hides whether one subject took part. It does not hide what is "
         "true of many: that is what it is published for.",
         "Columns, their order and types in the file, declared values, bins and caps are taken to be public; "
         "they are not protected.",
         "That this release exists shows that the file could be read to its end as its dialect says, in UTF-8 "
-        "and within the machine's memory; that is not protected, and the guarantee holds between such files.",
+        "within the machine's memory and with no cell above 16 megabytes; that is not protected, "
+        "and the guarantee holds between such files.",
         "How long a run took and how much memory it used are not protected and are not published.",
         "Everything under sensitive/ is outside the guarantee, the evaluation against the raw table too.",
     ]

@@ -1,9 +1,12 @@
 """Row-seeded synthesis: raw rows in, synthetic records out (sds.md 4.1).
 
-Each record grows out of what one row holds; then records that use what got lost on the way are added, and
-what is there too often is taken out. Every attribute is in exactly as many synthetic records as its count,
-rounded down to the resolution, and every combination of any length is in at least as many raw rows as the
-resolution.
+Records grow out of what rows hold; then records that use what got lost on the way are added, and what is
+there too often is taken out. Every attribute is in exactly as many synthetic records as its count, rounded
+down to the resolution, and every combination of any length is in at least as many raw rows as the resolution.
+
+As many rows are begun with as their number rounded down to the resolution. Those that are not are ones whose
+attributes are beyond their rounded counts anyway: begun with, they would end as records of what is left of
+them, and the synthetic records of a narrow table would be exactly as many as its rows, which are not told.
 """
 
 import numpy as np
@@ -13,6 +16,7 @@ from tasks.core.synthesis.consolidation import Consolidation
 from tasks.core.synthesis.drafts import drafts_of, drawn_of, joined, uses_of
 from tasks.core.synthesis.growth import Growth, Progress, check_threads
 from tasks.core.synthesis.nodes import Table, table_of
+from tasks.core.synthesis.pass_kernels import Ids
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
@@ -21,6 +25,8 @@ from tasks.core.synthesis.suppression import suppressed
 
 #: The part of the time that growing records out of rows takes, about.
 _SHARE_OF_ROWS = 0.6
+#: Of how many rows those that are not begun with are chosen.
+_LOOKED_AT = 1 << 16
 
 
 def synthesize(
@@ -45,7 +51,7 @@ def synthesize(
     check_threads(threads)
     report = progress or (lambda share: None)
     table = table_of(rows)
-    grown = _grown(table, seed, threads, lambda share: report(_SHARE_OF_ROWS * share))
+    grown = _grown(rows, table, seed, threads, lambda share: report(_SHARE_OF_ROWS * share))
     missing = rows.counts // rows.resolution * rows.resolution - uses_of(grown, len(rows.attributes))
     added = Consolidation(table, np.maximum(missing, 0), seed).run(
         threads, lambda share: report(_SHARE_OF_ROWS + (1 - _SHARE_OF_ROWS) * share)
@@ -57,9 +63,30 @@ def synthesize(
     return synthetic
 
 
-def _grown(table: Table, seed: int, threads: int, report: Progress) -> Drawn:
-    """A record out of each row, those that stay empty included."""
-    number = len(table.root.cells)
+def _grown(rows: Rows, table: Table, seed: int, threads: int, report: Progress) -> Drawn:
+    """A record out of each row that is begun with; of the others, empty ones."""
+    number = rows.number_of_records
     drafts = drafts_of(table.root.cells, number, base_of(seed, "rows"), 0)
-    Growth(table, drafts).run(np.arange(number, dtype=np.int32), threads, report)
+    drafts.sizes[:] = 0
+    begun = np.delete(np.arange(number, dtype=np.int32), _left_out(rows, seed))
+    Growth(table, drafts).run(begun, threads, report)
     return drawn_of(drafts)
+
+
+def _left_out(rows: Rows, seed: int) -> Ids:
+    """Numbers of the rows that are not begun with: n modulo the resolution.
+
+    One after the other, the row with the fewest attributes that are not beyond their rounded counts; the
+    seed decides between equals, and of large tables which rows are looked at.
+    """
+    drawn = np.random.PCG64(base_of(seed, "rows left out")).random_raw(rows.number_of_records)
+    looked_at = np.argsort(drawn, kind="stable")[:_LOOKED_AT].astype(np.int32)
+    ids = rows.ids[looked_at]
+    beyond = np.append(rows.counts % rows.resolution, 1)  # the last for what is absent, whose id is -1
+    chosen: list[int] = []
+    for _ in range(rows.number_of_records % rows.resolution):
+        lacking = (beyond[ids] <= 0).sum(axis=1)
+        lacking[chosen] = ids.shape[1] + 1
+        chosen.append(int(np.argmin(lacking)))
+        beyond[ids[chosen[-1]][ids[chosen[-1]] >= 0]] -= 1
+    return looked_at[chosen]

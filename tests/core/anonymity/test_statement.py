@@ -10,6 +10,7 @@ from tasks.core.anonymity.statement import statement
 from tasks.core.anonymity.statement_words import sentences, topics
 from tasks.core.dp.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 from tasks.core.errors import InternalError
+from tasks.core.records.columns import Column, Schema
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.releases import SCHEMA, attributes_of, records
 
@@ -151,6 +152,30 @@ def test_only_a_contract_that_was_given_is_spoken_of(mode, said):
     body = stated(contract_mode=mode)
     assert said in body["contract"]["sentence"] and body["contract"]["strict"] is (mode == "strict")
     assert ("No data contract" in " ".join(sentences(body))) is (mode == "none")
+
+
+def test_what_of_a_table_is_counted_is_said_as_far_as_it_applies():
+    def prepared(*columns, **changes):
+        return stated(schema=Schema(columns, "id"), **changes)["guarantee"]["holds"][0]
+
+    plain = Column("a", zero_is_value=True)
+    assert "trimmed" in prepared(plain)
+    cases = {
+        "a 0 is no value": Column("a"),
+        "stands for its bin": Column("a", bins=(0.0, 1.0), zero_is_value=True),
+        "not among those declared": Column("a", domain=("x", "y"), zero_is_value=True),
+        "no more than its cap": Column("a", delimiter=";", max_items=2, zero_is_value=True),
+    }
+    for words, column in cases.items():
+        assert words in prepared(plain, column)
+        assert words not in prepared(plain)
+    assert "broke the data contract" in prepared(plain, contract_mode="repair")
+    assert "broke the data contract" not in prepared(plain, contract_mode="strict")
+
+
+def test_how_ids_are_compared_is_said():
+    assert "without regard to upper and lower case" in not_covered()
+    assert "without regard to upper and lower case" not in not_covered(unit="row")
 
 
 def test_it_says_of_every_column_whether_0_is_a_value():

@@ -244,3 +244,12 @@ def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_emp
     assert set(found) == set(expected)
     distance = sum((found[each] - 100 * mean) ** 2 / (100 * mean) for each, mean in expected.items())
     assert distance < chi2.isf(FALSE_ALARM, len(expected) - 1)
+
+
+@pytest.mark.parametrize("filled", [(610, 610, 14), (61, 61, 5), (70, 50, 9), (614, 615, 0), (4, 5, 2)])
+def test_the_number_of_records_of_a_narrow_table_is_the_rounded_one(filled):
+    """One column that all fill and one with two values: n itself came out of nearly every seed."""
+    xs, ys, neither = filled
+    rows = rows_of(single_valued("a,x " * xs + "a,y " * ys + "a,. " * neither), 10)
+    numbers = {synthesize(rows, seed).number_of_records for seed in range(50)}
+    assert numbers == {sum(filled) // 10 * 10}
