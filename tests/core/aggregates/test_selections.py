@@ -23,6 +23,19 @@ def test_any_piece_that_needs_it_encloses_the_whole_row():
     assert b"".join(map(bytes, lines)).decode() == '<A:;A:é|1><"A:é;A:"""|1><"A:\t;A:"|1>'
 
 
+def test_texts_of_every_length_are_copied_whole():
+    """Bytes are moved sixteen at a time: neither the last of a text nor the first of the next is lost."""
+    attributes = tuple(Attribute("A", "é" * (size // 2) + "x" * (size % 2), 0) for size in range(70))
+    generator = np.random.default_rng(1)
+    ids = generator.integers(0, len(attributes), (500, 3)).astype(np.int32)
+    counts = generator.integers(0, 10**6, 500)
+    pieces = cells_of(attributes)
+    rows = [";".join(attributes[i].text for i in row) for row in ids.tolist()]
+    lines = b"".join(map(bytes, pieces.lines(ids, counts))).decode()
+    assert lines == "".join(f"{row}\t{count}\n" for row, count in zip(rows, counts, strict=True))
+    assert pieces.joined(ids).to_pylist() == rows
+
+
 def test_keys_are_taken_apart_into_what_they_were_made_of():
     order = TextOrder(ATTRIBUTES)
     ids = np.array([[0, 1], [1, 2], [0, 3]], np.int32)
