@@ -180,7 +180,8 @@ def find_measurement(
     else:
         pattern = f"{configuration.vintage}-*" if configuration.vintage else "*"
         found = sorted(home.glob(pattern), key=lambda path: path.stat().st_mtime)
-    if not found or not (found[-1] / "name.json").is_file():
+    found = [path for path in found if (path / "name.json").is_file()]
+    if not found:
         raise ParameterError(
             f"Publishing needs a measurement; none is at {folder or home}. Make one with marginalia run."
         )
