@@ -22,7 +22,8 @@ from tasks.core.synthesis.shards import Drawn
 #: Tables of fewer rows are drawn from in turn, so many records at a time.
 _FEW_ROWS = 1 << 16
 _RECORDS_IN_TURN = 256
-_RECORDS_A_BATCH = 1 << 14
+#: The more records are drawn together, the more of them share the nodes that they pass.
+_RECORDS_A_BATCH = 1 << 17
 
 
 class Consolidation:
