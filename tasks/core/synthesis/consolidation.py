@@ -24,6 +24,9 @@ _FEW_ROWS = 1 << 16
 _RECORDS_IN_TURN = 256
 #: The more records are drawn together, the more of them share the nodes that they pass.
 _RECORDS_A_BATCH = 1 << 17
+#: Towards the end one attribute after the other is used up, and records behind that are drawn anew: batches
+#: become smaller, of about so many times fewer records than are to come, but no smaller than this.
+_BATCHES_TO_COME, _FEWEST_A_BATCH = 8, 1 << 13
 
 
 class Consolidation:
@@ -61,8 +64,9 @@ class Consolidation:
         return joined(self._parts)
 
     def _batch(self, size: int, threads: int) -> Drawn:
+        uses, slots = int(self._left.sum()), self._table.root.cells.shape[1]
         # No more are left than there are uses.
-        size = min(size, int(self._left.sum()))
+        size = min(size, uses, max(_FEWEST_A_BATCH, uses // (_BATCHES_TO_COME * slots)))
         drafts = drafts_of(self._table.root.cells, size, self._base, self._next(size))
         numbers, taken = np.arange(size, dtype=np.int32), 0
         while taken < size and self._left.any():
