@@ -54,8 +54,10 @@ def batch(path: str) -> dict[str, str]:
         link_run(workspace, finished[-1])
     joined = _join(workspace, asked, finished, list(failed))
     if failed:
-        lines = [f"{len(failed)} of {len(asked.runs)} runs failed; the others are done:"]
-        raise BatchFailed("\n".join([*lines, *(f"  {name}: {what}" for name, what in failed.items())]))
+        lines = [f"  {name}: {what}" for name, what in failed.items()]
+        done = ", ".join(str(workspace.root / place) for place in joined.values())
+        lines.append(f"The others are done, and compared in {done}.")
+        raise BatchFailed("\n".join([f"{len(failed)} of {len(asked.runs)} runs failed:", *lines]))
     return joined
 
 

@@ -44,12 +44,17 @@ def check(path: Path, *, propose: bool) -> int:
     return 0
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
 def _print_columns(described: Described) -> None:
     columns = described.schema.columns
     opened = [column.name for column in columns if column.is_open]
     uncapped = [column.name for column in columns if not column.max_items]
-    most = f"at least {described.schema.width}" if uncapped else f"at most {described.schema.width}"
-    print(f"{len(columns)} columns, {most} attributes a record")
+    most = "at least" if uncapped else "at most"
+    print(f"{_count(len(columns), 'column')}, {most} {_count(described.schema.width, 'attribute')} a record:")
+    print(f"  {', '.join(column.name for column in columns)}")
     if opened and described.parameters:
         print(f"  open domains (values pass a threshold): {', '.join(opened)}")
 
@@ -104,9 +109,9 @@ def _left(charge: Charge, dataset: str) -> int:
 
 def _print_resources(found: Estimate) -> None:
     print(
-        f"\nFor {found.records:,} records (of text: a guess from the file's size) at most about "
-        f"{found.memory_mb} MB of memory and {found.disk_mb} MB of disk, and "
-        f"{math.ceil(found.seconds)} CPU seconds beside the start-up."
+        f"\nFor {_count(found.records, 'record')} (of text: more than there are, by its size) at most about "
+        f"{found.memory_mb} MB of memory and {found.disk_mb} MB of disk, and, very roughly, "
+        f"{_count(math.ceil(found.seconds), 'CPU second')} beside the start-up."
     )
 
 

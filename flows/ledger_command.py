@@ -1,6 +1,7 @@
 """``marginalia ledger``: a dataset's account, and its caps."""
 
 import argparse
+import difflib
 import math
 
 from tasks.core.dp.ledger.account import Account
@@ -21,10 +22,19 @@ def show_or_set(options: argparse.Namespace) -> int:
             print("No dataset is registered in this ledger.")
         return 0
     if options.cap is None:
+        _require_known(ledger, options.dataset)
         _show(ledger.account(options.dataset))
         return 0
     _show(_set(ledger, options))
     return 0
+
+
+def _require_known(ledger: Ledger, dataset: str) -> None:
+    if ledger.is_registered(dataset):
+        return
+    close = difflib.get_close_matches(dataset, ledger.datasets(), n=1)
+    meant = f"did you mean {close[0]!r}?" if close else "its first run registers it."
+    raise ParameterError(f"The ledger has no dataset {dataset!r}: {meant}")
 
 
 def _set(ledger: Ledger, options: argparse.Namespace) -> Account:

@@ -11,7 +11,7 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.bundles import Bundle, configured_digest, declared_input, name_of_counts
+from tasks.bundles import Bundle, configured_digest, declared_input, name_of_counts, seal
 from tasks.configuration import AnySynthesis, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
@@ -102,7 +102,7 @@ def hand_over_counts(
         if records is not None:
             _copy(workspace.path(records), folder / "synthetic_records")
         (folder / "schema.json").write_text(described.schema.to_json(), encoding="utf-8")
-        (folder / "name.json").write_text(name_of_counts(name), encoding="utf-8")
+        seal(folder, name_of_counts(name))
 
     return workspace.store(place, "measurement", write)
 

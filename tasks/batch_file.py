@@ -66,6 +66,8 @@ def read_batch(path: Path) -> Batch:
         ParameterError: all problems of the file and of every run, the latter with group and name in front.
     """
     body = read_json(path)
+    if "runs" not in body and "sensitive_microdata_path" in body:
+        raise ParameterError(f"{path} is the configuration of one run: give it to marginalia run.")
     problems = [unknown(key, _PARTS) for key in body if key not in _PARTS]
     stages = _stages(body.get("execute"), problems)
     base = body.get("base_config", {})

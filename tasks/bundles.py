@@ -19,11 +19,12 @@ from tasks.configuration import RunConfiguration
 from tasks.core.dp.ledger.names import configuration_digest
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.statement import LedgerFacts
-from tasks.core.errors import ParameterError
+from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.core.records.columns import Schema
 from tasks.parameters import anonymity_parameters, dp_parameters
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, file_sha256, folder_sha256
 
+NAME = "name.json"
 #: The ``input`` section of a configuration without where it lies; a contract by the SHA-256 of its file.
 DeclaredInput = dict[str, object]
 
@@ -88,7 +89,7 @@ def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
 
 
 def _read(folder: Path) -> Bundle:
-    name = json.loads((folder / "name.json").read_text(encoding="utf-8"))
+    name = json.loads((folder / NAME).read_text(encoding="utf-8"))
     is_private = name.get("regime", "differential_privacy") == "differential_privacy"
     about = name if not is_private else json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
     return Bundle(folder, is_private, about["dataset"], about["vintage"], name["digest"], name["input"])
@@ -173,6 +174,7 @@ def find_measurement(
 
     Raises:
         ParameterError: there is none.
+        StoredTableMismatch: it was changed since.
     """
     home = workspace.root / MEASUREMENT / configuration.dataset
     if folder is not None:
@@ -180,18 +182,39 @@ def find_measurement(
     else:
         pattern = f"{configuration.vintage}-*" if configuration.vintage else "*"
         found = sorted(home.glob(pattern), key=lambda path: path.stat().st_mtime)
-    found = [path for path in found if (path / "name.json").is_file()]
+    found = [path for path in found if (path / NAME).is_file()]
     if not found:
         raise ParameterError(
             f"Publishing needs a measurement; none is at {folder or home}. Make one with marginalia run."
         )
     place = found[-1]
+    _require_sealed(place)
     key = place.relative_to(workspace.root) if place.is_relative_to(workspace.root) else place
     return StoredTable(key.as_posix(), folder_sha256(place), MEASUREMENT, "measurement")
 
 
-def name_of_counts(bundle_name: Bundle) -> str:
+def name_of_counts(bundle: Bundle) -> dict[str, object]:
     """``name.json`` of a k-anonymous bundle."""
-    body = asdict(bundle_name)
+    body = asdict(bundle)
     del body["folder"], body["is_private"]
-    return json.dumps({"regime": "k_anonymity", **body}, sort_keys=True) + "\n"
+    return {"regime": "k_anonymity", **body}
+
+
+def seal(folder: Path, name: dict[str, object]) -> None:
+    """Write ``name.json``, last, with the hash of all else: what is changed later is not published."""
+    text = json.dumps({**name, "sha256": folder_sha256(folder)}, sort_keys=True)
+    (folder / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def _require_sealed(folder: Path) -> None:
+    """Refuse a bundle that is not as it was handed over.
+
+    Raises:
+        StoredTableMismatch: it was changed.
+    """
+    name = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    if name.get("sha256") != folder_sha256(folder, without=NAME):
+        raise StoredTableMismatch(
+            f"The measurement {folder} was changed after it was handed over, and measurements are never "
+            "changed. Find out who did it; then run marginalia run again: it hands over what was measured."
+        )

@@ -34,7 +34,10 @@ def read_configuration(path: Path) -> RunConfiguration:
     Raises:
         ParameterError: all problems found, one sentence each.
     """
-    return from_flat(read_json(path))
+    flat = read_json(path)
+    if "runs" in flat and "base_config" in flat:
+        raise ParameterError(f"{path} is a batch file: give it to marginalia batch.")
+    return from_flat(flat)
 
 
 def from_flat(flat: dict[str, Any]) -> RunConfiguration:

@@ -11,7 +11,7 @@ from tasks.configuration import RunConfiguration
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.records.columns import Schema
+from tasks.core.records.columns import Schema, normalise
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
 from tasks.core.records.reading import Headers, InputFile, read_headers
 from tasks.parameters import dp_parameters, reporting_length
@@ -80,13 +80,14 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     parameters = dp_parameters(configuration, schema) if configuration.is_private else None
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
+    notes += _header_notes(headers, source)
     if not configuration.is_private:
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, contract, schema, length, parameters, vintage, notes)
 
 
 #: In a header that is a single column, a sign that the file is split at another character.
-_OTHER_DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+_OTHER_DELIMITERS = {",": "a comma", normalise(";"): "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 def _require_split(headers: Headers, source: InputFile, configuration: RunConfiguration) -> None:
@@ -158,6 +159,28 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
         "No subject_id is given: rows are counted. Where one person has several rows, a group of "
         "reporting_resolution rows can be that person alone; give subject_id unless a row is a person.",
     ]
+
+
+def _header_notes(headers: Headers, source: InputFile) -> tuple[str, ...]:
+    """A warning where a text file's first line may be a record: its cells would be released as names."""
+    places = [place for place, name in enumerate(headers.names, start=1) if _is_number(name)]
+    if not places or source.is_parquet or source.header:
+        return ()
+    where = (
+        f"column {places[0]} is a number" if len(places) == 1 else f"{len(places)} of its names are numbers"
+    )
+    return (
+        f"ATTENTION: the first line of the input is taken for its header, and {where}. If it is a record, "
+        "somebody's values would be released as names: give the names as sensitive_microdata_header.",
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _binning_notes(columns: list[str]) -> tuple[str, ...]:

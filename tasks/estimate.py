@@ -14,7 +14,7 @@ from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import plan
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
-from tasks.core.records.reading import InputFile
+from tasks.core.records.reading import InputFile, read_headers
 from tasks.describe import Described
 from tasks.resources import free_disk_mb, free_memory_mb
 
@@ -22,8 +22,8 @@ from tasks.resources import free_disk_mb, free_memory_mb
 OPEN_VALUES = 50
 #: A guess of the same kind for the items of a multi-valued column without a cap.
 _OPEN_ITEMS = 3
-#: Bytes of a short cell of text with its delimiter: guesses rather too many rows of a text file.
-_BYTES_A_CELL = 3
+#: Bytes of the shortest cell of text with its delimiter: guesses too many rows of a text file.
+_BYTES_A_CELL = 2
 #: Cells of a length that are visited one by one; beyond, the sparse law takes over.
 _MOST_CELLS = 2**26
 _START_MB = 400
@@ -32,6 +32,7 @@ _NANOSECONDS = {
     "cell of input": 60.0,
     "tuple of a record": 1.5,
     "candidate": 60.0,
+    "combination, counted and listed": 400.0,
     "synthetic record": 40_000.0,
 }
 
@@ -76,7 +77,7 @@ def estimate(described: Described) -> Estimate:
     width = _width(schema)
     length = width if described.reporting_length == -1 else min(described.reporting_length, width)
     levels = _levels(described) if described.parameters else ()
-    records = number_of_records(described.source, schema)
+    records = number_of_records(described.source)
     combinations = sum(math.comb(width, k) for k in range(1, length + 1))
     found = [level.candidates for level in levels] or _reported(described, length, records)
     cells = sum(min(candidates, _MOST_CELLS) for candidates in found)
@@ -84,7 +85,7 @@ def estimate(described: Described) -> Estimate:
     nanoseconds = (
         records * width * cost["cell of input"]
         + records * combinations * cost["tuple of a record"]
-        + cells * cost["candidate"]
+        + cells * cost["candidate" if levels else "combination, counted and listed"]
         + records * cost["synthetic record"]
     )
     megabytes = (
@@ -155,11 +156,12 @@ def _candidates(sizes: list[int], length: int) -> list[int]:
     return found
 
 
-def number_of_records(source: InputFile, schema: Schema) -> int:
+def number_of_records(source: InputFile) -> int:
     """Rows of the input: exact for Parquet, guessed from the size for text."""
     if source.is_parquet:
         return int(pq.read_metadata(source.path).num_rows)
-    return math.ceil(Path(source.path).stat().st_size / (_BYTES_A_CELL * max(len(schema.columns), 1)))
+    columns = max(len(read_headers(source).names), 1)
+    return math.ceil(Path(source.path).stat().st_size / (_BYTES_A_CELL * columns))
 
 
 def require_room(found: Estimate, workspace: Path) -> None:

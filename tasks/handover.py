@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from tasks.bundles import DeclaredInput
+from tasks.bundles import DeclaredInput, seal
 from tasks.core.anonymity.statement import REGIME
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
@@ -61,8 +61,7 @@ def hand_over(
             shutil.copyfile(path, folder / "measurement" / path.name)
         text = json.dumps(asdict(facts), indent=1, sort_keys=True)
         (folder / "ledger.json").write_text(text + "\n", encoding="utf-8")
-        drawn_as = {"digest": name.digest, "input": circumstances.input}
-        (folder / "name.json").write_text(json.dumps(drawn_as, sort_keys=True) + "\n", encoding="utf-8")
+        seal(folder, {"digest": name.digest, "input": circumstances.input})
 
     place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
     return workspace.store(place, "measurement", write)

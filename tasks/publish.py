@@ -17,6 +17,7 @@ from tasks.bundles import open_bundle
 from tasks.configuration import RunConfiguration
 from tasks.core.errors import InternalError
 from tasks.leftovers import mark
+from tasks.progress import say
 from tasks.release_files import Built, Json, write_json, write_release_files
 from tasks.storage import StoredTable, Workspace, file_sha256
 from tasks.version import code_version
@@ -93,10 +94,16 @@ def _same(one: Path, other: Path) -> bool:
     """Whether two release folders hold the same files; the manifests, which name all others, come first."""
     if not (one / MANIFEST).is_file() or file_sha256(one / MANIFEST) != file_sha256(other / MANIFEST):
         return False
-    names = sorted(path.name for path in one.iterdir())
-    return names == sorted(path.name for path in other.iterdir()) and all(
+    names = sorted(path.name for path in other.iterdir())
+    is_whole = names == sorted(path.name for path in one.iterdir()) and all(
         file_sha256(one / name) == file_sha256(other / name) for name in names
     )
+    if not is_whole:
+        say(
+            f"ATTENTION: the files of release {one.name} are no longer what its MANIFEST says: withdraw it. "
+            "What they were is another release."
+        )
+    return is_whole
 
 
 def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:

@@ -15,6 +15,7 @@ from tasks.core.contracts.released_numbers import NoisyNumbers, ReleasedNumbers,
 from tasks.core.dp import statement as privacy
 from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
 from tasks.core.errors import InternalError
+from tasks.progress import say
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
 
@@ -33,6 +34,8 @@ def state_privacy(
     bundle = open_bundle(workspace, measurement)
     reported = read_aggregates(workspace.path(aggregates))
     body = (_drawn if bundle.is_private else _rounded)(bundle, configuration, reported)
+    for sentence in _missing(bundle, reported):
+        say(sentence)
 
     def write(folder: Path) -> None:
         _write_json(folder / "privacy.json", body)
@@ -40,6 +43,23 @@ def state_privacy(
             _write_json(folder / "contract.json", _judged(bundle, configuration, reported))
 
     return workspace.store(workspace.root / work / "statement", "privacy statement", write)
+
+
+def _missing(bundle: Bundle, reported: Aggregates) -> list[str]:
+    """What whoever runs it should look at: a release without counts, or columns without a released value."""
+    if not reported.attributes:
+        return [
+            "ATTENTION: nothing is released but the number of records: too few of them hold any one value."
+        ]
+    held = {attribute.column for attribute in reported.attributes}
+    missing = [column.name for place, column in enumerate(bundle.schema().columns) if place not in held]
+    if not missing:
+        return []
+    names = ", ".join(map(repr, missing))
+    return [
+        f"ATTENTION: of {names} no value is released. See that bins, domains, sensitive_zeros and delimiters "
+        "are what the column holds."
+    ]
 
 
 def _judged(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates) -> Json:

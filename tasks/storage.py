@@ -253,9 +253,9 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def folder_sha256(folder: Path) -> str:
-    """SHA-256 over the relative names and bytes of every file below a folder."""
+def folder_sha256(folder: Path, without: str = "") -> str:
+    """SHA-256 over the relative names and bytes of every file below a folder, but one of that name in it."""
     digest = hashlib.sha256()
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / without):
         digest.update(f"{path.relative_to(folder).as_posix()}\0{file_sha256(path)}\n".encode())
     return digest.hexdigest()

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from flows import command
@@ -168,3 +169,46 @@ def test_a_configured_cap_that_is_not_in_force_is_told(
     lower = {"cap": {"epsilon": 7, "delta": 1e-5}}
     pipeline.run(pipeline.prepared(tmp_path, vintage="next", privacy=lower), last="aggregate")
     assert "the configured cap is not the one in force" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("is_private", [True, False])
+def test_a_measurement_that_was_changed_is_not_published(
+    is_private: bool, tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows())
+    make = pipeline.flat if is_private else pipeline.anonymous
+    path = flat_file(tmp_path, make(tmp_path, synthesis_mode="aggregate_seeded"))
+    assert command.main(["run", "--agg", path]) == 0
+    (changed,) = (tmp_path / "out" / "measurement").rglob(
+        "counts_1.parquet" if is_private else "aggregates_1.parquet"
+    )
+    table = pq.read_table(changed)
+    pq.write_table(table.slice(0, table.num_rows - 2), changed)
+    before = sorted(each.name for each in (tmp_path / "out" / "release" / "people").iterdir())
+    assert command.main(["publish", path]) == 1
+    assert "was changed after it was handed over" in capfd.readouterr().err
+    assert sorted(each.name for each in (tmp_path / "out" / "release" / "people").iterdir()) == before
+    assert command.main(["run", "--agg", path]) == 0
+    assert command.main(["publish", path]) == 0
+
+
+def test_a_release_that_was_changed_is_told(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    release = pipeline.run(pipeline.prepared_anonymous(tmp_path), last="aggregate")
+    with (release / "people_reportable_aggregates.tsv").open("a") as file:
+        file.write("x")
+    again = pipeline.run(pipeline.prepared_anonymous(tmp_path), last="aggregate")
+    assert again != release
+    assert f"the files of release {release.name} are no longer" in capfd.readouterr().err
+
+
+def test_what_is_emptied_by_a_declaration_or_the_resolution_is_told(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.run(
+        pipeline.prepared_anonymous(tmp_path, bins={"age": [0, 18], "town": [0, 1]}), last="aggregate"
+    )
+    assert "ATTENTION: of 'town' no value is released" in capfd.readouterr().err
+    pipeline.run(pipeline.prepared_anonymous(tmp_path, reporting_resolution=5000), last="aggregate")
+    assert "ATTENTION: nothing is released" in capfd.readouterr().err

@@ -43,3 +43,50 @@ def test_a_proposal_is_a_configuration_that_can_be_run(
     assert ("k-anonymity" in shown) is not is_private
     assert "The configuration can be run." in shown
     assert not re.search(r"\b0 CPU seconds", shown)
+
+
+def test_a_first_line_that_may_be_a_record_is_told(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = [row[:3] for row in pipeline.rows(50)]
+    pipeline.write(tmp_path / "people.csv", table[1:], table[0])
+    body = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "output_dir": str(tmp_path / "out")}
+    (tmp_path / "configuration.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
+    assert "column 3 is a number" in capsys.readouterr().out
+    named = body | {"sensitive_microdata_header": ["person", "town", "age"]}
+    (tmp_path / "configuration.json").write_text(json.dumps(named))
+    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
+    shown = capsys.readouterr().out
+    assert "ATTENTION" not in shown and "person, town, age" in shown
+
+
+def test_another_delimiter_is_named_before_what_follows_from_it(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "people.csv").write_text("person;town\n1;a\n")
+    body = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "subject_id": "person"}
+    (tmp_path / "configuration.json").write_text(json.dumps(body | {"output_dir": str(tmp_path / "out")}))
+    assert command.main(["check", str(tmp_path / "configuration.json")]) == 2
+    assert "a single column that holds a semicolon" in capsys.readouterr().err
+
+
+def test_a_batch_file_and_a_configuration_are_told_apart(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = {"sensitive_microdata_path": "people.csv", "output_dir": str(tmp_path / "out")}
+    (tmp_path / "run.json").write_text(json.dumps(body))
+    (tmp_path / "batch.json").write_text(json.dumps({"base_config": body, "runs": {"g": [{"name": "a"}]}}))
+    assert command.main(["batch", str(tmp_path / "run.json")]) == 2
+    assert command.main(["run", str(tmp_path / "batch.json")]) == 2
+    said = capsys.readouterr().err
+    assert "give it to marginalia run" in said and "give it to marginalia batch" in said
+
+
+def test_a_misspelt_dataset_is_not_offered_a_second_budget(
+    own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["ledger", "people", "--cap", "1", "1e-6"]) == 0
+    assert command.main(["ledger", "peopel"]) == 2
+    said = capsys.readouterr().err
+    assert "did you mean 'people'" in said and "--cap" not in said

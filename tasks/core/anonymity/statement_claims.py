@@ -228,8 +228,8 @@ def _records(promise: Promise) -> list[str]:
         else "the synthetic records are drawn from the raw records, not from the reported counts"
     )
     return [
-        f"A second release from the raw table: {source}. They tell of each of their combinations, also of "
-        f"more than {promise.length}, that at least {k} {records} hold it. How often attributes occur "
+        f"A second release from the raw table: {source}. They tell of each of their combinations, "
+        f"of any length, that at least {k} {records} hold it. How often attributes occur "
         "together in them, and how many synthetic records there are, is not rounded: it follows from the "
         "exact records and from chance, and no bound is claimed for what can be concluded from it. Each "
         "further set of records drawn from the same table tells more.",

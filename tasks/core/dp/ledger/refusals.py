@@ -31,7 +31,10 @@ def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
 def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> str:
     """The release that would still fit, in words."""
     if charge.threshold_delta_exact > threshold_delta:
-        return "too little for thresholds at that delta, whatever the epsilon"
+        return (
+            "too little for thresholds at that delta, whatever the epsilon (a smaller delta, or declared "
+            "domains, which need none, would fit)"
+        )
     rest = (charge.delta - charge.threshold_delta) / (1 - charge.threshold_delta)
     mu = float(mu_squared.sqrt(DOWN))
     epsilon = gdp_epsilon(mu, rest) * (1 - 1e-6) if mu > 0 else 0.0
