@@ -130,17 +130,26 @@ def _aligned(
     ids: npt.NDArray[np.int32], drawn_ids: npt.NDArray[np.int32], drawn: Floats
 ) -> tuple[Floats, float]:
     """The synthetic count of each released combination, and the sum of the others'."""
-    both = np.concatenate([ids, drawn_ids])
-    order = np.lexsort(both.T[::-1])
-    ordered = both[order]
-    new = np.ones(len(ordered), dtype=np.bool_)
-    new[1:] = np.any(ordered[1:] != ordered[:-1], axis=1)
-    name = np.empty(len(both), dtype=np.int64)
-    name[order] = np.cumsum(new) - 1
-    counts = np.zeros(int(new.sum()))
-    counts[name[len(ids) :]] = drawn
-    held = counts[name[: len(ids)]]
+    if not len(drawn):
+        return np.zeros(len(ids)), 0.0
+    keys = _keys(np.concatenate([ids, drawn_ids]))
+    own, theirs = keys[: len(ids)], keys[len(ids) :]  # both ascending, as the rows are
+    place = np.minimum(np.searchsorted(theirs, own), len(theirs) - 1)
+    held = np.where(theirs[place] == own, drawn[place], 0.0)
     return held, float(drawn.sum() - held.sum())
+
+
+def _keys(rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """A number for each row of ids, in the rows' order: its digits, renumbered where they are too many."""
+    base = int(rows.max(initial=0)) + 1
+    keys, most = np.zeros(len(rows), np.int64), 1
+    for column in rows.T:
+        if most * base >= 2**63:
+            keys = np.unique(keys, return_inverse=True)[1].astype(np.int64)
+            most = len(keys)
+        keys = keys * base + column
+        most *= base
+    return keys
 
 
 def _bands(released: Floats, synthetic: Floats) -> tuple[Band, ...]:

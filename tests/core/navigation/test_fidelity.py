@@ -1,5 +1,6 @@
 """Synthetic against released counts."""
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.navigation.fidelity import comparable_scale, fidelity
+from tasks.core.navigation.fidelity import _keys, comparable_scale, fidelity
 from tests.oracles.releases import recounted, release
 
 pairs = st.dictionaries(
@@ -108,3 +109,15 @@ def test_nothing_published_is_nothing_to_compare():
     nothing = aggregates({})
     found = fidelity(nothing, nothing)
     assert (found.lengths, found.bands, found.error_by_count) == ((), (), ())
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda width: st.lists(st.tuples(*[st.integers(0, 2**30) | st.integers(0, 2)] * width), min_size=1)
+    )
+)
+def test_rows_are_numbered_in_their_order_however_large_their_ids(rows):
+    keys = _keys(np.array(rows, np.int32)).tolist()
+    numbered = sorted(zip(rows, keys, strict=True))
+    for (row, key), (next_row, next_key) in itertools.pairwise(numbered):
+        assert (key == next_key) if row == next_row else (key < next_key)
