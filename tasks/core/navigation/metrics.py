@@ -166,9 +166,10 @@ METRICS: tuple[Metric, ...] = (
     *(
         Metric(
             f"raw.total_variation_{length}",
-            f"total variation, marginals of length {length}",
+            f"total variation of shares of records, length {length}",
             "lower",
-            "Half the sum of the differences of shares of records, averaged over sets of columns.",
+            "Half the sum of the differences of shares of records, averaged over sets of columns. "
+            "Missing values count: more and shorter records than the table has are far from it.",
         )
         for length in (1, 2, 3)
     ),

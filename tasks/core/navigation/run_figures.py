@@ -144,6 +144,9 @@ def _text(value: object) -> str:
 def _settings(configuration: Json, is_raw: bool) -> tuple[tuple[str, str], ...]:
     """The public configuration, flat; a seed only where the release itself holds it."""
     found = []
+    table = _part(configuration, "input")
+    if table.get("contract", "") is None:  # of a full record: without a contract its mode is none either
+        configuration = configuration | {"input": {k: v for k, v in table.items() if k != "contract_mode"}}
     for name, text in _flat(configuration):
         hidden = name.endswith("random_seed") and (is_raw or not text.isdecimal())
         if not hidden and not name.startswith(tuple(f"{each}." for each in _NOT_COMPARED)):
