@@ -1,1 +1,0 @@
-"""SynDiffix: sticky noise, suppression and flattening over a forest of histogram trees."""
