@@ -1,0 +1,1 @@
+"""SynDiffix: sticky noise, suppression and flattening over a forest of histogram trees."""

@@ -1,0 +1,120 @@
+"""Intervals of a column: half-open, on a grid of powers of two, with a place for nulls.
+
+In: a column's values as floats, NaN for null. Out: its interval and its values with nulls mapped
+(syndiffix.md 2.1, 2.2).
+"""
+
+from dataclasses import dataclass
+from math import floor, frexp, ldexp, ulp
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.errors import InputError
+
+Values = npt.NDArray[np.float64]
+Selected = npt.NDArray[np.bool_]
+_LARGEST = 2.0**1021  # twice the size of any interval within is still a float
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The values x with lower <= x < upper, or the one value of a singularity (lower = upper)."""
+
+    lower: float
+    upper: float
+
+    @property
+    def is_singularity(self) -> bool:
+        """Whether it is a single value."""
+        return self.lower == self.upper
+
+    @property
+    def size(self) -> float:
+        """Its length, in the column's units."""
+        return self.upper - self.lower
+
+    @property
+    def middle(self) -> float:
+        """Where it is halved; of a singularity, its value."""
+        return self.lower if self.is_singularity else self.lower + self.size / 2
+
+    def contains(self, value: float) -> bool:
+        """Whether a value lies in it: its upper bound does not, unless it is a singularity."""
+        return self.lower <= value < self.upper or (self.is_singularity and value == self.lower)
+
+    def halves(self) -> tuple["Interval", "Interval"]:
+        """The lower half and the upper half, which begins with the middle."""
+        return Interval(self.lower, self.middle), Interval(self.middle, self.upper)
+
+    def in_upper_half(self, values: Values) -> Selected:
+        """Which values (n,) go to the upper half, boolean (n,): those from the middle on.
+
+        Values beyond the interval go to its nearer half.
+        """
+        return values >= self.middle
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column ready for a tree.
+
+    Attributes:
+        values: (n,), nulls replaced by ``null_value``.
+        null_value: what stands for null.
+        interval: snapped; holds all values and ``null_value``, whether there are nulls or not.
+    """
+
+    values: Values
+    null_value: float
+    interval: Interval
+
+
+def snap(lower: float, upper: float) -> Interval:
+    """The smallest interval around lower..upper whose size is 2^i and whose bounds are multiples of 2^(i-1).
+
+    A single value gets size 1, or the distance of floats where that is more. An upper bound that is
+    snapped to itself belongs to the upper half, by `Interval.in_upper_half`.
+
+    Raises:
+        InputError: beyond +-2^1021 or not finite.
+    """
+    if not (-_LARGEST <= lower <= upper <= _LARGEST):
+        raise InputError(
+            "A column's numbers must be finite and between -2^1021 and 2^1021, and one has others: "
+            "rescale the column or leave it out."
+        )
+    size = _power_of_two_from(upper - lower) if lower < upper else max(1.0, ulp(lower))
+    while True:
+        step = size / 2 or size  # the least float has no half
+        start = floor(lower / step) * step
+        if start + size >= upper:
+            return Interval(start, start + size)
+        lower, size = start, size * 2
+
+
+def null_mapping(lower: float, upper: float) -> float:
+    """What stands for null in a column of values lower..upper: far from them, on the side they are on."""
+    if upper > 0:
+        return 2.0 * upper
+    return 2.0 * lower if lower < 0 else 1.0
+
+
+def map_nulls(values: Values) -> Column:
+    """A column (n,) with NaN for null, made ready for a tree; one without a value counts as all 0.
+
+    Raises:
+        InputError: a value is infinite or beyond +-2^1020.
+    """
+    missing = np.isnan(values)
+    present = values[~missing]
+    lower, upper = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
+    null_value = null_mapping(lower, upper)
+    interval = snap(min(lower, null_value), max(upper, null_value))
+    return Column(np.where(missing, null_value, values), null_value, interval)
+
+
+def _power_of_two_from(length: float) -> float:
+    """The least power of two that is not below a positive number, exactly; a logarithm would be rounded."""
+    mantissa, exponent = frexp(length)
+    return ldexp(1.0, exponent - 1 if mantissa == 0.5 else exponent)

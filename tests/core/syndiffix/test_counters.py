@@ -1,0 +1,258 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.core.syndiffix.counters import (
+    Contributions,
+    Entities,
+    bucket_seed,
+    compact,
+    contributions,
+    distinct_entities,
+    flatten,
+    is_any_low_count,
+    is_low_count,
+    noisy_entity_count,
+    noisy_row_count,
+    noisy_row_limit,
+)
+from tasks.core.syndiffix.hashing import hash_entities, hash_strings
+from tasks.core.syndiffix.intervals import Interval
+from tasks.core.syndiffix.parameters import (
+    AnonymizationParameters,
+    FlatteningInterval,
+    SuppressionParameters,
+)
+from tests.oracles.syndiffix import SALT, flattened, is_low, largest_fitting, text_hash
+
+DEFAULT = AnonymizationParameters(SALT)
+TWO = FlatteningInterval(2, 2)
+NOISELESS = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0), TWO, TWO, 0.0)
+INTERVALS = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda t: (t[0], t[0] + t[1]))
+# Few enough entities that many have several rows; None is a row without an entity.
+ROWS = st.lists(st.one_of(st.none(), st.integers(1, 12)), max_size=60)
+
+
+def rows_of(counts, unaccounted=0):
+    """Hashes of rows: entity i + 1 has counts[i] of them."""
+    return hash_entities([i + 1 for i, n in enumerate(counts) for _ in range(n)] + [None] * unaccounted)
+
+
+def noiseless_count(*id_columns):
+    return noisy_row_count([contributions(rows) for rows in id_columns], 0, NOISELESS)
+
+
+def test_the_low_count_test_is_the_ports(vectors):
+    for count, seed, low in vectors["is_low_count_default"]:
+        assert is_low_count(Entities(count, int(seed)), 3, DEFAULT) == low
+
+
+def test_the_row_limit_is_the_ports(vectors):
+    for rows, fraction, seed, limit in vectors["noisy_row_limit"]:
+        assert noisy_row_limit(rows, fraction, int(seed), SALT) == limit
+
+
+@pytest.mark.parametrize("salt", [b"one salt", b"another salt"])
+@pytest.mark.parametrize(
+    ("rows", "fraction", "least", "most"),
+    [
+        (100, 1, 95, 105),
+        (200, 2, 95, 105),
+        (100, 10_000, 0, 0),
+        (10_000, 10_000, 1, 1),
+        (10**6, 10**4, 95, 105),
+    ],
+)
+def test_the_row_limit_is_within_five_percent_for_any_salt(rows, fraction, least, most, salt):
+    limits = {noisy_row_limit(rows, fraction, seed, salt) for seed in range(300)}
+    assert (min(limits), max(limits)) == (least, most)
+
+
+def test_intervals_are_compacted_as_the_ports(vectors):
+    for outlier, top, entities, expected in vectors["compact_flattening"]:
+        fitting = compact(FlatteningInterval(*outlier), FlatteningInterval(*top), entities)
+        assert expected == (fitting and [[i.lower, i.upper] for i in fitting])
+
+
+def test_flattened_counts_are_the_ports(vectors):
+    for counts, unaccounted, seed, expected, count in vectors["multi_contrib_seeded"]:
+        # The port was given 1..n in place of hashes.
+        hashes = np.repeat(np.arange(len(counts) + 1), [unaccounted, *counts]).astype(np.uint64)
+        column = contributions(hashes)
+        flat = flatten(column, int(seed), DEFAULT)
+        assert (flat is None) == (expected is None)
+        if flat is not None:
+            found = [flat.count, flat.flattening, flat.noise_sd, flat.noise]
+            assert found == pytest.approx(expected, rel=1e-13)
+        assert noisy_row_count([column], int(seed), DEFAULT) == (1 if count is None else count)
+
+
+def test_counts_of_entities_with_a_row_each_are_the_ports(vectors):
+    for bucket, entities, _, count in vectors["noise_count_two_layers"]:
+        assert noisy_entity_count(Entities(100, int(entities)), int(bucket), DEFAULT) == count
+
+
+def test_three_distinct_entities_pass_a_threshold_of_three_without_noise():
+    assert not is_low_count(distinct_entities(hash_entities([1, 2, 3])), 3, NOISELESS)
+    for too_few in ([1, 2], [1, 2, 2, 1], [1, 2, None, ""], []):
+        assert is_low_count(distinct_entities(hash_entities(too_few)), 3, NOISELESS)
+
+
+def test_all_id_columns_must_have_enough_entities():
+    enough, too_few = distinct_entities(hash_entities([1, 2, 3])), distinct_entities(hash_entities([1, 2, 2]))
+    assert not is_any_low_count([enough, enough], 3, NOISELESS)
+    assert is_any_low_count([enough, too_few], 3, NOISELESS)
+    assert is_any_low_count([too_few, enough], 3, NOISELESS)
+
+
+def test_one_entity_is_always_low_and_a_hundred_never():
+    for seed in range(500):
+        assert is_low_count(Entities(1, seed), 3, DEFAULT)
+        assert not is_low_count(Entities(100, seed), 3, DEFAULT)
+
+
+@pytest.mark.parametrize("threshold", [21, 22, 50, 1000])
+def test_a_threshold_above_the_ports_cap_of_entities_holds(threshold):
+    def low(entities):
+        return is_low_count(distinct_entities(hash_entities(range(entities))), threshold, NOISELESS)
+
+    assert low(threshold - 1)
+    assert not low(threshold)
+
+
+@pytest.mark.parametrize(("count", "passing"), [(3, 0.023), (4, 0.159), (5, 0.5), (6, 0.841), (7, 0.977)])
+def test_groups_pass_the_filter_as_often_as_documented(count, passing):
+    passed = sum(not is_low_count(Entities(count, text_hash(str(i))), 3, DEFAULT) for i in range(4000))
+    # Five standard errors; the seeds are fixed.
+    assert abs(passed / 4000 - passing) < 5 * (passing * (1 - passing) / 4000) ** 0.5
+
+
+@given(ROWS, st.integers(2, 10), st.sampled_from([0.0, 0.5, 1.0, 3.0]), st.sampled_from([0.0, 2.0]))
+def test_the_low_count_test_is_the_oracles(rows, threshold, sd, gap):
+    hashes = hash_entities(rows)
+    parameters = AnonymizationParameters(SALT, SuppressionParameters(3, sd, gap))
+    expected = is_low([int(h) for h in hashes], threshold, sd, gap)
+    assert is_low_count(distinct_entities(hashes), threshold, parameters) == expected
+
+
+@given(ROWS)
+def test_contributions_are_sorted_and_complete(rows):
+    hashes = hash_entities(rows)
+    column = contributions(hashes)
+    ranked = list(zip(column.amounts.tolist(), column.hashes.tolist(), strict=True))
+    assert ranked == sorted(ranked, reverse=True)
+    assert {h: a for a, h in ranked} == {int(h): int((hashes == h).sum()) for h in hashes if h}
+    assert column.unaccounted == rows.count(None)
+    assert column.entities == distinct_entities(hashes)
+
+
+@given(st.randoms(use_true_random=False), ROWS)
+def test_the_order_of_rows_changes_nothing(random, rows):
+    shuffled = random.sample(rows, len(rows))
+    one, other = contributions(hash_entities(rows)), contributions(hash_entities(shuffled))
+    assert flatten(one, 7, DEFAULT) == flatten(other, 7, DEFAULT)
+
+
+@given(INTERVALS, INTERVALS, st.integers(0, 20))
+def test_compacted_intervals_fit_and_keep_their_lower_bounds(outlier, top, entities):
+    fitting = compact(FlatteningInterval(*outlier), FlatteningInterval(*top), entities)
+    assert (fitting and tuple((i.lower, i.upper) for i in fitting)) == largest_fitting(outlier, top, entities)
+    if fitting:
+        assert fitting[0].upper + fitting[1].upper == min(outlier[1] + top[1], entities) or entities > (
+            outlier[1] + top[1]
+        )
+
+
+@given(ROWS, INTERVALS, INTERVALS, st.integers(0, 2**64 - 1), st.sampled_from([0.0, 1.0, 2.5]))
+def test_the_flattened_count_is_the_oracles(rows, outlier, top, seed, sd):
+    hashes = hash_entities(rows)
+    parameters = AnonymizationParameters(
+        SALT,
+        outlier_count=FlatteningInterval(*outlier),
+        top_count=FlatteningInterval(*top),
+        layer_noise_sd=sd,
+    )
+    flat = flatten(contributions(hashes), seed, parameters)
+    expected = flattened([int(h) for h in hashes], seed, outlier, top, sd)
+    assert (flat is None) == (expected is None)
+    if flat is not None:
+        found = (flat.count, flat.flattening, flat.noise_sd, flat.noise)
+        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+@given(st.integers(2, 10**9))
+def test_what_one_entity_adds_beyond_the_others_is_flattened_away(amount):
+    column = contributions(rows_of([1] * 10))
+    larger = Contributions(column.amounts.copy(), column.hashes)
+    larger.amounts[0] = amount
+    flat = flatten(larger, 0, DEFAULT)
+    assert flat is not None
+    assert (flat.count, flat.noise_sd) == (10, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("counts", "unaccounted", "expected"),
+    [
+        ([1, 1, 1, 1], 0, 4),
+        ([1, 1, 1, 3], 0, 4),
+        ([1, 2, 2, 3], 0, 6),
+        ([1, 2, 2, 3], 3, 7),
+        ([1, 1, 1], 0, 1),
+        ([], 0, 1),
+        ([1] * 10, 0, 10),
+        ([1] * 10 + [10], 0, 11),
+        ([1] * 10 + [10], 10, 12),
+    ],
+)
+def test_noiseless_counts_of_rows(counts, unaccounted, expected):
+    assert noiseless_count(rows_of(counts, unaccounted)) == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ([1] * 10, [1] * 20, 20),
+        ([1] * 20 + [10], [1] * 10 + [20], 11),
+        ([1] * 10, [1], 1),
+    ],
+)
+def test_noiseless_counts_over_two_id_columns(one, other, expected):
+    assert noiseless_count(rows_of(one), rows_of(other)) == expected
+    assert noiseless_count(rows_of(other), rows_of(one)) == expected
+
+
+def test_the_count_is_of_the_most_flattened_column_and_the_noise_of_the_widest():
+    few_rows_each, many_rows_each = contributions(rows_of([9] + [1] * 11)), contributions(rows_of([4] * 5))
+    value, noise = flatten(few_rows_each, 3, DEFAULT), flatten(many_rows_each, 3, DEFAULT)
+    assert value.flattening > noise.flattening and value.noise_sd < noise.noise_sd
+    expected = max(round(value.count + noise.noise), 1)
+    assert noisy_row_count([few_rows_each, many_rows_each], 3, DEFAULT) == expected
+    assert expected != round(value.count + value.noise)
+
+
+def test_a_noisy_count_is_at_least_one():
+    loud = AnonymizationParameters(SALT, layer_noise_sd=100.0)
+    column = contributions(rows_of([1] * 5))
+    assert min(noisy_row_count([column], seed, loud) for seed in range(20)) == 1
+    assert min(noisy_entity_count(column.entities, seed, loud) for seed in range(20)) == 1
+
+
+def test_one_row_an_entity_is_counted_alike_both_ways():
+    for n in range(5, 30):
+        column = contributions(rows_of([1] * n))
+        assert noisy_row_count([column], 11, DEFAULT) == noisy_entity_count(column.entities, 11, DEFAULT)
+
+
+def test_a_buckets_seed_is_of_its_distinct_middles():
+    intervals = [Interval(0.0, 1.0), Interval(0.5, 0.5), Interval(0.0, 0.5)]
+    assert bucket_seed(6, intervals) == 6 ^ hash_strings(["0.5", "0.25"])
+    assert bucket_seed(6, []) == 6
+
+
+def test_both_zeros_are_one_place():
+    assert bucket_seed(0, [Interval(-0.0, -0.0)]) == bucket_seed(0, [Interval(-1.0, 1.0)])
+
+
+def test_entities_of_no_rows_are_none():
+    assert distinct_entities(np.array([], np.uint64)) == Entities(0, 0)

@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.core.syndiffix.hashing import (
+    crypto,
+    hash_entities,
+    hash_int,
+    hash_string,
+    hash_strings,
+    layered_noise,
+    normal,
+    step_seed,
+    uniform,
+)
+from tests.oracles.syndiffix import SALT, keyed
+
+SEEDS = st.integers(0, 2**64 - 1)
+
+
+def test_hashes_of_texts_are_the_ports(vectors):
+    assert {text: str(hash_string(text)) for text in vectors["hash_string"]} == vectors["hash_string"]
+
+
+def test_hashes_of_integers_are_the_ports(vectors):
+    assert {text: str(hash_int(int(text))) for text in vectors["hash_int"]} == vectors["hash_int"]
+
+
+def test_a_set_is_hashed_once_for_each_distinct_text(vectors):
+    for texts, expected in vectors["hash_strings_xor_of_set"].items():
+        assert hash_strings(texts.split(",")) == int(expected)
+    assert hash_strings([]) == 0
+
+
+def test_negative_and_big_integers_have_hashes_of_their_own():
+    values = [0, -1, 1, -256, 255, 256, 2**63, -(2**63), 2**64 - 1, 2**64, -(2**64), 2**71, -(2**71), 10**40]
+    assert len({hash_int(value) for value in values}) == len(values)
+
+
+@given(st.integers(), st.integers(-300, 300))
+def test_integers_are_never_hashed_alike(value, step):
+    assert (hash_int(value) == hash_int(value + step)) == (step == 0)
+
+
+def test_an_integer_of_numpy_is_hashed_like_pythons_and_a_float_is_refused():
+    assert hash_int(np.int64(-7)) == hash_int(-7)
+    with pytest.raises(TypeError):
+        hash_int(1.5)
+
+
+def test_only_null_and_the_empty_text_are_missing_entities():
+    hashes = hash_entities([None, "", 0, -5, "a", "a", 1])
+    assert hashes.dtype == np.uint64
+    assert hashes.tolist() == [
+        0, 0, hash_int(0), hash_int(-5), hash_string("a"), hash_string("a"), hash_int(1)
+    ]  # fmt: skip
+
+
+def test_no_rows_have_no_entities():
+    assert hash_entities([]).tolist() == []
+
+
+def test_a_text_with_a_lone_surrogate_is_hashed():
+    assert hash_string("\ud800") != hash_string("\ud801")
+
+
+@pytest.mark.parametrize(("name", "salt"), [("crypto", SALT), ("crypto_empty_salt", b"")])
+def test_secret_seeds_are_the_ports(vectors, name, salt):
+    assert {seed: str(crypto(salt, int(seed))) for seed in vectors[name]} == vectors[name]
+
+
+@given(SEEDS)
+def test_a_steps_seed_depends_on_the_salt_the_step_and_the_seed(seed):
+    assert step_seed(SALT, "noise", seed) == keyed("noise", seed)
+    others = {
+        step_seed(b"another salt", "noise", seed),
+        step_seed(SALT, "suppress", seed),
+        step_seed(SALT, "noise", seed ^ 1),
+    }
+    assert step_seed(SALT, "noise", seed) not in others
+
+
+def test_normal_numbers_are_the_ports(vectors):
+    for seed, expected in vectors["normal_sd1"].items():
+        assert normal(int(seed)) == pytest.approx(expected, rel=1e-13, abs=1e-300)
+
+
+@given(SEEDS)
+def test_no_normal_number_is_beyond_8_49(seed):
+    assert abs(normal(seed)) <= 8.49
+
+
+def test_normal_numbers_have_mean_0_and_deviation_1():
+    drawn = np.array([normal(hash_int(i)) for i in range(20_000)])
+    # Five standard errors; the seeds are fixed.
+    assert abs(drawn.mean()) < 5 / 20_000**0.5
+    assert abs(drawn.std() - 1) < 5 / 40_000**0.5
+
+
+def test_uniform_integers_are_the_ports(vectors):
+    assert {seed: uniform(int(seed), 2, 5) for seed in vectors["uniform_2_5"]} == vectors["uniform_2_5"]
+
+
+@given(SEEDS, st.integers(-50, 50), st.integers(0, 20))
+def test_uniform_integers_stay_within_their_bounds(seed, lower, width):
+    assert lower <= uniform(seed, lower, lower + width) <= lower + width
+
+
+def test_noise_of_one_layer_is_the_ports(vectors):
+    for seed, expected in vectors["noise_suppress_sd1"].items():
+        assert layered_noise(SALT, "suppress", 1.0, [int(seed)]) == pytest.approx(expected, rel=1e-13)
+
+
+def test_noise_of_two_layers_is_the_ports(vectors):
+    for bucket, entities, expected, count in vectors["noise_count_two_layers"]:
+        noise = layered_noise(SALT, "noise", 1.0, [int(bucket), int(entities)])
+        assert noise == pytest.approx(expected, rel=1e-13)
+        assert round(100 + noise) == count
+
+
+def test_noise_is_in_proportion_to_its_deviation_and_zero_without_layers():
+    assert layered_noise(SALT, "noise", 3.0, [5]) == pytest.approx(3 * layered_noise(SALT, "noise", 1.0, [5]))
+    assert layered_noise(SALT, "noise", 1.0, []) == 0.0

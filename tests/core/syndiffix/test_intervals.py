@@ -1,0 +1,118 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tasks.core.errors import InputError
+from tasks.core.syndiffix.intervals import Interval, map_nulls, null_mapping, snap
+from tests.oracles.syndiffix import smallest_size
+
+NAN = float("nan")
+NUMBERS = st.one_of(st.floats(-1e6, 1e6), st.floats(-1e-300, 1e-300), st.integers(-(2**60), 2**60).map(float))
+
+
+def test_intervals_are_snapped_as_the_ports(vectors):
+    for raw, snapped in vectors["snap"]:
+        assert snap(*map(float, raw)) == Interval(*snapped)
+
+
+@pytest.mark.parametrize(
+    ("raw", "snapped"),
+    [
+        ((0.0, 2.0**-1073), (0.0, 2.0**-1073)),
+        ((0.0, 2.0**-1074), (0.0, 2.0**-1074)),
+        ((6438230747.0, 6475857187.0), (6408896512.0, 6476005376.0)),
+        ((-1.0, 1e-17), (-1.0, 1.0)),
+        ((-1e-17, 1.0), (-1.0, 1.0)),
+        ((2.0**60, 2.0**60), (2.0**60, 2.0**60 + 256)),
+    ],
+)
+def test_extreme_intervals_are_snapped(raw, snapped):
+    assert snap(*raw) == Interval(*snapped)
+
+
+@given(NUMBERS, NUMBERS)
+@example(1.0, 2.0**30 + 1.0 + 2.0**-22)
+@example(0.1, 1.1)
+def test_a_snapped_interval_holds_its_values_and_is_the_smallest_on_the_grid(one, other):
+    lower, upper = min(one, other), max(one, other)
+    interval = snap(lower, upper)
+    assert interval.lower <= lower <= upper <= interval.upper
+    size = Fraction(interval.upper) - Fraction(interval.lower)
+    assert (Fraction(interval.lower) / (size / 2)).denominator == 1
+    if lower < upper:
+        assert size == smallest_size(lower, upper)
+    else:
+        assert size == max(1, Fraction(math.ulp(lower)))
+
+
+@pytest.mark.parametrize("bad", [(0.0, math.inf), (-math.inf, 0.0), (0.0, 1e308), (NAN, NAN)])
+def test_numbers_that_have_no_interval_are_refused_without_being_shown(bad):
+    with pytest.raises(InputError, match="rescale the column or leave it out") as raised:
+        snap(*bad)
+    assert str(bad[1]) not in str(raised.value)
+
+
+def test_an_interval_holds_its_lower_bound_and_not_its_upper():
+    interval = Interval(2.0, 4.0)
+    assert [interval.contains(x) for x in (1.9, 2.0, 3.9, 4.0)] == [False, True, True, False]
+
+
+def test_a_singularity_holds_its_value_alone():
+    interval = Interval(2.0, 2.0)
+    assert interval.is_singularity and not Interval(2.0, 3.0).is_singularity
+    assert [interval.contains(x) for x in (1.9, 2.0, 2.1)] == [False, True, False]
+    assert interval.middle == 2.0
+
+
+def test_the_middle_belongs_to_the_upper_half_and_values_beyond_go_to_the_nearer():
+    interval = Interval(0.0, 8.0)
+    assert interval.halves() == (Interval(0.0, 4.0), Interval(4.0, 8.0))
+    values = np.array([-100.0, 0.0, 3.999, 4.0, 8.0, 100.0])
+    assert interval.in_upper_half(values).tolist() == [False, False, False, True, True, True]
+
+
+@given(NUMBERS, NUMBERS, NUMBERS)
+def test_a_value_lies_in_exactly_one_half_of_its_interval(one, other, value):
+    interval = snap(min(one, other), max(one, other))
+    halves = interval.halves()
+    assert sum(half.contains(value) for half in halves) == interval.contains(value)
+    if interval.contains(value):
+        assert halves[int(interval.in_upper_half(np.array([value]))[0])].contains(value)
+
+
+def test_nulls_are_mapped_as_the_ports(vectors):
+    assert all(null_mapping(*raw) == expected for raw, expected in vectors["null_mapping"])
+
+
+def test_what_stands_for_null_is_outside_of_the_values():
+    for lower, upper in [(1.2, 1.3), (-1.0, 3.0), (-4.0, -2.5), (-4.0, 0.0), (0.0, 0.0)]:
+        assert not lower <= null_mapping(lower, upper) <= upper
+
+
+@pytest.mark.parametrize(
+    ("values", "null_value", "filled"),
+    [
+        ([-2.0, 0.0, -1.0, NAN], -4.0, [-2.0, 0.0, -1.0, -4.0]),
+        ([0.0, 0.0, 6.0, NAN], 12.0, [0.0, 0.0, 6.0, 12.0]),
+        ([NAN, NAN], 1.0, [1.0, 1.0]),
+        ([], 1.0, []),
+        ([3.0], 6.0, [3.0]),
+    ],
+)
+def test_a_columns_nulls_are_replaced(values, null_value, filled):
+    column = map_nulls(np.array(values))
+    assert (column.null_value, column.values.tolist()) == (null_value, filled)
+
+
+def test_a_columns_interval_has_room_for_nulls_whether_there_are_any_or_not():
+    for values in ([0.0, 0.9999], [0.0, NAN, 0.9999]):
+        assert map_nulls(np.array(values)).interval == Interval(0.0, 2.0)
+
+
+def test_a_column_with_an_infinite_value_is_refused():
+    with pytest.raises(InputError):
+        map_nulls(np.array([1.0, math.inf]))
