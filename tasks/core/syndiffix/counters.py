@@ -150,7 +150,7 @@ def flatten(column: Contributions, seed: int, parameters: AnonymizationParameter
         return None
     outliers, top = _group_sizes(column, sizes, parameters)
     average = float(column.amounts[outliers : outliers + top].mean()) if top else 0.0
-    flattening = float(np.maximum(column.amounts[:outliers] - average, 0.0).sum())
+    flattening = float((column.amounts[:outliers] - average).sum())  # none is below: they descend
     accounted = float(column.amounts.sum()) - flattening
     scale = max(accounted / entities.count, average / 2)
     noise_sd = parameters.layer_noise_sd * scale
@@ -192,4 +192,4 @@ def _group_sizes(
 
 
 def _xor(hashes: Hashes) -> int:
-    return int(np.bitwise_xor.reduce(hashes)) if len(hashes) else 0
+    return int(np.bitwise_xor.reduce(hashes))

@@ -5,7 +5,6 @@ usable. All is public but the salt, which is never part of a text of these param
 """
 
 from dataclasses import dataclass, field, replace
-from math import isfinite
 
 from tasks.core.errors import ParameterError
 
@@ -35,7 +34,7 @@ def _whole_problems(name: str, value: int, least: int) -> list[str]:
 
 
 def _deviation_problems(name: str, value: float) -> list[str]:
-    if isfinite(value) and 0 <= value <= _LARGEST_SD:
+    if 0 <= value <= _LARGEST_SD:
         return []
     return [f"{name} must be a number from 0 to {_LARGEST_SD:g}, not {value}: choose one such as 1.0."]
 

@@ -24,7 +24,7 @@ from tasks.core.syndiffix.parameters import (
     FlatteningInterval,
     SuppressionParameters,
 )
-from tests.oracles.syndiffix import SALT, flattened, is_low, largest_fitting, text_hash
+from tests.oracles.syndiffix import SALT, flattened, is_low, keyed, largest_fitting, normal, text_hash
 
 DEFAULT = AnonymizationParameters(SALT)
 TWO = FlatteningInterval(2, 2)
@@ -93,6 +93,20 @@ def test_counts_of_entities_with_a_row_each_are_the_ports(vectors):
         assert noisy_entity_count(Entities(100, int(entities)), int(bucket), DEFAULT) == count
 
 
+def test_noisy_counts_of_a_trees_nodes_are_the_ports(vectors):
+    column, nodes = vectors["node_counts"]["unique"]
+    for bounds, ids, count in nodes:
+        seed = bucket_seed(hash_strings([column]), [Interval(*bounds)])
+        assert noisy_entity_count(distinct_entities(hash_entities(ids)), seed, DEFAULT) == count
+
+
+def test_noisy_counts_of_nodes_with_several_rows_an_entity_are_the_ports(vectors):
+    column, nodes = vectors["node_counts"]["several"]
+    for bounds, ids, count in nodes:
+        seed = bucket_seed(hash_strings([column]), [Interval(*bounds)])
+        assert noisy_row_count([contributions(hash_entities(ids))], seed, DEFAULT) == count
+
+
 def test_three_distinct_entities_pass_a_threshold_of_three_without_noise():
     assert not is_low_count(distinct_entities(hash_entities([1, 2, 3])), 3, NOISELESS)
     for too_few in ([1, 2], [1, 2, 2, 1], [1, 2, None, ""], []):
@@ -119,6 +133,15 @@ def test_a_threshold_above_the_ports_cap_of_entities_holds(threshold):
 
     assert low(threshold - 1)
     assert not low(threshold)
+
+
+@pytest.mark.parametrize(("sd", "gap"), [(1.0, 0.0), (1.0, 2.0), (4.0, 1.0)])
+def test_the_threshold_is_its_mean_and_the_suppression_noise_and_never_below_its_floor(sd, gap):
+    parameters = AnonymizationParameters(SALT, SuppressionParameters(3, sd, gap))
+    for seed in map(text_hash, map(str, range(300))):
+        threshold = max(5, 5 + gap * sd + sd * normal(keyed("suppress", seed)))
+        lows = [is_low_count(Entities(count, seed), 5, parameters) for count in range(40)]
+        assert lows == [count < threshold for count in range(40)]
 
 
 @pytest.mark.parametrize(("count", "passing"), [(3, 0.023), (4, 0.159), (5, 0.5), (6, 0.841), (7, 0.977)])
@@ -198,6 +221,7 @@ def test_what_one_entity_adds_beyond_the_others_is_flattened_away(amount):
         ([1, 1, 1, 3], 0, 4),
         ([1, 2, 2, 3], 0, 6),
         ([1, 2, 2, 3], 3, 7),
+        ([1, 1, 1, 1, 1, 3, 5], 0, 7),
         ([1, 1, 1], 0, 1),
         ([], 0, 1),
         ([1] * 10, 0, 10),
@@ -229,6 +253,14 @@ def test_the_count_is_of_the_most_flattened_column_and_the_noise_of_the_widest()
     expected = max(round(value.count + noise.noise), 1)
     assert noisy_row_count([few_rows_each, many_rows_each], 3, DEFAULT) == expected
     assert expected != round(value.count + value.noise)
+
+
+def test_of_noise_equally_wide_the_farther_from_zero_is_taken():
+    columns = [contributions(hash_entities(range(start, start + 20))) for start in range(30)]
+    noises = [flatten(column, 3, DEFAULT).noise for column in columns]
+    farthest = max(noises, key=abs)
+    assert farthest < 0 and round(20 + farthest) != round(20 + max(noises))
+    assert noisy_row_count(columns, 3, DEFAULT) == round(20 + farthest)
 
 
 def test_a_noisy_count_is_at_least_one():

@@ -62,7 +62,12 @@ def test_an_interval_may_begin_at_zero_and_be_of_one_number():
 
 
 @pytest.mark.parametrize(
-    ("name", "bad"), [("precision_limit_row_fraction", 0), ("precision_limit_depth_threshold", -1)]
+    ("name", "bad"),
+    [
+        ("precision_limit_row_fraction", 0),
+        ("precision_limit_row_fraction", True),
+        ("precision_limit_depth_threshold", -1),
+    ],
 )
 def test_a_precision_limit_out_of_range_is_refused(name, bad):
     with pytest.raises(ParameterError, match=name):
