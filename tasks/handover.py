@@ -79,8 +79,10 @@ def recorded_heads(workspace: Workspace, dataset: str) -> list[str]:
     Raises:
         StoredTableMismatch: a release does not say what protects it, or where the ledger stood.
     """
-    releases = sorted((workspace.release / dataset).glob("*-*"))
-    heads = (_recorded_head(path) for path in releases if path.name.rpartition("-")[2].isdecimal())
+    # A name with a dot in front is of work under way, or left behind, which may not say anything yet.
+    found = (path for path in (workspace.release / dataset).glob("*-*") if not path.name.startswith("."))
+    releases = sorted(path for path in found if path.name.rpartition("-")[2].isdecimal())
+    heads = map(_recorded_head, releases)
     return list(dict.fromkeys(head for head in heads if head is not None))
 
 
