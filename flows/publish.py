@@ -35,9 +35,9 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     """
     workspace = Workspace.of(configuration)
     workspace.clear_leftovers(configuration.dataset)
-    workspace.prepare_publishing()
     found = find_measurement(workspace, configuration, measurement)
     require_made_as_configured(workspace, configuration, found)
+    workspace.prepare_publishing()
     with work_folder(workspace, configuration) as work:
         built = building(workspace, configuration, found, STAGES[-1], work)
         return releasing(workspace, configuration, found, built).key

@@ -15,7 +15,7 @@ import pytest
 
 from flows import server
 from tasks.core.dp.released_json import check_released_json
-from tasks.core.errors import InputError
+from tasks.core.errors import InputError, ParameterError
 from tests.flows import pipeline
 
 CANARIES = ("zqxid77", "zqxtown77", "zqxwork77", "zqxitem77", "zqxmore77", "zqxeven77")
@@ -80,6 +80,21 @@ def test_p2_a_release_is_rebuilt_without_the_table_byte_for_byte(
     own_ledger.rename(tmp_path / "gone")
     publish(configuration)
     assert pipeline.tree(pipeline.latest(configuration)) == before
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_publishing_from_a_mistyped_output_dir_says_that_no_measurement_is_there_and_makes_nothing(
+    exists: bool, tmp_path: Path
+) -> None:
+    from flows.publish import publish
+
+    mistyped = tmp_path / "aut"
+    if exists:
+        mistyped.mkdir()
+    configuration = pipeline.from_flat(pipeline.flat(tmp_path, output_dir=str(mistyped)))
+    with pytest.raises(ParameterError, match="needs a measurement"):
+        publish.fn(configuration)
+    assert list(mistyped.glob("*")) == [] and mistyped.exists() == exists
 
 
 @pytest.mark.server
