@@ -183,7 +183,7 @@ class Workspace:
 
     def clear_leftovers(self, dataset: str) -> None:
         """Remove what runs that died left unfinished in a dataset's folders."""
-        for folder in (self.sensitive, self.sensitive / ".scratch", self.release):
+        for folder in (self.sensitive, self.sensitive / ".scratch", self.intermediate, self.release):
             clear(folder)
         for zone in (self.root / MEASUREMENT, self.release):
             clear(zone / dataset)

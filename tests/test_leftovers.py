@@ -65,6 +65,8 @@ def test_a_workspace_clears_its_zones_and_runs_in_which_nothing_was_finished(
     workspace = Workspace(tmp_path)
     workspace.prepare()
     (tmp_path / "sensitive" / ".scratch" / f".{dead}").mkdir(parents=True)
+    for zone in ("intermediate", "release"):
+        (tmp_path / zone / f".probe-{dead}").touch()
     for folder in (
         "sensitive/d/run1",
         "sensitive/d/run2",
@@ -85,3 +87,4 @@ def test_a_workspace_clears_its_zones_and_runs_in_which_nothing_was_finished(
         "intermediate/d",
     }
     assert list((tmp_path / "sensitive" / ".scratch").iterdir()) == []
+    assert not list(tmp_path.rglob(".probe-*"))
