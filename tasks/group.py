@@ -69,14 +69,14 @@ def join_group(
 ) -> str:
     """Join the statistics of a group's runs and lay their figures side by side; return where.
 
+    What comes from releases alone is in the group's folder, what comes from the raw table in ``sensitive/``.
+
     Args:
         workspace: where it is.
         group: its name.
         runs: those that went through.
         prefix: of the joined files.
         failed: folder names of those that did not; they are listed as failed.
-
-    What comes from releases alone is in the group's folder, what comes from the raw table in ``sensitive/``.
     """
     home = workspace.root / group
     home.mkdir(parents=True, exist_ok=True)
