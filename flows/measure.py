@@ -101,9 +101,8 @@ def _read(workspace: Workspace, configuration: RunConfiguration, described: Desc
     rules = EncodingRules.of(configuration, described.parameters)
     encode = cached(encode_records, workspace)
     records = encode(workspace, table, described.schema, rules, run, resources)
-    workspace.path(
-        records
-    )  # changed since it was made: an error, also where all that would read it is cached
+    # Changed since it was made: an error, also where all that would read it is cached.
+    workspace.path(records)
     return Measured(described, Place(run, resources), table, records)
 
 
