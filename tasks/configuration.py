@@ -111,7 +111,11 @@ class KAnonymity(Model):
 class Synthesis(Model):
     """What the modes of synthesis have in common."""
 
-    random_seed: Seed | None = Field(None, description="None: drawn fresh.")
+    random_seed: Seed | None = Field(
+        None,
+        description="None: drawn fresh by a mode that reads raw records; else it follows from a secret and "
+        "the rounded counts, or from the measurement.",
+    )
 
     @property
     def reads_records(self) -> bool:

@@ -51,7 +51,8 @@ def aggregate_parameters(synthesis: AggregateSeeded) -> aggregate_seeded.Aggrega
 def public_seed(bundle: Bundle, synthesis: AnySynthesis) -> int | None:
     """The seed of a mode that reads a release alone: the configured one, else the bundle's; None of others.
 
-    A bundle's is drawn fresh with its counts, or follows from noise that was: a rebuild has it again.
+    A bundle's follows from its rounded counts and a secret, or from the noise that was drawn: a rebuild has
+    it again.
     """
     if synthesis.reads_records:
         return None
