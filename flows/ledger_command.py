@@ -1,7 +1,6 @@
 """``marginalia ledger``: a dataset's account, and its caps."""
 
 import argparse
-import difflib
 import math
 
 from tasks.core.dp.ledger.account import Account
@@ -9,6 +8,7 @@ from tasks.core.dp.ledger.budget import default_threshold_delta_cap
 from tasks.core.dp.ledger.ledger import Ledger, open_ledger
 from tasks.core.dp.ledger.registration import Registration
 from tasks.core.errors import ParameterError
+from tasks.core.suggestions import did_you_mean
 from tasks.version import code_version
 
 
@@ -32,8 +32,7 @@ def show_or_set(options: argparse.Namespace) -> int:
 def _require_known(ledger: Ledger, dataset: str) -> None:
     if ledger.is_registered(dataset):
         return
-    close = difflib.get_close_matches(dataset, ledger.datasets(), n=1)
-    meant = f"did you mean {close[0]!r}?" if close else "its first run registers it."
+    meant = did_you_mean(dataset, ledger.datasets(), repr) or "its first run registers it."
     raise ParameterError(f"The ledger has no dataset {dataset!r}: {meant}")
 
 

@@ -6,7 +6,6 @@ another regime or mode than the chosen one is accepted, as SDS's files carry sev
 the model and named in its ``unused_keys``.
 """
 
-import difflib
 import json
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from tasks.configuration_places import (
 )
 from tasks.configuration_sentences import impossible, sentences
 from tasks.core.errors import ParameterError
+from tasks.core.suggestions import did_you_mean
 
 
 def read_configuration(path: Path) -> RunConfiguration:
@@ -97,16 +97,10 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _meant(given: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(given, known, n=1)
-    return f": did you mean {close[0]}?" if close else "."
-
-
 def unknown(key: str, known: Collection[str], section: str = "") -> str:
     """That a key is not known, and which one may have been meant."""
-    close = difflib.get_close_matches(key, known, n=1)
-    hint = f"did you mean {section}{close[0]}?" if close else "remove it."
-    return f"{section}{key} is not a key of the configuration: {hint}"
+    meant = did_you_mean(key, known, lambda name: section + name)
+    return f"{section}{key} is not a key of the configuration: {meant or 'remove it.'}"
 
 
 def _unknown_keys(flat: dict[str, Any]) -> list[str]:
@@ -147,7 +141,9 @@ def _choice(flat: dict[str, Any]) -> _Choice:
     if mode == "seeded":
         problems.append("synthesis_mode seeded is SDS's old name of row_seeded: write row_seeded.")
     elif mode not in MODE_KEYS:
-        problems.append(f"synthesis_mode must be one of {', '.join(MODE_KEYS)}{_meant(mode, MODE_KEYS)}")
+        meant = did_you_mean(mode, MODE_KEYS)
+        modes = ", ".join(MODE_KEYS)
+        problems.append(f"synthesis_mode must be one of {modes}{f': {meant}' if meant else '.'}")
     elif is_private and mode != "aggregate_seeded":
         problems.append(f"{refused_under_privacy(mode)}.")
     if is_private and flat.get("aggregate_seeded_hold_resolution") is True:

@@ -16,7 +16,6 @@ those that would better be binned, and a table judged by a strict contract is lo
 (`contracts.profile.Profile.suggestions`).
 """
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -25,6 +24,7 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema, normalise
 from tasks.core.records.declared_columns import Given, declared_column, matching, without_collisions
+from tasks.core.suggestions import did_you_mean
 
 ValueType = TypeVar("ValueType")
 
@@ -194,9 +194,10 @@ class _Names:
         for key, names in named.items():
             for name in names:
                 if not matching(name) or matching(name) not in self.positions:
-                    similar = self._similar(name)
+                    meant = did_you_mean(matching(name), self.positions, self._shown)
                     self.problems.append(
-                        f"{key} names the column {name!r}, which the input does not have{similar}"
+                        f"{key} names the column {name!r}, which the input does not have"
+                        f"{f'; {meant}' if meant else '.'}"
                     )
             keys = [matching(name) for name in names]
             if key not in ("use_columns", "sensitive_zeros") and len(set(keys)) < len(keys):
@@ -212,15 +213,10 @@ class _Names:
                         "or list the columns to use in use_columns."
                     )
 
-    def _similar(self, name: str) -> str:
-        """Where a name may have been meant otherwise: by name where the contract has it, else by position."""
-        close = difflib.get_close_matches(matching(name), self.positions, n=1)
-        if not close or not close[0]:
-            return "."
-        described = self.contract.column(close[0]) if self.contract else None
-        if described:
-            return f"; did you mean {described.name!r}?"
-        return f"; column {self.positions[close[0]] + 1} has a similar name."
+    def _shown(self, key: str) -> str:
+        """A column as a message may show it: by name where the contract has it, else by position."""
+        described = self.contract.column(key) if self.contract else None
+        return repr(described.name) if described else f"the name of column {self.positions[key] + 1}"
 
     def _find_subject(self) -> None:
         promised = self.contract.subject_id if self.contract else None

@@ -236,9 +236,9 @@ def test_items_cannot_collide_with_another_columns_header() -> None:
 
 def test_a_similar_name_is_pointed_at_without_showing_an_undeclared_header() -> None:
     [found] = problems(use_columns=("wardd",))
-    assert (
-        found
-        == "use_columns names the column 'wardd', which the input does not have; column 2 has a similar name."
+    assert found == (
+        "use_columns names the column 'wardd', which the input does not have; "
+        "did you mean the name of column 2?"
     )
     [found] = problems(contract_of(), CLINIC, sensitive_zeros=("wardd",))
     assert found.endswith("which the input does not have; did you mean 'ward'?")
