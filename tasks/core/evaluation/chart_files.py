@@ -5,9 +5,9 @@ from typing import Any
 
 from tasks.core.evaluation.chart_parts import Colour
 from tasks.core.evaluation.charts import BarAndLine, bar_and_line
-from tasks.core.evaluation.comparison import Comparison
 from tasks.core.evaluation.leakage import leakage_by_length
 from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
+from tasks.core.evaluation.sums import Comparison
 
 _LENGTH = "Length of combination (attributes)"
 _BIN = "Count in the synthetic records: bins, each up to the number shown"

@@ -1,16 +1,14 @@
 """Counts beside each other: records or aggregates in, sums by length and bin of the compared count out.
 
-Every measure of evaluation (sds.md 5) is a ratio of these sums. s is a combination's count on the reference
-side (sensitive, or reportable), y on the compared side (reportable, or synthetic); 0 where it is absent.
-Records are counted as they are compared, one set of columns at a time: no table of all combinations is made,
-so that memory is that of the sides and of one set's counts. Which zone the result belongs to is that of its
-inputs.
+See `sums` for what they are. Records are counted as they are compared, one set of columns at a time: no table
+of all combinations is made, so that memory is that of the sides and of one set's counts. Which zone the
+result belongs to is that of its inputs.
 """
 
 import itertools
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -25,87 +23,13 @@ from tasks.core.aggregates.sides import Columns
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation import comparison_kernels as kernels
 from tasks.core.evaluation.cells import Numbering, Side, Sides
+from tasks.core.evaluation.sums import Comparison, MarginalDistance, Numbers, named_sums
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 
-Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-_FIRST_BIN = 10
 #: Sets of columns that agree in so many at their beginning are compared by one thread.
 _ALIKE = 2
-
-
-@dataclass(frozen=True)
-class MarginalDistance:
-    """Of all sets of columns of one length: mean and largest total variation distance, 0..1."""
-
-    length: int
-    marginals: int
-    mean: float
-    largest: float
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Sums over combinations, by length and by bin of the compared count.
-
-    Attributes:
-        resolution: the reporting resolution; a count below it is rare.
-        reference_records, compared_records: number of records of the two sides.
-        lengths: the lengths compared, ascending from 1.
-        sums: by name (see `MEASURES`) float64 (lengths, bins).
-        distances: by length, where both sides are records: half the L1 distance of the two shares of
-            records with each tuple of values, absence being a value like any other, so that leaving cells
-            empty costs what it should. A multi-valued column stands by its slots: shares are then of
-            records times choices of slots. Where one side has no record and the other has, the distance is 1.
-    """
-
-    resolution: int
-    reference_records: int
-    compared_records: int
-    lengths: tuple[int, ...]
-    sums: Mapping[str, Numbers]
-    distances: tuple[MarginalDistance, ...] = ()
-
-    @property
-    def bins(self) -> tuple[int, ...]:
-        """Upper bounds of the bins, ascending: 10, 20, 40, ..."""
-        return tuple(_FIRST_BIN << index for index in range(self.sums["combinations"].shape[1]))
-
-    def total(self, measure: str) -> float:
-        """Over all combinations."""
-        return float(self.sums[measure].sum())
-
-    def by_length(self, measure: str) -> Numbers:
-        """Over the combinations of each length."""
-        return np.asarray(self.sums[measure].sum(axis=1), np.float64)
-
-    def by_bin(self, measure: str) -> Numbers:
-        """Over the combinations of each bin."""
-        return np.asarray(self.sums[measure].sum(axis=0), np.float64)
-
-
-#: The sums of a `Comparison`. Kept: both sides hold it; suppressed, fabricated: one alone does.
-#: ``population`` is SDS's {s >= resolution} or {y > 0}, over which ``preservation`` and
-#: ``proportional_error`` are summed.
-MEASURES = (
-    *kernels.MEASURES,
-    "combinations",
-    "suppressed",
-    "fabricated",
-    "error_union",
-    "error_reference",
-)
-
-
-def ratio(numerator: float, denominator: float) -> float:
-    """The ratio, 0 where there is nothing to divide by."""
-    return numerator / denominator if denominator else 0.0
-
-
-def number_of_bins(largest: int) -> int:
-    """How many bins of upper bounds 10, 20, 40, ... reach the largest compared count; at least one."""
-    return int(kernels.bin_of(largest)) + 1
 
 
 @dataclass(frozen=True)
@@ -229,24 +153,9 @@ class _Total:
             reference_records=sides[0].number_of_records,
             compared_records=sides[1].number_of_records,
             lengths=tuple(range(1, len(self._sums) + 1)),
-            sums=_named(self._sums),
+            sums=named_sums(self._sums),
             distances=tuple(distances) if both_records else (),
         )
-
-
-def _named(sums: Numbers) -> dict[str, Numbers]:
-    """By name (lengths, bins), without the bins beyond the largest compared count."""
-    held = np.flatnonzero(sums[:, :, kernels.MEASURES.index("compared")].any(axis=0))
-    bins = int(held.max(initial=0)) + 1
-    found = {name: sums[:, :bins, place].copy() for place, name in enumerate(kernels.MEASURES)}
-    found["combinations"] = found["reference"] + found["compared"] - found["kept"]
-    found["suppressed"] = found["reference"] - found["kept"]
-    found["fabricated"] = found["compared"] - found["kept"]
-    # |s - y| = s + y - 2 min(s, y)
-    both = found["reference_count"] + found["compared_count"]
-    found["error_union"] = both - 2 * found["preserved_count"]
-    found["error_reference"] = found["error_union"] - found["fabricated_count"]
-    return found
 
 
 def _longest(sides: Sequence[Side], numbering: Numbering, longest: int | None) -> int:

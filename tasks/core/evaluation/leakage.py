@@ -6,7 +6,7 @@ counts any appearance. Sensitive wherever the comparison's reference is.
 
 from typing import Any
 
-from tasks.core.evaluation.comparison import Comparison, ratio
+from tasks.core.evaluation.sums import Comparison, ratio
 
 
 def leakage_by_length(comparison: Comparison) -> list[dict[str, Any]]:

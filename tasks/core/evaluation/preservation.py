@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tasks.core.evaluation.comparison import Comparison, Numbers, ratio
+from tasks.core.evaluation.sums import Comparison, Numbers, ratio
 
 
 def preservation_by_count(comparison: Comparison) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ from tasks.core.aggregates.rare import RareByLength, RecordAnalysis, analysis_of
 from tasks.core.aggregates.singling_out import FirstLengths
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.evaluation.cells import Numbering
-from tasks.core.evaluation.comparison import Comparison, Listener, compare_sides
+from tasks.core.evaluation.comparison import Listener, compare_sides
 from tasks.core.evaluation.leakage import leakage, leakage_by_length
 from tasks.core.evaluation.preservation import (
     mean_preservation,
@@ -24,6 +24,7 @@ from tasks.core.evaluation.preservation import (
     weighted_mean_preservation,
 )
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations, Told
+from tasks.core.evaluation.sums import Comparison
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from tasks.core.evaluation.chart_files import synthetic_charts
-from tasks.core.evaluation.comparison import Comparison
 from tasks.core.evaluation.leakage import leakage_by_length
 from tasks.core.evaluation.measures_table import measures_rows
 from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
@@ -22,6 +21,7 @@ from tasks.core.evaluation.stats_tables import (
     stats_rows,
     synthetic_stats_rows,
 )
+from tasks.core.evaluation.sums import Comparison
 from tasks.core.evaluation.tables import Row, write_rows
 
 

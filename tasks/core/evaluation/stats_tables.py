@@ -6,7 +6,7 @@ Comparisons or written tables in, rows of texts out: metrics as SDS words them, 
 from collections.abc import Mapping
 from pathlib import Path
 
-from tasks.core.evaluation.comparison import Comparison
+from tasks.core.evaluation.sums import Comparison
 from tasks.core.evaluation.tables import Row, read_rows, write_rows
 from tasks.core.evaluation.utility import errors_by_length, summary
 

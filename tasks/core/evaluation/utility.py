@@ -6,8 +6,8 @@ over the union count what is absent as 0.
 
 from typing import Any
 
-from tasks.core.evaluation.comparison import Comparison, ratio
 from tasks.core.evaluation.preservation import mean_proportional_error, weighted_mean_proportional_error
+from tasks.core.evaluation.sums import Comparison, ratio
 
 
 def summary(comparison: Comparison) -> dict[str, float]:
