@@ -16,7 +16,10 @@ import numpy.typing as npt
 Hashes = npt.NDArray[np.uint64]
 _SEED_BYTES = 8
 _HALF = 0x7FFFFFFF
-_LEAST_UNIFORM = 2.220446049250313e-16  # keeps the logarithm finite: no noise is beyond 8.49 SD
+_LEAST_UNIFORM = 2.220446049250313e-16  # keeps the logarithm finite
+# The farthest that `normal` gets from 0, 8.490424416849509: more entities than that many SDs above the mean
+# threshold are never too few.
+LARGEST_NORMAL = sqrt(-2.0 * log(_LEAST_UNIFORM))
 
 
 def hash_string(text: str) -> int:
@@ -70,7 +73,7 @@ def step_seed(salt: bytes, step: str, seed: int) -> int:
 
 
 def normal(seed: int) -> float:
-    """A standard normal number that follows from a seed; at most 8.49 in absolute value."""
+    """A standard normal number that follows from a seed; within +-`LARGEST_NORMAL`."""
     radius = max((seed & _HALF) / _HALF, _LEAST_UNIFORM)
     angle = ((seed >> 32) & _HALF) / _HALF
     return sqrt(-2.0 * log(radius)) * sin(2.0 * pi * angle)

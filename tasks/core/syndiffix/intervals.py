@@ -36,15 +36,22 @@ class Interval:
 
     @property
     def middle(self) -> float:
-        """Where it is halved; of a singularity, its value."""
-        return self.lower if self.is_singularity else self.lower + self.size / 2
+        """Where it is halved; of a singularity, its value.
+
+        Between neighbouring floats there is none: it is then the upper bound, so that each has a half.
+        """
+        middle = self.lower + self.size / 2
+        return middle if middle > self.lower else self.upper
 
     def contains(self, value: float) -> bool:
         """Whether a value lies in it: its upper bound does not, unless it is a singularity."""
         return self.lower <= value < self.upper or (self.is_singularity and value == self.lower)
 
     def halves(self) -> tuple["Interval", "Interval"]:
-        """The lower half and the upper half, which begins with the middle."""
+        """The lower half and the upper half, which begins with the middle.
+
+        Of neighbouring floats the upper half is the upper bound alone.
+        """
         return Interval(self.lower, self.middle), Interval(self.middle, self.upper)
 
     def in_upper_half(self, values: Values) -> Selected:
@@ -88,6 +95,8 @@ def snap(lower: float, upper: float) -> Interval:
     while True:
         step = size / 2 or size  # the least float has no half
         start = floor(lower / step) * step
+        if start > lower:  # a quotient too small for a float was rounded up to 0
+            start -= step
         if start + size >= upper:
             return Interval(start, start + size)
         lower, size = start, size * 2

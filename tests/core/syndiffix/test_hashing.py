@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tasks.core.syndiffix.hashing import (
+    LARGEST_NORMAL,
     crypto,
     hash_entities,
     hash_int,
@@ -87,8 +88,15 @@ def test_normal_numbers_are_the_ports(vectors):
 
 
 @given(SEEDS)
-def test_no_normal_number_is_beyond_8_49(seed):
-    assert abs(normal(seed)) <= 8.49
+@example(1 << 61)
+@example(3 << 61)
+def test_no_normal_number_is_beyond_the_largest(seed):
+    assert abs(normal(seed)) <= LARGEST_NORMAL
+
+
+def test_the_largest_normal_number_is_reached():
+    assert [normal(1 << 61), normal(3 << 61)] == [LARGEST_NORMAL, -LARGEST_NORMAL]
+    assert pytest.approx(8.4904244, abs=1e-7) == LARGEST_NORMAL
 
 
 def test_normal_numbers_have_mean_0_and_deviation_1():

@@ -11,7 +11,12 @@ from tasks.core.syndiffix.intervals import Interval, map_nulls, null_mapping, sn
 from tests.oracles.syndiffix import smallest_size
 
 NAN = float("nan")
-NUMBERS = st.one_of(st.floats(-1e6, 1e6), st.floats(-1e-300, 1e-300), st.integers(-(2**60), 2**60).map(float))
+NUMBERS = st.one_of(
+    st.floats(-1e6, 1e6),
+    st.floats(-1e-300, 1e-300),
+    st.floats(-(2.0**1021), 2.0**1021),
+    st.integers(-(2**60), 2**60).map(float),
+)
 
 
 def test_intervals_are_snapped_as_the_ports(vectors):
@@ -27,6 +32,9 @@ def test_intervals_are_snapped_as_the_ports(vectors):
         ((6438230747.0, 6475857187.0), (6408896512.0, 6476005376.0)),
         ((-1.0, 1e-17), (-1.0, 1.0)),
         ((-1e-17, 1.0), (-1.0, 1.0)),
+        ((-(2.0**-1022), 2.0**53 + 2), (-(2.0**54), 2.0**54)),
+        ((-(2.0**-1074), 3.0), (-4.0, 4.0)),
+        ((-(2.0**-1074), 0.0), (-(2.0**-1074), 0.0)),
         ((2.0**60, 2.0**60), (2.0**60, 2.0**60 + 256)),
     ],
 )
@@ -76,12 +84,30 @@ def test_the_middle_belongs_to_the_upper_half_and_values_beyond_go_to_the_nearer
 
 
 @given(NUMBERS, NUMBERS, NUMBERS)
+@example(0.0, -5e-324, -5e-324)
+@example(0.0, 5e-324, 0.0)
+@example(2.0**60, 2.0**60, 2.0**60)
+@example(-(2.0**53), 1.0 - 2.0**53, -(2.0**53))
 def test_a_value_lies_in_exactly_one_half_of_its_interval(one, other, value):
     interval = snap(min(one, other), max(one, other))
     halves = interval.halves()
-    assert sum(half.contains(value) for half in halves) == interval.contains(value)
     if interval.contains(value):
+        assert sum(half.contains(value) for half in halves) == 1
         assert halves[int(interval.in_upper_half(np.array([value]))[0])].contains(value)
+    elif value != interval.upper:
+        assert not any(half.contains(value) for half in halves)
+
+
+@given(NUMBERS)
+@example(0.0)
+@example(-5e-324)
+@example(2.0**53)
+@example(-(2.0**53))
+def test_neighbouring_floats_lie_in_a_half_each(value):
+    interval = Interval(value, math.nextafter(value, math.inf))
+    lower, upper = interval.halves()
+    assert (lower, upper) == (interval, Interval(interval.upper, interval.upper))
+    assert interval.in_upper_half(np.array([interval.lower, interval.upper])).tolist() == [False, True]
 
 
 def test_nulls_are_mapped_as_the_ports(vectors):
