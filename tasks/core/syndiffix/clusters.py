@@ -1,0 +1,216 @@
+"""Clusters: which columns are synthesized together, and by which columns each cluster is stitched on.
+
+In: sets of column ids, or the JSON of ``--clusters``. Out: clusters that can be carried out, in order
+(syndiffix.md 1.2, 3.5). A column's id is its position among the selected columns.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from tasks.core.errors import ParameterError
+
+StitchOwner = Literal["left", "right", "shared"]
+_OWNERS = get_args(StitchOwner)
+_DERIVED_KEYS = {"StitchOwner", "StitchColumns", "DerivedColumns"}
+_KEYS = {"InitialCluster", "DerivedClusters"}
+
+
+@dataclass(frozen=True)
+class DerivedCluster:
+    """Columns that are added to a table by synthesizing them with columns that the table has.
+
+    Attributes:
+        owner: whose values of the stitch columns are kept: the table's (left), this cluster's (right), or
+            alternately both's.
+        stitch: ids of columns that both have; none: rows are paired at random.
+        derived: ids of columns that are added.
+    """
+
+    owner: StitchOwner
+    stitch: tuple[int, ...]
+    derived: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """All columns that are synthesized for it, ascending."""
+        return tuple(sorted(self.stitch + self.derived))
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """A table's clusters, in the order in which they are put together.
+
+    Attributes:
+        initial: ids of the columns the table begins with.
+        derived: what is added, one after the other.
+
+    Raises:
+        ParameterError: naming every cluster that can't be carried out, from 1 for the first derived one.
+    """
+
+    initial: tuple[int, ...]
+    derived: tuple[DerivedCluster, ...] = ()
+
+    def __post_init__(self) -> None:
+        problems = _set_problems("The initial cluster", self.initial, least=1)
+        available = set(self.initial)
+        for number, cluster in enumerate(self.derived, 1):
+            problems += _derived_problems(f"Derived cluster {number}", cluster, available)
+            available.update(cluster.derived)
+        if problems:
+            raise ParameterError(problems)
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """All columns of the table that comes out, ascending."""
+        added = (column for cluster in self.derived for column in cluster.derived)
+        return tuple(sorted((*self.initial, *added)))
+
+    def require_all(self, count: int) -> "Clusters":
+        """Itself, when its columns are all of the ``count`` selected ones.
+
+        Raises:
+            ParameterError: columns are missing, or there are none of such a number.
+        """
+        problems = []
+        if unknown := sorted(set(self.columns) - set(range(count))):
+            problems.append(
+                f"Clusters may name columns 0 to {count - 1} (their place in the list of columns), not "
+                f"{_listed(unknown)}: correct these."
+            )
+        if missing := sorted(set(range(count)) - set(self.columns)):
+            problems.append(
+                f"Clusters must contain every selected column, and {_listed(missing)} (counted from 0) are "
+                "in none: add them to a cluster or select fewer columns."
+            )
+        if problems:
+            raise ParameterError(problems)
+        return self
+
+    def simplified(self) -> "Clusters":
+        """The same with each first derived cluster that shares the whole initial one made part of it.
+
+        Both are synthesized over the union of their columns anyway: to stitch what is left of the initial
+        cluster on would only blur it.
+        """
+        initial, derived = self.initial, self.derived
+        while derived and derived[0].owner == "shared" and set(derived[0].stitch) == set(initial):
+            initial, derived = derived[0].columns, derived[1:]
+        return Clusters(initial, derived)
+
+
+def one_cluster(count: int) -> Clusters:
+    """All of ``count`` columns together."""
+    return Clusters(tuple(range(count)))
+
+
+def separate_clusters(count: int) -> Clusters:
+    """Each of ``count`` columns alone, rows paired at random."""
+    return Clusters((0,), tuple(DerivedCluster("shared", (), (column,)) for column in range(1, count)))
+
+
+def read_clusters(text: str) -> Clusters:
+    """Clusters from the JSON of ``--clusters``, or from the file that it names.
+
+    Raises:
+        ParameterError: no such file, no such JSON, or clusters that can't be carried out.
+    """
+    content = text if text.lstrip().startswith("{") else _read_file(text)
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        where = (
+            f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        )
+        raise ParameterError(
+            f"Clusters must be valid JSON, and these are not{where}: correct them."
+        ) from None
+    entries = _entries("Clusters", value, _KEYS, {"DerivedClusters": []})
+    derived = entries["DerivedClusters"]
+    if not isinstance(derived, list):
+        raise ParameterError("DerivedClusters must be a list: give [] for none.")
+    return Clusters(
+        _ids("InitialCluster", entries["InitialCluster"]),
+        tuple(_read_derived(f"Derived cluster {number}", item) for number, item in enumerate(derived, 1)),
+    )
+
+
+def write_clusters(clusters: Clusters) -> str:
+    """The JSON that `read_clusters` reads."""
+    derived = [
+        {"StitchOwner": c.owner, "StitchColumns": list(c.stitch), "DerivedColumns": list(c.derived)}
+        for c in clusters.derived
+    ]
+    return json.dumps({"InitialCluster": list(clusters.initial), "DerivedClusters": derived})
+
+
+def _read_file(name: str) -> str:
+    try:
+        return Path(name).read_text("utf-8")
+    except (OSError, ValueError):  # ValueError: not UTF-8, or a name that no file can have
+        raise ParameterError(
+            "Clusters must be JSON that begins with { or the name of a readable UTF-8 file, and there is no "
+            f"such file as {name!r}: correct the name."
+        ) from None
+
+
+def _read_derived(which: str, value: object) -> DerivedCluster:
+    entries = _entries(which, value, _DERIVED_KEYS, {"StitchColumns": []})
+    owner = entries["StitchOwner"]
+    for known in _OWNERS:
+        if isinstance(owner, str) and owner.lower() == known:
+            stitch = _ids(f"{which}: StitchColumns", entries["StitchColumns"])
+            return DerivedCluster(known, stitch, _ids(f"{which}: DerivedColumns", entries["DerivedColumns"]))
+    raise ParameterError(f"{which}: StitchOwner must be left, right or shared: give one of these.")
+
+
+def _entries(which: str, value: object, keys: set[str], defaults: dict[str, object]) -> dict[str, object]:
+    """An object's entries, which must be those of ``keys``."""
+    required = keys - set(defaults)
+    if not isinstance(value, dict) or not required <= set(value) <= keys:
+        raise ParameterError(
+            f"{which} must be an object with {', '.join(sorted(required))} (optional: "
+            f"{', '.join(sorted(defaults))}) and nothing else: correct its keys."
+        )
+    return {**defaults, **value}
+
+
+def _ids(which: str, value: object) -> tuple[int, ...]:
+    if not isinstance(value, list) or not all(type(item) is int for item in value):
+        raise ParameterError(
+            f"{which} must be a list of column numbers, counted from 0: give such as [0, 2]."
+        )
+    return tuple(value)
+
+
+def _set_problems(which: str, columns: tuple[int, ...], least: int) -> list[str]:
+    if len(columns) >= least and len(set(columns)) == len(columns) and min(columns, default=0) >= 0:
+        return []
+    what = "at least one column" if least else "columns"
+    given = f"[{_listed(columns)}]"
+    return [f"{which} must hold {what}, each once and counted from 0, not {given}: correct its list."]
+
+
+def _derived_problems(which: str, cluster: DerivedCluster, available: set[int]) -> list[str]:
+    problems = _set_problems(f"{which} (derived columns)", cluster.derived, least=1)
+    problems += _set_problems(f"{which} (stitch columns)", cluster.stitch, least=0)
+    if cluster.owner not in _OWNERS:
+        problems.append(f"{which}: its owner must be left, right or shared, not {cluster.owner}: give one.")
+    if absent := sorted(set(cluster.stitch) - available):
+        problems.append(
+            f"{which} must be stitched on columns of earlier clusters, and {_listed(absent)} are in none: "
+            "move it behind theirs."
+        )
+    if repeated := sorted(set(cluster.derived) & available):
+        problems.append(
+            f"{which} must derive columns that no earlier cluster has, and {_listed(repeated)} are in one: "
+            "name them as stitch columns or leave them out."
+        )
+    return problems
+
+
+def _listed(columns: Iterable[int]) -> str:
+    return ", ".join(map(str, columns))

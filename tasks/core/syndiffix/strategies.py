@@ -1,0 +1,189 @@
+"""How a table's columns are to be divided into clusters: the strategies and their parameters.
+
+In: the configuration or the command's options. Out: a strategy that is known to be usable, whose columns
+are ids (syndiffix.md 1.1, 1.2).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+
+from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.clusters import Clusters, read_clusters
+
+ColumnReference = str | int  # a header, or a position among the selected columns
+_LEAST_ALPHA = 1e-5  # 29 million steps
+_MAX_WEIGHT = 15.0
+_SAMPLE_SIZE = 1000
+_MERGE_THRESHOLD = 0.1
+
+
+@dataclass(frozen=True)
+class DefaultClustering:
+    """Clusters that keep strongly dependent columns together, found by simulated annealing.
+
+    Attributes:
+        main_column: is in every cluster.
+        sample_size: rows by which dependence is measured where that saves time; at least 1.
+        max_weight: of the columns of a cluster, see `solver.column_weights`; up to 1, every column is alone.
+        merge_threshold: least dependence, from 0 to 1, by which a column joins others.
+        solver_alpha: how fast the annealing cools: it takes about 286 / alpha steps.
+
+    Raises:
+        ParameterError: naming all that is out of range.
+    """
+
+    main_column: ColumnReference | None = None
+    sample_size: int = _SAMPLE_SIZE
+    max_weight: float = _MAX_WEIGHT
+    merge_threshold: float = _MERGE_THRESHOLD
+    solver_alpha: float = 1e-2
+
+    def __post_init__(self) -> None:
+        problems = _weight_problems(self.max_weight)
+        if type(self.sample_size) is not int or self.sample_size < 1:
+            problems.append(
+                f"sample_size must be a whole number of at least 1, not {self.sample_size}: give 1000, say."
+            )
+        if not 0 <= self.merge_threshold <= 1:
+            problems.append(
+                f"merge_threshold must be a number from 0 to 1, not {self.merge_threshold}: give such as 0.1."
+            )
+        if not _LEAST_ALPHA <= self.solver_alpha <= 1:
+            problems.append(
+                f"solver_alpha must be a number from {_LEAST_ALPHA:g} to 1, not {self.solver_alpha}: give "
+                "such as 0.01."
+            )
+        if problems:
+            raise ParameterError(problems)
+
+
+@dataclass(frozen=True)
+class MlClustering:
+    """Clusters for the prediction of one column: it is with its features, as many as fit, in each.
+
+    Attributes:
+        target_column: what is to be predicted.
+        drop_non_features: leave the other columns out instead of adding each by its dependence on the target.
+        max_weight: as of `DefaultClustering`.
+        classifier_model: scikit-learn estimator that ranks features of a categorical target; a decision
+            tree where there is none.
+        regressor_model: the same for a numeric target.
+        main_features: the features, the most important first; None: they are selected.
+
+    Raises:
+        ParameterError: naming all that is out of range.
+    """
+
+    target_column: ColumnReference
+    drop_non_features: bool = False
+    max_weight: float = _MAX_WEIGHT
+    classifier_model: object | None = None
+    regressor_model: object | None = None
+    main_features: tuple[ColumnReference, ...] | None = None
+
+    def __post_init__(self) -> None:
+        problems = _weight_problems(self.max_weight)
+        features = self.main_features or ()
+        if len({self.target_column, *features}) < 1 + len(features):
+            problems.append(
+                "Main features must differ from each other and from the main column: name each column once."
+            )
+        if problems:
+            raise ParameterError(problems)
+
+
+@dataclass(frozen=True)
+class NoClustering:
+    """Every column alone, rows paired at random; the reference's ``--no-clustering`` is not this one."""
+
+
+@dataclass(frozen=True)
+class SingleClustering:
+    """All columns in one cluster: the reference's ``--no-clustering``."""
+
+
+ClusteringStrategy = DefaultClustering | MlClustering | NoClustering | SingleClustering | Clusters
+
+
+@dataclass(frozen=True)
+class ClusteringOptions:
+    """What the reference's command says about clusters, by its options' names.
+
+    Attributes:
+        no_clustering: all columns in one cluster.
+        clusters: JSON or a file's name.
+        maincolumn: see `DefaultClustering`, or `MlClustering` where there are ``mainfeatures``.
+        mainfeatures: see `MlClustering`.
+        samplesize: see `DefaultClustering`.
+        maxweight: see `DefaultClustering`.
+        thresh_merge: see `DefaultClustering`.
+    """
+
+    no_clustering: bool = False
+    clusters: str | None = None
+    maincolumn: ColumnReference | None = None
+    mainfeatures: tuple[ColumnReference, ...] = ()
+    samplesize: int = _SAMPLE_SIZE
+    maxweight: float = _MAX_WEIGHT
+    thresh_merge: float = _MERGE_THRESHOLD
+
+
+def choose_strategy(options: ClusteringOptions, columns: Sequence[str]) -> ClusteringStrategy:
+    """The strategy for a table of such columns, in the reference's order of precedence.
+
+    All options are checked, also those that another one overrides.
+
+    Raises:
+        ParameterError: an option is out of range, names no selected column or lacks another one.
+    """
+    if options.mainfeatures and options.maincolumn is None:
+        raise ParameterError("Main features need a main column: say which with --clustering-maincolumn.")
+    solved = DefaultClustering(
+        options.maincolumn, options.samplesize, options.maxweight, options.thresh_merge
+    )
+    strategy = with_ids(solved, columns)
+    if options.maincolumn is not None and options.mainfeatures:
+        chosen = MlClustering(
+            options.maincolumn, max_weight=options.maxweight, main_features=options.mainfeatures
+        )
+        strategy = with_ids(chosen, columns)
+    if options.clusters is not None:
+        strategy = read_clusters(options.clusters).require_all(len(columns))
+    if options.maxweight <= 1:
+        strategy = NoClustering()
+    return SingleClustering() if options.no_clustering else strategy
+
+
+def with_ids(strategy: ClusteringStrategy, columns: Sequence[str]) -> ClusteringStrategy:
+    """The same strategy with ids for all columns that it names, for a table of such columns.
+
+    Raises:
+        ParameterError: it names a column that is not selected, or misses one.
+    """
+    match strategy:
+        case DefaultClustering(main_column=main) if main is not None:
+            return replace(strategy, main_column=_column_id(main, columns))
+        case MlClustering(target_column=target, main_features=features):
+            ids = None if features is None else tuple(_column_id(feature, columns) for feature in features)
+            return replace(strategy, target_column=_column_id(target, columns), main_features=ids)
+        case Clusters():
+            return strategy.require_all(len(columns))
+    return strategy
+
+
+def _column_id(column: ColumnReference, columns: Sequence[str]) -> int:
+    if isinstance(column, str) and column in columns:
+        return columns.index(column)
+    if type(column) is int and 0 <= column < len(columns):
+        return column
+    raise ParameterError(
+        f"The main column and its features must be among the selected columns, and {column!r} is not: "
+        "select it or name another."
+    )
+
+
+def _weight_problems(weight: float) -> list[str]:
+    if isfinite(weight) and weight >= 0:
+        return []
+    return [f"max_weight must be a number of at least 0, not {weight}: give such as 15."]

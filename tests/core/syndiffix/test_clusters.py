@@ -1,0 +1,164 @@
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.clusters import (
+    Clusters,
+    DerivedCluster,
+    one_cluster,
+    read_clusters,
+    separate_clusters,
+    write_clusters,
+)
+
+TEXT = (
+    '{"InitialCluster": [2, 0], "DerivedClusters": ['
+    '{"StitchOwner": "left", "StitchColumns": [0], "DerivedColumns": [3]},'
+    '{"StitchOwner": "shared", "StitchColumns": [], "DerivedColumns": [1]}]}'
+)
+CLUSTERS = Clusters((2, 0), (DerivedCluster("left", (0,), (3,)), DerivedCluster("shared", (), (1,))))
+
+
+def with_derived(**changes):
+    derived = {"StitchOwner": "left", "StitchColumns": [0], "DerivedColumns": [1]} | changes
+    return json.dumps({"InitialCluster": [0], "DerivedClusters": [derived]})
+
+
+@st.composite
+def any_clusters(draw):
+    columns = draw(st.permutations(range(draw(st.integers(1, 8)))))
+    cuts = sorted(draw(st.sets(st.integers(1, len(columns)))) | {len(columns)})
+    derived = []
+    for start, end in pairwise(cuts):
+        stitch = draw(st.lists(st.sampled_from(columns[:start]), unique=True))
+        owner = draw(st.sampled_from(["left", "right", "shared"]))
+        derived.append(DerivedCluster(owner, tuple(stitch), tuple(columns[start:end])))
+    return Clusters(tuple(columns[: cuts[0]]), tuple(derived))
+
+
+def test_clusters_are_read_from_inline_json():
+    assert read_clusters("\n " + TEXT) == CLUSTERS
+
+
+def test_clusters_are_read_from_a_file(tmp_path):
+    path = tmp_path / "clusters.json"
+    path.write_text(TEXT)
+    assert read_clusters(str(path)) == CLUSTERS
+
+
+def test_a_stitch_owner_is_read_in_any_case():
+    assert read_clusters(with_derived(StitchOwner="Shared")).derived[0].owner == "shared"
+
+
+def test_no_derived_clusters_have_to_be_given():
+    assert read_clusters('{"InitialCluster": [0, 1]}') == one_cluster(2)
+
+
+@given(any_clusters())
+def test_clusters_that_are_written_are_read_as_they_were(clusters):
+    assert read_clusters(write_clusters(clusters)) == clusters
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("no such file.json", "no such file as"),
+        ("nul\0name", "no such file as"),
+        ('{"InitialCluster": [0', "valid JSON.*line 1"),
+        ('{"a":' * 100_000, "valid JSON"),
+        ('{"InitialCluster": "0"}', "InitialCluster must be a list of column numbers"),
+        ('{"InitialCluster": [true]}', "InitialCluster must be a list of column numbers"),
+        ('{"InitialCluster": [0], "Other": 1}', "object with InitialCluster"),
+        ('{"DerivedClusters": []}', "object with InitialCluster"),
+        ('{"InitialCluster": [0], "DerivedClusters": {}}', "DerivedClusters must be a list"),
+        ('{"InitialCluster": [0], "DerivedClusters": [1]}', "Derived cluster 1 must be an object"),
+        (with_derived(StitchOwner="up"), "StitchOwner must be left, right or shared"),
+        (with_derived(StitchOwner=None), "StitchOwner must be left, right or shared"),
+        (with_derived(StitchColumns=[0.5]), "Derived cluster 1: StitchColumns must be a list"),
+        (with_derived(Other=1), "Derived cluster 1 must be an object"),
+    ],
+)
+def test_json_that_is_no_clusters_is_complained_about(text, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        read_clusters(text)
+
+
+@pytest.mark.parametrize(
+    ("initial", "derived", "complaint"),
+    [
+        ((), (), r"initial cluster must hold at least one column, .* not \[\]"),
+        ((0, 0), (), "initial cluster must hold .* each once"),
+        ((-1,), (), "counted from 0"),
+        ((0,), (DerivedCluster("left", (0,), ()),), r"Derived cluster 1 \(derived columns\) must hold"),
+        ((0,), (DerivedCluster("left", (0, 0), (1,)),), r"Derived cluster 1 \(stitch columns\) must hold"),
+        ((0,), (DerivedCluster("up", (0,), (1,)),), "left, right or shared, not up"),
+        (
+            (0,),
+            (DerivedCluster("left", (2,), (1,)),),
+            "must be stitched on columns of earlier clusters, and 2",
+        ),
+        (
+            (0, 1),
+            (DerivedCluster("left", (0,), (1,)),),
+            "must derive columns that no earlier cluster has, and 1",
+        ),
+    ],
+)
+def test_clusters_that_cannot_be_carried_out_are_refused(initial, derived, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        Clusters(initial, derived)
+
+
+def test_every_faulty_cluster_is_named():
+    with pytest.raises(ParameterError) as error:
+        Clusters((0,), (DerivedCluster("left", (5,), (1,)), DerivedCluster("left", (1,), (0,))))
+    assert [text[:17] for text in error.value.problems] == ["Derived cluster 1", "Derived cluster 2"]
+
+
+def test_clusters_must_contain_every_selected_column():
+    assert CLUSTERS.require_all(4) is CLUSTERS
+    with pytest.raises(ParameterError, match="must contain every selected column, and 4, 5 "):
+        CLUSTERS.require_all(6)
+
+
+def test_clusters_may_name_selected_columns_only():
+    with pytest.raises(ParameterError, match=r"may name columns 0 to 1 .*, not 2, 3"):
+        CLUSTERS.require_all(2)
+
+
+def test_columns_that_come_out_are_those_of_all_clusters():
+    assert CLUSTERS.columns == (0, 1, 2, 3)
+    assert DerivedCluster("left", (3, 1), (2, 0)).columns == (0, 1, 2, 3)
+
+
+def test_a_derived_cluster_that_shares_the_initial_one_becomes_part_of_it():
+    clusters = Clusters(
+        (1,), (DerivedCluster("shared", (1,), (2, 3)), DerivedCluster("shared", (1, 2), (4, 5)))
+    )
+    assert clusters.simplified() == Clusters((1, 2, 3), (DerivedCluster("shared", (1, 2), (4, 5)),))
+
+
+def test_derived_clusters_are_merged_as_long_as_they_share_the_initial_one():
+    clusters = Clusters((1,), (DerivedCluster("shared", (1,), (2,)), DerivedCluster("shared", (2, 1), (4,))))
+    assert clusters.simplified() == Clusters((1, 2, 4))
+
+
+def test_a_cluster_that_keeps_the_initial_ones_values_is_not_merged():
+    clusters = Clusters((1,), (DerivedCluster("left", (1,), (2,)),))
+    assert clusters.simplified() == clusters
+
+
+@given(any_clusters())
+def test_simplified_clusters_have_the_same_columns(clusters):
+    assert clusters.simplified().columns == clusters.columns
+
+
+def test_columns_apart_are_all_patched():
+    assert separate_clusters(3) == Clusters(
+        (0,), (DerivedCluster("shared", (), (1,)), DerivedCluster("shared", (), (2,)))
+    )
+    assert separate_clusters(1) == one_cluster(1)
