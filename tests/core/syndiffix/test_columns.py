@@ -1,0 +1,298 @@
+from datetime import UTC, datetime, time, timedelta
+from decimal import Decimal
+from math import inf, nan
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from tasks.core.errors import InputError
+from tasks.core.syndiffix.columns import Grid, encode_column
+
+INTEGERS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
+MOMENTS = st.datetimes(datetime(1528, 1, 1), datetime(2072, 1, 1))
+
+
+def there_and_back(array):
+    """The values that were encoded, decoded, as published singularities are."""
+    column = encode_column("c", array)
+    assert column.values.dtype == np.float64
+    assert all(column.bounds[0] <= value <= column.bounds[1] for value in column.values[~missing(column)])
+    return column.decode(column.values, missing(column))
+
+
+def missing(column):
+    return np.isnan(column.values)
+
+
+def assert_same(array):
+    array = pa.chunked_array(array) if isinstance(array, list) else array
+    back = there_and_back(array)
+    assert back.type == array.type
+    assert back.to_pylist() == array.to_pylist()
+    back.validate(full=True)
+
+
+def some(values, least=0):
+    return st.lists(st.none() | values, min_size=least, max_size=30)
+
+
+@given(some(st.booleans()))
+def test_true_and_false_come_back_as_themselves(values):
+    assert_same(pa.array(values, pa.bool_()))
+
+
+@pytest.mark.parametrize("kind", INTEGERS, ids=str)
+@given(data=st.data())
+def test_integers_within_2_to_the_53_of_each_other_come_back(kind, data):
+    signed = str(kind)[0] == "i"
+    least, most = (-(2 ** (kind.bit_width - 1)) if signed else 0), 2 ** (kind.bit_width - signed) - 1
+    first = data.draw(st.integers(least, most))
+    near = st.integers(max(least, first - 2**52 + 1), min(most, first + 2**52 - 1))
+    assert_same(pa.array(data.draw(some(near)), kind))
+
+
+@pytest.mark.parametrize("end", [-(2**63), -(2**53), 0, 2**53, 2**62 + 12345, 2**63 - 1, 2**64 - 1])
+def test_extreme_integers_come_back(end):
+    kind = pa.uint64() if end >= 2**63 else pa.int64()
+    step = 1 if end < 0 else -1
+    assert_same(pa.array([end, end + step, end + step * (2**53 - 1)], kind))
+
+
+@given(st.integers(-(10**38) + 2**54, 10**38 - 2**54), some(st.integers(-(2**52) + 1, 2**52 - 1)))
+@example(2**64, [0, -1, 1])
+@example(-(2**64), [0, -1, 1])
+def test_integers_of_38_digits_come_back(first, offsets):
+    values = [None if offset is None else Decimal(first + offset) for offset in offsets]
+    assert_same(pa.array(values, pa.decimal128(38, 0)))
+    assert_same(pa.array(values, pa.decimal256(60, 0)))
+
+
+def test_integers_farther_apart_become_their_nearest_floats():
+    array = pa.array([-(2**63), 2**62 + 1, 2**63 - 1])
+    column = encode_column("c", array)
+    assert column.base == 0
+    assert column.values.tolist() == [-(2.0**63), 2.0**62, 2.0**63]
+    inside = np.clip(column.values, *column.bounds)
+    assert column.decode(inside, np.zeros(3, bool)).to_pylist() == [-(2**63), 2**62, 2**63 - 1024]
+
+
+def test_the_base_of_integers_is_no_finer_than_2_to_the_52():
+    column = encode_column("c", pa.array([2**60 + 5, 2**60 + 7]))
+    assert column.base == 2**60
+    assert column.values.tolist() == [5.0, 7.0]
+
+
+@given(some(st.floats(-1e300, 1e300)))
+@example([1e-07, 5e-324, -0.0, 1.7976931348623157e300])
+def test_reals_come_back(values):
+    assert_same(pa.array(values, pa.float64()))
+
+
+@given(some(st.floats(width=32, allow_nan=False, allow_infinity=False)), some(st.floats(-6e4, 6e4, width=16)))
+def test_short_reals_come_back(floats, halves):
+    assert_same(pa.array(floats, pa.float32()))
+    assert_same(pa.array([None if x is None else np.float16(x) for x in halves], pa.float16()))
+
+
+def test_a_real_that_is_not_a_number_is_null():
+    assert there_and_back(pa.array([1.5, nan, None])).to_pylist() == [1.5, None, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ([1e-07, 3.0], 10**7),
+        ([0.1, 0.25], 100),
+        ([5.0, -3.0], 1),
+        ([1e22, 2.0], 1),
+        ([], 1),
+        ([0.1] * 98 + [0.123], 1000),
+        ([0.1] * 99 + [0.123], 10),
+    ],
+)
+def test_drawn_reals_have_the_decimals_that_all_but_one_in_a_hundred_need(values, parts):
+    assert encode_column("c", pa.array(values, pa.float64())).grids[0] == Grid(1, parts)
+
+
+def test_short_reals_need_no_more_decimals_than_their_text_has():
+    assert encode_column("c", pa.array([0.1, 2.7], pa.float32())).grids[0] == Grid(1, 10)
+
+
+def test_reals_with_all_digits_a_float_has_are_not_rounded():
+    assert encode_column("c", pa.array([1e-30, 2e-30])).grids == ()
+
+
+@given(st.integers(0, 20), some(st.integers(-(2**50), 2**50)))
+def test_decimals_come_back(scale, unscaled):
+    values = [None if x is None else Decimal(x).scaleb(-scale) for x in unscaled]
+    for kind in (pa.decimal128(38, scale), pa.decimal256(50, scale), pa.decimal64(18, min(scale, 18))):
+        assert_same(pa.array(values, kind) if kind.scale == scale else pa.array([None], kind))
+
+
+def test_decimals_are_reals_of_their_scale():
+    column = encode_column("c", pa.array([Decimal("1.25"), None], pa.decimal128(5, 2)))
+    assert (column.kind, column.grids, column.is_integral) == ("real", (Grid(1, 100),), False)
+    assert column.values[0] == 1.25
+    assert column.bounds == (-999.99, 999.99)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+@given(moments=some(MOMENTS))
+def test_timestamps_come_back(unit, zone, moments):
+    if unit == "ns":
+        moments = [m for m in moments if m is None or m.year > 1700]
+    if unit == "ms":
+        moments = [m and m.replace(microsecond=m.microsecond // 1000 * 1000) for m in moments]
+    if unit == "s":
+        moments = [m and m.replace(microsecond=0) for m in moments]
+    array = pa.array(moments, pa.timestamp("us")).cast(pa.timestamp(unit)).cast(pa.timestamp(unit, zone))
+    assert there_and_back(array).equals(array)
+
+
+@given(some(st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59))))
+def test_milliseconds_come_back_in_every_year(moments):
+    values = [m and m.replace(microsecond=m.microsecond // 1000 * 1000) for m in moments]
+    assert_same(pa.array(values, pa.timestamp("us")))
+
+
+def test_nanoseconds_are_rounded_to_microseconds():
+    array = pa.array([1_600_000_000_000_001_499, 1_600_000_000_000_001_500], pa.timestamp("ns"))
+    assert there_and_back(array).cast(pa.int64()).to_pylist() == [
+        1_600_000_000_000_001_000,
+        1_600_000_000_000_002_000,
+    ]
+
+
+def test_moments_are_seconds_since_1800():
+    moments = [
+        datetime(2004, 1, 8, 13, 25, 47),
+        datetime(1800, 1, 1),
+        datetime(1799, 12, 31, 23, 59, 59, 500000),
+    ]
+    assert encode_column("c", pa.array(moments)).values.tolist() == [6438230747.0, 0.0, -0.5]
+    zoned = pa.array([datetime(2004, 1, 8, 13, 25, 47, tzinfo=UTC)], pa.timestamp("s", "Asia/Tokyo"))
+    assert encode_column("c", zoned).values.tolist() == [6438230747.0]
+
+
+@given(some(st.dates()))
+def test_dates_come_back_and_lie_on_days(dates):
+    assert_same(pa.array(dates, pa.date32()))
+    assert_same(pa.array(dates, pa.date64()))
+    assert encode_column("c", pa.array(dates, pa.date32())).grids == (Grid(86400, 1),)
+
+
+@given(some(st.times()), some(st.timedeltas(timedelta(days=-9999), timedelta(days=9999))))
+def test_times_and_durations_come_back(times, durations):
+    assert_same(pa.array(times, pa.time64("us")))
+    assert_same(pa.array([t and t.replace(microsecond=0) for t in times], pa.time32("s")))
+    assert_same(pa.array(durations, pa.duration("us")))
+
+
+def test_a_time_is_seconds_of_its_day():
+    assert encode_column("c", pa.array([time(1, 0, 0, 500000)])).values.tolist() == [3600.5]
+
+
+@pytest.mark.parametrize(
+    ("moment", "grid"),
+    [
+        (datetime(2020, 2, 3), Grid(86400, 1)),
+        (datetime(2020, 2, 3, 4), Grid(3600, 1)),
+        (datetime(2020, 2, 3, 4, 5), Grid(60, 1)),
+        (datetime(2020, 2, 3, 4, 5, 6), Grid(1, 1)),
+        (datetime(2020, 2, 3, 4, 5, 6, 7000), Grid(1, 1000)),
+        (datetime(2020, 2, 3, 4, 5, 6, 7), Grid(1, 10**6)),
+    ],
+)
+def test_drawn_moments_lie_on_the_unit_that_all_but_one_in_a_hundred_do(moment, grid):
+    rare, frequent = [datetime(2020, 1, 1)] * 100 + [moment], [datetime(2020, 1, 1)] * 98 + [moment]
+    assert encode_column("c", pa.array(rare)).grids[0] == Grid(86400, 1)
+    column = encode_column("c", pa.array(frequent))
+    assert column.grids[0] == grid
+    assert column.is_integral == (grid.parts == 1)
+
+
+@given(some(st.text()))
+def test_texts_come_back_and_are_ranked_by_code_points(values):
+    for kind in (pa.string(), pa.large_string()):
+        assert_same(pa.array(values, kind))
+    column = encode_column("c", pa.array(values, pa.string()))
+    assert column.vocabulary.to_pylist() == sorted(set(values) - {None})
+
+
+def test_an_empty_text_is_a_value():
+    assert encode_column("c", pa.array(["b", "", None])).values[:2].tolist() == [1.0, 0.0]
+
+
+@given(some(st.sampled_from(["x", "y", "z", ""])), some(st.integers(-5, 5)))
+def test_dictionaries_come_back_as_dictionaries(texts, numbers):
+    for values, kind in ((texts, pa.string()), (numbers, pa.int16())):
+        array = pa.array(values, kind).dictionary_encode()
+        back = there_and_back(array)
+        assert back.type == pa.dictionary(pa.int32(), kind)
+        assert back.to_pylist() == values
+
+
+def test_dictionaries_may_have_narrow_indices():
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 1], pa.int8()), pa.array(["x", "y"]))
+    assert there_and_back(array).to_pylist() == ["x", "y"]
+
+
+def test_categories_that_no_row_holds_are_no_vocabulary():
+    array = pa.DictionaryArray.from_arrays(pa.array([1, None, 1]), pa.array(["unused", "b", None]))
+    assert encode_column("c", array).vocabulary.to_pylist() == ["b"]
+
+
+def test_columns_in_pieces_are_one():
+    assert_same([pa.array(["b", "a"]), pa.array([None, "b"])])
+    assert_same([pa.array([3, None]), pa.array([-(2**62)])[:0], pa.array([4])])
+
+
+def test_a_slice_of_a_column_is_encoded_alone():
+    for array in (pa.array([None, 7, 8, 9]), pa.array([Decimal(1), Decimal(2), None], pa.decimal128(9, 0))):
+        assert_same(array[1:])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [*INTEGERS, pa.bool_(), pa.float64(), pa.string(), pa.date32(), pa.timestamp("us"), pa.decimal128(4, 0)],
+    ids=str,
+)
+def test_columns_without_a_value_come_back(kind):
+    assert_same(pa.array([None, None], kind))
+    assert_same(pa.array([], kind))
+
+
+def test_a_column_without_a_type_is_text_of_no_value():
+    column = encode_column("c", pa.nulls(3))
+    assert (column.kind, len(column.vocabulary), missing(column).all()) == ("string", 0, True)
+
+
+@pytest.mark.parametrize("bad", [inf, -inf, 1e308])
+def test_numbers_without_an_interval_are_refused_by_column_and_not_shown(bad):
+    with pytest.raises(InputError, match="'income' must hold finite numbers") as raised:
+        encode_column("income", pa.array([1.0, bad]))
+    assert str(bad) not in str(raised.value).replace("finite", "").replace("infinite", "")
+
+
+def test_a_date_that_is_none_is_refused_by_column():
+    with pytest.raises(InputError, match="'born'"):
+        encode_column("born", pa.array([2**62], pa.timestamp("s")))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [pa.array([[1]]), pa.array([{"a": 1}]), pa.array([b"x"]), pa.array([Decimal(100)], pa.decimal128(5, -2))],
+)
+def test_types_that_have_no_units_are_refused_by_column(array):
+    with pytest.raises(InputError, match="Column 'odd' must hold"):
+        encode_column("odd", array)
+
+
+def test_decimals_of_more_digits_than_38_are_refused_without_being_shown():
+    with pytest.raises(InputError, match="'long' must hold decimals") as raised:
+        encode_column("long", pa.array([Decimal(10**39 + 7)], pa.decimal256(50, 0)))
+    assert "00000" not in str(raised.value) and raised.value.__context__ is None
