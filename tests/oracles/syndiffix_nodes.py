@@ -120,8 +120,9 @@ class Node:
     def base_seed(self):
         return hash_strings(self.forest.names[column] for column in self.columns)
 
-    @property
+    @cached_property
     def noisy_count(self):
+        """Not to be asked before the tree has grown, as other cached properties may be."""
         rules = self.forest.rules
         seed = bucket_seed(self.base_seed, self.bucket_intervals)
         hashes = rules.hashes_of(self.rows)
