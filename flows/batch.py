@@ -11,10 +11,10 @@ from prefect import flow
 
 from flows.showcase import showcase
 from tasks.batch_budget import require_budget
-from tasks.batch_file import Batch, read_batch
+from tasks.batch_file import Batch, read_batch, require_inputs
 from tasks.core.errors import BatchFailed, MarginaliaError
 from tasks.failures import unexpected
-from tasks.group import Finished, join_group, link_run, require_free_names
+from tasks.group import COMPARISON, Finished, join_group, link_run, require_free_names
 from tasks.progress import say
 from tasks.stages import STAGES
 from tasks.storage import Workspace
@@ -31,11 +31,13 @@ def batch(path: str) -> dict[str, str]:
         For each group, the place of its comparison in the workspace.
 
     Raises:
+        ParameterError: the file, or an input that it names, can't be used; nothing was run.
         BatchFailed: naming the runs that failed, after all others were run.
     """
     asked = read_batch(Path(path))
     workspace = Workspace.of(asked.runs[0].configuration)
     require_free_names(asked)
+    require_inputs(asked)
     for sentence in require_budget([run.configuration for run in asked.runs]):
         say(sentence)
     last = max(asked.stages, key=STAGES.index)
@@ -54,11 +56,21 @@ def batch(path: str) -> dict[str, str]:
         link_run(workspace, finished[-1])
     joined = _join(workspace, asked, finished, list(failed))
     if failed:
-        lines = [f"  {name}: {what}" for name, what in failed.items()]
-        done = ", ".join(str(workspace.root / place) for place in joined.values())
-        lines.append(f"The others are done, and compared in {done}.")
-        raise BatchFailed("\n".join([f"{len(failed)} of {len(asked.runs)} runs failed:", *lines]))
+        raise _failure(workspace, failed, len(finished), list(joined.values()))
     return joined
+
+
+def _failure(workspace: Workspace, failed: dict[str, str], done: int, groups: list[str]) -> BatchFailed:
+    """What failed, and what there is all the same."""
+    lines = [f"{len(failed)} of {len(failed) + done} runs failed:"]
+    lines += [f"  {name}: {what}" for name, what in failed.items()]
+    homes = [workspace.root / place for place in groups]
+    compared = ", ".join(str(home) for home in homes if (home / COMPARISON).is_file())
+    if compared:
+        lines.append(f"The others are done; comparisons are in {compared}.")
+    elif done:
+        lines.append("The others are done.")
+    return BatchFailed("\n".join(lines))
 
 
 def _explained(workspace: Workspace, error: Exception) -> str:

@@ -50,18 +50,20 @@ def run_publish(configuration: RunConfiguration, measurement: Path | None, *, ve
 
 def run_batch(path: Path, *, verbose: bool) -> None:
     """Run a batch file; its problems are told before anything starts."""
-    from tasks.batch_file import read_batch
+    from tasks.batch_file import read_batch, require_inputs
 
     asked = read_batch(path)
+    require_inputs(asked)
     started = time.monotonic()
     workspace = Workspace.of(asked.runs[0].configuration)
     with on_server(workspace, verbose=verbose) as url:
         from flows.batch import batch
+        from tasks.group import COMPARISON
 
         places = _followed(url, batch(str(path.absolute()), return_state=True))
     say(f"Ran {len(asked.runs)} runs in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
-        page = workspace.root / place / "comparison.html"
+        page = workspace.root / place / COMPARISON
         say(f"{group}: {page if page.exists() else workspace.root / place}")
 
 

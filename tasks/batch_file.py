@@ -14,7 +14,10 @@ from pydantic import TypeAdapter, ValidationError
 
 from tasks.configuration import Label, RunConfiguration
 from tasks.configuration_file import from_flat, read_json, unknown
+from tasks.core.contracts.contract import load_contract
 from tasks.core.errors import ParameterError
+from tasks.core.records.reading import require_readable
+from tasks.describe import input_file
 from tasks.stages import STAGES
 
 _PARTS = ("execute", "base_config", "runs")
@@ -80,6 +83,30 @@ def read_batch(path: Path) -> Batch:
     if problems:
         raise ParameterError(problems)
     return Batch(stages, tuple(runs))
+
+
+def require_inputs(batch: Batch) -> None:
+    """Refuse a batch before its first run where a table or a contract of any run can't be read.
+
+    Raises:
+        ParameterError: all of them, with group and name of the run in front, or once where every run has it.
+    """
+    found = [(f"{run.group}/{run.name}", list(_unreadable(run.configuration))) for run in batch.runs]
+    problems = _by_run(found)
+    if problems:
+        raise ParameterError(problems)
+
+
+def _unreadable(configuration: RunConfiguration) -> Iterator[str]:
+    try:
+        require_readable(input_file(configuration))
+    except ParameterError as error:
+        yield from error.problems
+    try:
+        if configuration.input.contract is not None:
+            load_contract(Path(configuration.input.contract))
+    except ParameterError as error:
+        yield from error.problems
 
 
 def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
         ParameterError: any public fact that makes the run impossible.
     """
     table = configuration.input
-    source = InputFile(Path(table.path), delimiter=table.delimiter, header=table.header)
+    source = input_file(configuration)
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = read_headers(source)
     _require_split(headers, source, configuration)
@@ -84,6 +84,12 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     if not configuration.is_private:
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, contract, schema, length, parameters, vintage, notes)
+
+
+def input_file(configuration: RunConfiguration) -> InputFile:
+    """The configured table, and how it is read."""
+    table = configuration.input
+    return InputFile(Path(table.path), delimiter=table.delimiter, header=table.header)
 
 
 #: In a header that is a single column, a sign that the file is split at another character.

@@ -20,6 +20,9 @@ from tasks.core.navigation.comparison import (
 )
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, Workspace
 
+#: The page of a group's comparison; beside it the same as a table.
+COMPARISON, _COMPARISON_TABLE = "comparison.html", "comparison.tsv"
+
 
 @dataclass(frozen=True)
 class Finished:
@@ -87,27 +90,29 @@ def join_group(
         if "evaluation" in run.places
     }
     shown = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
-    if len(shown) > 1:
-        write_comparison(_figures(shown, failed), home, f"{group}: releases side by side")
+    _compare(shown, failed, home, f"{group}: releases side by side")
     if evaluated:
         sensitive = workspace.sensitive / f"batch-{group}"
         sensitive.mkdir(mode=0o700, exist_ok=True)
         _link(home / "sensitive", sensitive)
         write_joined_stats(evaluated, prefix, sensitive)
-        if len(evaluated) > 1:
-            title = f"{group}: runs side by side, against the raw table"
-            write_comparison(_figures(evaluated, failed), sensitive, title)
+        _compare(evaluated, failed, sensitive, f"{group}: runs side by side, against the raw table")
     return home.relative_to(workspace.root).as_posix()
 
 
-def _figures(folders: dict[str, Path], failed: Sequence[str]) -> list[RunFigures]:
+def _compare(folders: dict[str, Path], failed: Sequence[str], home: Path, title: str) -> None:
+    """Lay runs side by side; where fewer than two are left, what an earlier batch compared is not theirs."""
+    if len(folders) < 2:
+        for name in (COMPARISON, _COMPARISON_TABLE):
+            (home / name).unlink(missing_ok=True)
+        return
     runs = [read_run(folder, label) for label, folder in folders.items()]
-    return runs + [RunFigures(label, has_failed=True) for label in failed]
+    write_comparison(runs + [RunFigures(label, has_failed=True) for label in failed], home, title)
 
 
 def write_comparison(runs: Sequence[RunFigures], home: Path, title: str) -> None:
     """``comparison.tsv`` and ``comparison.html``; closed to others where figures are of the raw table."""
-    table, page = home / "comparison.tsv", home / "comparison.html"
+    table, page = home / _COMPARISON_TABLE, home / COMPARISON
     if any(run.is_raw for run in runs):
         for path in (table, page):
             path.unlink(missing_ok=True)

@@ -69,7 +69,7 @@ class MeasurementLost(MarginaliaError):
 
 
 class BatchFailed(MarginaliaError):
-    """Some runs of a batch failed; the others are done."""
+    """Runs of a batch failed; the others, if there are any, are done."""
 
 
 class InternalError(MarginaliaError):

@@ -36,17 +36,19 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
         "modes": [
             {"name": "rows"},
             {"name": "left out", "skip": True},
-            {"name": "broken", "sensitive_microdata_path": str(tmp_path / "gone.csv")},
+            {"name": "broken", "sensitive_microdata_path": str(tmp_path / "other.csv")},
             {"name": "values", "synthesis_mode": "value_seeded"},
         ],
         "coarse": [{"name": "fifty", "reporting_resolution": 50}],
     }
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path, dataset=dataset), runs)
+    pipeline.write(tmp_path / "other.csv", [["x"]], ["another column"])
     assert command.main(["batch", str(path)]) == 1
     said = capfd.readouterr().err
     assert re.search(r"1 of 4 runs failed", said)
     assert "modes/2_broken: " in said
     out = tmp_path / "out"
+    assert f"The others are done; comparisons are in {out / 'modes'}." in said
     for name in ("modes/0_rows", "modes/3_values", "coarse/0_fifty"):
         assert (out / name / "release" / "report.html").is_file(), name
         assert (out / name / "evaluation" / "people_stats_synthetic_data.tsv").is_file(), name
@@ -72,6 +74,52 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     found = known(prefect_server, dataset).flow_runs
     assert [run["state_type"] for run in found].count("COMPLETED") == 3
     assert [run["state_type"] for run in found].count("FAILED") == 1
+
+
+@pytest.mark.parametrize(("works", "said"), [([], False), (["rows"], True)])
+def test_nothing_is_said_to_be_done_or_compared_that_is_not(
+    works: list[str],
+    said: bool,
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    broken = {"sensitive_microdata_path": str(tmp_path / "other.csv")}
+    runs = {"g": [*({"name": name} for name in works), *({"name": name} | broken for name in "ab")]}
+    path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs, navigate=False)
+    pipeline.write(tmp_path / "other.csv", [["x"]], ["another column"])
+    # Of an earlier batch, of which more was done.
+    (tmp_path / "out" / "g").mkdir(parents=True)
+    (tmp_path / "out" / "g" / "comparison.html").touch()
+    assert command.main(["batch", str(path)]) == 1
+    told = capfd.readouterr().err
+    assert "comparisons are in" not in told and "compared" not in told
+    assert ("The others are done." in told) == said
+    assert not (tmp_path / "out" / "g" / "comparison.html").exists()
+
+
+def test_inputs_of_a_batch_that_are_not_there_are_told_before_its_first_run(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    gone = {"sensitive_microdata_path": str(tmp_path / "gone.csv")}
+    runs = {
+        "g": [
+            {"name": "works"},
+            {"name": "no table"} | gone,
+            {"name": "nothing", "contract": str(tmp_path / "gone.yaml")} | gone,
+        ]
+    }
+    path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs)
+    assert command.main(["batch", str(path)]) == 2
+    lines = capfd.readouterr().err.splitlines()
+    missing = f"The input file {tmp_path / 'gone.csv'} does not exist: check sensitive_microdata_path."
+    assert [line.removeprefix("marginalia: ") for line in lines if "gone" in line] == [
+        f"g/no table: {missing}",
+        f"g/nothing: {missing}",
+        f"g/nothing: The data contract {tmp_path / 'gone.yaml'} does not exist.",
+    ]
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_table_is_coded_and_counted_once_for_all_runs(

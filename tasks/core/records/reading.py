@@ -99,7 +99,7 @@ def read_headers(source: InputFile) -> Headers:
         InputError: no such file, an empty one, a folder, one that may not be read; a header that
             isn't UTF-8 or has two columns of the same name (named by position).
     """
-    _require_readable(source.path, may_be_empty=bool(source.header))
+    require_readable(source)
     if source.header:
         headers = Headers(tuple(map(normalise, source.header)))
     elif source.is_parquet:
@@ -162,14 +162,18 @@ def require_flat(headers: Headers, positions: list[int], columns: tuple[Column, 
         raise InputError(problems)
 
 
-def _require_readable(path: Path, *, may_be_empty: bool) -> None:
-    """Raise InputError unless this is a file that we may read and, where it must, that holds something."""
-    path = Path(path)
+def require_readable(source: InputFile) -> None:
+    """Refuse what is not a file that we may read and, where its header is in it, that holds something.
+
+    Raises:
+        InputError: it isn't.
+    """
+    path = Path(source.path)
     problem = ""
     try:
         if path.is_dir():
             problem = f"The input must be a file, but {path} is a folder."
-        elif path.stat().st_size == 0 and not may_be_empty:
+        elif path.stat().st_size == 0 and not source.header:
             problem = f"The input must at least hold a header, but {path} is empty."
         else:
             with path.open("rb"):
