@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from tasks.core.errors import InputError
 from tasks.core.syndiffix import moments, whole_numbers
-from tasks.core.syndiffix.whole_numbers import F8, Selected
+from tasks.core.syndiffix.intervals import Selected, Values
 
 ColumnKind = Literal["boolean", "integer", "real", "timestamp", "string"]
 _LARGEST = 2.0**1020  # what stands for null is at most twice a value
@@ -50,7 +50,7 @@ class EncodedColumn:
 
     name: str
     kind: ColumnKind
-    values: F8
+    values: Values
     output_type: pa.DataType
     grids: tuple[Grid, ...]
     bounds: tuple[float, float]
@@ -62,7 +62,12 @@ class EncodedColumn:
         """Whether an interval of size 1 holds a single value (but for a few cells of moments)."""
         return self.kind != "real" and (self.kind != "timestamp" or self.grids[0].parts == 1)
 
-    def decode(self, numbers: F8, missing: Selected) -> pa.Array:
+    @property
+    def cell_type(self) -> pa.DataType:
+        """The output type; of a dictionary, that of its entries."""
+        return self.output_type.value_type if pa.types.is_dictionary(self.output_type) else self.output_type
+
+    def decode(self, numbers: Values, missing: Selected) -> pa.Array:
         """Numbers in tree units as cells, of which those that are missing are null.
 
         Args:
@@ -70,7 +75,7 @@ class EncodedColumn:
             missing: (m,).
         """
         numbers = np.where(missing, 0.0, numbers)
-        kind = _value_type(self.output_type)
+        kind = self.cell_type
         if self.kind == "boolean":
             cells = pa.array(numbers >= 0.5, mask=missing)
         elif self.kind == "timestamp":
@@ -87,8 +92,9 @@ class EncodedColumn:
         return self.finish(cells)
 
     def finish(self, cells: pa.Array) -> pa.Array:
-        """Cells as a dictionary where the input was one."""
-        return cells.dictionary_encode() if pa.types.is_dictionary(self.output_type) else cells
+        """Cells in the output type."""
+        is_dictionary = pa.types.is_dictionary(self.output_type)
+        return cells.dictionary_encode() if is_dictionary else cells.cast(self.output_type)
 
 
 def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColumn:
@@ -137,11 +143,7 @@ def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _value_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
-def _with_nan(values: F8, array: pa.Array) -> F8:
+def _with_nan(values: Values, array: pa.Array) -> Values:
     if array.null_count:
         values[_missing(array)] = np.nan
     return values
@@ -192,7 +194,7 @@ def _encode_floats(name: str, array: pa.Array, output_type: pa.DataType) -> Enco
     return EncodedColumn(name, "real", values, output_type, grids, (-largest, largest))
 
 
-def _decimals(values: F8, most: int) -> int | None:
+def _decimals(values: Values, most: int) -> int | None:
     """The decimals that all but 1 % of the values need, in shortest form; None if more than ``most``."""
     allowed = len(values) // _OFF_GRID
     for decimals in range(most + 1):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tasks.core.syndiffix.whole_numbers import F8, Selected
+from tasks.core.syndiffix.intervals import Selected, Values
 
 I8 = npt.NDArray[np.int64]
 _DAY = 86_400
@@ -55,7 +55,7 @@ def seconds_of(array: pa.Array) -> tuple[I8, I8] | None:
     return whole + _origin(kind), rest
 
 
-def floats_of(whole: I8, micros: I8) -> F8:
+def floats_of(whole: I8, micros: I8) -> Values:
     """Seconds with their fraction."""
     return whole.astype(np.float64) + micros / float(_FINEST)
 
@@ -67,7 +67,7 @@ def lies_on(unit: tuple[int, int], whole: I8, micros: I8) -> Selected:
     return on_unit
 
 
-def array_of_seconds(seconds: F8, missing: Selected, kind: pa.DataType, finest: int) -> pa.Array:
+def array_of_seconds(seconds: Values, missing: Selected, kind: pa.DataType, finest: int) -> pa.Array:
     """An array of a type that holds such seconds; null where missing. Dates: the day they fall on.
 
     Args:

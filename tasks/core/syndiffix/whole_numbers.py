@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-F8 = npt.NDArray[np.float64]
-Selected = npt.NDArray[np.bool_]
+from tasks.core.syndiffix.intervals import Selected, Values
+
 _WORD = 1 << 64
 _EXACT = 1 << 53
 _BASE_STEP = 1 << 52  # so that any range below 2^53 around a multiple of it is within +-2^53
@@ -42,7 +42,7 @@ class Words:
         total = self.low + low
         return Words(total, self.high + high + (total < low))
 
-    def floats(self) -> F8:
+    def floats(self) -> Values:
         """The float nearest to each integer; beyond 2^64, one of the two nearest."""
         signed = self.low.view(np.int64)
         is_short = self.high == (signed >> 63)
@@ -84,7 +84,7 @@ def base_of(lowest: int, highest: int) -> int:
     return (lowest + highest + _BASE_STEP) // (2 * _BASE_STEP) * _BASE_STEP
 
 
-def words_of_floats(numbers: F8) -> Words:
+def words_of_floats(numbers: Values) -> Words:
     """Floats without a fraction, below 2^127, as integers; exact."""
     amounts = np.abs(numbers)
     high = np.floor(amounts / _WORD)
