@@ -16,7 +16,7 @@ from tasks.core.syndiffix.parameters import (
     SuppressionParameters,
 )
 from tests.oracles.syndiffix import SALT
-from tests.oracles.syndiffix_buckets import harvest
+from tests.oracles.syndiffix_buckets import Harvester, harvest
 from tests.oracles.syndiffix_dependence import dependence, entropy, leaves
 from tests.oracles.syndiffix_forest import build_forest
 
@@ -109,7 +109,9 @@ def test_the_row_limit_holds_below_the_depth_threshold_of_one_column_only(semant
     assert root.depth == 1  # half of the interval had nothing in it
     assert root.is_leaf == (root.row_limit > 100)
     assert 95 <= root.row_limit <= 105
-    assert not forest.trees[(0, 1)].is_leaf
+    # Pairs are divided as far as their columns' nodes reach, in which no row limit counts.
+    reached = 1 if root.is_leaf and forest.trees[(1,)].is_leaf else 2
+    assert max(node.depth for node in nodes(forest.trees[(0, 1)])) == reached
 
 
 def test_the_row_limit_of_some_names_keeps_the_root_whole():
@@ -162,6 +164,16 @@ def test_a_node_of_passengers_alone_is_a_leaf_that_fails_every_filter():
     assert harvest(alone[0], drawing()) == []
 
 
+def test_a_node_is_a_stub_where_its_subnodes_are_even_if_these_have_enough_rows_of_one_value():
+    # Eight rows of 0 in all columns; two more below 8 in each column alone: ranges of ten rows, too few.
+    groups = [((0.0, 0.0, 0.0), 8), ((1.0, 8.0, 8.0), 2), ((8.0, 1.0, 8.0), 2), ((8.0, 8.0, 1.0), 2)]
+    rows = [row for row, times in [*groups, ((8.0, 8.0, 8.0), 20)] for _ in range(times)]
+    node = forest_of(list(map(list, zip(*rows, strict=True)))).trees[(0, 1, 2)].children[0]
+    pair = node.subnodes[0]
+    assert pair.is_stub and pair.is_singularity and not pair.is_low(5)
+    assert node.is_stub
+
+
 def test_entities_with_several_rows_are_counted_once_by_the_filter_and_flattened():
     ids = [1] * 10 + [2, 3, 4, 5, 6]
     hashes = [[hash_string(str(i)) for i in ids]]
@@ -196,7 +208,10 @@ def test_ours_do_not_depend_on_the_order_of_rows(columns, random, rows_each):
 def test_counts_add_up_to_the_roots_and_places_are_within_it(columns, semantics):
     forest = forest_of(columns, semantics, NOISY, bucketization=LIMITS)
     for root in forest.trees.values():
-        buckets = harvest(root, drawing())
+        harvester = Harvester(drawing())
+        buckets = harvester.table(root)
+        if semantics == "ours":
+            assert all(bucket.count for known in harvester.known.values() for bucket in known)
         total = sum(count for _, count in buckets)
         assert total == 0 or abs(total - root.noisy_count) <= 1
         for intervals, count in buckets:
@@ -225,6 +240,15 @@ def test_what_ours_divides_passes_the_filter_and_is_no_stub(columns):
 def test_dependence_is_from_zero_to_one_and_symmetric(columns, semantics):
     forest = forest_of([columns[0], columns[-1]], semantics, NOISY, bucketization=LIMITS)
     assert 0 <= dependence(forest, 0, 1) == dependence(forest, 1, 0) <= 1
+
+
+@BOTH
+@pytest.mark.parametrize(("threshold", "expected"), [(8, 0.5), (9, 0.0), (17, 0.0), (100, 0.0)])
+def test_dependence_is_measured_on_nodes_with_enough_rows(semantics, threshold, expected):
+    # With 16 rows of x and of y in a node nothing is seen yet; with 8 of a single x, y is known.
+    columns = [[float(i % 4) for i in range(32)], [1.5, 0.5] * 16]
+    limits = BucketizationParameters(3, threshold)
+    assert dependence(forest_of(columns, semantics, bucketization=limits), 0, 1) == expected
 
 
 def test_a_null_at_the_upper_bound_of_the_interval_is_found_by_ours():
