@@ -1,0 +1,301 @@
+"""Compiled harvest of a tree: what of it may be published, from the leaves up (syndiffix.md 3.1, 3.2).
+
+In: a grown tree, and the harvests of the trees of one column less. Out: a `Harvest`. Bounds are the caller's
+promise.
+"""
+
+from math import ldexp
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low, new_tally
+from tasks.core.syndiffix.node_kernels import LOW, NONE, SINGULARITY, STUB, Grid, Nodes, find_boundary
+from tasks.core.syndiffix.noise_kernels import Secret
+from tasks.core.syndiffix.refine_kernels import OWN, Lists, draw_row, find_pools, new_state
+
+Ranks = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+Counts = npt.NDArray[np.int64]
+Seeds = npt.NDArray[np.uint64]
+
+
+class Harvest(NamedTuple):
+    """The buckets of every node of a tree over k columns.
+
+    Attributes:
+        first: where each node's entries begin, (N,).
+        length: how many it has, (N,).
+        source: which interval an entry has; several nodes have the same one with other counts.
+        weight: rows of each entry, at least 1.
+        lower: of the intervals, (S, k); equal to ``upper`` where it is a single value.
+        upper: (S, k).
+    """
+
+    first: Ranks
+    length: Ranks
+    source: Ranks
+    weight: Ranks
+    lower: Floats
+    upper: Floats
+
+
+class Grown(NamedTuple):
+    """What a harvest needs of a tree.
+
+    Attributes:
+        nodes: as grown.
+        grid: where its columns' values lie.
+        noisy: count of each node.
+        places: seed of each node's place.
+        ranks: of the rows' values, (n, k).
+        entities: whose the rows are.
+        value_safe: whether nothing of a one-column tree is suppressed.
+    """
+
+    nodes: Nodes
+    grid: Grid
+    noisy: Ranks
+    places: Seeds
+    ranks: Ranks
+    entities: Entities
+    value_safe: bool
+
+
+class Yield(NamedTuple):
+    """A harvest that is being gathered, and room for it.
+
+    Attributes:
+        entries: source and count of each entry, (room, 2).
+        intervals: lower and upper bounds of the sources, (room, k, 2).
+        used: how many entries and sources there are, (2,).
+    """
+
+    entries: Ranks
+    intervals: Floats
+    used: Counts
+
+
+@njit(cache=True, nogil=True)
+def harvest(key: Secret, grown: Grown, below: Harvest, edges: bool) -> Harvest:
+    """The buckets of each node: those of its children; of a leaf its own, refined by the trees below.
+
+    Args:
+        key: of the noise.
+        grown: the tree.
+        below: the harvests of its subtrees, side by side, as their subnodes are numbered; empty for k = 1.
+        edges: see `find_pools`.
+    """
+    nodes = grown.nodes
+    number, columns = nodes.lower.shape
+    first, length = np.zeros(number, np.int32), np.zeros(number, np.int32)
+    gathered = Yield(
+        np.empty((64, 2), np.int32), np.empty((64, columns, 2), np.float64), np.zeros(2, np.int64)
+    )
+    tally = new_tally(grown.entities)
+    for node in range(number - 1, -1, -1):
+        first[node] = gathered.used[0]
+        if nodes.first_child[node] != NONE:
+            gathered, missing = _gather_children(grown, node, first, length, gathered)
+        else:
+            missing = _published(grown, node)
+        if missing and (columns == 1 or nodes.flags[node] & SINGULARITY):
+            gathered.used[0] = first[node]  # the node's own interval takes the place of all
+            gathered = _add_own(grown, node, grown.noisy[node], gathered)
+        elif missing:
+            gathered = _refine(key, grown, node, missing, below, gathered, tally, edges)
+        length[node] = gathered.used[0] - first[node]
+    entries, intervals = gathered.entries, gathered.intervals[: gathered.used[1]]
+    return Harvest(
+        first,
+        length,
+        entries[: gathered.used[0], 0].copy(),
+        entries[: gathered.used[0], 1].copy(),
+        intervals[:, :, 0].copy(),
+        intervals[:, :, 1].copy(),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _published(grown: Grown, node: int) -> int:
+    """How many rows of a leaf may be shown."""
+    if grown.nodes.flags[node] & LOW and not grown.value_safe:
+        return 0
+    return int(grown.noisy[node])
+
+
+@njit(cache=True, nogil=True)
+def _gather_children(
+    grown: Grown, node: int, first: Ranks, length: Ranks, gathered: Yield
+) -> tuple[Yield, int]:
+    """The children's entries, scaled to the branch's count; or as they are where over half is missing."""
+    children = grown.nodes.first_child[node]
+    last = children + grown.nodes.children[node]
+    total, entries = 0, 0
+    for child in range(children, last):
+        entries += length[child]
+        for at in range(first[child], first[child] + length[child]):
+            total += gathered.entries[at, 1]
+    noisy = int(grown.noisy[node])
+    missing = noisy - total if 2 * total < noisy else 0
+    ratio = 1.0 if missing else noisy / total
+    gathered = _with_room(gathered, entries, 0)
+    used, error = gathered.used[0], 0.0
+    for child in range(children, last):
+        for at in range(first[child], first[child] + length[child]):
+            scaled = gathered.entries[at, 1] * ratio
+            error += scaled - np.floor(scaled)
+            carried = np.int64(error > 1.0)
+            error -= carried
+            count = np.int64(np.floor(scaled)) + carried
+            if count:
+                gathered.entries[used, 0] = gathered.entries[at, 0]
+                gathered.entries[used, 1] = count
+                used += 1
+    gathered.used[0] = used
+    return gathered, missing
+
+
+@njit(cache=True, nogil=True)
+def _refine(
+    key: Secret,
+    grown: Grown,
+    node: int,
+    rows: int,
+    below: Harvest,
+    gathered: Yield,
+    tally: Tally,
+    edges: bool,
+) -> Yield:
+    """Add rows of a node that the trees of fewer columns know better; its own interval if they don't."""
+    complete, lists = _lists(grown, node, below)
+    if not complete:
+        return _add_own(grown, node, rows, gathered)
+    limits = _limits(key, grown, node, tally)
+    found, pools = find_pools(lists, limits, edges)
+    if not found:
+        return _add_own(grown, node, rows, gathered)
+    gathered = _with_room(gathered, rows, rows)
+    state = new_state(key, grown.places[node])
+    for turn in range(rows):
+        entry, source = gathered.used
+        draw_row(lists, pools, turn, state, gathered.intervals[source])
+        gathered.entries[entry, 0], gathered.entries[entry, 1] = source, 1
+        gathered.used[:] += 1
+    return gathered
+
+
+@njit(cache=True, nogil=True)
+def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
+    """The buckets of each subnode, and whether all have some; of a single value, the value."""
+    nodes = grown.nodes
+    columns = nodes.lower.shape[1]
+    start = np.zeros(columns + 1, np.int64)
+    for entry in range(columns):
+        subnode = nodes.subnodes[node, entry]
+        size = 0 if subnode == NONE else below.length[subnode]
+        start[entry + 1] = start[entry] + (1 if _is_single(nodes, node, entry) else size)
+    source, count = np.empty(start[-1], np.int32), np.empty(start[-1], np.int32)
+    complete = True
+    for entry in range(columns):
+        complete &= start[entry] < start[entry + 1]
+        if _is_single(nodes, node, entry):
+            source[start[entry]], count[start[entry]] = OWN, grown.noisy[node]
+            continue
+        subnode = nodes.subnodes[node, entry]
+        for at in range(start[entry + 1] - start[entry]):
+            source[start[entry] + at] = below.source[below.first[subnode] + at]
+            count[start[entry] + at] = below.weight[below.first[subnode] + at]
+    own = np.empty((columns, 2), np.float64)
+    for column in range(columns):
+        _own_interval(grown, node, column, own[column])
+    return complete, Lists(source, count, start, below.lower, below.upper, own)
+
+
+@njit(cache=True, nogil=True)
+def _is_single(nodes: Nodes, node: int, entry: int) -> bool:
+    """Whether the node has one value in each column of a subnode entry."""
+    columns = nodes.lower.shape[1]
+    single = True
+    for column in range(columns):
+        if column != columns - 1 - entry:
+            single &= nodes.hull[node, column, 0] == nodes.hull[node, column, 1]
+    return single
+
+
+@njit(cache=True, nogil=True)
+def _limits(key: Secret, grown: Grown, node: int, tally: Tally) -> Floats:
+    """The node's snapped intervals, (k, 2); of a stub, the half that has enough where only one has."""
+    nodes = grown.nodes
+    columns = nodes.lower.shape[1]
+    limits = np.empty((columns, 2), np.float64)
+    halved = nodes.flags[node] & STUB and nodes.first_child[node] == NONE
+    for column in range(columns):
+        size = ldexp(grown.grid.size[column], -nodes.depth[node])
+        limits[column, 0], limits[column, 1] = nodes.lower[node, column], nodes.lower[node, column] + size
+        if halved:
+            lower_low, upper_low = _low_halves(key, grown, node, column, tally)
+            if lower_low and not upper_low:
+                limits[column, 0] += size / 2
+            elif upper_low and not lower_low:
+                limits[column, 1] -= size / 2
+    return limits
+
+
+@njit(cache=True, nogil=True)
+def _low_halves(key: Secret, grown: Grown, node: int, column: int, tally: Tally) -> tuple[bool, bool]:
+    """Whether too few hold the lower and the upper half of a node in one column."""
+    nodes = grown.nodes
+    boundary = find_boundary(nodes, node, column, grown.grid)
+    start, length = nodes.start[node], nodes.rows[node]
+    lower, upper = np.empty(length, np.int32), np.empty(length, np.int32)
+    below, above = 0, 0
+    for row in nodes.order[start : start + length]:
+        if grown.ranks[row, column] < boundary:
+            lower[below] = row
+            below += 1
+        else:
+            upper[above] = row
+            above += 1
+    count_entities(grown.entities, lower[:below], tally)
+    lower_low = is_any_low(key, tally, key.low_threshold)
+    count_entities(grown.entities, upper[:above], tally)
+    return lower_low, is_any_low(key, tally, key.low_threshold)
+
+
+@njit(cache=True, nogil=True)
+def _own_interval(grown: Grown, node: int, column: int, interval: Floats) -> None:
+    """The one value of a node's holders, or its snapped interval."""
+    nodes, grid = grown.nodes, grown.grid
+    if nodes.hull[node, column, 0] == nodes.hull[node, column, 1]:
+        interval[:] = grid.values[grid.first[column] + nodes.hull[node, column, 0]]
+    else:
+        interval[0] = nodes.lower[node, column]
+        interval[1] = interval[0] + ldexp(grid.size[column], -nodes.depth[node])
+
+
+@njit(cache=True, nogil=True)
+def _add_own(grown: Grown, node: int, count: int, gathered: Yield) -> Yield:
+    """Add one entry of the node's own intervals."""
+    gathered = _with_room(gathered, 1, 1)
+    entry, source = gathered.used
+    for column in range(gathered.intervals.shape[1]):
+        _own_interval(grown, node, column, gathered.intervals[source, column])
+    gathered.entries[entry, 0], gathered.entries[entry, 1] = source, count
+    gathered.used[:] += 1
+    return gathered
+
+
+@njit(cache=True, nogil=True)
+def _with_room(gathered: Yield, entries: int, sources: int) -> Yield:
+    """Room for so many more."""
+    kept, intervals, used = gathered
+    if used[0] + entries > len(kept):
+        kept = np.empty((2 * (used[0] + entries), 2), np.int32)
+        kept[: used[0]] = gathered.entries[: used[0]]
+    if used[1] + sources > len(intervals):
+        intervals = np.empty((2 * (used[1] + sources), intervals.shape[1], 2), np.float64)
+        intervals[: used[1]] = gathered.intervals[: used[1]]
+    return Yield(kept, intervals, used)

@@ -1,0 +1,161 @@
+"""The forest: one tree for each combination of columns that is asked for, each grown once.
+
+In: a table's columns as floats, whose the rows are, the parameters. Out: `Tree`s, by the numbers of their
+columns; and the columns as the trees of several columns see them, after push-down.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.syndiffix.bucket_kernels import Harvest
+from tasks.core.syndiffix.buckets import Buckets, harvest_tree, root_buckets
+from tasks.core.syndiffix.counters import noisy_row_limit
+from tasks.core.syndiffix.entity_kernels import Entities
+from tasks.core.syndiffix.hashing import hash_strings
+from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
+from tasks.core.syndiffix.noise_kernels import secret
+from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
+from tasks.core.syndiffix.places import PlaceHashes
+from tasks.core.syndiffix.tree import Growth, RankedColumn, Tree, grow_tree, push_down
+from tasks.core.syndiffix.tree_kernels import Rule
+
+Hashes = npt.NDArray[np.uint64]
+Combination = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ForestColumn:
+    """A column of numbers.
+
+    Attributes:
+        name: its header.
+        values: (n,), in the column's own units; NaN for null.
+        value_safe: whether its values are public, so that none is suppressed for being rare.
+    """
+
+    name: str
+    values: Values
+    value_safe: bool = False
+
+
+class Forest:
+    """Trees over the columns of one table."""
+
+    def __init__(
+        self,
+        columns: Sequence[ForestColumn],
+        entity_hashes: Hashes,
+        anonymization: AnonymizationParameters,
+        bucketization: BucketizationParameters,
+        *,
+        by_arrival: bool = False,
+    ) -> None:
+        """Prepare to grow.
+
+        Args:
+            columns: of n rows each.
+            entity_hashes: of each row's entity by id column, (n, id columns); 0 where it is missing.
+            anonymization: thresholds, noise and the salt.
+            bucketization: how finely the trees divide.
+            by_arrival: divide nodes as the reference's port does, which depends on the rows' order.
+        """
+        self.columns = tuple(columns)
+        self.anonymization = anonymization
+        self.bucketization = bucketization
+        self.rows = len(entity_hashes)
+        mapped = [map_nulls(column.values) for column in columns]
+        self.null_values = tuple(column.null_value for column in mapped)
+        self._ranked = [
+            _ranked(column.name, found.values, found.interval)
+            for column, found in zip(columns, mapped, strict=True)
+        ]
+        rule = Rule(
+            singularity_threshold=bucketization.singularity_low_threshold,
+            range_threshold=bucketization.range_low_threshold,
+            depth_threshold=bucketization.precision_limit_depth_threshold,
+            row_limit=0,
+            value_safe=False,
+            by_arrival=by_arrival,
+        )
+        self._growth = Growth(secret(anonymization), _entities(entity_hashes), rule, PlaceHashes())
+        self._trees: dict[Combination, Tree] = {}
+        self._harvests: dict[Combination, Harvest] = {}
+
+    def tree(self, combination: Combination) -> Tree:
+        """The tree of some columns, ascending; those of fewer columns are grown before it.
+
+        All of one column are grown first of all: others lie in the intervals that push-down leaves.
+        """
+        if combination not in self._trees:
+            self._trees[combination] = self._grown(combination)
+        return self._trees[combination]
+
+    def buckets(self, combination: Combination) -> Buckets:
+        """What of a tree may be published."""
+        return root_buckets(self.tree(combination), self._harvest(combination))
+
+    def ranked(self, column: int) -> RankedColumn:
+        """A column, its interval and outsiders after push-down."""
+        self.tree((column,))
+        return self._ranked[column]
+
+    def _grown(self, combination: Combination) -> Tree:
+        if len(combination) == 1:
+            return self._grown_alone(combination[0])
+        columns = [self.ranked(column) for column in combination]
+        below = [self.tree(fewer) for fewer in _below(combination)]
+        return grow_tree(columns, below, self._growth.rule, self._growth)
+
+    def _harvest(self, combination: Combination) -> Harvest:
+        if combination not in self._harvests:
+            self._harvests[combination] = harvest_tree(
+                self.tree(combination),
+                [self.ranked(column) for column in combination],
+                [self._harvest(fewer) for fewer in _below(combination)],
+                self._growth,
+                value_safe=len(combination) == 1 and self.columns[combination[0]].value_safe,
+            )
+        return self._harvests[combination]
+
+    def _grown_alone(self, column: int) -> Tree:
+        name, value_safe = self.columns[column].name, self.columns[column].value_safe
+        fraction = self.bucketization.precision_limit_row_fraction
+        limit = noisy_row_limit(self.rows, fraction, hash_strings([name]), self.anonymization.salt)
+        rule = self._growth.rule._replace(row_limit=limit, value_safe=value_safe)
+        ranked = self._ranked[column]
+        tree, outside = push_down(grow_tree([ranked], [], rule, self._growth), rule, self._growth)
+        self._ranked[column] = RankedColumn(
+            ranked.name, ranked.distinct, ranked.ranks, tree.root_interval, outside
+        )
+        return tree
+
+
+def column_numbers(columns: Collection[int]) -> Combination:
+    """The combination of some columns: ascending."""
+    return tuple(sorted(columns))
+
+
+def _below(combination: Combination) -> list[Combination]:
+    """The combinations of one column less, the first without the last column; none of a single column."""
+    last = len(combination) - 1
+    return [combination[:left] + combination[left + 1 :] for left in range(last, -1, -1) if last]
+
+
+def _ranked(name: str, values: Values, interval: Interval) -> RankedColumn:
+    distinct, ranks = np.unique(values, return_inverse=True)
+    return RankedColumn(name, distinct, ranks.astype(np.int32), interval, np.zeros(len(values), np.bool_))
+
+
+def _entities(hashes: Hashes) -> Entities:
+    numbers = np.empty(hashes.shape, np.int32)
+    most = 0
+    for column in range(hashes.shape[1]):
+        distinct, found = np.unique(hashes[:, column], return_inverse=True)
+        missing = bool(len(distinct)) and distinct[0] == 0
+        numbers[:, column] = found - missing
+        most = max(most, len(distinct))
+    single = hashes.shape[1] == 1 and most == len(hashes) and not (numbers < 0).any()
+    return Entities(np.ascontiguousarray(hashes), numbers, most, np.zeros(len(hashes), np.bool_), single)

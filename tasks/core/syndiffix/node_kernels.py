@@ -1,0 +1,246 @@
+"""Compiled nodes of a tree: their place, their rows, and how one is divided.
+
+A node's *corner* is where it lies in its parent: one bit for each column, the first column's the most
+significant, set in the upper half. Bounds are the caller's promise.
+"""
+
+from math import ldexp
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Ranks = npt.NDArray[np.int32]
+Floats = npt.NDArray[np.float64]
+
+NONE = -1  # no such node
+LOW, STUB, LOW_AS_SUBNODE, SINGULARITY = 1, 2, 4, 8  # bits of a node's flags
+
+
+class Grid(NamedTuple):
+    """Where the values of a tree's k columns lie.
+
+    Attributes:
+        values: the columns' sorted distinct values, one after the other.
+        first: where each column's begin, int64 (k + 1,).
+        lower: of the root, (k,).
+        size: of the root, (k,).
+    """
+
+    values: Floats
+    first: npt.NDArray[np.int64]
+    lower: Floats
+    size: Floats
+
+
+class Subtrees(NamedTuple):
+    """The trees without one of the columns, one after the other.
+
+    Attributes:
+        root: by subnode entry, (k,): entry i leaves out column k - 1 - i. Empty for one column.
+        first_child: of each node, or -1.
+        children: how many.
+        corner: which of its parent's halves, by column.
+        flags: see `LOW` and the others.
+    """
+
+    root: Ranks
+    first_child: Ranks
+    children: Ranks
+    corner: Ranks
+    flags: npt.NDArray[np.uint8]
+
+
+class Nodes(NamedTuple):
+    """A tree of N nodes over k columns; node 0 is the root it was grown from.
+
+    Attributes:
+        order: rows (n,), those of a node side by side.
+        start: of its rows in ``order``.
+        rows: how many, passengers among them.
+        depth: 0 for the root.
+        parent: -1 for the root.
+        corner: which of its parent's halves, by column.
+        first_child: -1 for a leaf.
+        children: how many.
+        subnodes: (N, k), by entry; -1 for none.
+        window: ranks of the values in its snapped interval, (N, k, 2), half-open.
+        hull: least and greatest rank of its holders, (N, k, 2).
+        lower: of its snapped interval, (N, k).
+        flags: bits.
+    """
+
+    order: Ranks
+    start: Ranks
+    rows: Ranks
+    depth: Ranks
+    parent: Ranks
+    corner: Ranks
+    first_child: Ranks
+    children: Ranks
+    subnodes: Ranks
+    window: Ranks
+    hull: Ranks
+    lower: Floats
+    flags: npt.NDArray[np.uint8]
+
+
+@njit(cache=True, nogil=True)
+def new_nodes(rows: int, columns: int) -> Nodes:
+    """Room for nodes; all rows, in their order."""
+    room = 64
+    return Nodes(
+        np.arange(rows).astype(np.int32),
+        np.zeros(room, np.int32),
+        np.zeros(room, np.int32),
+        np.zeros(room, np.int32),
+        np.full(room, NONE, np.int32),
+        np.zeros(room, np.int32),
+        np.full(room, NONE, np.int32),
+        np.zeros(room, np.int32),
+        np.full((room, columns), NONE, np.int32),
+        np.zeros((room, columns, 2), np.int32),
+        np.zeros((room, columns, 2), np.int32),
+        np.zeros((room, columns), np.float64),
+        np.zeros(room, np.uint8),
+    )
+
+
+@njit(cache=True, nogil=True)
+def find_boundary(nodes: Nodes, node: int, column: int, grid: Grid) -> int:
+    """The rank from which on a column's values are in the upper half of the node's snapped interval."""
+    middle = nodes.lower[node, column] + ldexp(grid.size[column], -nodes.depth[node] - 1)
+    low, high = nodes.window[node, column, 0], nodes.window[node, column, 1]
+    first = grid.first[column]
+    while low < high:
+        between = (low + high) >> 1
+        if grid.values[first + between] < middle:
+            low = between + 1
+        else:
+            high = between
+    return int(low)
+
+
+@njit(cache=True, nogil=True)
+def sort_rows(nodes: Nodes, node: int, ranks: Ranks, boundary: Ranks, spare: Ranks, place: Ranks) -> None:
+    """Put the node's rows in the order of their children, whose indices are left in ``place``; stable."""
+    start, end = nodes.start[node], nodes.start[node] + nodes.rows[node]
+    columns = len(boundary)
+    order = nodes.order
+    every, some = np.int32(-1), np.int32(0)
+    for at in range(start, end):
+        row, index = order[at], np.int32(0)
+        for column in range(columns):
+            index = np.int32((index << 1) | np.int32(ranks[row, column] >= boundary[column]))
+        place[at] = index
+        every &= index
+        some |= index
+    differing = some & ~every
+    for bit in range(columns):
+        if differing >> bit & 1:
+            _sort_by_bit(order, place, spare, start, end, bit)
+
+
+@njit(cache=True, nogil=True)
+def _sort_by_bit(order: Ranks, place: Ranks, spare: Ranks, start: int, end: int, bit: int) -> None:
+    """One pass of a radix sort: those without the bit first, both parts in the order they had."""
+    kept, taken = start, 0
+    for at in range(start, end):
+        if place[at] >> bit & 1:
+            spare[0, taken] = order[at]
+            spare[1, taken] = place[at]
+            taken += 1
+        else:
+            order[kept] = order[at]
+            place[kept] = place[at]
+            kept += 1
+    for at in range(taken):
+        order[kept + at] = spare[0, at]
+        place[kept + at] = spare[1, at]
+
+
+@njit(cache=True, nogil=True)
+def divide(
+    nodes: Nodes,
+    node: int,
+    count: int,
+    place: Ranks,
+    boundary: Ranks,
+    grid: Grid,
+    subtrees: Subtrees,
+) -> int:
+    """Make the children of a node whose rows are sorted; how many nodes there are then."""
+    start, end = nodes.start[node], nodes.start[node] + nodes.rows[node]
+    nodes.first_child[node] = count
+    while start < end:
+        stop = start + 1
+        while stop < end and place[stop] == place[start]:
+            stop += 1
+        nodes.start[count], nodes.rows[count] = start, stop - start
+        nodes.parent[count], nodes.corner[count] = node, place[start]
+        nodes.depth[count] = nodes.depth[node] + 1
+        nodes.first_child[count], nodes.children[count] = NONE, 0
+        _place_child(nodes, node, count, boundary, grid)
+        _find_subnodes(nodes, node, count, subtrees)
+        start = stop
+        count += 1
+    nodes.children[node] = count - nodes.first_child[node]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _place_child(nodes: Nodes, node: int, child: int, boundary: Ranks, grid: Grid) -> None:
+    """Which half of its parent's interval it is, by column."""
+    columns = len(boundary)
+    for column in range(columns):
+        upper = nodes.corner[child] >> (columns - 1 - column) & 1
+        nodes.lower[child, column] = nodes.lower[node, column]
+        nodes.window[child, column, 0] = nodes.window[node, column, 0]
+        nodes.window[child, column, 1] = nodes.window[node, column, 1]
+        if upper:
+            nodes.lower[child, column] += ldexp(grid.size[column], -nodes.depth[child])
+        nodes.window[child, column, 1 - upper] = boundary[column]
+
+
+@njit(cache=True, nogil=True)
+def _find_subnodes(nodes: Nodes, node: int, child: int, subtrees: Subtrees) -> None:
+    """In each subtree the child of the parent's subnode that holds this one."""
+    index = nodes.corner[child]
+    for entry in range(len(subtrees.root)):
+        above = nodes.subnodes[node, entry]
+        nodes.subnodes[child, entry] = NONE
+        if above == NONE:
+            continue
+        wanted = (index >> (entry + 1) << entry) | (index & ((1 << entry) - 1))
+        first = subtrees.first_child[above]
+        for other in range(first, first + subtrees.children[above]):
+            if subtrees.corner[other] == wanted:
+                nodes.subnodes[child, entry] = other
+
+
+@njit(cache=True, nogil=True)
+def _resized(values: Any, room: int, count: int) -> Any:
+    larger = np.empty((room,) + values.shape[1:], values.dtype)  # noqa: RUF005
+    larger[:count] = values[:count]
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def with_room(nodes: Nodes, room: int, count: int) -> Nodes:
+    """The first ``count`` nodes, with room for so many."""
+    return Nodes(
+        nodes.order,
+        _resized(nodes.start, room, count),
+        _resized(nodes.rows, room, count),
+        _resized(nodes.depth, room, count),
+        _resized(nodes.parent, room, count),
+        _resized(nodes.corner, room, count),
+        _resized(nodes.first_child, room, count),
+        _resized(nodes.children, room, count),
+        _resized(nodes.subnodes, room, count),
+        _resized(nodes.window, room, count),
+        _resized(nodes.hull, room, count),
+        _resized(nodes.lower, room, count),
+        _resized(nodes.flags, room, count),
+    )

@@ -1,0 +1,181 @@
+"""Compiled sticky noise: SHA-256 of salt and seed, the low-count filter, noisy counts of single rows.
+
+The obvious forms are in `hashing` and `counters`, to which these agree bit for bit. A seed is a uint64.
+"""
+
+from math import log, pi, sin, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from tasks.core.syndiffix.hashing import LARGEST_NORMAL, hash_string
+from tasks.core.syndiffix.parameters import AnonymizationParameters
+
+Words = npt.NDArray[np.uint32]
+_BLOCK = 64
+_ROUND_CONSTANTS = np.array(
+    [
+        # The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4).
+        *(0x428A2F98, 0x71374491, 0xB5C0FBCF, 0xE9B5DBA5, 0x3956C25B, 0x59F111F1, 0x923F82A4, 0xAB1C5ED5),
+        *(0xD807AA98, 0x12835B01, 0x243185BE, 0x550C7DC3, 0x72BE5D74, 0x80DEB1FE, 0x9BDC06A7, 0xC19BF174),
+        *(0xE49B69C1, 0xEFBE4786, 0x0FC19DC6, 0x240CA1CC, 0x2DE92C6F, 0x4A7484AA, 0x5CB0A9DC, 0x76F988DA),
+        *(0x983E5152, 0xA831C66D, 0xB00327C8, 0xBF597FC7, 0xC6E00BF3, 0xD5A79147, 0x06CA6351, 0x14292967),
+        *(0x27B70A85, 0x2E1B2138, 0x4D2C6DFC, 0x53380D13, 0x650A7354, 0x766A0ABB, 0x81C2C92E, 0x92722C85),
+        *(0xA2BFE8A1, 0xA81A664B, 0xC24B8B70, 0xC76C51A3, 0xD192E819, 0xD6990624, 0xF40E3585, 0x106AA070),
+        *(0x19A4C116, 0x1E376C08, 0x2748774C, 0x34B0BCB5, 0x391C0CB3, 0x4ED8AA4A, 0x5B9CCA4F, 0x682E6FF3),
+        *(0x748F82EE, 0x78A5636F, 0x84C87814, 0x8CC70208, 0x90BEFFFA, 0xA4506CEB, 0xBEF9A3F7, 0xC67178F2),
+    ],
+    np.uint32,
+)
+_INITIAL = np.array(
+    [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19],
+    np.uint32,
+)
+
+
+class Secret(NamedTuple):
+    """What noise is computed from: the salt, ready to be hashed with a seed, and the noises' sizes.
+
+    Attributes:
+        message: SHA-256's padded message, uint8 (64 m,): salt, eight bytes for a seed, padding.
+        seed_at: where the seed's bytes begin.
+        suppress: hash of the step's name; so are ``noise``, ``outlier`` and ``top``.
+        threshold_gap: entities by which the mean noisy threshold is above the threshold.
+        threshold_sd: standard deviation of a threshold, in entities.
+        largest: nothing is noised by more SDs than this.
+        low_threshold: entities of the low-count filter.
+        count_sd: of each of a count's two noise layers, in rows.
+        groups: bounds of the flattened and the averaged group: (outlier low, high, top low, high).
+    """
+
+    message: npt.NDArray[np.uint8]
+    seed_at: int
+    suppress: np.uint64
+    noise: np.uint64
+    outlier: np.uint64
+    top: np.uint64
+    threshold_gap: float
+    threshold_sd: float
+    largest: float
+    low_threshold: int
+    count_sd: float
+    groups: tuple[int, int, int, int]
+
+
+def secret(parameters: AnonymizationParameters) -> Secret:
+    """The parameters as the kernels take them."""
+    salt, filter_ = parameters.salt, parameters.low_count_params
+    length = len(salt) + 8
+    padding = -(length + 9) % _BLOCK
+    message = salt + bytes(8) + b"\x80" + bytes(padding) + (8 * length).to_bytes(8, "big")
+    outlier, top = parameters.outlier_count, parameters.top_count
+    return Secret(
+        message=np.frombuffer(message, np.uint8).copy(),
+        seed_at=len(salt),
+        suppress=np.uint64(hash_string("suppress")),
+        noise=np.uint64(hash_string("noise")),
+        outlier=np.uint64(hash_string("outlier")),
+        top=np.uint64(hash_string("top")),
+        threshold_gap=float(filter_.low_mean_gap * filter_.layer_sd),
+        threshold_sd=float(filter_.layer_sd),
+        largest=LARGEST_NORMAL,
+        low_threshold=filter_.low_threshold,
+        count_sd=float(parameters.layer_noise_sd),
+        groups=(outlier.lower, outlier.upper, top.lower, top.upper),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _rotated(word: np.uint32, bits: int) -> np.uint32:
+    return np.uint32((word >> np.uint32(bits)) | (word << np.uint32(32 - bits)))
+
+
+@njit(cache=True, nogil=True)
+def _compress(words: Words, state: Words) -> None:
+    """One block: words[:16] hold it, words (64,) are overwritten; state (8,) is updated."""
+    for i in range(16, 64):
+        x, y = words[i - 15], words[i - 2]
+        small0 = _rotated(x, 7) ^ _rotated(x, 18) ^ np.uint32(x >> np.uint32(3))
+        small1 = _rotated(y, 17) ^ _rotated(y, 19) ^ np.uint32(y >> np.uint32(10))
+        words[i] = np.uint32(words[i - 16] + small0 + words[i - 7] + small1)
+    a, b, c, d, e, f, g, h = state
+    for i in range(64):
+        big1 = _rotated(e, 6) ^ _rotated(e, 11) ^ _rotated(e, 25)
+        chosen = (e & f) ^ (~e & g)
+        first = np.uint32(h + big1 + chosen + _ROUND_CONSTANTS[i] + words[i])
+        big0 = _rotated(a, 2) ^ _rotated(a, 13) ^ _rotated(a, 22)
+        majority = (a & b) ^ (a & c) ^ (b & c)
+        h, g, f = g, f, e
+        e = np.uint32(d + first)
+        d, c, b = c, b, a
+        a = np.uint32(first + big0 + majority)
+    state[0] = np.uint32(state[0] + a)
+    state[1] = np.uint32(state[1] + b)
+    state[2] = np.uint32(state[2] + c)
+    state[3] = np.uint32(state[3] + d)
+    state[4] = np.uint32(state[4] + e)
+    state[5] = np.uint32(state[5] + f)
+    state[6] = np.uint32(state[6] + g)
+    state[7] = np.uint32(state[7] + h)
+
+
+@njit(cache=True, nogil=True)
+def crypto(key: Secret, seed: np.uint64) -> np.uint64:
+    """The start of SHA-256(salt, seed), as a seed."""
+    message = key.message.copy()
+    for i in range(8):
+        message[key.seed_at + i] = np.uint8((seed >> np.uint64(8 * i)) & np.uint64(0xFF))
+    words, state = np.empty(64, np.uint32), _INITIAL.copy()
+    for block in range(0, len(message), _BLOCK):
+        for i in range(16):
+            at = block + 4 * i
+            words[i] = (
+                (np.uint32(message[at]) << np.uint32(24))
+                | (np.uint32(message[at + 1]) << np.uint32(16))
+                | (np.uint32(message[at + 2]) << np.uint32(8))
+                | np.uint32(message[at + 3])
+            )
+        _compress(words, state)
+    return _little_endian(state[0]) | (_little_endian(state[1]) << np.uint64(32))
+
+
+@njit(cache=True, nogil=True)
+def _little_endian(word: np.uint32) -> np.uint64:
+    x = np.uint64(word)
+    return (
+        ((x & np.uint64(0xFF)) << np.uint64(24))
+        | ((x & np.uint64(0xFF00)) << np.uint64(8))
+        | ((x >> np.uint64(8)) & np.uint64(0xFF00))
+        | (x >> np.uint64(24))
+    )
+
+
+@njit(cache=True, nogil=True)
+def normal(seed: np.uint64) -> float:
+    """A standard normal number that follows from a seed."""
+    half = np.uint64(0x7FFFFFFF)
+    radius = max(float(seed & half) / 2147483647.0, 2.220446049250313e-16)
+    angle = float((seed >> np.uint64(32)) & half) / 2147483647.0
+    return sqrt(-2.0 * log(radius)) * sin(2.0 * pi * angle)
+
+
+@njit(cache=True, nogil=True)
+def is_low(key: Secret, entities: int, seed: np.uint64, threshold: int) -> bool:
+    """Whether there are too few entities (seed: XOR of their hashes) against a noisy threshold."""
+    if entities < threshold:
+        return True
+    mean = threshold + key.threshold_gap
+    if entities >= mean + key.largest * key.threshold_sd:
+        return False  # no noise is so large, and none need be computed
+    return entities < mean + key.threshold_sd * normal(key.suppress ^ crypto(key, seed))
+
+
+@njit(cache=True, nogil=True)
+def count_noise(key: Secret, sd: float, place: np.uint64, entities: np.uint64) -> float:
+    """The noise of a count: one layer for the place, one for who is in it."""
+    if sd == 0.0:
+        return 0.0
+    first = sd * normal(key.noise ^ crypto(key, place))
+    return first + sd * normal(key.noise ^ crypto(key, entities))

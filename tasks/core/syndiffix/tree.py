@@ -1,0 +1,216 @@
+"""One tree: every row of some columns in ever smaller cells, with noisy counts (syndiffix.md 2.5, 2.6).
+
+In: ranked columns, whose the rows are, the trees of fewer columns. Out: a `Tree`, all of whose counts that
+may be published are noisy; whether a cell may be is decided where buckets are harvested.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import xor
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.syndiffix.entity_kernels import Entities, new_tally, noisy_counts
+from tasks.core.syndiffix.hashing import hash_string
+from tasks.core.syndiffix.intervals import Interval, Values
+from tasks.core.syndiffix.node_kernels import LOW, NONE, Grid, Nodes, Subtrees
+from tasks.core.syndiffix.noise_kernels import Secret
+from tasks.core.syndiffix.places import PlaceHashes
+from tasks.core.syndiffix.tree_kernels import Rule, find_flags, grow
+
+Ranks = npt.NDArray[np.int32]
+Seeds = npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class RankedColumn:
+    """A column as the trees need it.
+
+    Attributes:
+        name: its header; a part of every seed.
+        distinct: sorted distinct values, nulls mapped.
+        ranks: of each row's value among them, int32 (n,).
+        interval: of the root; after push-down, of the root that is left.
+        outside: (n,), rows that were pushed down.
+    """
+
+    name: str
+    distinct: Values
+    ranks: Ranks
+    interval: Interval
+    outside: npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A grown tree over k columns.
+
+    Attributes:
+        grid: where its columns' values lie.
+        nodes: as grown; those that are not below ``root`` are of no concern.
+        root: node number; 0 unless it was pushed down.
+        noisy: rows of each node, with noise, at least 1, int32 (N,).
+        places: the seed of each node's place, uint64 (N,).
+    """
+
+    grid: Grid
+    nodes: Nodes
+    root: int
+    noisy: Ranks
+    places: Seeds
+
+    @property
+    def root_interval(self) -> Interval:
+        """The snapped interval of a one-column tree's root."""
+        size = float(np.ldexp(self.grid.size[0], -int(self.nodes.depth[self.root])))
+        lower = float(self.nodes.lower[self.root, 0])
+        return Interval(lower, lower + size)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What all trees of a forest have in common.
+
+    Attributes:
+        key: of the noise.
+        entities: whose the rows are; without passengers.
+        rule: when a node is divided; ``row_limit`` and ``value_safe`` are a tree's own.
+        hashes: of places.
+    """
+
+    key: Secret
+    entities: Entities
+    rule: Rule
+    hashes: PlaceHashes
+
+
+def grow_tree(columns: Sequence[RankedColumn], below: Sequence[Tree], rule: Rule, growth: Growth) -> Tree:
+    """Grow the tree of some columns.
+
+    Args:
+        columns: the tree's, k of them.
+        below: the k trees of one column less; the first lacks the last column. Empty for one column.
+        rule: with this tree's row limit.
+        growth: key, entities, hashes.
+    """
+    entities, grid = with_passengers(growth, columns), _grid(columns)
+    nodes = grow(growth.key, rank_rows(columns), entities, grid, rule, _side_by_side(below))
+    base = reduce(xor, (hash_string(column.name) for column in columns), 0)
+    places = growth.hashes.of(middles(nodes, grid)) ^ np.uint64(base)
+    noisy = noisy_counts(growth.key, nodes.order, nodes.start, nodes.rows, places, entities)
+    return Tree(grid, nodes, 0, noisy, places)
+
+
+def push_down(tree: Tree, rule: Rule, growth: Growth) -> tuple[Tree, npt.NDArray[np.bool_]]:
+    """A one-column tree whose root no longer stretches to a few outliers, who join its outermost leaves.
+
+    Returns:
+        The tree, and which rows were outside of the new root, boolean (n,).
+    """
+    nodes = tree.nodes
+    outside = np.zeros(len(nodes.order), np.bool_)
+    root = _lowest_root(nodes, tree.root)
+    if root == tree.root:
+        return tree, outside
+    start, end = int(nodes.start[root]), int(nodes.start[root] + nodes.rows[root])
+    # The rows are in the order of the halves: those before the root's are below it.
+    outside[nodes.order[:start]] = outside[nodes.order[end:]] = True
+    first, last = _path(nodes, root, 0), _path(nodes, root, -1)
+    starts, rows = nodes.start.copy(), nodes.rows.copy()
+    starts[first] = 0
+    rows[first] += start
+    rows[last] += len(nodes.order) - end
+    moved = nodes._replace(start=starts, rows=rows)
+    entities = growth.entities if rule.by_arrival else growth.entities._replace(outside=outside)
+    noisy = tree.noisy.copy()
+    changed = np.array(sorted({*first, *last}))
+    tally = new_tally(entities)
+    for node in changed:
+        find_flags(growth.key, moved, node, entities, rule, tally)
+    noisy[changed] = noisy_counts(
+        growth.key, moved.order, starts[changed], rows[changed], tree.places[changed], entities
+    )
+    return replace(tree, nodes=moved, root=root, noisy=noisy), outside
+
+
+def rank_rows(columns: Sequence[RankedColumn]) -> Ranks:
+    """The rows' ranks in each column, C-contiguous (n, k)."""
+    return np.ascontiguousarray(np.stack([column.ranks for column in columns], axis=1))
+
+
+def with_passengers(growth: Growth, columns: Sequence[RankedColumn]) -> Entities:
+    """Whose the rows are, those that are outside in any of the columns being passengers."""
+    if growth.rule.by_arrival:
+        return growth.entities  # the reference's port counts them in all respects
+    return growth.entities._replace(outside=np.logical_or.reduce([each.outside for each in columns]))
+
+
+def middles(nodes: Nodes, grid: Grid) -> Values:
+    """The middle of each node's bucket intervals, (N, k): of a single value, the value itself."""
+    half = np.ldexp(grid.size, -nodes.depth[:, None] - 1)
+    return np.where(is_single(nodes), hull_values(nodes, grid, 0), nodes.lower + half)
+
+
+def is_single(nodes: Nodes) -> npt.NDArray[np.bool_]:
+    """Where all holders of a node have one value, (N, k)."""
+    return np.asarray(nodes.hull[:, :, 0] == nodes.hull[:, :, 1])
+
+
+def hull_values(nodes: Nodes, grid: Grid, side: int) -> Values:
+    """The least (0) or greatest (1) value of each node's holders, (N, k); any value where it has none."""
+    last = np.diff(grid.first) - 1
+    return np.asarray(grid.values[grid.first[:-1] + np.clip(nodes.hull[:, :, side], 0, last)])
+
+
+def _grid(columns: Sequence[RankedColumn]) -> Grid:
+    sizes = [len(column.distinct) for column in columns]
+    return Grid(
+        np.concatenate([column.distinct for column in columns]),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.array([column.interval.lower for column in columns]),
+        np.array([column.interval.size for column in columns]),
+    )
+
+
+def _side_by_side(trees: Sequence[Tree]) -> Subtrees:
+    """The trees' nodes in one array, numbered anew."""
+    if not trees:
+        none = np.zeros(0, np.int32)
+        return Subtrees(none, none, none, none, np.zeros(0, np.uint8))
+    begin = np.cumsum([0, *(len(tree.noisy) for tree in trees)]).astype(np.int32)
+    first = [
+        np.where(tree.nodes.first_child == NONE, NONE, tree.nodes.first_child + at).astype(np.int32)
+        for tree, at in zip(trees, begin, strict=False)
+    ]
+    return Subtrees(
+        (begin[:-1] + [tree.root for tree in trees]).astype(np.int32),
+        np.concatenate(first),
+        np.concatenate([tree.nodes.children for tree in trees]),
+        np.concatenate([tree.nodes.corner for tree in trees]),
+        np.concatenate([tree.nodes.flags for tree in trees]),
+    )
+
+
+def _lowest_root(nodes: Nodes, root: int) -> int:
+    """Where the root is moved to: down to a child as long as the other has too few holders."""
+    while nodes.children[root]:
+        first = int(nodes.first_child[root])
+        kept = [
+            child
+            for child in range(first, first + int(nodes.children[root]))
+            if nodes.children[child] or not nodes.flags[child] & LOW
+        ]
+        if len(kept) != 1:
+            break
+        root = kept[0]
+    return root
+
+
+def _path(nodes: Nodes, root: int, side: int) -> list[int]:
+    """From the root to its outermost leaf: the first child of each, or the last (-1)."""
+    path = [root]
+    while children := int(nodes.children[path[-1]]):
+        path.append(int(nodes.first_child[path[-1]]) + side % children)
+    return path
