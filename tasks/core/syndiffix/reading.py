@@ -1,0 +1,256 @@
+"""A table in a file as typed columns and the ids of its entities.
+
+In: a path (CSV with any usual delimiter, TSV, or Parquet) and the columns to use, with or without a type.
+Out: Arrow columns, ids as text, and which columns hold cells that could not be read as their type.
+
+A declared type is read as the reference reads it (syndiffix.md 1.2): cells are trimmed, what can't be read is
+null, and an empty cell of text is a text. Without one, the type is that of all cells that aren't empty, and
+only the empty cell is null.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tasks.core.errors import InputError, ParameterError
+from tasks.core.records.batches import read_batches
+from tasks.core.records.reading import Headers, InputFile, read_headers
+from tasks.core.syndiffix.texts import LETTERS, TypeLetter, parse_as, parse_inferred
+
+_DELIMITERS = (",", "\t", ";", "|")
+_SNIFFED_BYTES, _SNIFFED_RECORDS = 2**18, 20
+_MEANINGS = {"b": "booleans", "i": "integers", "r": "real numbers", "t": "dates or times"}
+_KINDS = {
+    "b": pa.types.is_boolean,
+    "i": pa.types.is_integer,
+    "r": pa.types.is_floating,
+    "t": pa.types.is_temporal,
+    "s": pa.types.is_string,
+}
+
+
+@dataclass(frozen=True)
+class DeclaredColumn:
+    """A column to use.
+
+    Attributes:
+        name: as the header has it, without blanks and single quotes around.
+        letter: its type, b, i, r, t or s: boolean, integer, real, timestamp, string; None: inferred.
+    """
+
+    name: str
+    letter: TypeLetter | None = None
+
+
+@dataclass(frozen=True)
+class ReadTable:
+    """What was read.
+
+    Attributes:
+        columns: typed, n rows, in declared order.
+        ids: text, n rows, in declared order; null where missing; no column if none was asked for.
+        complaints: one sentence for each column with cells that could not be read as its type.
+    """
+
+    columns: pa.Table
+    ids: pa.Table
+    complaints: tuple[str, ...]
+
+
+def parse_column(item: str) -> DeclaredColumn:
+    """A column as the command is given it: ``name:letter``, or ``name`` for a type that is inferred.
+
+    Raises:
+        ParameterError: what follows the last colon is no type letter, or there is no name.
+    """
+    name, colon, letter = item.rpartition(":")
+    if not colon:
+        return DeclaredColumn(item) if item else _refuse_column(item)
+    for known in LETTERS:
+        if letter == known and name:
+            return DeclaredColumn(name, known)
+    return _refuse_column(item)
+
+
+def read_table(
+    path: Path, columns: Sequence[DeclaredColumn] | None = None, id_columns: Sequence[str] = ()
+) -> ReadTable:
+    """Read a file.
+
+    Args:
+        path: ending in ``.parquet`` or ``.pq`` for Parquet; else text whose delimiter is found out.
+        columns: in the order of the result; None: all but the ids, types inferred.
+        id_columns: of the entities.
+
+    Raises:
+        InputError: no such file, or not a table in UTF-8 with a header and rows, each as long as the header;
+            a column that isn't there.
+        ParameterError: a column is listed twice.
+    """
+    source = _source(Path(path))
+    headers = read_headers(source)
+    names = _names(source)
+    if columns is None:
+        columns = [DeclaredColumn(name) for name in names if name not in set(id_columns)]
+    wanted = [column.name for column in columns]
+    _require_columns(names, wanted, id_columns)
+    cells = _cells(source, headers, [names.index(name) for name in [*wanted, *id_columns]])
+    if not len(cells[0]):
+        raise InputError(f"{path} must hold rows to synthesize, but holds none below its header.")
+    typed = [
+        _typed(column, array, has_types=source.is_parquet)
+        for column, array in zip(columns, cells[: len(columns)], strict=True)
+    ]
+    return ReadTable(
+        pa.table([array for array, _ in typed], names=wanted),
+        pa.table([_id_texts(array) for array in cells[len(columns) :]], names=list(id_columns)),
+        tuple(
+            f"Column {column.name!r} has cells that are no {_MEANINGS[column.letter]}: they count as missing."
+            for column, (_, is_complete) in zip(columns, typed, strict=True)
+            if not is_complete and column.letter is not None
+        ),
+    )
+
+
+def _refuse_column(item: str) -> DeclaredColumn:
+    raise ParameterError(
+        "A column must be given as name:letter, the letter being b, i, r, t or s for boolean, integer, real, "
+        f"timestamp or string, but {item!r} is not: add the letter, also where the name has a colon."
+    )
+
+
+def _source(path: Path) -> InputFile:
+    """The file with its dialect. Whether it can be read is found out by reading its header."""
+    source = InputFile(path)
+    if source.is_parquet:
+        return source
+    try:
+        with path.open("rb") as file:
+            start = file.read(_SNIFFED_BYTES)
+    except OSError:
+        return source
+    if path.suffix.lower() in (".tsv", ".tab"):
+        return InputFile(path, "csv", "\t")
+    return InputFile(path, "csv", _delimiter(start.decode("utf-8-sig", errors="replace")))
+
+
+def _delimiter(start: str) -> str:
+    """What splits the first records into the same number of cells, the most; a comma if nothing does."""
+    most, best = 1, ","
+    for delimiter in _DELIMITERS:
+        try:
+            records = csv.reader(io.StringIO(start, newline=""), delimiter=delimiter)
+            widths = [
+                len(record) for record, _ in zip(records, range(_SNIFFED_RECORDS), strict=False) if record
+            ]
+        except csv.Error:
+            continue
+        agreeing = widths[:-1] if len(start) >= _SNIFFED_BYTES else widths  # the last may be cut
+        if agreeing and agreeing[0] > most and len(set(agreeing)) == 1:
+            most, best = agreeing[0], delimiter
+    if most > 1:
+        return best
+    header = start.partition("\n")[0]
+    return max(_DELIMITERS, key=header.count)  # records that differ are told by reading them
+
+
+def _names(source: InputFile) -> list[str]:
+    """The header's names, without blanks and single quotes around.
+
+    Raises:
+        InputError: two are the same.
+    """
+    if source.is_parquet:
+        cells = pq.read_schema(source.path).names
+    else:
+        with Path(source.path).open(encoding="utf-8-sig", errors="replace", newline="") as text:
+            cells = next(csv.reader(text, delimiter=source.delimiter))
+    names = [cell.strip(" \t'") for cell in cells]
+    twice = sorted(name for name, times in Counter(names).items() if name and times > 1)
+    if twice:
+        raise InputError([f"Column {name!r} is twice in the input's header: rename one." for name in twice])
+    return names
+
+
+def _require_columns(names: list[str], wanted: list[str], id_columns: Sequence[str]) -> None:
+    """Raise unless every column is there, and listed once."""
+    for asked in (wanted, id_columns):
+        twice = sorted(name for name, times in Counter(asked).items() if times > 1)
+        if twice:
+            raise ParameterError([f"Column {name!r} is listed twice: list it once." for name in twice])
+    if not wanted:
+        raise InputError("The input must have a column besides those of ids, but has none.")
+    if "" in wanted:
+        raise InputError(
+            f"Column {names.index('') + 1} of the input has no name: name it, or list the columns to use."
+        )
+    missing = [name for name in [*wanted, *id_columns] if name not in names]
+    if missing:
+        raise InputError(
+            [f"Column {name!r} is asked for, but the input has none so named." for name in missing]
+        )
+
+
+def _cells(source: InputFile, headers: Headers, positions: list[int]) -> list[pa.Array]:
+    """The cells of each column: dictionaries of texts, or a Parquet file's own types."""
+    batches = list(read_batches(source, headers, positions, threads=1))
+    if not batches:
+        return [pa.array([], pa.string())] * len(positions)
+    table = pa.Table.from_batches(batches).unify_dictionaries()
+    arrays = [table.column(str(position)).combine_chunks() for position in positions]
+    if not source.is_parquet:
+        return [_without_unused(array) for array in arrays]
+    kinds = pq.read_schema(source.path).types
+    return [array.cast(kinds[position]) for array, position in zip(arrays, positions, strict=True)]
+
+
+def _without_unused(cells: pa.DictionaryArray) -> pa.DictionaryArray:
+    """The same cells with a dictionary of them alone: the reader's also holds the header and a last line."""
+    indices = cells.indices.to_numpy()
+    used = np.zeros(len(cells.dictionary), np.bool_)
+    used[indices] = True
+    places = np.cumsum(used) - 1
+    texts = cells.dictionary.filter(pa.array(used))
+    return pa.DictionaryArray.from_arrays(pa.array(places[indices].astype(np.int32)), texts)
+
+
+def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, bool]:
+    """Cells of the column's type, and whether every one that isn't empty could be read."""
+    if has_types:
+        if column.letter is None or _KINDS[column.letter](cells.type):
+            return cells, True
+        cells = _as_texts(column.name, cells).dictionary_encode()
+    texts = cells.dictionary
+    parsed = parse_inferred(texts) if column.letter is None else parse_as(column.letter, texts)
+    given = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)
+    unread = pc.and_(given, parsed.is_null())
+    is_complete = column.letter is None or not pc.any(unread).as_py()
+    return parsed.take(cells.indices), is_complete
+
+
+def _id_texts(cells: pa.Array) -> pa.Array:
+    """Ids as trimmed text, null where empty."""
+    texts = pc.utf8_trim_whitespace(_as_texts("of ids", cells))
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+
+
+def _as_texts(name: str, cells: pa.Array) -> pa.Array:
+    """Cells of any type that has a text.
+
+    Raises:
+        InputError: it has none.
+    """
+    kind = cells.type
+    try:
+        return cells.cast(pa.string())
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        problem = f"Column {name!r} must hold values that can be written as text, but is of type {kind}."
+    raise InputError(f"{problem} Convert it or leave it out.")

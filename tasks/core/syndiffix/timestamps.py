@@ -1,0 +1,142 @@
+"""Texts that are dates and times, in the many ways that people write them.
+
+In: an Arrow array of texts. Out: timestamps, null where a text is none; in UTC where a text has a zone.
+
+Loosely read are year-month-day, month/day/year, and days with the English name of the month, each alone or
+with a time, in 24 or twice 12 hours, fractions of a second, and a zone (Z, UTC, GMT, +hh, +hhmm or +hh:mm).
+Strictly read is ISO 8601 alone: year-month-day, with its zeros, and a time of 24 hours.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+I8 = npt.NDArray[np.int64]
+Selected = npt.NDArray[np.bool_]
+
+_ZONE = r"(?P<zone>Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
+_SECOND = r"(?::(?P<second>[0-9]{2})(?P<fraction>[.,][0-9]{1,9})?)?"
+_ISO_TIME = rf"(?:[T ](?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}){_SECOND}"
+_STRICT = (rf"^(?P<year>[0-9]{{4}})-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}}){_ISO_TIME}{_ZONE})?$",)
+_TIME = (
+    rf"(?:(?:T|,? +)(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-9]{{2}}){_SECOND}"
+    rf"(?: *(?P<half>[AaPp])\.?[Mm]\.?)? *{_ZONE})?$"
+)
+_YEAR, _DAY, _NUMBER = r"(?P<year>[0-9]{4})", r"(?P<day>[0-9]{1,2})", r"(?P<month>[0-9]{1,2})"
+_WEEKDAY, _NAME = r"(?:[A-Za-z]{3,9},? +)?", r"(?P<month>[A-Za-z]{3,9})\.?"
+_LOOSE = (
+    rf"^{_YEAR}[-/.]{_NUMBER}[-/.]{_DAY}{_TIME}",
+    rf"^{_NUMBER}[-/]{_DAY}[-/]{_YEAR}{_TIME}",
+    rf"^{_WEEKDAY}{_DAY}[ -]{_NAME}[ -]{_YEAR}{_TIME}",
+    rf"^{_WEEKDAY}{_NAME} +{_DAY},? +{_YEAR}{_TIME}",
+)
+_MONTHS: tuple[str, ...] = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+)
+_MONTHS += ("october", "november", "december")
+_SHORTEST_NAME = 3
+
+
+@dataclass(frozen=True)
+class _Read:
+    """Moments of some texts: microseconds since 1970 (n,), and which texts are moments, have a zone."""
+
+    micros: I8
+    is_moment: Selected
+    has_zone: Selected
+    digits: I8
+
+
+def parse_timestamps(texts: pa.Array, *, strict: bool = False) -> pa.Array:
+    """Texts as timestamps of seconds, milliseconds or microseconds, as fine as they are.
+
+    A text without a zone is taken as UTC where others have one; fractions are cut to microseconds.
+
+    Args:
+        texts: a string array.
+        strict: only ISO 8601.
+    """
+    count = len(texts)
+    micros, digits = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    found, zoned = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
+    for pattern in _STRICT if strict else _LOOSE:
+        read = _read(texts, pattern)
+        new = read.is_moment & ~found
+        micros[new], digits[new], zoned[new] = read.micros[new], read.digits[new], read.has_zone[new]
+        found |= new
+    finest = int(digits.max(initial=0))
+    unit, parts = ("s", 10**6) if finest == 0 else ("ms", 10**3) if finest <= 3 else ("us", 1)
+    zone = "UTC" if zoned.any() else None
+    return pa.array(micros // parts, mask=~found).cast(pa.timestamp(unit, zone))
+
+
+def _read(texts: pa.Array, pattern: str) -> _Read:
+    """The texts that have the form of a pattern, and are a day and a time that exist."""
+    parts = pc.extract_regex(texts, pattern)
+    matched = parts.is_valid().to_numpy(zero_copy_only=False)
+    fields = {field.name: parts.field(index) for index, field in enumerate(parts.type)}
+    month = _months(fields["month"])
+    year, day = _numbers(fields["year"]), _numbers(fields["day"])
+    hour, minute, second = (_numbers(fields[name]) for name in ("hour", "minute", "second"))
+    exists = (year >= 1) & (month >= 1) & (month <= 12) & (hour < 24) & (minute < 60) & (second < 60)
+    if "half" in fields:
+        half = pc.utf8_lower(fields["half"]).to_numpy(zero_copy_only=False)
+        twelve = (half == "a") | (half == "p")
+        exists &= ~twelve | ((hour >= 1) & (hour <= 12))
+        hour = np.where(twelve, hour % 12 + 12 * (half == "p"), hour)
+    first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
+    days = first.astype("datetime64[D]").astype(np.int64)
+    month_days = (first + 1).astype("datetime64[D]").astype(np.int64) - days
+    exists &= (day >= 1) & (day <= month_days)
+    fraction, digits = _fractions(fields["fraction"])
+    offset, has_zone = _offsets(fields["zone"])
+    seconds = (days + day - 1) * 86_400 + hour * 3600 + minute * 60 + second - offset
+    return _Read(seconds * 10**6 + fraction, matched & exists, has_zone, digits)
+
+
+def _numbers(texts: pa.Array) -> I8:
+    """Digits as a number; 0 where there are none."""
+    digits = pc.if_else(pc.equal(pc.binary_length(texts), 0), "0", texts).fill_null("0")
+    return np.asarray(digits.cast(pa.int64()).to_numpy())
+
+
+def _months(texts: pa.Array) -> I8:
+    """Numbers 1 to 12 of months, as digits or English names of at least three letters; 0 for others."""
+    names = {name[:length]: k for k, name in enumerate(_MONTHS, 1) for length in range(_SHORTEST_NAME, 10)}
+    known = {None: 0, "": 0}
+    for text in pc.unique(texts).to_pylist():
+        if text:
+            known[text] = int(text) if text.isdigit() else names.get(text.lower(), 0)
+    return np.array([known[text] for text in texts.to_pylist()], np.int64)
+
+
+def _fractions(texts: pa.Array) -> tuple[I8, I8]:
+    """Fractions such as ``.25`` in microseconds, and their digits."""
+    digits = pc.utf8_slice_codeunits(texts.fill_null(""), 1)
+    written = pc.utf8_rtrim(digits, "0")
+    micros = _numbers(pc.utf8_slice_codeunits(pc.utf8_rpad(digits, 6, "0"), 0, 6))
+    return micros, pc.utf8_length(written).to_numpy().astype(np.int64)
+
+
+def _offsets(texts: pa.Array) -> tuple[I8, Selected]:
+    """Zones in seconds east of Greenwich, and whether there is one."""
+    known = {None: 0, "": 0}
+    for text in pc.unique(texts).to_pylist():
+        if text:
+            digits = text[1:].replace(":", "").ljust(4, "0") if text[0] in "+-" else "0000"
+            seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+            known[text] = -seconds if text[0] == "-" else seconds
+    zones = texts.to_pylist()
+    offsets = np.array([known[zone] for zone in zones], np.int64)
+    return offsets, np.array([bool(zone) for zone in zones], np.bool_)

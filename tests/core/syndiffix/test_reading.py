@@ -1,0 +1,212 @@
+from datetime import date
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tasks.core.errors import InputError, ParameterError
+from tasks.core.syndiffix.reading import DeclaredColumn, parse_column, read_table
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_(content, name="input.csv"):
+        path = tmp_path / name
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return path
+
+    return write_
+
+
+def columns(*items):
+    return [parse_column(item) for item in items]
+
+
+def test_a_column_is_split_after_its_last_colon():
+    assert parse_column("age:i") == DeclaredColumn("age", "i")
+    assert parse_column("a:b:s") == DeclaredColumn("a:b", "s")
+    assert parse_column("age") == DeclaredColumn("age", None)
+
+
+@pytest.mark.parametrize("item", ["age:", "age:x", "age:I", "a:b", ":i", "", "age:ir"])
+def test_a_column_with_another_letter_is_refused(item):
+    if item == "a:b":
+        assert parse_column(item) == DeclaredColumn("a", "b")
+        return
+    with pytest.raises(ParameterError, match="must be given as name:letter"):
+        parse_column(item)
+
+
+def test_declared_columns_are_read_in_their_order_with_their_types(write):
+    path = write('a,b,c,d,e\n1,"1,5",t,2023/01/24, x \n2,2.5,0,,\n')
+    table = read_table(path, columns("e:s", "a:i", "c:b", "d:t")).columns
+    assert table.column_names == ["e", "a", "c", "d"]
+    assert [str(kind) for kind in table.schema.types] == ["string", "int64", "bool", "timestamp[s]"]
+    assert table["e"].to_pylist() == ["x", ""]
+    assert table["c"].to_pylist() == [True, False]
+    assert table["d"].to_pylist()[1] is None
+
+
+def test_columns_without_a_letter_are_inferred_and_the_empty_cell_is_null(write):
+    table = read_table(write('id,n,s\n1,1.5,\n2,,"x,y"\n3,2,z\n'), None, ["id"])
+    assert table.columns.to_pydict() == {"n": [1.5, None, 2.0], "s": [None, "x,y", "z"]}
+    assert table.ids.to_pydict() == {"id": ["1", "2", "3"]}
+
+
+def test_ids_are_trimmed_text_and_missing_where_empty(write):
+    table = read_table(write("a,p,q\n1, 007,x\n2,,\n3,7,y\n"), columns("a:i"), ["q", "p"])
+    assert table.ids.to_pydict() == {"q": ["x", None, "y"], "p": ["007", None, "7"]}
+
+
+def test_an_id_may_be_a_column_as_well(write):
+    table = read_table(write("a,b\n1,x\n2,y\n"), columns("a:i", "b:s"), ["a"])
+    assert (table.columns["a"].to_pylist(), table.ids["a"].to_pylist()) == ([1, 2], ["1", "2"])
+
+
+def test_what_cannot_be_read_is_null_and_told_of_by_column_alone(write):
+    read = read_table(write("a,b,c\n1,secret,x\nnone,2.5,\n,,\n"), columns("a:i", "b:r", "c:s"))
+    assert read.columns.to_pydict() == {"a": [1, None, None], "b": [None, 2.5, None], "c": ["x", "", ""]}
+    assert read.complaints == (
+        "Column 'a' has cells that are no integers: they count as missing.",
+        "Column 'b' has cells that are no real numbers: they count as missing.",
+    )
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_the_delimiter_is_found_out(write, delimiter):
+    rows = [["a", "b", "c"], ["1", '"x,y;z|w"', "2"], ["2", "", "3"]]
+    content = "\n".join(delimiter.join(row) for row in rows)
+    assert read_table(write(content)).columns.to_pydict() == {
+        "a": [1, 2],
+        "b": ["x,y;z|w", None],
+        "c": [2, 3],
+    }
+
+
+def test_a_file_with_one_column_has_no_delimiter(write):
+    assert read_table(write('a\n1\n2\n"3"\n')).columns.to_pydict() == {"a": [1, 2, 3]}
+
+
+def test_tsv_is_split_at_tabs(write):
+    assert read_table(write("a,b\tc\n1\t2\n", "x.tsv")).columns.column_names == ["a,b", "c"]
+
+
+def test_headers_lose_blanks_and_single_quotes_and_keep_the_rest(write):
+    content = "\ufeff' age ',  b;c ,d:e,f\n1,2,3,4\n"
+    assert read_table(write(content.replace("' age '", "'age'"))).columns.column_names == [
+        "age",
+        "b;c",
+        "d:e",
+        "f",
+    ]
+
+
+def test_cells_may_hold_quotes_and_line_ends(write):
+    table = read_table(write('a,b\r\n"x ""y""\r\nz",1\r\nw,2\r\n'))
+    assert table.columns["a"].to_pylist() == ['x "y"\r\nz', "w"]
+
+
+def test_more_rows_than_one_block_are_read(write):
+    rows = 400_000
+    content = "a,b\n" + "".join(f"{k},text number {k % 1000} of some length {k % 7}\n" for k in range(rows))
+    table = read_table(write(content)).columns
+    assert table["a"].to_pylist() == list(range(rows))
+    assert table["b"][-1].as_py() == f"text number {(rows - 1) % 1000} of some length {(rows - 1) % 7}"
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\r\n\0")), min_size=1))
+def test_texts_come_back_as_they_are_written(tmp_path, cells):
+    path = tmp_path / "t.csv"
+    quoted = ['"' + cell.replace('"', '""') + '"' for cell in cells]
+    path.write_text("a,b\n" + "".join(f"{cell},k{k}\n" for k, cell in enumerate(quoted)), "utf-8", newline="")
+    assert read_table(path, columns("b:s", "a:s")).columns["b"].to_pylist() == [
+        f"k{k}" for k in range(len(cells))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ("a,b\n", "must hold rows"),
+        ("a,b\n1,2,3\n", "every record must have the header's number of cells"),
+        ("a,b\n1,2\n3\n", "every record must have the header's number of cells"),
+        ('a,b\n1,"2\n', "every quote must be closed"),
+        ("a,b\n1,é\n".encode("latin-1"), "must be UTF-8"),
+        ("é,b\n1,2\n".encode("latin-1"), "must be UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "UTF-8|header"),
+        ("a,a\n1,2\n", "same name"),
+        ("a,'a'\n1,2\n", "'a' is twice"),
+        (",b\n1,2\n", "Column 1 of the input has no name"),
+    ],
+)
+def test_bad_files_are_refused_without_a_cell(write, content, message):
+    with pytest.raises(InputError, match=message) as raised:
+        read_table(write(content))
+    assert "é" not in str(raised.value) and raised.value.__context__ is None
+
+
+def test_missing_files_folders_and_columns_are_told(write, tmp_path):
+    with pytest.raises(InputError, match="does not exist"):
+        read_table(tmp_path / "none.csv")
+    with pytest.raises(InputError, match="folder"):
+        read_table(tmp_path)
+    path = write("a,b\n1,2\n")
+    with pytest.raises(InputError, match="'z' is asked for") as raised:
+        read_table(path, columns("a:i", "z:i"), ["y"])
+    assert len(raised.value.problems) == 2
+    with pytest.raises(ParameterError, match="'a' is listed twice"):
+        read_table(path, columns("a:i", "a:s"))
+    with pytest.raises(InputError, match="besides those of ids"):
+        read_table(path, None, ["a", "b"])
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    table = pa.table(
+        {
+            "i": pa.array([1, None, 3], pa.int16()),
+            "d": pa.array([date(2020, 1, 1), None, date(2021, 1, 1)]),
+            "s": ["", "1", None],
+            "c": pa.array(["x", "y", "x"]).dictionary_encode(),
+            "m": pa.array([Decimal("1.5"), None, Decimal("2.25")]),
+            "nested": [[1], [2], []],
+        }
+    )
+    path = tmp_path / "t.parquet"
+    pq.write_table(table, path)
+    return path, table
+
+
+def test_parquet_columns_keep_their_types_and_cells(parquet):
+    path, table = parquet
+    read = read_table(path, columns("s", "i", "d", "c", "m")).columns
+    for name in ("s", "i", "d", "c", "m"):
+        assert read[name].type == table[name].type
+        assert read[name].to_pylist() == table[name].to_pylist()
+
+
+def test_parquet_columns_are_read_as_declared(parquet):
+    path, _ = parquet
+    read = read_table(path, columns("i:s", "s:i", "d:t", "m:r", "c:s"), ["i"])
+    assert read.columns["i"].to_pylist() == ["1", None, "3"]
+    assert read.columns["s"].to_pylist() == [None, 1, None]
+    assert read.columns["d"].type == pa.date32()
+    assert read.columns["m"].to_pylist() == [1.5, None, 2.25]
+    assert read.columns["c"].to_pylist() == ["x", "y", "x"]
+    assert read.ids["i"].to_pylist() == ["1", None, "3"]
+
+
+def test_nested_parquet_columns_are_no_ids(parquet):
+    path, _ = parquet
+    with pytest.raises(InputError, match="list"):
+        read_table(path, columns("i"), ["nested"])
+
+
+def test_a_file_that_is_no_parquet_is_told(write):
+    with pytest.raises(InputError, match="Parquet"):
+        read_table(write("a,b\n1,2\n", "x.parquet"))
