@@ -1,0 +1,77 @@
+"""Columns divided into clusters, so that those that depend on each other are synthesized together.
+
+In: the columns' dependence and entropy. Out: clusters whose trees stay small (syndiffix.md 3.5).
+"""
+
+from math import fsum
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
+from tasks.core.syndiffix.solver_kernels import Problem, Solution, anneal, evaluate, new_solution
+from tasks.core.syndiffix.strategies import DefaultClustering
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+LARGEST_SINGLE = 4  # columns that always are one cluster: their dependence need not be measured
+
+
+def column_weights(entropies: Floats) -> Floats:
+    """How much each column (d,) adds to a cluster's weight: 2 or more, with its entropy in bits."""
+    return 1.0 + np.sqrt(np.maximum(entropies, 1.0))
+
+
+def solve(
+    dependence: Floats, entropies: Floats, parameters: DefaultClustering, generator: np.random.Generator
+) -> Clusters:
+    """Clusters of d >= 1 columns, the same for the same state of the generator.
+
+    Args:
+        dependence: (d, d), symmetric, from 0 to 1; not looked at for up to `LARGEST_SINGLE` columns.
+        entropies: (d,), in bits.
+        parameters: the main column, where there is one, is an id (see `strategies.with_ids`).
+        generator: of the random moves.
+    """
+    count = len(entropies)
+    if parameters.max_weight <= 1:
+        return separate_clusters(count)
+    if count <= LARGEST_SINGLE:
+        return one_cluster(count)
+    problem = as_problem(dependence, entropies, parameters)
+    state = generator.integers(0, 2**64, 4, np.uint64)
+    return clusters_of(problem, anneal(problem, parameters.solver_alpha, state))[0].simplified()
+
+
+def as_problem(dependence: Floats, entropies: Floats, parameters: DefaultClustering) -> Problem:
+    """What the kernels need to know of d columns; arguments as of `solve`."""
+    # Sums are rounded once, whatever the order: columns of equal dependence stay equal.
+    totals = np.array([fsum(row) for row in dependence])
+    ranks = np.empty(len(totals), np.int64)
+    ranks[np.lexsort((-np.arange(len(totals)), totals))] = np.arange(len(totals))
+    main = parameters.main_column
+    return Problem(
+        np.ascontiguousarray(dependence, np.float64),
+        column_weights(entropies),
+        ranks,
+        main if isinstance(main, int) else -1,
+        float(parameters.max_weight),
+        float(parameters.merge_threshold),
+        fsum(np.tril(dependence, -1).ravel()),
+    )
+
+
+def clusters_of(problem: Problem, order: Integers) -> tuple[Clusters, float]:
+    """The clusters of an order of all columns but the main one, and their energy (0: nothing is left out)."""
+    solution: Solution = new_solution(len(problem.weights))
+    energy: float = evaluate(problem, order, solution)
+    clusters = [_members(solution.cluster_of == number) for number in range(max(solution.cluster_of) + 1)]
+    derived = (
+        DerivedCluster("shared", _members(solution.stitch[number]), clusters[number])
+        for number in range(1, len(clusters))
+    )
+    return Clusters(clusters[0], tuple(derived)), energy
+
+
+def _members(selected: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(selected).tolist())
