@@ -84,7 +84,8 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
         return measured
     admitted = admit_release(workspace, configuration, described)
     measured = _read(workspace, configuration, described)
-    measured.measurement = protect_records(workspace, measured.records, described, admitted)
+    table_hash = workspace.keyed_hash(measured.table.sha256)
+    measured.measurement = protect_records(workspace, measured.records, described, admitted, table_hash)
     compare_with_last(workspace, configuration, described, measured.table)
     return measured
 

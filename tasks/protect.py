@@ -26,6 +26,7 @@ from tasks.describe import Described
 from tasks.failures import sanitised
 from tasks.handover import Circumstances, hand_over, recorded_heads
 from tasks.progress import Progress, say
+from tasks.record import record_drawn
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_version
 
@@ -143,15 +144,24 @@ def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
 @sanitised
 def protect_records(
-    workspace: Workspace, records: StoredTable, described: Described, admitted: Admitted
+    workspace: Workspace, records: StoredTable, described: Described, admitted: Admitted, table_hash: str
 ) -> StoredTable:
-    """Draw the release's noise once, or return the measurement that was drawn before."""
+    """Draw the release's noise once, or return the measurement that was drawn before.
+
+    Args:
+        workspace: where it is handed over.
+        records: the coded records.
+        described: the public facts of the run.
+        admitted: that the ledger lets it be drawn.
+        table_hash: keyed, of the table that the records were made from.
+    """
     name = admitted.name
     ledger = open_ledger(code=code_version())
     charge = nominal_charge(described)
     progress = Progress("protect")
 
     def draw(folder: Path, before_first_word: Callable[[], None]) -> None:
+        record_drawn(workspace, name, table_hash)
         # The stream's key is made here, in the thread and process that use it (rule 17).
         measurement = measure(
             read_coded_records(workspace.path(records)),

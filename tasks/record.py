@@ -6,9 +6,10 @@ from pathlib import Path
 from tasks.bundles import configured_digest
 from tasks.caching import plain
 from tasks.configuration import RunConfiguration
+from tasks.core.dp.ledger.names import ReleaseName
 from tasks.describe import Described
 from tasks.progress import say
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import FULL, StoredTable, Workspace
 
 
 def keep_configuration(workspace: Workspace, configuration: RunConfiguration, run: str) -> None:
@@ -19,30 +20,59 @@ def keep_configuration(workspace: Workspace, configuration: RunConfiguration, ru
     (folder / "configuration.json").write_text(text + "\n", encoding="utf-8")
 
 
+def record_drawn(workspace: Workspace, name: ReleaseName, table_hash: str) -> None:
+    """Record the table that a release is about to be drawn from: whoever draws may die right after it.
+
+    Args:
+        workspace: where it is kept.
+        name: the release.
+        table_hash: keyed, of the table.
+    """
+    _record(workspace, name.dataset, _label(name.vintage, name.digest), table_hash)
+
+
 def compare_with_last(
     workspace: Workspace, configuration: RunConfiguration, described: Described, table: StoredTable
 ) -> None:
     """Say on the terminal, and nowhere else, that a label was measured from another table before.
 
-    Under differential privacy the first table of a label is the one that it was drawn from; under
-    k-anonymity it is the last one that was counted.
+    Under differential privacy the table of a label is the one that it was drawn from, or the first that was
+    seen here where it was drawn elsewhere; under k-anonymity it is the last one that was counted.
     """
-    path = workspace.sensitive / configuration.dataset / "tables.json"
-    known = _known(path)
-    label = f"{described.vintage}-{configured_digest(configuration, described.schema)[:8]}"
-    digest = workspace.keyed_hash(table.sha256)
-    before = known.get(label)
-    if before not in (None, digest):
+    label = _label(described.vintage, configured_digest(configuration, described.schema))
+    table_hash = workspace.keyed_hash(table.sha256)
+    before = _known(workspace, configuration.dataset).get(label)
+    if before not in (None, table_hash):
         say(_changed(described.vintage, is_private=configuration.is_private))
     if before is None or not configuration.is_private:
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(known | {label: digest}, indent=1, sort_keys=True), encoding="utf-8")
-        part.replace(path)
+        _record(workspace, configuration.dataset, label, table_hash)
 
 
-def _known(path: Path) -> dict[str, str]:
+def _label(vintage: str, digest: str) -> str:
+    return f"{vintage}-{digest[:8]}"
+
+
+def _place(workspace: Workspace, dataset: str) -> Path:
+    return workspace.sensitive / dataset / "tables.json"
+
+
+def _record(workspace: Workspace, dataset: str, label: str, table_hash: str) -> None:
+    path = _place(workspace, dataset)
+    part = path.with_suffix(".part")
+    tables = _known(workspace, dataset) | {label: table_hash}
     try:
-        body: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(tables, indent=1, sort_keys=True), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        if error.errno in FULL:
+            raise workspace.is_full() from None
+        raise
+
+
+def _known(workspace: Workspace, dataset: str) -> dict[str, str]:
+    try:
+        body: dict[str, str] = json.loads(_place(workspace, dataset).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return body

@@ -72,6 +72,25 @@ def test_kill_and_clean_resume(point: str, tmp_path: Path, own_ledger: Path, pre
     assert list((tmp_path / "out" / "sensitive" / "people").glob("*/evaluation/evaluation.json"))
 
 
+@pytest.mark.parametrize(("point", "is_said"), [("after the measurement", True), ("during drawing", False)])
+def test_a_table_that_changed_after_a_draw_is_told_also_where_the_run_died_right_after_it(
+    point: str,
+    is_said: bool,
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    path = configuration_file(tmp_path)
+    killed = Run(tmp_path, ["run", str(path), "--agg"], blow(point, signal.SIGKILL))
+    assert killed.finish() == -signal.SIGKILL, killed.said
+    configuration_file(tmp_path, pipeline.rows(40, seed=5))
+    for _ in range(2):
+        assert command.main(["run", str(path), "--agg"]) == 0
+        assert ("the table has changed since a run measured it" in capfd.readouterr().err) == is_said
+    assert phases() == LOST.get(point, ["commit"])
+
+
 @pytest.mark.parametrize("point", POINTS)
 def test_interrupt_leaves_nothing_partial(
     point: str,
