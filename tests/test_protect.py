@@ -29,7 +29,8 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
     table = SensitiveTable(described.source)
     rules = EncodingRules.of(configuration, described.parameters)
     records = encode_records.fn(workspace, table, described.schema, rules, "people/run", Resources())
-    return workspace, protect_records.fn(workspace, records, described, admitted)
+    table_hash = workspace.keyed_hash(table.sha256)
+    return workspace, protect_records.fn(workspace, records, described, admitted, table_hash)
 
 
 def statement_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
@@ -72,25 +73,9 @@ def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Pat
         check(path, propose=False)
 
 
-CONTRACT = """
-apiVersion: v3.1.0
-kind: DataContract
-id: people
-name: people
-version: 1.0.0
-status: active
-schema:
-  - name: people
-    properties:
-      - name: sex
-        quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [m, f]}}]
-"""
-
-
 def test_rule_2_the_statement_says_strict_where_the_draw_was(tmp_path: Path, own_ledger: Path) -> None:
-    (tmp_path / "contract.yaml").write_text(CONTRACT)
-    contract = {
-        "contract": str(tmp_path / "contract.yaml"),
+    contract: dict[str, object] = {
+        "contract": pipeline.contract(tmp_path, "sex", ["m", "f"]),
         "use_columns": ["sex"],
         "bins": {},
         "domains": {},
@@ -111,11 +96,9 @@ def test_rule_2_the_statement_says_strict_where_the_draw_was(tmp_path: Path, own
 
 
 def test_a_rule_that_repair_enforces_is_not_said_to_have_passed(tmp_path: Path, own_ledger: Path) -> None:
-    (tmp_path / "contract.yaml").write_text(CONTRACT)
+    contract = pipeline.contract(tmp_path, "sex", ["m", "f"])
     changes = {"use_columns": ["sex"], "bins": {}, "domains": {}, "multi_value_columns": {}, "max_items": {}}
-    repair = pipeline.prepared(
-        tmp_path, contract=str(tmp_path / "contract.yaml"), sensitive_zeros=[], **changes
-    )
+    repair = pipeline.prepared(tmp_path, contract=contract, sensitive_zeros=[], **changes)
     workspace, measurement = measured(repair)
     statement_of(repair, workspace, measurement)
     verdicts = pipeline.json_of(

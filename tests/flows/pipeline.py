@@ -7,11 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from flows.running import run_showcase
 from tasks.configuration import RunConfiguration
 from tasks.configuration_file import from_flat
 
+#: Of synthesis, under k-anonymity.
+MODES = ("row_seeded", "unseeded", "value_seeded", "aggregate_seeded")
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = ("person", "town", "age", "sex", "services", "work")
 _TOWNS = ("Aberwick", "Brenmoor", "Caldwell", "Dunsford")
@@ -85,6 +88,28 @@ def prepared(folder: Path, table: Sequence[Sequence[str]] | None = None, **chang
     return from_flat(flat(folder, **changes))
 
 
+def contract(folder: Path, column: str, values: Sequence[str] = (), least_rows: int | None = None) -> str:
+    """Write a data contract on one column; return its path.
+
+    Args:
+        folder: where to.
+        column: its name.
+        values: the only ones that it may have, if there are any.
+        least_rows: how many rows there must be.
+    """
+    valid = {"metric": "invalidValues", "mustBe": 0, "arguments": {"validValues": list(values)}}
+    rows = {"metric": "rowCount", "mustBeGreaterOrEqualTo": least_rows}
+    table = {
+        "name": "people",
+        "quality": [rows] if least_rows is not None else [],
+        "properties": [{"name": column, "quality": [valid] if values else []}],
+    }
+    head = {"apiVersion": "v3.1.0", "kind": "DataContract", "id": "people", "version": "1.0.0"}
+    path = folder / "contract.yaml"
+    path.write_text(yaml.safe_dump(head | {"status": "active", "schema": [table]}), encoding="utf-8")
+    return str(path)
+
+
 def run(configuration: RunConfiguration, last: str = "navigate") -> Path:
     """Run the whole job as the command does; return the newest release's folder."""
     run_showcase(configuration, (last,), verbose=False)
@@ -94,6 +119,13 @@ def run(configuration: RunConfiguration, last: str = "navigate") -> Path:
 def latest(configuration: RunConfiguration) -> Path:
     """The newest release's folder."""
     return (Path(configuration.output_dir) / "release" / configuration.dataset / "latest").resolve()
+
+
+def microdata(release: Path) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of the released records."""
+    lines = (release / "people_synthetic_microdata.tsv").read_text().splitlines()
+    header, *body = [line.split("\t") for line in lines]
+    return header, body
 
 
 def tree(folder: Path) -> dict[str, bytes]:

@@ -17,18 +17,6 @@ from tests.flows.test_runs import fresh_name
 
 pytestmark = pytest.mark.server
 
-CONTRACT = """
-apiVersion: v3.1.0
-kind: DataContract
-id: people
-version: 1.0.0
-status: active
-schema:
-  - name: people
-    properties:
-      - name: town
-"""
-
 
 def flat_file(folder: Path, body: dict[str, Any], name: str = "configuration.json") -> str:
     """A configuration file."""
@@ -92,12 +80,12 @@ def test_what_was_declared_at_the_measurement_is_what_is_published(
     prefect_server: str,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    (tmp_path / "contract.yaml").write_text(CONTRACT)
+    contract = pipeline.contract(tmp_path, "town")
     pipeline.write(tmp_path / "people.csv", [row[:2] for row in pipeline.rows()], ["person", "town"])
     make = pipeline.flat if is_private else pipeline.anonymous
     plain = make(tmp_path, **{key: {} for key in ("multi_value_columns", "bins", "domains")})
     plain = {key: value for key, value in plain.items() if key not in ("max_items", "sensitive_zeros")}
-    under = plain | {"contract": {"path": str(tmp_path / "contract.yaml"), "mode": "strict"}}
+    under = plain | {"contract": {"path": contract, "mode": "strict"}}
     first, second = (under, plain) if measured_with else (plain, under)
     assert command.main(["run", flat_file(tmp_path, first)]) == 0
     capfd.readouterr()

@@ -8,35 +8,14 @@ from tests.flows import pipeline
 
 pytestmark = pytest.mark.server
 
-CONTRACT = """
-apiVersion: v3.1.0
-kind: DataContract
-id: people
-name: people
-version: 1.0.0
-status: active
-schema:
-  - name: people
-    quality:
-      - {metric: rowCount, mustBeGreaterOrEqualTo: 50}
-    properties:
-      - name: town
-        quality:
-          - metric: invalidValues
-            mustBe: 0
-            arguments:
-              validValues: [Aberwick, Brenmoor]
-"""
-
 
 def test_a_k_anonymous_release_holds_the_verdicts_of_a_contract_that_repairs(
     tmp_path: Path, own_ledger: Path, prefect_server: str
 ) -> None:
-    contract = tmp_path / "contract.yaml"
-    contract.write_text(CONTRACT)
+    contract = pipeline.contract(tmp_path, "town", ["Aberwick", "Brenmoor"], least_rows=50)
     changes = {"use_columns": ["town"], "multi_value_columns": {}, "bins": {}, "domains": {}}
     configuration = pipeline.prepared_anonymous(
-        tmp_path, contract=str(contract), contract_mode="repair", sensitive_zeros=[], **changes
+        tmp_path, contract=contract, contract_mode="repair", sensitive_zeros=[], **changes
     )
     release = pipeline.run(configuration)
     body = pipeline.json_of(release / "contract.json")
