@@ -1,0 +1,248 @@
+"""Cells drawn from the intervals of buckets: one column of the synthetic table.
+
+In: an encoded column, its own published one-column buckets, and the interval of each row's cell. Out: the
+cells, and the numbers that stitching sorts and splits by (syndiffix.md 3.3, 6.2).
+
+An interval of a single value gives that value. A wider one is narrowed first: to one of the column's own
+buckets within or over it, in proportion to their rows (of a bucket that is partly within, its share), so
+that what is published of the column by itself stays true in every table. What is left is drawn evenly among
+the numbers that the column's cells look like; texts as the common prefix of those in range, and a rank.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import takewhile
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.core.errors import InternalError
+from tasks.core.syndiffix.buckets import Buckets
+from tasks.core.syndiffix.columns import EncodedColumn
+from tasks.core.syndiffix.intervals import Values, map_nulls
+
+_EXACT = 2.0**53
+_LEAST_SHARED = 2  # texts whose common prefix may be shown
+
+
+@dataclass(frozen=True)
+class CellSource:
+    """A column of which cells are drawn.
+
+    Attributes:
+        column: encoded.
+        null_value: the number that stands for null.
+        marginal: the column's own buckets, one column wide.
+        value_safe: whether its values are public: then only they are drawn.
+    """
+
+    column: EncodedColumn
+    null_value: float
+    marginal: Buckets
+    value_safe: bool = False
+
+    @cached_property
+    def values(self) -> Values:
+        """The distinct values without null, sorted."""
+        values = self.column.values
+        return np.unique(values[~np.isnan(values)])
+
+    @cached_property
+    def top(self) -> float:
+        """The upper end of the column's interval, whose last half the end itself belongs to."""
+        return map_nulls(self.column.values).interval.upper
+
+    @cached_property
+    def weights(self) -> "_Weights":
+        """The marginal, ready to be drawn from."""
+        lower, upper = self.marginal.lower[:, 0], self.marginal.upper[:, 0]
+        order = np.lexsort((upper, lower))
+        return _Weights(lower[order], upper[order], self.marginal.counts[order].astype(np.float64))
+
+
+@dataclass(frozen=True)
+class DrawnCells:
+    """Cells of one column.
+
+    Attributes:
+        numbers: (m,), in tree units: the rank of a text, ``null_value`` for null.
+        values: (m,), of the column's output type.
+    """
+
+    numbers: Values
+    values: pa.Array
+
+
+def draw_cells(
+    source: CellSource, lower: Values, upper: Values, generator: np.random.Generator
+) -> DrawnCells:
+    """A cell for each row.
+
+    Args:
+        source: the column.
+        lower: (m,), in tree units.
+        upper: (m,), the intervals' ends, which do not belong to them; a single value where lower = upper.
+        generator: seeded by the salt: who knows its numbers can solve for bounds of intervals.
+    """
+    if np.isnan(source.column.values).all():
+        numbers = np.full(len(lower), source.null_value)
+        return DrawnCells(numbers, source.column.decode(numbers, np.ones(len(lower), np.bool_)))
+    narrow_lower, narrow_upper = _narrowed(source, lower, upper, generator)
+    numbers = narrow_lower.copy()
+    single = narrow_lower == narrow_upper
+    missing = single & (numbers == source.null_value)
+    ranges = np.flatnonzero(~single)
+    low, high = narrow_lower[ranges], narrow_upper[ranges]
+    drawn = _evenly(source.column, low, high, generator)
+    numbers[ranges] = nearest_values(drawn, source.values) if source.value_safe else drawn
+    vocabulary = source.column.vocabulary
+    if vocabulary is None or source.value_safe:
+        return DrawnCells(numbers, source.column.decode(numbers, missing))
+    published = frozenset(source.weights.singular.tolist())
+    texts = _starred(vocabulary, published, (low, high), numbers[ranges])
+    places = np.where(missing, 0.0, numbers).astype(np.int64)
+    places[ranges] = len(vocabulary) + np.arange(len(ranges))
+    choice = pa.concat_arrays([vocabulary, texts])
+    return DrawnCells(numbers, source.column.finish(choice.take(pa.array(places, mask=missing))))
+
+
+def nearest_values(numbers: Values, values: Values) -> Values:
+    """For each number the nearest of the values, the lower of two that are as near.
+
+    Args:
+        numbers: (m,).
+        values: (v,), sorted, at least one.
+
+    Raises:
+        InternalError: there are no values.
+    """
+    if not len(values):
+        raise InternalError("The nearest value of a column must be one of its values, but it has none.")
+    above = np.searchsorted(values, numbers).clip(1, max(len(values) - 1, 1))
+    lower, upper = values[above - 1], values[np.minimum(above, len(values) - 1)]
+    nearest: Values = np.where(numbers - lower <= upper - numbers, lower, upper)
+    return nearest
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """The buckets of one column as a distribution over its numbers.
+
+    Attributes:
+        lower, upper: (M,) of disjoint intervals, sorted.
+        counts: (M,) rows.
+    """
+
+    lower: Values
+    upper: Values
+    counts: Values
+
+    @property
+    def singular(self) -> Values:
+        """The values that have a bucket by themselves."""
+        values: Values = self.lower[self.lower == self.upper]
+        return values
+
+    @cached_property
+    def before(self) -> Values:
+        """(M + 1,): rows in the buckets before each; at the end, in all."""
+        return np.concatenate([[0.0], np.cumsum(self.counts)])
+
+    def below(self, numbers: Values) -> Values:
+        """(m,): rows below each number, which is not counted itself."""
+        place = np.searchsorted(self.lower, numbers) - 1  # the last bucket that begins below
+        last = np.maximum(place, 0)
+        sizes = self.upper - self.lower
+        inside = np.minimum((numbers - self.lower[last]) / np.where(sizes, sizes, 1.0)[last], 1.0)
+        share = np.where(sizes[last] > 0, inside, 1.0)
+        rows: Values = np.where(place < 0, 0.0, self.before[last] + share * self.counts[last])
+        return rows
+
+
+def _narrowed(
+    source: CellSource, lower: Values, upper: Values, generator: np.random.Generator
+) -> tuple[Values, Values]:
+    """Each interval's part in one of the marginal's buckets; the interval itself where it is in none."""
+    weights = source.weights
+    ranges = np.flatnonzero(lower != upper)
+    if not len(weights.counts) or not len(ranges):
+        return lower, upper
+    low, high = lower[ranges], upper[ranges]
+    start = weights.below(low)
+    end = np.where(high == source.top, weights.before[-1], weights.below(high))
+    rows = start + generator.random(len(ranges)) * (end - start)
+    chosen = np.searchsorted(weights.before, rows, side="right") - 1
+    chosen = chosen.clip(0, len(weights.counts) - 1)
+    part_low = np.maximum(low, weights.lower[chosen])
+    part_high = np.minimum(high, weights.upper[chosen])
+    is_value = weights.lower[chosen] == weights.upper[chosen]
+    holds = (end > start) & ((part_low < part_high) | is_value & (part_low == part_high))
+    result_low, result_high = lower.copy(), upper.copy()
+    result_low[ranges[holds]] = part_low[holds]
+    result_high[ranges[holds]] = part_high[holds]
+    return result_low, result_high
+
+
+def _evenly(column: EncodedColumn, lower: Values, upper: Values, generator: np.random.Generator) -> Values:
+    """A number of each interval, evenly among those of the coarsest of the column's grids with any."""
+    low = np.maximum(lower, column.bounds[0])
+    high = np.minimum(upper, np.nextafter(column.bounds[1], np.inf))
+    shares = generator.random(len(low))
+    numbers: Values = np.maximum(np.minimum(low + shares * (high - low), np.nextafter(high, -np.inf)), low)
+    rest = np.arange(len(low))
+    for grid in column.grids:
+        first = np.ceil(low[rest] * grid.parts / grid.multiple)
+        end = np.ceil(high[rest] * grid.parts / grid.multiple)
+        fits = (end > first) & (np.maximum(-first, end) <= _EXACT)
+        steps = np.minimum(np.floor(shares[rest] * (end - first)), end - first - 1)
+        drawn = np.clip((first + steps) * grid.multiple / grid.parts, low[rest], None)
+        numbers[rest[fits]] = drawn[fits]
+        rest = rest[~fits]
+    if not pa.types.is_floating(column.cell_type):
+        finest = column.grids[-1]  # of large numbers, and of intervals that hold nothing of any grid
+        on_grid = np.rint(numbers[rest] * finest.parts / finest.multiple) * finest.multiple / finest.parts
+        numbers[rest] = np.clip(on_grid, *column.bounds)
+    elif column.cell_type.bit_width < 64:
+        return _shortened(numbers, high, column.cell_type.to_pandas_dtype())
+    return numbers
+
+
+def _shortened(numbers: Values, high: Values, kind: type) -> Values:
+    """Numbers as floats of fewer than 64 bits, and still below the ends of their intervals."""
+    short: npt.NDArray[Any] = numbers.astype(kind)
+    beyond = short.astype(np.float64) >= high
+    short[beyond] = np.nextafter(short[beyond], -np.inf, dtype=short.dtype)
+    stored: Values = short.astype(np.float64)
+    return stored
+
+
+def _starred(
+    vocabulary: pa.Array, published: frozenset[float], interval: tuple[Values, Values], ranks: Values
+) -> pa.Array:
+    """Texts of ranges of ranks: what all texts in range begin with, a star, and a rank.
+
+    Of fewer than two texts no prefix is shown, and no prefix that is one of them as a whole: neither may be
+    shared by enough entities.
+    """
+    size = len(vocabulary)
+    first, end = (np.ceil(bound).clip(0, size).astype(np.int64) for bound in interval)
+    keys, of_pair = np.unique(first * (size + 1) + end, return_inverse=True)
+    pairs = zip((keys // (size + 1)).tolist(), (keys % (size + 1)).tolist(), strict=True)
+    prefixes = [_prefix(vocabulary, start, stop, published) for start, stop in pairs]
+    written = pa.array(ranks.astype(np.int64)).cast(vocabulary.type)
+    return pc.binary_join_element_wise(
+        pa.array(prefixes, vocabulary.type).take(pa.array(of_pair)), written, pa.scalar("*", vocabulary.type)
+    )
+
+
+def _prefix(vocabulary: pa.Array, start: int, stop: int, published: frozenset[float]) -> str:
+    """What the texts of ranks start..stop - 1 begin with."""
+    if stop - start < _LEAST_SHARED:
+        return ""
+    least, most = vocabulary[start].as_py(), vocabulary[stop - 1].as_py()
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(least, most, strict=False))
+    prefix = "".join(character for character, _ in same)
+    return prefix[:-1] if prefix == least and start not in published else prefix
