@@ -1,4 +1,4 @@
-"""Tab-separated text, fast: columns of text in, bytes of lines out."""
+"""Delimited text, fast: columns of text in, bytes of lines out."""
 
 from collections.abc import Iterator, Sequence
 
@@ -21,13 +21,14 @@ def quoted(text: str, *, alone: bool = False) -> str:
     return text
 
 
-def as_lines(columns: Sequence[pa.Array]) -> Iterator[bytes | memoryview]:
-    """The bytes of all lines, each of one cell of every column, tab between and a line feed behind.
+def as_lines(columns: Sequence[pa.Array], delimiter: str = "\t") -> Iterator[bytes | memoryview]:
+    """The bytes of all lines, each of one cell of every column, a delimiter between and a line feed behind.
 
     Args:
         columns: string arrays without nulls, already quoted, equally long, together under 2 GB.
+        delimiter: one character.
     """
-    lines = pc.binary_join_element_wise(*columns, "\t")
+    lines = pc.binary_join_element_wise(*columns, delimiter)
     ended = pc.binary_join_element_wise(lines, "", "\n")
     for chunk in ended.chunks if isinstance(ended, pa.ChunkedArray) else [ended]:
         if len(chunk):

@@ -1,0 +1,122 @@
+"""A typed table as a file: CSV, TSV or Parquet.
+
+In: an Arrow table. Out: bytes to a path, where the file appears whole or not at all, or to a stream.
+
+Delimited text is UTF-8 with a header. Null is empty, true and false are words, timestamps are written
+``2023-01-24 14:25:47`` with the fraction and the zone that the column has, durations in seconds. A cell is
+quoted only where it must be.
+"""
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tasks.core.aggregates.delimited import as_lines
+from tasks.core.errors import ParameterError
+
+_ROWS = 2**16
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a file, in the place of one that is there.
+
+    Args:
+        table: n rows.
+        path: ending in ``.parquet`` or ``.pq``: Parquet, types kept; in ``.tsv`` or ``.tab``: TSV; else CSV.
+
+    Raises:
+        ParameterError: the folder does not exist, or the file can't be written there.
+    """
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending in (".parquet", ".pq"):
+        _place(path, lambda stream: pq.write_table(table.replace_schema_metadata(None), stream))
+    else:
+        delimiter = "\t" if ending in (".tsv", ".tab") else ","
+        _place(path, lambda stream: write_delimited(table, stream, delimiter))
+
+
+def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> None:
+    """Write delimited text, such as to standard output.
+
+    Args:
+        table: n rows, at least one column.
+        stream: takes the bytes.
+        delimiter: one character.
+    """
+    is_alone = table.num_columns == 1
+    names = [_quoted(pa.array([name]), delimiter, alone=is_alone) for name in table.column_names]
+    for lines in as_lines(names, delimiter):
+        stream.write(lines)
+    columns = [_as_fine_as_needed(column) for column in table.columns]
+    for start in range(0, table.num_rows, _ROWS):
+        pieces = [_texts(column.slice(start, _ROWS).combine_chunks()) for column in columns]
+        for lines in as_lines([_quoted(piece, delimiter, alone=is_alone) for piece in pieces], delimiter):
+            stream.write(lines)
+
+
+def _place(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Let ``write`` fill a file under another name, which then takes the path."""
+    if path.is_dir():
+        raise ParameterError(f"The output must be a file, but {path} is a folder: name a file in it.")
+    problem = ""
+    try:
+        if path.exists() and not path.is_file():  # a device or a pipe, which nothing may replace
+            with path.open("wb") as stream:
+                write(stream)
+            return
+        target = path.resolve()
+        part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        try:
+            with part.open("xb") as stream:
+                write(stream)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        problem = f"The output {path} can't be written ({error.strerror}): check its folder and the disk."
+    if problem:
+        raise ParameterError(problem)
+
+
+def _as_fine_as_needed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Timestamps in the coarsest unit that holds all of them: their text has its digits, always."""
+    if not pa.types.is_timestamp(column.type):
+        return column
+    for unit in _UNITS:
+        try:
+            return column.cast(pa.timestamp(unit, column.type.tz))
+        except pa.ArrowInvalid:
+            continue
+    return column
+
+
+def _texts(cells: pa.Array) -> pa.Array:
+    """Cells as text, null as the empty one."""
+    kind = cells.type
+    if pa.types.is_dictionary(kind):
+        cells, kind = cells.cast(kind.value_type), kind.value_type
+    if pa.types.is_duration(kind):
+        cells = pc.divide(cells.cast(pa.int64()).cast(pa.float64()), float(_UNITS[kind.unit]))
+    return (
+        pa.nulls(len(cells), pa.string()).fill_null("")
+        if pa.types.is_null(kind)
+        else (cells.cast(pa.string()).fill_null(""))
+    )
+
+
+def _quoted(texts: pa.Array, delimiter: str, *, alone: bool) -> pa.Array:
+    """Texts in quotes where they must be; ``alone``: each is its line's only one, which can't be blank."""
+    needed = pc.match_substring_regex(texts, f'["\r\n{delimiter}]')
+    if alone:
+        needed = pc.or_(needed, pc.equal(texts, ""))
+    if not pc.any(needed).as_py():
+        return texts
+    doubled = pc.replace_substring(texts, '"', '""')
+    return pc.if_else(needed, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
