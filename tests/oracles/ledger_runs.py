@@ -51,6 +51,12 @@ def charged(ledger: Ledger) -> Decimal:
     return ledger.spent(DATASET)[0] / gdp_charge().mu_squared_exact
 
 
+def stored_measurement(ledger: Ledger, name: ReleaseName) -> Path | None:
+    """The folder of a committed release's measurement, verified; None where there is none."""
+    latest = ledger.account(name.dataset).latest(name)
+    return ledger.committed_folder(latest) if latest is not None and latest.phase == "commit" else None
+
+
 class Run:
     """A process with what it printed."""
 

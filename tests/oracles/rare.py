@@ -7,6 +7,8 @@ from pathlib import Path
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.rare import RecordAnalysis, analysis_of
+from tasks.core.aggregates.singling_out import single_out
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
@@ -61,6 +63,12 @@ def analysed(table: list[list[set[str]]], longest: int, resolution: int) -> Anal
         found.rare.update(set().union(*rare))
         found.unique.update(set().union(*unique))
     return found
+
+
+def analyse_records(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
+    """How many records are singled out at which length first, as the stages find it between them."""
+    found = single_out(records, marginals, resolution)
+    return analysis_of(found.unique_length, found.rare_length, max(marginals.lengths, default=0))
 
 
 def counted(

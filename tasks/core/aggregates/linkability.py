@@ -3,15 +3,12 @@
 What singles out records goes in (`singling_out`), shares and rankings come out. All of it is sensitive.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.rare import RareByLength, rare_by_length
-from tasks.core.aggregates.singling_out import SingledOut, single_out
-from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.aggregates.singling_out import SingledOut
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.records.coded import CodedRecords
 
@@ -35,12 +32,12 @@ class LinkableAttribute:
     @property
     def rare_pct(self) -> float:
         """0..100."""
-        return percentage(self.rare, self.records)
+        return _percentage(self.rare, self.records)
 
     @property
     def unique_pct(self) -> float:
         """0..100."""
-        return percentage(self.unique, self.records)
+        return _percentage(self.unique, self.records)
 
 
 @dataclass(frozen=True)
@@ -65,67 +62,21 @@ class Linkability:
     """How linkable a table is at a resolution and a reporting length.
 
     Attributes:
-        records: n.
-        rare_records: records with any rare combination.
-        unique_records: records with any unique one.
-        by_length: distinct combinations of each length, rare and unique ones among them.
         attributes: every attribute that is held, the most linkable first.
         columns: every column, the most linkable first.
     """
 
-    records: int
-    rare_records: int
-    unique_records: int
-    by_length: tuple[RareByLength, ...]
     attributes: tuple[LinkableAttribute, ...]
     columns: tuple[LinkableColumn, ...]
 
-    @property
-    def rare_records_pct(self) -> float:
-        """Of all records, 0..100."""
-        return percentage(self.rare_records, self.records)
 
-    @property
-    def unique_records_pct(self) -> float:
-        """Of all records, 0..100."""
-        return percentage(self.unique_records, self.records)
-
-    @property
-    def rare_combinations_pct(self) -> float:
-        """Of all distinct combinations of every length, 0..100."""
-        return percentage(sum(row.rare for row in self.by_length), self._combinations)
-
-    @property
-    def unique_combinations_pct(self) -> float:
-        """Of all distinct combinations of every length, 0..100."""
-        return percentage(sum(row.unique or 0 for row in self.by_length), self._combinations)
-
-    @property
-    def _combinations(self) -> int:
-        return sum(row.combinations for row in self.by_length)
-
-
-def percentage(part: int, whole: int) -> float:
+def _percentage(part: int, whole: int) -> float:
     """0..100, and 0 of nothing."""
     return 100 * part / whole if whole else 0.0
 
 
-def find_linkability(records: CodedRecords, marginals: Marginals, resolution: int) -> Linkability:
-    """How linkable a table is.
-
-    Args:
-        records: what the marginals were counted from, all of it.
-        marginals: all combinations of each length from 1 on.
-        resolution: a count below it is rare.
-    """
-    found = single_out(records, marginals, resolution)
-    return linkability_of(found, records, rare_by_length(marginals, resolution))
-
-
-def linkability_of(
-    found: SingledOut, records: CodedRecords, by_length: Iterable[RareByLength]
-) -> Linkability:
-    """How linkable a table is, from what was found of it already.
+def linkability_of(found: SingledOut, records: CodedRecords) -> Linkability:
+    """How linkable a table is, from what singles its records out.
 
     Equally linkable ones stand by the other percentage, then in the order of texts or of columns.
     """
@@ -141,10 +92,6 @@ def linkability_of(
     ]
     attributes = sorted((each for own in of_columns for each in own), key=lambda each: each.attribute.text)
     return Linkability(
-        records=len(found.unique_length),
-        rare_records=int(np.count_nonzero(found.rare_length)),
-        unique_records=int(np.count_nonzero(found.unique_length)),
-        by_length=tuple(by_length),
         attributes=tuple(sorted(attributes, key=lambda each: (-each.rare_pct, -each.unique_pct))),
         columns=tuple(sorted(columns, key=lambda each: (-each.rare_pct, -each.unique_pct))),
     )

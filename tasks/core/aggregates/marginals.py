@@ -75,17 +75,6 @@ def count_marginals(
     return Marginals(destination, facts)
 
 
-def count_partition(
-    partition: Path,
-    destination: Path,
-    workload: int | Sequence[tuple[int, ...]],
-    resources: Resources = Resources(),
-    progress: Progress | None = None,
-) -> Marginals:
-    """Count one partition: a partial that `merge_partials` adds to others (see `count_marginals`)."""
-    return count_marginals(partition, destination, workload, resources, progress)
-
-
 def facts_of(partition: Path) -> MarginalFacts:
     """What the coded records of a folder are about; nothing counted yet."""
     schema = Schema.from_json((partition / "schema.json").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Rare and unique combinations, and the records that they single out: marginals and coded records in.
+"""Rare and unique combinations of marginals, and how many records they single out.
 
 Everything here is read off the table, so what comes out is as sensitive as what goes in.
 """
@@ -9,11 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.dense import tabulator
 from tasks.core.aggregates.rounding import rounded_down
-from tasks.core.aggregates.singling_out import FirstLengths
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.records.coded import CodedRecords
 
 Lengths = npt.NDArray[np.uint8]
 
@@ -84,18 +81,6 @@ def _rare_of(marginals: Marginals, length: int, resolution: int) -> RareByLength
             rare += int(np.count_nonzero(counts < resolution))
             unique += int(np.count_nonzero(counts == 1))
     return RareByLength(length, number, rare, unique)
-
-
-def analyse_records(records: CodedRecords, marginals: Marginals, resolution: int) -> RecordAnalysis:
-    """Assign each record to the shortest length that makes it unique, or else rare (sds.md 2.3).
-
-    Args: as `singling_out.single_out`.
-    """
-    found, counter = FirstLengths(records.number_of_records, resolution), tabulator(records)
-    for length in marginals.lengths:
-        for table in counter.tables(marginals.facts.combinations(length)):
-            found.look_at(table)
-    return analysis_of(found.unique, found.rare, max(marginals.lengths, default=0))
 
 
 def analysis_of(unique: Lengths, rare: Lengths, longest: int) -> RecordAnalysis:

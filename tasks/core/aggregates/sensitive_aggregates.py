@@ -76,13 +76,12 @@ def write_sensitive_aggregates(
     listings = files.path("aggregates.tsv"), files.path("aggregated_data.json")
     write_sensitive_listings(marginals, *listings, resources)
     report(0.6)
-    by_length = rare_by_length(marginals, resolution)
-    _write_rare(by_length, files)
+    _write_rare(rare_by_length(marginals, resolution), files)
     records = read_coded_records(records_folder)
     found = single_out(records, marginals, resolution)
     report(0.9)
     _write_analysis(found, files)
-    _write_linkable(linkability_of(found, records, by_length), files)
+    _write_linkable(linkability_of(found, records), files)
     report(1.0)
     return files.written
 

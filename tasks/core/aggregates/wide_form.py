@@ -36,19 +36,6 @@ class Cells:
     counts: Integers
 
 
-def as_aggregates(marginals: Marginals) -> Aggregates:
-    """The counts of all lengths 1..R over the attributes that occur.
-
-    Item x of a multi-valued column A becomes header ``A_x`` with value ``1`` (sds.md 1.4).
-
-    Raises:
-        ParameterError: unless the marginals hold all combinations of each length from 1 on.
-    """
-    check_every_combination(marginals)
-    levels = (stored_cells(marginals, length) for length in marginals.lengths)
-    return aggregates_of_cells(marginals.facts, marginals.facts.number_of_records, levels)
-
-
 def check_every_combination(marginals: Marginals) -> None:
     """Raise a `ParameterError` unless the marginals hold all combinations of each length from 1 on."""
     if marginals.lengths != tuple(range(1, len(marginals.lengths) + 1)) or any(

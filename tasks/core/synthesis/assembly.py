@@ -1,4 +1,4 @@
-"""Published order and files of synthetic records: records as drawn in, TSV and Parquet out (sds.md 4.0)."""
+"""Published order and files of synthetic records: records as drawn in, TSV out (sds.md 4.0)."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.delimited import as_lines, quoted
@@ -92,16 +91,6 @@ def write_wide_tsv(records: SyntheticRecords, path: Path) -> None:
             columns = [pc.fill_null(texts.take(pa.array(ids, mask=ids < 0)), empty) for ids in cells]
             for line in as_lines(columns) if columns else [b"\n" * cells.shape[1]]:
                 file.write(line)
-
-
-def write_wide_parquet(records: SyntheticRecords, path: Path) -> None:
-    """The same table: one string column a header, null where a record has no value."""
-    texts = pa.array([attribute.value for attribute in records.attributes], pa.string())
-    schema = pa.schema([(header, pa.string()) for header in records.headers])
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for cells in chunks(records, texts):
-            columns = [texts.take(pa.array(ids, mask=ids < 0)) for ids in cells]
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
 def chunks(records: SyntheticRecords, texts: pa.Array) -> Iterator[npt.NDArray[np.int32]]:

@@ -1,4 +1,4 @@
-"""Other forms of synthetic records: long (a line a value) and condensed (items joined back), TSV and Parquet.
+"""Other forms of synthetic records: long (a line a value) and condensed (items joined back).
 
 sds.md 4.0 and 1.4. A million records are written in bounded pieces.
 """
@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tasks.core.aggregates.delimited import as_lines, quoted
 from tasks.core.records.columns import Schema
@@ -29,24 +28,15 @@ def write_long_tsv(records: SyntheticRecords, path: Path) -> None:
     """
     with path.open("wb") as file:
         file.write(("\t".join(LONG) + "\n").encode())
-        for columns in _long_columns(records, for_text=True):
-            for line in as_lines([columns[0].cast(pa.string()), *columns[1:]]):
+        for columns in _long_columns(records):
+            for line in as_lines(columns):
                 file.write(line)
 
 
-def write_long_parquet(records: SyntheticRecords, path: Path) -> None:
-    """The same table; ``Id`` int64, the others text."""
-    schema = pa.schema([(LONG[0], pa.int64()), *((name, pa.string()) for name in LONG[1:])])
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for columns in _long_columns(records, for_text=False):
-            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
-
-
-def _long_columns(records: SyntheticRecords, *, for_text: bool) -> Iterator[list[pa.Array]]:
-    """The four columns, a bounded number of values at a time; cells quoted where they go to a text file."""
-    write = quoted if for_text else str
+def _long_columns(records: SyntheticRecords) -> Iterator[list[pa.Array]]:
+    """The four columns as they are written, a bounded number of values at a time."""
     each = [(a.header, a.value, a.text) for a in records.attributes]
-    texts = [pa.array([write(row[place]) for row in each], pa.string()) for place in range(3)]
+    texts = [pa.array([quoted(row[place]) for row in each], pa.string()) for place in range(3)]
     places = header_places(records.headers, records.attributes)
     holder = np.repeat(np.arange(records.number_of_records), np.diff(records.offsets))
     for start in range(0, len(holder), _CELLS_AT_ONCE):
@@ -56,7 +46,7 @@ def _long_columns(records: SyntheticRecords, *, for_text: bool) -> Iterator[list
         owner = holder[first:last]
         order = np.lexsort((places[ids], owner))
         picked = pa.array(ids[order])
-        yield [pa.array(owner[order]), *(text.take(picked) for text in texts)]
+        yield [pa.array(owner[order]).cast(pa.string()), *(text.take(picked) for text in texts)]
 
 
 def _whole_records(records: SyntheticRecords, holder: npt.NDArray[np.int64], start: int) -> tuple[int, int]:
@@ -87,14 +77,6 @@ def write_condensed_tsv(records: SyntheticRecords, schema: Schema, path: Path, e
             filled = [_quoted(pc.fill_null(column, empty), alone=alone) for column in columns]
             for line in as_lines(filled):
                 file.write(line)
-
-
-def write_condensed_parquet(records: SyntheticRecords, schema: Schema, path: Path) -> None:
-    """The same table; null where a record has no value."""
-    table = pa.schema([(column.name, pa.string()) for column in schema.columns])
-    with pq.ParquetWriter(path, table, compression="zstd") as writer:
-        for columns in _condensed_columns(records, schema):
-            writer.write_table(pa.Table.from_arrays(columns, schema=table))
 
 
 def _condensed_columns(records: SyntheticRecords, schema: Schema) -> Iterator[list[pa.Array]]:

@@ -12,11 +12,10 @@ from tasks.core.aggregates.aggregates_json import (
 )
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.sensitive_text import write_sensitive_listings
-from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.aggregate_seeded import aggregates_of
-from tests.oracles.marginals import coded
+from tests.oracles.marginals import as_aggregates, coded
 from tests.oracles.rare import ONE_THREAD, T1_FILE, counted, from_file, texts_of
 from tests.oracles.raw_tables import raw_tables
 

@@ -13,10 +13,9 @@ from tasks.core.aggregates.cubes import Tabulator
 from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.sides import Listed, ListedSide, RecordSide
-from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
-from tests.oracles.marginals import coded
+from tests.oracles.marginals import as_aggregates, coded
 
 SCHEMA = Schema((Column("A"), Column("M", delimiter=";", max_items=3), Column("B")))
 TABLE = st.lists(

@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import cubes
-from tasks.core.aggregates.linkability import find_linkability
+from tasks.core.aggregates.linkability import linkability_of
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.rare import analyse_records, rare_by_length
+from tasks.core.aggregates.rare import rare_by_length
 from tasks.core.aggregates.singling_out import single_out
 from tasks.core.errors import ParameterError
-from tests.oracles.marginals import coded, count
-from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analysed, counted, from_file
+from tests.oracles.marginals import coded
+from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analyse_records, analysed, counted, from_file
 from tests.oracles.raw_tables import raw_tables
 
 
@@ -68,10 +68,8 @@ def test_shares_and_rankings_are_those_of_the_oracle(tmp_path_factory, table, re
     schema, rows = table
     records = coded(schema, rows)
     marginals = counted(records, tmp_path_factory.mktemp("linked"), 2)
-    found = find_linkability(records, marginals, resolution)
+    found = linkability_of(single_out(records, marginals, resolution), records)
     expected = analysed(rows, len(marginals.lengths), resolution)
-    assert found.rare_records == np.count_nonzero(expected.rare_length)
-    assert found.unique_records == np.count_nonzero(expected.unique_length)
     shares = {
         (a.attribute.column, a.attribute.value if a.attribute.item is None else a.attribute.item): a.rare_pct
         for a in found.attributes
@@ -86,17 +84,14 @@ def test_shares_and_rankings_are_those_of_the_oracle(tmp_path_factory, table, re
         keys = [(-each.rare_pct, -each.unique_pct) for each in ranking]
         assert keys == sorted(keys)
     assert len(found.columns) == len(schema.columns)
-    counts = [value for length in marginals.lengths for value in count(rows, length).values()]
-    rare = sum(value < resolution for value in counts)
-    assert found.rare_combinations_pct == pytest.approx(100 * rare / max(len(counts), 1))
-    assert found.unique_combinations_pct == pytest.approx(100 * counts.count(1) / max(len(counts), 1))
 
 
 def test_the_most_linkable_of_the_five_records(tmp_path):
     """sds.md T1 at resolution 2 and length 3: only the record of a1 and b2 alone has no rare combination."""
     records, marginals = from_file(T1_FILE, tmp_path)
-    found = find_linkability(records, marginals, 2)
-    assert (found.rare_records_pct, found.unique_records_pct) == (80.0, 80.0)
+    singled_out = single_out(records, marginals, 2)
+    assert np.count_nonzero(singled_out.rare_length) == np.count_nonzero(singled_out.unique_length) == 4
+    found = linkability_of(singled_out, records)
     assert {a.attribute.text: (a.records, a.rare) for a in found.attributes} == {
         "A:a2": (2, 2), "B:b1": (1, 1), "C:c1": (3, 3), "C:c2": (1, 1), "A:a1": (3, 2), "B:b2": (3, 2),
     }  # fmt: skip

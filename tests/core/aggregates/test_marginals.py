@@ -11,15 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import cells, marginals, merging, stored_marginals
-from tasks.core.aggregates.marginals import count_marginals, count_partition
+from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.merging import merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
-from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tests.oracles.marginals import T1, coded, count, read_back, rows
+from tests.oracles.marginals import T1, as_aggregates, coded, count, read_back, rows
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))
 ONE_THREAD = Resources(threads=1)
@@ -130,7 +129,7 @@ def test_counts_are_those_of_the_oracle(tmp_path_factory, table, uncapped, parts
     count_marginals(folders, together, 3, ONE_THREAD)
     assert digest(together) == digest(whole.folder)
     partials = [
-        count_partition(folder, made(tmp_path / f"partial_{i}"), 3, ONE_THREAD)
+        count_marginals(folder, made(tmp_path / f"partial_{i}"), 3, ONE_THREAD)
         for i, folder in enumerate(folders)
     ]
     merged = merge_partials(partials, made(tmp_path / "merged"), ONE_THREAD)
@@ -290,7 +289,7 @@ def test_progress_goes_up_to_one(tmp_path: Path) -> None:
     source = stored(coded(ABC, T1), tmp_path / "records")
     destination = tmp_path / "marginals"
     destination.mkdir()
-    count_partition(source, destination, 3, ONE_THREAD, seen.append)
+    count_marginals(source, destination, 3, ONE_THREAD, seen.append)
     assert seen == sorted(seen)
     assert seen[-1] == 1.0
 

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.rare import analyse_records, rare_by_length
+from tasks.core.aggregates.rare import rare_by_length
 from tasks.core.aggregates.rounding import rounded_down
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, coded, count
+from tests.oracles.rare import analyse_records
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))
 ONE_THREAD = Resources(threads=1)

@@ -15,9 +15,8 @@ from tasks.core.aggregates.selections import TextOrder
 from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.aggregates.sensitive_text import write_sensitive_listings
 from tasks.core.aggregates.sorted_runs import in_ascending_order
-from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.records.columns import Column, Schema
-from tests.oracles.marginals import coded
+from tests.oracles.marginals import as_aggregates, coded
 from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analysed, counted, from_file
 from tests.oracles.raw_tables import raw_tables
 

@@ -10,13 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.wide_form import as_aggregates
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import Claim
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
-from tests.oracles.marginals import T1, coded, count, rows
+from tests.oracles.marginals import T1, as_aggregates, coded, count, rows
 from tests.oracles.synthetic import synthetic
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))

@@ -3,13 +3,12 @@
 import csv
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.synthesis.assembly import ordered, write_wide_parquet, write_wide_tsv
+from tasks.core.synthesis.assembly import ordered, write_wide_tsv
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
 
 CELLS = [
@@ -114,8 +113,6 @@ def test_an_empty_record_of_one_column_is_not_an_empty_line(tmp_path):
 def test_no_records_are_a_header_alone(tmp_path, headers):
     write_wide_tsv(_ordered(headers, []), tmp_path / "records.tsv")
     assert (tmp_path / "records.tsv").read_text() == "\t".join(headers) + "\n"
-    write_wide_parquet(_ordered(headers, []), tmp_path / "records.parquet")
-    assert pq.read_table(tmp_path / "records.parquet").column_names == headers
 
 
 def test_many_records_of_many_attributes_are_sorted_over_several_words():
@@ -135,21 +132,6 @@ def test_text_is_written_in_parts_that_join(tmp_path):
     write_wide_tsv(records, tmp_path / "records.tsv")
     lines = (tmp_path / "records.tsv").read_text().split("\n")
     assert lines == ["A\tB", *("\t".join(row) for row in _published(rows)), ""]
-    write_wide_parquet(records, tmp_path / "records.parquet")
-    table = pq.read_table(tmp_path / "records.parquet").to_pydict()
-    assert list(zip(table["A"], table["B"], strict=True)) == _published(rows)
-
-
-@given(_tables())
-@settings(max_examples=30, deadline=None)
-def test_parquet_holds_the_same_cells_with_null_for_none(tmp_path_factory, table):
-    headers, rows = table
-    path = tmp_path_factory.mktemp("parquet") / "records.parquet"
-    write_wide_parquet(_ordered(headers, rows), path)
-    stored = pq.read_table(path)
-    assert stored.column_names == headers
-    columns = [[cell or "" for cell in column.to_pylist()] for column in stored.columns]
-    assert list(zip(*columns, strict=True)) == _published(rows)
 
 
 @given(_tables())

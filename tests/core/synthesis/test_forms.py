@@ -3,19 +3,13 @@
 import csv
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis import forms
-from tasks.core.synthesis.forms import (
-    write_condensed_parquet,
-    write_condensed_tsv,
-    write_long_parquet,
-    write_long_tsv,
-)
+from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
 from tests.oracles.synthetic import synthetic
 
 SCHEMA = Schema((Column("A", delimiter=";", max_items=0), Column("B", zero_is_value=True)))
@@ -55,11 +49,9 @@ def test_both_forms_hold_every_value_of_every_record(tmp_path: Path, table, piec
     before, forms._CELLS_AT_ONCE = forms._CELLS_AT_ONCE, piece
     try:
         write_long_tsv(records, tmp_path / "long.tsv")
-        write_long_parquet(records, tmp_path / "long.parquet")
     finally:
         forms._CELLS_AT_ONCE = before
     write_condensed_tsv(records, SCHEMA, tmp_path / "condensed.tsv")
-    write_condensed_parquet(records, SCHEMA, tmp_path / "condensed.parquet")
     long = [["Id", "Attribute", "Value", "AttributeValue"]]
     condensed = [["A", "B"]]
     for place, (items, values) in enumerate(table):
@@ -67,8 +59,4 @@ def test_both_forms_hold_every_value_of_every_record(tmp_path: Path, table, piec
         long += [[str(place), header, value, f"{header}:{value}"] for header, value in named]
         condensed.append([";".join(sorted(items)), "".join(values)])
     assert read(tmp_path / "long.tsv") == long
-    stored = pq.read_table(tmp_path / "long.parquet").to_pylist()
-    assert [[str(row["Id"]), *list(row.values())[1:]] for row in stored] == long[1:]
     assert read(tmp_path / "condensed.tsv") == condensed
-    stored = pq.read_table(tmp_path / "condensed.parquet").to_pylist()
-    assert [[row["A"] or "", row["B"] or ""] for row in stored] == condensed[1:]

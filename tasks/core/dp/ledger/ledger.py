@@ -180,15 +180,6 @@ class Ledger:
         _admit(account, charge, latest)
         return Admission.ADMISSIBLE
 
-    def stored_measurement(self, name: ReleaseName) -> Path | None:
-        """The folder of a committed release's measurement, verified; None where there is none.
-
-        Raises:
-            StoredTableMismatch: it was changed or is gone; a measurement is never made again.
-        """
-        latest = self.account(name.dataset).latest(name)
-        return self.committed_folder(latest) if latest is not None and latest.phase == "commit" else None
-
     def folder(self, reservation: Reservation) -> Path:
         """Where a reservation's measurement is, or would be."""
         return self.store.measurements / reservation.folder_name

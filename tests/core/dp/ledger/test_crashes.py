@@ -8,7 +8,15 @@ import pytest
 from tasks.core.dp.ledger import Admission
 from tasks.core.dp.ledger.drawing import LOST, RESCUED, REUSED
 from tasks.core.dp.ledger.signals import WAITING
-from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, run
+from tests.oracles.ledger_runs import (
+    DATASET,
+    charged,
+    gdp_charge,
+    ledger_for,
+    release,
+    run,
+    stored_measurement,
+)
 
 PLACES = [
     # where it dies, what the next run says, charges after it, noise drawn in all
@@ -100,7 +108,7 @@ def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(
     assert stopped.returncode == (-signal.SIGTERM if blow == "TERM" else 1)
     assert ("KeyboardInterrupt" in err) == (blow == "INT")
     assert ledger.account(DATASET).reservations[0].phase == "commit"
-    assert ledger.stored_measurement(release("2026-01")) is not None
+    assert stored_measurement(ledger, release("2026-01")) is not None
 
 
 @pytest.mark.parametrize("place", ["after drawing", "leave given", "half written"])

@@ -20,7 +20,7 @@ from tasks.core.errors import (
     StoredTableMismatch,
 )
 from tests.oracles.drawing import must_not_draw, write_measurement
-from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release
+from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, stored_measurement
 
 CANARY = "canary-7f3a"
 Leave = Callable[[], None]
@@ -41,7 +41,7 @@ def test_p6_a_retry_returns_the_stored_measurement_and_does_not_redraw(ledger: L
     assert (first.reused, again.reused) == (False, True)
     assert (again.folder, again.sha256, again.head) == (first.folder, first.sha256, first.head)
     assert again.account == first.account
-    assert ledger.stored_measurement(release("2026-01")) == first.folder
+    assert stored_measurement(ledger, release("2026-01")) == first.folder
     assert charged(ledger) == 1
 
 
@@ -184,7 +184,7 @@ def test_a_changed_measurement_is_an_error(ledger: Ledger, change: str) -> None:
     for refused in (
         lambda: draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw),
         lambda: ledger.check_admission(release("2026-01"), gdp_charge()),
-        lambda: ledger.stored_measurement(release("2026-01")),
+        lambda: stored_measurement(ledger, release("2026-01")),
     ):
         with pytest.raises(StoredTableMismatch, match="never made again"):
             refused()
@@ -217,7 +217,7 @@ def test_a_measurement_that_says_it_is_not_private_is_not_kept(ledger: Ledger) -
 
     with pytest.raises(MeasurementLost, match="must be private"):
         draw_once(ledger, release("2026-01"), gdp_charge(), draw)
-    assert ledger.stored_measurement(release("2026-01")) is None
+    assert stored_measurement(ledger, release("2026-01")) is None
 
 
 def _fails(error: BaseException, *, after: bool) -> Callable[[Path, Leave], None]:

@@ -8,7 +8,7 @@ import pytest
 from tasks.core.dp.ledger import Ledger, Registration, draw_once, open_ledger
 from tasks.core.errors import BudgetExhausted, LedgerError, ParameterError
 from tests.oracles.drawing import write_measurement
-from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release
+from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release, stored_measurement
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_rule_4_an_unregistered_dataset_is_refused(ledger: Ledger) -> None:
     other = release("2026-01", dataset="other")
     for refused in (
         lambda: ledger.check_admission(other, gdp_charge()),
-        lambda: ledger.stored_measurement(other),
+        lambda: stored_measurement(ledger, other),
         lambda: draw_once(ledger, other, gdp_charge(), write_measurement),
     ):
         with pytest.raises(LedgerError, match="not registered"):
@@ -50,7 +50,7 @@ def test_caps_are_lowered_freely_and_below_what_is_spent(tmp_path: Path) -> None
     assert lowered.remaining[0] == 0
     with pytest.raises(BudgetExhausted):
         draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
-    assert ledger.stored_measurement(release("2026-01")) is not None
+    assert stored_measurement(ledger, release("2026-01")) is not None
 
 
 def test_lowering_does_not_raise(ledger: Ledger) -> None:
