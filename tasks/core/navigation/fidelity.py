@@ -1,5 +1,6 @@
 """How well synthetic records keep the released counts: two sets of counts in, the page's figures out."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ Points = tuple[tuple[float, float], ...]
 
 #: Of the synthetic counts: nine of ten lie between the first and the last, half between the inner two.
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+#: Less of the rarest values' counts is told in words.
+_NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,15 @@ class Fidelity:
         lengths: a row a length with published combinations.
         bands: synthetic by released count, all lengths together, ascending.
         error_by_count: for each length, points (mean released count of a bin, mean error).
+        rarest_kept: of the quarter of single attributes with the smallest released counts, the sum of their
+            synthetic counts over that of the released ones; None where there is none.
     """
 
     scale: float
     lengths: tuple[LengthFidelity, ...]
     bands: tuple[Band, ...]
     error_by_count: tuple[tuple[int, Points], ...]
+    rarest_kept: float | None
 
 
 def comparable_scale(released: float, synthetic: float) -> float:
@@ -107,7 +113,24 @@ def fidelity(reportable: Aggregates, recounted: Aggregates) -> Fidelity:
         errors.append((place + 1, _by_count(released, np.abs(held - released))))
     nothing = [np.zeros(0)]
     bands = _bands(np.concatenate(across or nothing), np.concatenate(up or nothing))
-    return Fidelity(scale, tuple(rows), bands, tuple(errors))
+    rarest = _rarest_kept(across[0], up[0]) if rows and rows[0].length == 1 else None
+    return Fidelity(scale, tuple(rows), bands, tuple(errors), rarest)
+
+
+def _rarest_kept(released: Floats, held: Floats) -> float | None:
+    rarest = np.argsort(released, kind="stable")[: math.ceil(len(released) / 4)]
+    whole = float(released[rarest].sum())
+    return float(held[rarest].sum()) / whole if whole > 0 else None
+
+
+def rare_values_told(found: Fidelity) -> list[str]:
+    """A sentence where rare values fall short, as they do where records stop at a target number."""
+    if found.rarest_kept is None or found.rarest_kept >= _NEARLY_ALL:
+        return []
+    return [
+        "Rare values fall short: of the quarter of published values with the smallest counts, the synthetic "
+        f"records hold {100 * found.rarest_kept:.0f} % of these counts."
+    ]
 
 
 def _row(length: int, released: Floats, held: Floats, extra: float) -> LengthFidelity:

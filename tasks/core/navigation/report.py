@@ -20,7 +20,7 @@ from tasks.core.navigation.associations import PairCounts, associations, ranked
 from tasks.core.navigation.axes import Axes
 from tasks.core.navigation.bands import bands
 from tasks.core.navigation.distributions import Distribution, SingleCounts, lengths_told
-from tasks.core.navigation.fidelity import Fidelity
+from tasks.core.navigation.fidelity import Fidelity, rare_values_told
 from tasks.core.navigation.measured_pairs import MeasuredPairs
 from tasks.core.navigation.page import html
 from tasks.core.navigation.regimes import Regime
@@ -107,13 +107,13 @@ def render(inputs: ReportInputs) -> str:
 
 
 def _record_words(inputs: ReportInputs) -> list[str]:
-    """What there is to say of the number of synthetic records and of their length."""
+    """What there is to say of the number of synthetic records, of their length and of rare values in them."""
     if inputs.synthetic is None or not inputs.synthetic.number_of_records:
         return []
     words = [lengths_told(inputs.synthetic)]
     if inputs.measurement is None:
         words += rounding_sections.why_more_records(inputs.statement, inputs.synthetic.number_of_records)
-    return words
+    return words + (rare_values_told(inputs.fidelity) if inputs.fidelity is not None else [])
 
 
 def _no_records(aggregates: Aggregates) -> SyntheticRecords:

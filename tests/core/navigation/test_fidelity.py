@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.navigation.fidelity import _keys, comparable_scale, fidelity
+from tasks.core.navigation.fidelity import _keys, comparable_scale, fidelity, rare_values_told
 from tests.oracles.releases import recounted, release
 
 pairs = st.dictionaries(
@@ -97,6 +97,23 @@ def test_more_but_shorter_records_with_the_same_counts_are_not_scaled():
     assert fidelity(released, with_singles(aggregates({(0, 6): 400}, records=5000), 500)).scale == 1
 
 
+@pytest.mark.parametrize(
+    ("drawn", "kept"),
+    [([5, 9, 40, 80, 500], 0.35), ([15, 25, 30, 80, 500], 1.0), ([10, 30, 30, 80, 500], 1.0)],
+)
+def test_of_the_rarest_quarter_of_single_values_it_is_told_how_much_is_kept(drawn, kept):
+    ids = np.arange(5, dtype=np.int32).reshape(-1, 1)
+
+    def singles(counts: list[int]) -> Aggregates:
+        return replace(aggregates({}), combinations=(ids,), counts=(np.array(counts),))
+
+    # Of five values two are a quarter, rounded up.
+    found = fidelity(singles([10, 30, 50, 80, 500]), singles(drawn))
+    assert found.rarest_kept == pytest.approx(kept)
+    assert len(rare_values_told(found)) == (kept < 0.8)
+    assert all("35 %" in sentence for sentence in rare_values_told(found))
+
+
 def test_a_whole_release_counts_as_the_records_do():
     _, released, synthetic = release(600)
     found = fidelity(released, recounted(synthetic, 3))
@@ -109,6 +126,7 @@ def test_nothing_published_is_nothing_to_compare():
     nothing = aggregates({})
     found = fidelity(nothing, nothing)
     assert (found.lengths, found.bands, found.error_by_count) == ((), (), ())
+    assert found.rarest_kept is None and rare_values_told(found) == []
 
 
 @given(
