@@ -40,7 +40,7 @@ def solve(
         return one_cluster(count)
     problem = as_problem(dependence, entropies, parameters)
     state = generator.integers(0, 2**64, 4, np.uint64)
-    return clusters_of(problem, anneal(problem, parameters.solver_alpha, state))[0].simplified()
+    return clusters_of(problem, anneal(problem, float(parameters.solver_alpha), state))[0].simplified()
 
 
 def as_problem(dependence: Floats, entropies: Floats, parameters: DefaultClustering) -> Problem:

@@ -1,0 +1,217 @@
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.syndiffix.intervals import Interval
+from tasks.core.syndiffix.stitching import patch, stitch
+from tests.oracles.syndiffix_stitching import Stitcher
+
+OWNERS = ("left", "right", "shared")
+ROOT = Interval(0.0, 16.0)
+
+
+def column(*values):
+    return np.array(values, np.float64).reshape(-1, 1)
+
+
+def stitched(left, right, rows):
+    """The stitch columns of the rows, each from its owner."""
+    return np.where(rows.from_left[:, None], left[rows.left], right[rows.right])
+
+
+@st.composite
+def tables(draw):
+    """Two tables with the same stitch columns, of few values, so that many are equal, or of many."""
+    columns = draw(st.integers(1, 3))
+    seed = draw(st.integers(0, 2**32))
+    random = np.random.default_rng(seed)
+    sizes = random.integers(0, draw(st.sampled_from([4, 20, 80])), 2)
+    fine = random.choice([1.0, 8.0, 1024.0], columns)
+    tables = [np.floor(random.random((size, columns)) ** 2 * 16 * fine) / fine for size in sizes]
+    # Some lie beyond the interval, as values do that were pushed out of a root.
+    return [np.where(random.random(table.shape) < 0.03, 40.0, table) for table in tables]
+
+
+@settings(deadline=None, max_examples=60)
+@given(tables(), st.sampled_from(OWNERS), st.integers(0, 2**32))
+def test_rows_are_paired_as_by_the_oracle(sides, owner, seed):
+    left, right = sides
+    columns = left.shape[1]
+    found = stitch(left, right, [ROOT] * columns, owner, np.random.default_rng(seed))
+    random = np.random.default_rng(seed)
+    starts = random.random((min(len(left), len(right)), 2))
+    mixed_left, mixed_right = random.permutation(len(left)), random.permutation(len(right))
+    exact = [
+        [[Fraction(v) for v in row] for row in table[order].tolist()]
+        for table, order in ((left, mixed_left), (right, mixed_right))
+    ]
+    pairs = Stitcher(*exact, owner, iter(starts.tolist())).run([(Fraction(0), Fraction(16))] * columns)
+    assert list(zip(found.left, found.right, strict=True)) == [
+        (mixed_left[i], mixed_right[j]) for i, j in pairs
+    ]
+
+
+@settings(deadline=None)
+@given(tables(), st.integers(0, 2**32))
+def test_the_left_owner_keeps_each_of_its_rows(sides, seed):
+    left, right = sides
+    found = stitch(left, right, [ROOT] * left.shape[1], "left", np.random.default_rng(seed))
+    assert sorted(found.left) == (list(range(len(left))) if len(right) else [])
+    assert found.from_left.all()
+
+
+@settings(deadline=None)
+@given(tables(), st.integers(0, 2**32))
+def test_the_right_owner_keeps_each_of_its_rows(sides, seed):
+    left, right = sides
+    found = stitch(left, right, [ROOT] * left.shape[1], "right", np.random.default_rng(seed))
+    assert sorted(found.right) == (list(range(len(right))) if len(left) else [])
+    assert not found.from_left.any()
+
+
+@settings(deadline=None)
+@given(tables(), st.integers(0, 2**32))
+def test_shared_tables_have_the_average_number_of_rows(sides, seed):
+    left, right = sides
+    found = stitch(left, right, [ROOT] * left.shape[1], "shared", np.random.default_rng(seed))
+    assert len(found.left) == ((len(left) + len(right)) // 2 if len(left) and len(right) else 0)
+    assert found.from_left.tolist() == [place % 2 == 0 for place in range(len(found.left))]
+
+
+def test_shared_values_alternate_beginning_with_the_left():
+    left, right = column(*range(100, 110)), column(*range(110, 120))
+    rows = stitch(left, right, [Interval(0.0, 128.0)], "shared", np.random.default_rng(0))
+    expected = [100, 111, 102, 113, 104, 115, 106, 117, 108, 119]
+    assert stitched(left, right, rows)[:, 0].tolist() == expected
+
+
+def test_a_table_that_was_stitched_is_stitched_again():
+    """The table begins 100, 102 ... when sorted anew, and every other of these is taken."""
+    left, right, further = (column(*range(start, start + 10)) for start in (100, 110, 120))
+    roots = [Interval(0.0, 128.0)]
+    once = stitched(left, right, stitch(left, right, roots, "shared", np.random.default_rng(0)))
+    twice = stitched(once, further, stitch(once, further, roots, "shared", np.random.default_rng(0)))
+    assert twice[:, 0].tolist() == [100, 121, 104, 123, 108, 125, 113, 127, 117, 129]
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+@pytest.mark.parametrize(("left", "right"), [(0, 3), (3, 0), (0, 0)])
+def test_an_empty_table_gives_an_empty_one(owner, left, right):
+    rows = stitch(np.zeros((left, 2)), np.zeros((right, 2)), [ROOT] * 2, owner, np.random.default_rng(0))
+    assert len(rows.left) == len(rows.right) == len(rows.from_left) == 0
+
+
+def test_whole_numbers_are_paired_with_their_equals():
+    """Each of 0 to 15 comes 100 times on the left and 80 times on the right: all cells end at one value."""
+    left, right = (np.repeat(np.arange(16.0), count).reshape(-1, 1) for count in (100, 80))
+    rows = stitch(left, right, [ROOT], "shared", np.random.default_rng(0))
+    assert (left[rows.left] == right[rows.right]).all()
+    assert Counter(left[rows.left, 0]) == dict.fromkeys(range(16), 90)
+
+
+def test_the_greatest_whole_number_of_an_interval_has_its_own_cell():
+    """A root may be [0, 1] for the values 0 and 1, the upper bound among them."""
+    left, right = column(0, 0, 0, 0, 1, 1, 1), column(1, 1, 1, 0, 0, 0)
+    rows = stitch(left, right, [Interval(0.0, 1.0)], "left", np.random.default_rng(0))
+    assert (left[rows.left] == right[rows.right]).all()
+
+
+@pytest.mark.parametrize("root", [Interval(0.0, 2.0**20), Interval(2.0 - 2.0**20, 2.0)])
+def test_values_that_are_all_in_one_half_are_divided_there(root):
+    """The reference's port took the upper half for the occupied one where it was the lower."""
+    left, right = column(*[0, 1] * 50), column(*[0] * 45, *[1] * 55)
+    rows = stitch(left, right, [root], "left", np.random.default_rng(0))
+    assert (left[rows.left] == right[rows.right]).all()
+
+
+def test_a_second_column_is_divided_where_the_first_cannot_be():
+    random = np.random.default_rng(3)
+    left, right = (np.column_stack([np.full(n, 7.0), random.permutation(n) % 2]) for n in (100, 90))
+    rows = stitch(left, right, [ROOT, Interval(0.0, 1.0)], "left", np.random.default_rng(0))
+    assert (left[rows.left] == right[rows.right]).all()
+
+
+@pytest.mark.parametrize("owner", OWNERS)
+def test_a_long_tail_survives_with_its_share(owner):
+    """1 row in 50 is far out, on a side with twice the other's rows: neither is cut or repeated by chance."""
+    left, right = (
+        np.concatenate([np.linspace(0, 1, 49 * n), np.linspace(2**20, 2**30, n)]).reshape(-1, 1)
+        for n in (40, 20)
+    )
+    rows = stitch(left, right, [Interval(0.0, 2.0**30)], owner, np.random.default_rng(0))
+    values = stitched(left, right, rows)[:, 0]
+    assert abs((values > 1).mean() - 1 / 50) <= 1.01 / len(values)
+    assert abs((values < 0.5).mean() - 49 / 100) <= 1.01 / len(values)
+
+
+def test_rows_are_cut_and_repeated_with_equal_chances():
+    """3 of 5 rows, and 5 of 3, over 4000 seeds: within 4.5 SD (false alarm about 1 in 10,000)."""
+    few, many = column(0, 1, 2), column(*range(5))
+    chosen, repeated = Counter(), Counter()
+    for seed in range(4000):
+        rows = stitch(few, many, [ROOT], "left", np.random.default_rng(seed))
+        chosen.update(rows.right.tolist())
+        rows = stitch(few, many, [ROOT], "right", np.random.default_rng(seed))
+        repeated.update(rows.left.tolist())
+    for count in chosen.values():
+        assert abs(count - 2400) < 4.5 * (4000 * 0.6 * 0.4) ** 0.5
+    for count in repeated.values():
+        assert abs(count - 20_000 / 3) < 4.5 * (4000 * 2 / 3 * 1 / 3) ** 0.5
+
+
+def test_equal_rows_are_paired_at_random():
+    """The first left row's partner among 4 equal ones over 4000 seeds: within 4.5 SD of 1000."""
+    partners = Counter()
+    for seed in range(4000):
+        rows = stitch(column(*[3] * 4), column(*[3] * 4), [ROOT], "left", np.random.default_rng(seed))
+        partners[int(rows.right[rows.left == 0][0])] += 1
+    assert set(partners) == {0, 1, 2, 3}
+    assert all(abs(count - 1000) < 4.5 * 750**0.5 for count in partners.values())
+
+
+def test_values_that_cannot_be_told_apart_in_an_interval_end_the_division():
+    left, right = column(1e300, 2e300, 3e300), column(1e300, 2e300, 3e300)
+    rows = stitch(left, right, [Interval(0.0, 1.0)], "left", np.random.default_rng(0))
+    assert sorted(rows.left) == [0, 1, 2]
+    assert (left[rows.left] == right[rows.right]).all()
+
+
+def test_cells_can_lie_in_each_other_as_often_as_floats_allow():
+    values = column(0.0, *(2.0**-power for power in range(1, 1070)))
+    rows = stitch(values, values, [Interval(0.0, 1.0)], "left", np.random.default_rng(0))
+    assert (rows.left == rows.right).all()
+
+
+@pytest.mark.parametrize(("left", "right"), [(12, 10), (5, 10), (10, 10), (1, 7), (100, 3)])
+def test_a_patch_has_a_row_for_each_left_one_and_takes_the_rights_evenly(left, right):
+    rows = patch(left, right, np.random.default_rng(0))
+    assert len(rows) == left
+    counts = np.bincount(rows, minlength=right)
+    assert set(counts.tolist()) <= {left // right, -(-left // right)}
+
+
+def test_a_patch_leaves_out_neighbours_of_those_it_takes():
+    rows = np.sort(patch(500, 1000, np.random.default_rng(0)))
+    assert set(np.diff(rows).tolist()) == {2}
+
+
+def test_a_patch_is_in_random_order():
+    rows = patch(1000, 1000, np.random.default_rng(0))
+    assert abs(np.corrcoef(rows, np.arange(1000))[0, 1]) < 0.15
+
+
+@pytest.mark.parametrize(("left", "right"), [(0, 4), (4, 0), (0, 0)])
+def test_a_patch_with_an_empty_table_is_empty(left, right):
+    assert len(patch(left, right, np.random.default_rng(0))) == 0
+
+
+def test_the_same_generator_gives_the_same_rows():
+    random = np.random.default_rng(1)
+    left, right = 16 * random.random((300, 2)), 16 * random.random((200, 2))
+    first, second = (stitch(left, right, [ROOT] * 2, "shared", np.random.default_rng(5)) for _ in range(2))
+    assert (first.left == second.left).all()
+    assert (first.right == second.right).all()
