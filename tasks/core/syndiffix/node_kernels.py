@@ -108,9 +108,17 @@ def new_nodes(rows: int, columns: int) -> Nodes:
 
 
 @njit(cache=True, nogil=True)
+def middle_of(nodes: Nodes, node: int, column: int, grid: Grid) -> float:
+    """Where a node's snapped interval is halved; between neighbouring floats, its upper bound."""
+    lower = nodes.lower[node, column]
+    middle = lower + ldexp(grid.size[column], -nodes.depth[node] - 1)
+    return float(middle if middle > lower else lower + ldexp(grid.size[column], -nodes.depth[node]))
+
+
+@njit(cache=True, nogil=True)
 def find_boundary(nodes: Nodes, node: int, column: int, grid: Grid) -> int:
     """The rank from which on a column's values are in the upper half of the node's snapped interval."""
-    middle = nodes.lower[node, column] + ldexp(grid.size[column], -nodes.depth[node] - 1)
+    middle = middle_of(nodes, node, column, grid)
     low, high = nodes.window[node, column, 0], nodes.window[node, column, 1]
     first = grid.first[column]
     while low < high:
@@ -199,7 +207,7 @@ def _place_child(nodes: Nodes, node: int, child: int, boundary: Ranks, grid: Gri
         nodes.window[child, column, 0] = nodes.window[node, column, 0]
         nodes.window[child, column, 1] = nodes.window[node, column, 1]
         if upper:
-            nodes.lower[child, column] += ldexp(grid.size[column], -nodes.depth[child])
+            nodes.lower[child, column] = middle_of(nodes, node, column, grid)
         nodes.window[child, column, 1 - upper] = boundary[column]
 
 

@@ -149,8 +149,11 @@ def with_passengers(growth: Growth, columns: Sequence[RankedColumn]) -> Entities
 
 def middles(nodes: Nodes, grid: Grid) -> Values:
     """The middle of each node's bucket intervals, (N, k): of a single value, the value itself."""
-    half = np.ldexp(grid.size, -nodes.depth[:, None] - 1)
-    return np.where(is_single(nodes), hull_values(nodes, grid, 0), nodes.lower + half)
+    depth = nodes.depth[:, None]
+    halved = nodes.lower + np.ldexp(grid.size, -depth - 1)
+    # Between neighbouring floats it is the upper bound, as in `node_kernels.middle_of`.
+    halved = np.where(halved > nodes.lower, halved, nodes.lower + np.ldexp(grid.size, -depth))
+    return np.where(is_single(nodes), hull_values(nodes, grid, 0), halved)
 
 
 def is_single(nodes: Nodes) -> npt.NDArray[np.bool_]:

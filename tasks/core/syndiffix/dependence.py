@@ -1,0 +1,80 @@
+"""How much each column tells, and how much of each other: from noisy counts alone (syndiffix.md 3.4).
+
+In: a forest. Out: entropies in bits, and a matrix of dependences from 0 to 1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from tasks.core.syndiffix.forest import Forest
+from tasks.core.syndiffix.intervals import Values
+from tasks.core.syndiffix.node_kernels import NONE
+from tasks.core.syndiffix.tree import Tree
+from tasks.core.syndiffix.walk_kernels import Walked, walk
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is known of d columns' relations.
+
+    Attributes:
+        dependence: (d, d), symmetric, 1 on the diagonal.
+        entropies: in bits, (d,).
+    """
+
+    dependence: Values
+    entropies: Values
+
+
+def measure_dependence(
+    forest: Forest, progress: Callable[[int, int], None] = lambda done, of: None
+) -> Measured:
+    """Measure all pairs of a forest's columns; ``progress`` is told how many pairs are done, of how many."""
+    columns = len(forest.columns)
+    matrix = np.eye(columns)
+    pairs = list(combinations(range(columns), 2))
+    for done, (one, other) in enumerate(pairs, 1):
+        matrix[one, other] = matrix[other, one] = dependence(forest, one, other)
+        progress(done, len(pairs))
+    return Measured(matrix, entropies(forest))
+
+
+def entropies(forest: Forest) -> Values:
+    """The entropy of each column in bits, (d,)."""
+    return np.array([entropy(forest.tree((column,))) for column in range(len(forest.columns))])
+
+
+def entropy(tree: Tree) -> float:
+    """The entropy of a column: of the noisy shares of its tree's leaves."""
+    leaves = below_root(tree) & (tree.nodes.first_child == NONE)
+    shares = tree.noisy[leaves] / tree.noisy[tree.root]
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def dependence(forest: Forest, one: int, other: int) -> float:
+    """How far from independent two columns are, from 0 to 1."""
+    one, other = sorted((one, other))
+    first, second, both = (_walked(forest.tree(pair)) for pair in ((one,), (other,), (one, other)))
+    return float(walk(first, second, both, forest.rows, forest.bucketization.range_low_threshold))
+
+
+def is_sample_worthwhile(rows: int, columns: int, sample: int) -> bool:
+    """Whether so many rows of a table are enough to measure by: where that saves at least half."""
+    pairs = columns * columns
+    return sample < rows and pairs * rows > 2 * (pairs * sample + 3 * rows * columns // 2)
+
+
+def below_root(tree: Tree) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which nodes are the root or below it, (N,); others were left by push-down."""
+    below = np.zeros(len(tree.noisy), np.bool_)
+    below[tree.root] = True
+    for node in range(tree.root + 1, len(below)):
+        below[node] = below[tree.nodes.parent[node]]
+    return below
+
+
+def _walked(tree: Tree) -> Walked:
+    return Walked(tree.nodes, tree.grid, tree.noisy, tree.root)

@@ -1,0 +1,190 @@
+"""SynDiffix, whole: a table goes in, a synthetic table of the same columns comes out.
+
+Not differentially private: what protects is aggregation, suppression of small groups, flattening of large
+contributors, and noise that is the same whenever the same is asked (syndiffix.md 7.1).
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from tasks.core.errors import InputError
+from tasks.core.syndiffix.assembly import StitchingBasis, assemble, draw_rows, shuffle
+from tasks.core.syndiffix.clusters import Clusters, one_cluster, separate_clusters
+from tasks.core.syndiffix.columns import EncodedColumn, encode_column
+from tasks.core.syndiffix.dependence import Measured, entropies, is_sample_worthwhile, measure_dependence
+from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows
+from tasks.core.syndiffix.features import select_features, solve_with_features
+from tasks.core.syndiffix.forest import Forest, ForestColumn
+from tasks.core.syndiffix.microdata import CellSource
+from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
+from tasks.core.syndiffix.randomness import generator_of
+from tasks.core.syndiffix.solver import LARGEST_SINGLE, solve
+from tasks.core.syndiffix.strategies import (
+    ClusteringStrategy,
+    DefaultClustering,
+    MlClustering,
+    NoClustering,
+    SingleClustering,
+    with_ids,
+)
+
+Progress = Callable[[str, int, int], None]
+
+
+def _silent(step: str, done: int, of: int) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class SynDiffixParameters:
+    """How a table is synthesized.
+
+    Attributes:
+        anonymization: thresholds, noise and the salt.
+        bucketization: how finely the trees divide.
+        clustering: which columns are synthesized together.
+        value_safe_columns: headers of columns whose values are public.
+    """
+
+    anonymization: AnonymizationParameters
+    bucketization: BucketizationParameters = BucketizationParameters()
+    clustering: ClusteringStrategy = DefaultClustering()
+    value_safe_columns: frozenset[str] = frozenset()
+
+
+class Synthesizer:
+    """The trees of one table, and what is synthesized from them."""
+
+    def __init__(
+        self,
+        table: pa.Table,
+        parameters: SynDiffixParameters,
+        *,
+        columns: Sequence[str] | None = None,
+        ids: Sequence[str] = (),
+        progress: Progress = _silent,
+    ) -> None:
+        """Encode the table.
+
+        Args:
+            table: with every column that it has: rows are told apart by all of them.
+            parameters: see there.
+            columns: headers of what is synthesized, in the order of the output; None: all but the ids.
+            ids: headers of the id columns; none: each row is an entity of its own.
+            progress: is told of long work: which step, how much is done, of how much.
+
+        Raises:
+            InputError: a column is missing, or of a type that has no cells to draw.
+            ParameterError: the clustering names a column that is not selected.
+        """
+        selected = list(columns) if columns is not None else [c for c in table.column_names if c not in ids]
+        _require_columns([*selected, *ids, *parameters.value_safe_columns], selected, table.column_names)
+        self.parameters = parameters
+        self.strategy = with_ids(parameters.clustering, selected)
+        self._progress = progress
+        self.columns = tuple(encode_column(name, table[name]) for name in selected)
+        others = [name for name in table.column_names if name not in selected and name not in ids]
+        self._rows = entities_of_rows([*self.columns, *_encodable(table, others)], self._salt)
+        self._hashes = entities_of_ids([table[name] for name in ids]) if ids else self._rows
+        self.forest = self._planted(np.arange(table.num_rows), parameters.anonymization)
+        self.measured: Measured | None = None
+
+    @property
+    def _salt(self) -> bytes:
+        return self.parameters.anonymization.salt
+
+    def clusters(self) -> Clusters:
+        """Which columns are synthesized together, by the strategy; measures what it needs."""
+        count, strategy = len(self.columns), self.strategy
+        match strategy:
+            case Clusters():
+                return strategy
+            case SingleClustering():
+                return one_cluster(count)
+            case NoClustering():
+                return separate_clusters(count)
+            case MlClustering():
+                return self._ml_clusters(strategy)
+            case DefaultClustering():
+                return self._solved(strategy)
+
+    def _solved(self, strategy: DefaultClustering) -> Clusters:
+        count = len(self.columns)
+        if strategy.max_weight <= 1:
+            return separate_clusters(count)
+        if count <= LARGEST_SINGLE:
+            return one_cluster(count)
+        self.measured = self._measure(strategy.sample_size)
+        self._progress("solve", 0, 1)
+        generator = generator_of(self._salt, "solve")
+        return solve(self.measured.dependence, self.measured.entropies, strategy, generator)
+
+    def _ml_clusters(self, strategy: MlClustering) -> Clusters:
+        self._progress("features", 0, 1)
+        values = np.stack([column.values for column in self.columns], axis=1)
+        is_text = [column.vocabulary is not None for column in self.columns]
+        features = select_features(values, is_text, strategy)
+        return solve_with_features(features, entropies(self.forest), strategy)
+
+    def sample(self) -> pa.Table:
+        """The synthetic table; the same each time."""
+        clusters = self.clusters()
+        basis = self.basis()
+        combinations = [tuple(sorted(clusters.initial)), *(each.columns for each in clusters.derived)]
+        drawn = []
+        for done, combination in enumerate(combinations):
+            self._progress("clusters", done, len(combinations))
+            drawn.append(draw_rows(self.forest.buckets(combination), combination, basis))
+        table = shuffle(assemble(clusters, drawn, basis), basis)
+        names = [(column, self.columns[column].name) for column in clusters.columns]
+        return pa.table({name: table.cells[column].values for column, name in names})
+
+    def basis(self) -> StitchingBasis:
+        """What rows are drawn and stitched by."""
+        sources = [
+            CellSource(
+                column, self.forest.null_values[number], self.forest.buckets((number,)), self._is_safe(column)
+            )
+            for number, column in enumerate(self.columns)
+        ]
+        return StitchingBasis(self.forest, sources, entropies(self.forest))
+
+    def _is_safe(self, column: EncodedColumn) -> bool:
+        return column.name in self.parameters.value_safe_columns
+
+    def _planted(self, rows: np.ndarray, anonymization: AnonymizationParameters) -> Forest:
+        columns = [
+            ForestColumn(column.name, column.values[rows], self._is_safe(column)) for column in self.columns
+        ]
+        return Forest(columns, self._hashes[rows], anonymization, self.parameters.bucketization)
+
+    def _measure(self, sample_size: int) -> Measured:
+        forest = self.forest
+        if is_sample_worthwhile(forest.rows, len(self.columns), sample_size):
+            # The rows with the least hashes: as good as at random, and the same in any order of the rows.
+            rows = np.argsort(self._rows[:, 0], kind="stable")[:sample_size]
+            forest = self._planted(rows, self.parameters.anonymization.for_sample())
+        return measure_dependence(forest, lambda done, of: self._progress("dependence", done, of))
+
+
+def _encodable(table: pa.Table, names: Sequence[str]) -> list[EncodedColumn]:
+    """Columns that help to tell rows apart; those of types that have no cells to draw don't."""
+    encoded = []
+    for name in names:
+        with suppress(InputError):
+            encoded.append(encode_column(name, table[name]))
+    return encoded
+
+
+def _require_columns(names: Sequence[str], selected: Sequence[str], known: Sequence[str]) -> None:
+    if missing := sorted({name for name in names if name not in known}):
+        raise InputError(
+            f"The table has no column {', '.join(map(repr, missing))}: name columns of its header "
+            f"({', '.join(map(repr, known))})."
+        )
+    if len(set(selected)) < len(selected) or not selected:
+        raise InputError("The columns to synthesize must be named, each once: correct their list.")
