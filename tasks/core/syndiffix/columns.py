@@ -21,6 +21,7 @@ from tasks.core.syndiffix.intervals import Selected, Values
 ColumnKind = Literal["boolean", "integer", "real", "timestamp", "string"]
 _LARGEST = 2.0**1020  # what stands for null is at most twice a value
 _MOST_DECIMALS = 17
+_USUAL_DECIMALS = 12
 _OFF_GRID = 100  # a grid is a column's if at most one cell of so many lies beside it
 
 
@@ -195,15 +196,20 @@ def _encode_floats(name: str, array: pa.Array, output_type: pa.DataType) -> Enco
 
 
 def _decimals(values: Values, most: int) -> int | None:
-    """The decimals that all but 1 % of the values need, in shortest form; None if more than ``most``."""
-    allowed = len(values) // _OFF_GRID
+    """The decimals that all but 1 % of the values need, in shortest form; None if more than ``most``.
+
+    Up to half of the values may need more than 12: what arithmetic left of shorter ones (0.6 - 1e-16).
+    """
+    allowed, half = len(values) // _OFF_GRID, len(values) // 2
+    needing_more = []
     for decimals in range(most + 1):
         parts = 10.0**decimals
         scaled = values.astype(np.float64) * parts
         values = values[(np.rint(scaled) / parts).astype(values.dtype) != values]
-        if len(values) <= allowed:
-            return decimals
-    return None
+        needing_more.append(len(values))
+    remains = needing_more[min(_USUAL_DECIMALS, most)]
+    allowed += remains if remains <= half else 0
+    return next((decimals for decimals, count in enumerate(needing_more) if count <= allowed), None)
 
 
 def _decimal_grids(decimals: int, most: int) -> tuple[Grid, ...]:

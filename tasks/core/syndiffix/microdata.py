@@ -4,9 +4,10 @@ In: an encoded column, its own published one-column buckets, and the interval of
 cells, and the numbers that stitching sorts and splits by (syndiffix.md 3.3, 6.2).
 
 An interval of a single value gives that value. A wider one is narrowed first: to one of the column's own
-buckets within or over it, in proportion to their rows (of a bucket that is partly within, its share), so
-that what is published of the column by itself stays true in every table. What is left is drawn evenly among
-the numbers that the column's cells look like; texts as the common prefix of those in range, and a rank.
+buckets within or over it, in proportion to the rows of them that narrower cells have not taken (of a bucket
+that is partly within, its share), so that what is published of the column by itself stays true in every
+table. In what is left a cell is drawn evenly among the numbers that the column's look like; a text becomes
+the common prefix of those in range, and a rank.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.columns import EncodedColumn
 from tasks.core.syndiffix.intervals import Values, map_nulls
 
+Places = npt.NDArray[np.int64]
 _EXACT = 2.0**53
 _LEAST_SHARED = 2  # texts whose common prefix may be shown
 
@@ -129,7 +131,7 @@ def nearest_values(numbers: Values, values: Values) -> Values:
 
 @dataclass(frozen=True)
 class _Weights:
-    """The buckets of one column as a distribution over its numbers.
+    """The buckets of one column, by how many rows lie in each.
 
     Attributes:
         lower, upper: (M,) of disjoint intervals, sorted.
@@ -146,20 +148,20 @@ class _Weights:
         values: Values = self.lower[self.lower == self.upper]
         return values
 
-    @cached_property
-    def before(self) -> Values:
-        """(M + 1,): rows in the buckets before each; at the end, in all."""
-        return np.concatenate([[0.0], np.cumsum(self.counts)])
+    def overlapped(self, low: Values, high: Values, top: float) -> tuple[Places, Places]:
+        """The first bucket in or over each interval, and the first one after it; an empty one is a value."""
+        end = np.where(self.lower == self.upper, np.nextafter(self.upper, np.inf), self.upper)
+        stop = np.where(low == high, np.nextafter(high, np.inf), high)
+        after = np.where(stop == top, len(end), np.searchsorted(self.lower, stop))
+        return np.searchsorted(end, low, side="right"), after
 
-    def below(self, numbers: Values) -> Values:
-        """(m,): rows below each number, which is not counted itself."""
-        place = np.searchsorted(self.lower, numbers) - 1  # the last bucket that begins below
-        last = np.maximum(place, 0)
-        sizes = self.upper - self.lower
-        inside = np.minimum((numbers - self.lower[last]) / np.where(sizes, sizes, 1.0)[last], 1.0)
-        share = np.where(sizes[last] > 0, inside, 1.0)
-        rows: Values = np.where(place < 0, 0.0, self.before[last] + share * self.counts[last])
-        return rows
+    def shares(self, buckets: slice, low: float, high: float) -> Values:
+        """The part of each of some buckets that lies in an interval over all of them."""
+        lower, upper = self.lower[buckets], self.upper[buckets]
+        sizes = upper - lower
+        inside = np.minimum(upper, high) - np.maximum(lower, low)
+        share: Values = np.where(sizes > 0, inside / np.where(sizes > 0, sizes, 1.0), 1.0)
+        return share
 
 
 def _narrowed(
@@ -167,23 +169,48 @@ def _narrowed(
 ) -> tuple[Values, Values]:
     """Each interval's part in one of the marginal's buckets; the interval itself where it is in none."""
     weights = source.weights
-    ranges = np.flatnonzero(lower != upper)
-    if not len(weights.counts) or not len(ranges):
-        return lower, upper
-    low, high = lower[ranges], upper[ranges]
-    start = weights.below(low)
-    end = np.where(high == source.top, weights.before[-1], weights.below(high))
-    rows = start + generator.random(len(ranges)) * (end - start)
-    chosen = np.searchsorted(weights.before, rows, side="right") - 1
-    chosen = chosen.clip(0, len(weights.counts) - 1)
-    part_low = np.maximum(low, weights.lower[chosen])
-    part_high = np.minimum(high, weights.upper[chosen])
-    is_value = weights.lower[chosen] == weights.upper[chosen]
-    holds = (end > start) & ((part_low < part_high) | is_value & (part_low == part_high))
+    first, after = weights.overlapped(lower, upper, source.top)
+    wide = np.flatnonzero(after - first > 1)
+    chosen = first.copy()
+    chosen[wide] = _chosen(weights, (lower, upper), (first, after), wide, generator)
+    ranges = np.flatnonzero((after > first) & (lower != upper))
     result_low, result_high = lower.copy(), upper.copy()
-    result_low[ranges[holds]] = part_low[holds]
-    result_high[ranges[holds]] = part_high[holds]
+    result_low[ranges] = np.maximum(lower[ranges], weights.lower[chosen[ranges]])
+    result_high[ranges] = np.minimum(upper[ranges], weights.upper[chosen[ranges]])
     return result_low, result_high
+
+
+def _chosen(
+    weights: _Weights,
+    intervals: tuple[Values, Values],
+    overlapped: tuple[Places, Places],
+    wide: Places,
+    generator: np.random.Generator,
+) -> Places:
+    """A bucket for each of the intervals over several, the narrower intervals first.
+
+    What other cells took of a bucket's rows is no longer there for wider ones: a frequent value has cells
+    of its own, and is seldom what is left.
+    """
+    first, after = overlapped
+    size = len(weights.counts)
+    left = weights.counts * (len(first) / weights.counts.sum()) if size else weights.counts
+    left = left - np.bincount(first[after - first == 1], minlength=size)
+    low, high = (bound[wide] for bound in intervals)
+    distinct, example, of_row = np.unique(low + 1j * high, return_index=True, return_inverse=True)
+    rows_of = np.split(np.argsort(of_row, kind="stable"), np.cumsum(np.bincount(of_row))[:-1])
+    chosen = np.empty(len(wide), np.int64)
+    for group in np.argsort(distinct.imag - distinct.real, kind="stable"):
+        rows, place = rows_of[group], example[group]
+        buckets = slice(first[wide[place]], after[wide[place]])
+        shares = weights.shares(buckets, low[place], high[place])
+        rest = np.maximum(left[buckets], 0.0) * shares
+        cumulative = np.cumsum(rest if rest.any() else weights.counts[buckets] * shares)
+        steps = (generator.permutation(len(rows)) + generator.random(len(rows))) / len(rows)
+        picked = np.searchsorted(cumulative, steps * cumulative[-1], side="right").clip(0, len(rest) - 1)
+        chosen[rows] = buckets.start + picked
+        left[buckets] -= np.bincount(picked, minlength=len(rest))
+    return chosen
 
 
 def _evenly(column: EncodedColumn, lower: Values, upper: Values, generator: np.random.Generator) -> Values:

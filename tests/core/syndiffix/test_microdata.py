@@ -71,12 +71,33 @@ def test_integers_follow_the_columns_own_buckets(lower, upper):
     assert_law(numbers, law(lower, upper, MARGINAL, top=128))
 
 
-def test_cells_of_all_intervals_at_once_follow_the_law_of_each():
+def test_cells_of_disjoint_intervals_follow_the_law_of_each():
     cells_of = source(NUMBERS, *MARGINAL)
-    intervals = [(0, 16), (33, 40), (8, 8), (0, 128)] * 5000
+    intervals = [(0, 16), (33, 40), (32, 33), (64, 128)] * 5000
     numbers = draw(cells_of, *intervals).numbers.reshape(-1, 4)
     for place, (lower, upper) in enumerate(intervals[:4]):
         assert_law(numbers[:, place], law(lower, upper, MARGINAL, top=128))
+
+
+def test_wider_cells_get_what_narrower_ones_have_left_of_the_columns_own_counts():
+    marginal = [(0, 0, 40), (1, 1, 30), (2, 2, 20), (3, 3, 10)]
+    cells_of = source(pa.array([0, 1, 2, 3]), *marginal)
+    intervals = [(0, 4)] * 40 + [(0, 2)] * 30 + [(0, 0)] * 30
+    for seed in range(20):
+        seen = Counter(draw(cells_of, *intervals, seed=seed).numbers)
+        assert all(abs(seen[value] - count) <= 2 for value, _, count in marginal)
+
+
+def test_wider_cells_follow_the_columns_own_counts_where_nothing_is_left():
+    cells_of = source(pa.array([0, 1]), (0, 0, 10), (1, 1, 30))
+    numbers = draw(cells_of, *[(0, 2)] * 40, *[(0, 0)] * 500, *[(1, 1)] * 1500).numbers
+    assert abs(Counter(numbers[:40])[0.0] - 10) <= 1
+
+
+def test_which_of_equal_cells_gets_which_bucket_is_left_to_chance():
+    cells_of = source(pa.array([0, 1]), (0, 0, 10), (1, 1, 10))
+    first = [draw(cells_of, *[(0, 2)] * 4, seed=seed).numbers[0] for seed in range(2000)]
+    assert_law(np.array(first), {0.0: Fraction(1, 2), 1.0: Fraction(1, 2)})
 
 
 @given(st.data())
