@@ -1,0 +1,182 @@
+"""The salt: one for each dataset, closed to others, and never a new one where there was one."""
+
+import multiprocessing
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tasks.core.dp.ledger.ledger import open_ledger
+from tasks.core.dp.ledger.registration import Registration
+from tasks.core.errors import LedgerError, ParameterError
+from tasks.core.syndiffix.salt import SALT_BYTES, salt_of, salt_path
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return tmp_path / "ledger"
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_salt_is_made_once_and_is_32_bytes_of_its_dataset_alone(ledger):
+    salt = salt_of(ledger, "people")
+    assert len(salt) == SALT_BYTES
+    assert salt_of(ledger, "people") == salt
+    assert salt_of(ledger, "others") != salt
+
+
+def test_a_salt_is_closed_to_others_whatever_the_umask(ledger):
+    before = os.umask(0)
+    try:
+        salt_of(ledger, "people")
+    finally:
+        os.umask(before)
+    path = salt_path(ledger, "people")
+    assert (mode(path), mode(path.parent), mode(ledger)) == (0o600, 0o700, 0o700)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_name_tells_no_dataset_and_no_dataset_leaves_the_folder(ledger):
+    salt_of(ledger, "../../people")
+    assert [path.parent for path in ledger.parent.rglob("*.salt")] == [ledger / "salts"]
+
+
+def _ask(ledger, barrier, answers):
+    barrier.wait()
+    answers.put(salt_of(ledger, "people"))
+
+
+def test_processes_that_come_at_once_get_the_same_salt(ledger):
+    context = multiprocessing.get_context("fork")
+    barrier, answers = context.Barrier(6), context.Queue()
+    processes = [context.Process(target=_ask, args=(ledger, barrier, answers)) for _ in range(6)]
+    for process in processes:
+        process.start()
+    found = {answers.get(timeout=60) for _ in processes}
+    for process in processes:
+        process.join()
+    assert found == {salt_of(ledger, "people")}
+
+
+def test_a_salt_that_its_maker_did_not_live_to_record_is_used(ledger):
+    salt_of(ledger, "others")
+    path = salt_path(ledger, "people")
+    path.write_bytes(bytes(range(SALT_BYTES)))
+    path.chmod(0o600)
+    assert salt_of(ledger, "people") == bytes(range(SALT_BYTES))
+
+
+def remove(path):
+    path.unlink()
+
+
+def remove_folder(path):
+    shutil.rmtree(path.parent)
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def lengthen(path):
+    path.write_bytes(path.read_bytes() + b"x")
+
+
+def change(path):
+    path.write_bytes(bytes(SALT_BYTES))
+
+
+def link(path):
+    path.rename(path.with_name("kept"))
+    path.symlink_to("kept")
+
+
+def link_folder(path):
+    path.parent.rename(path.parent.with_name("kept"))
+    path.parent.symlink_to("kept")
+
+
+def make_pipe(path):
+    path.unlink()
+    os.mkfifo(path, 0o600)
+
+
+@pytest.mark.parametrize(
+    "damage", [remove, remove_folder, truncate, lengthen, change, link, link_folder, make_pipe]
+)
+def test_a_damaged_salt_is_refused_and_never_made_anew(ledger, damage):
+    salt_of(ledger, "people")
+    shutil.copytree(ledger / "salts", ledger / "copy", copy_function=shutil.copy2)
+    damage(salt_path(ledger, "people"))
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="Restore the whole ledger folder from a backup"):
+            salt_of(ledger, "people")
+
+
+def test_a_restored_backup_brings_the_salt_back(ledger, tmp_path):
+    salt = salt_of(ledger, "people")
+    shutil.copytree(ledger, tmp_path / "backup")
+    shutil.rmtree(ledger / "salts")
+    shutil.copytree(tmp_path / "backup" / "salts", ledger / "salts")
+    assert salt_of(ledger, "people") == salt
+
+
+@pytest.mark.parametrize("opened", ["file", "folder"])
+def test_a_salt_that_others_may_read_is_refused(ledger, opened):
+    salt_of(ledger, "people")
+    path = salt_path(ledger, "people")
+    (path if opened == "file" else path.parent).chmod(0o750)
+    with pytest.raises(LedgerError, match=r"closed to everybody else.*chmod"):
+        salt_of(ledger, "people")
+
+
+def _code_as_another_user(ledger: Path) -> int:
+    pid = os.fork()
+    if pid == 0:
+        os.setuid(65534)
+        try:
+            salt_of(ledger, "people")
+        except LedgerError:
+            os._exit(0)
+        os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.needs_root
+@pytest.mark.parametrize("owner", ["another's file", "another's ledger"])
+def test_another_users_salt_is_refused(owner):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to drop to another user")
+    # Not below pytest's own folder, which is closed to other users.
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        ledger = Path(name) / "ledger"
+        salt_of(ledger, "people")
+        if owner == "another's ledger":
+            assert _code_as_another_user(ledger) == 0
+            return
+        os.chown(salt_path(ledger, "people"), 65534, -1)
+        with pytest.raises(LedgerError, match="another user's"):
+            salt_of(ledger, "people")
+
+
+def test_a_salt_leaves_the_budget_of_its_dataset_as_it_is(ledger):
+    book = open_ledger(ledger)
+    book.register(Registration("people", 1.0, 1e-6, 1e-7, "", "row"))
+    before = book.account("people")
+    salt_of(ledger, "people")
+    after = open_ledger(ledger).account("people")
+    assert (after.caps, after.spent, after.reservations) == (before.caps, before.spent, before.reservations)
+    assert open_ledger(ledger).datasets() == ("people",)
+
+
+@pytest.mark.parametrize("dataset", ["", " "])
+def test_a_dataset_without_a_name_is_refused(ledger, dataset):
+    with pytest.raises(ParameterError, match="must have a name"):
+        salt_of(ledger, dataset)
