@@ -7,6 +7,7 @@ with a time, in 24 or twice 12 hours, fractions of a second, and a zone (Z, UTC,
 Strictly read is ISO 8601 alone: year-month-day, with its zeros, and a time of 24 hours.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,7 @@ Selected = npt.NDArray[np.bool_]
 _ZONE = r"(?P<zone>Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 _SECOND = r"(?::(?P<second>[0-9]{2})(?P<fraction>[.,][0-9]{1,9})?)?"
 _ISO_TIME = rf"(?:[T ](?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}){_SECOND}"
+_PLAIN = r"^[1-9][0-9]{3}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2})?)?$"
 _STRICT = (rf"^(?P<year>[0-9]{{4}})-(?P<month>[0-9]{{2}})-(?P<day>[0-9]{{2}}){_ISO_TIME}{_ZONE})?$",)
 _TIME = (
     rf"(?:(?:T|,? +)(?P<hour>[0-9]{{1,2}}):(?P<minute>[0-9]{{2}}){_SECOND}"
@@ -67,10 +69,15 @@ def parse_timestamps(texts: pa.Array, *, strict: bool = False) -> pa.Array:
         texts: a string array.
         strict: only ISO 8601.
     """
+    plain = _plain(texts)
+    if plain is not None:
+        return plain
     count = len(texts)
     micros, digits = np.zeros(count, np.int64), np.zeros(count, np.int64)
     found, zoned = np.zeros(count, np.bool_), np.zeros(count, np.bool_)
     for pattern in _STRICT if strict else _LOOSE:
+        if not pc.any(pc.match_substring_regex(texts, pattern)).as_py():
+            continue
         read = _read(texts, pattern)
         new = read.is_moment & ~found
         micros[new], digits[new], zoned[new] = read.micros[new], read.digits[new], read.has_zone[new]
@@ -79,6 +86,17 @@ def parse_timestamps(texts: pa.Array, *, strict: bool = False) -> pa.Array:
     unit, parts = ("s", 10**6) if finest == 0 else ("ms", 10**3) if finest <= 3 else ("us", 1)
     zone = "UTC" if zoned.any() else None
     return pa.array(micros // parts, mask=~found).cast(pa.timestamp(unit, zone))
+
+
+def _plain(texts: pa.Array) -> pa.Array | None:
+    """The timestamps, fast, where all but empty texts are ISO 8601 in whole seconds without a zone."""
+    given = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
+    if given.null_count == len(given) or not pc.all(pc.match_substring_regex(given, _PLAIN)).as_py():
+        return None
+    try:
+        return given.cast(pa.timestamp("s"))
+    except pa.ArrowInvalid:
+        return None
 
 
 def _read(texts: pa.Array, pattern: str) -> _Read:
@@ -114,11 +132,15 @@ def _numbers(texts: pa.Array) -> I8:
 def _months(texts: pa.Array) -> I8:
     """Numbers 1 to 12 of months, as digits or English names of at least three letters; 0 for others."""
     names = {name[:length]: k for k, name in enumerate(_MONTHS, 1) for length in range(_SHORTEST_NAME, 10)}
-    known = {None: 0, "": 0}
-    for text in pc.unique(texts).to_pylist():
-        if text:
-            known[text] = int(text) if text.isdigit() else names.get(text.lower(), 0)
-    return np.array([known[text] for text in texts.to_pylist()], np.int64)
+    return _mapped(texts, lambda text: int(text) if text.isdigit() else names.get(text.lower(), 0))
+
+
+def _mapped(texts: pa.Array, number: Callable[[str], int]) -> I8:
+    """A number for each of many texts of which few are distinct; 0 for none."""
+    coded = texts.fill_null("").dictionary_encode()
+    numbers = [number(text) if text else 0 for text in coded.dictionary.to_pylist()]
+    found: I8 = np.array(numbers, np.int64)[coded.indices.to_numpy()]
+    return found
 
 
 def _fractions(texts: pa.Array) -> tuple[I8, I8]:
@@ -131,12 +153,13 @@ def _fractions(texts: pa.Array) -> tuple[I8, I8]:
 
 def _offsets(texts: pa.Array) -> tuple[I8, Selected]:
     """Zones in seconds east of Greenwich, and whether there is one."""
-    known = {None: 0, "": 0}
-    for text in pc.unique(texts).to_pylist():
-        if text:
-            digits = text[1:].replace(":", "").ljust(4, "0") if text[0] in "+-" else "0000"
-            seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
-            known[text] = -seconds if text[0] == "-" else seconds
-    zones = texts.to_pylist()
-    offsets = np.array([known[zone] for zone in zones], np.int64)
-    return offsets, np.array([bool(zone) for zone in zones], np.bool_)
+    has_zone = pc.greater(pc.binary_length(texts), 0).fill_null(False)
+    return _mapped(texts, _offset), np.asarray(has_zone.to_numpy(zero_copy_only=False))
+
+
+def _offset(zone: str) -> int:
+    if zone[0] not in "+-":
+        return 0
+    digits = zone[1:].replace(":", "").ljust(4, "0")
+    seconds = int(digits[:2]) * 3600 + int(digits[2:]) * 60
+    return -seconds if zone[0] == "-" else seconds

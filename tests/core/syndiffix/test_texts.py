@@ -96,6 +96,14 @@ def test_zones_are_led_back_to_utc(text):
     assert read_as("t", text, "2023-01-24 14:25:47") == [MOMENT.replace(tzinfo=UTC)] * 2
 
 
+def test_plain_timestamps_are_read_whatever_else_there_is():
+    texts = ["2023-01-24 14:25:47", "2023-01-24", "", None, "2023-01-24T14:25"]
+    moments = [MOMENT, datetime(2023, 1, 24), None, None, MOMENT.replace(second=0)]
+    assert read_as("t", *texts) == moments
+    assert read_as("t", *texts, "2023-02-29") == [*moments, None]
+    assert read_as("t", *texts, "24 Jan 2023") == [*moments, moments[1]]
+
+
 def test_fractions_make_the_unit_as_fine_as_they_are():
     for texts, unit in (
         (["2023-01-24 14:25:47", "2023-01-24 14:25:47.000"], "s"),
