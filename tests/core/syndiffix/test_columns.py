@@ -5,7 +5,7 @@ from math import inf, nan
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.errors import InputError
@@ -45,6 +45,7 @@ def test_true_and_false_come_back_as_themselves(values):
 
 
 @pytest.mark.parametrize("kind", INTEGERS, ids=str)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_integers_within_2_to_the_53_of_each_other_come_back(kind, data):
     signed = str(kind)[0] == "i"
@@ -143,6 +144,7 @@ def test_decimals_are_reals_of_their_scale():
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 @pytest.mark.parametrize("zone", [None, "UTC", "Europe/Berlin"])
+@settings(max_examples=25)
 @given(moments=some(MOMENTS))
 def test_timestamps_come_back(unit, zone, moments):
     if unit == "ns":
