@@ -79,14 +79,13 @@ class Yield(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def harvest(key: Secret, grown: Grown, below: Harvest, edges: bool) -> Harvest:
+def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
     """The buckets of each node: those of its children; of a leaf its own, refined by the trees below.
 
     Args:
         key: of the noise.
         grown: the tree.
         below: the harvests of its subtrees, side by side, as their subnodes are numbered; empty for k = 1.
-        edges: see `find_pools`.
     """
     nodes = grown.nodes
     number, columns = nodes.lower.shape
@@ -105,7 +104,7 @@ def harvest(key: Secret, grown: Grown, below: Harvest, edges: bool) -> Harvest:
             gathered.used[0] = first[node]  # the node's own interval takes the place of all
             gathered = _add_own(grown, node, grown.noisy[node], gathered)
         elif missing:
-            gathered = _refine(key, grown, node, missing, below, gathered, tally, edges)
+            gathered = _refine(key, grown, node, missing, below, gathered, tally)
         length[node] = gathered.used[0] - first[node]
     entries, intervals = gathered.entries, gathered.intervals[: gathered.used[1]]
     return Harvest(
@@ -167,14 +166,13 @@ def _refine(
     below: Harvest,
     gathered: Yield,
     tally: Tally,
-    edges: bool,
 ) -> Yield:
     """Add rows of a node that the trees of fewer columns know better; its own interval if they don't."""
     complete, lists = _lists(grown, node, below)
     if not complete:
         return _add_own(grown, node, rows, gathered)
     limits = _limits(key, grown, node, tally)
-    found, pools = find_pools(lists, limits, edges)
+    found, pools = find_pools(lists, limits)
     if not found:
         return _add_own(grown, node, rows, gathered)
     gathered = _with_room(gathered, rows, rows)

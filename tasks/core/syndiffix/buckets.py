@@ -62,7 +62,7 @@ def harvest_tree(
         with_passengers(growth, columns),
         value_safe,
     )
-    return harvest(growth.key, grown, _side_by_side(below), not growth.rule.by_arrival)
+    return harvest(growth.key, grown, _side_by_side(below))
 
 
 def root_buckets(tree: Tree, harvested: Harvest) -> Buckets:

@@ -72,19 +72,18 @@ def bound(lists: Lists, entry: int, source: int, column: int, side: int) -> floa
 
 
 @njit(cache=True, nogil=True)
-def find_pools(lists: Lists, limits: Floats, edges: bool) -> tuple[bool, Pools]:
+def find_pools(lists: Lists, limits: Floats) -> tuple[bool, Pools]:
     """What rows of a node can be drawn from; False where a pool is empty.
 
     Args:
         lists: none is empty.
         limits: the node's compacted intervals, (k, 2).
-        edges: whether a single value at the lower edge of a limit lies within; not so in the reference.
     """
     columns, total = len(lists.own), len(lists.source)
     smallest = np.empty((columns, 2), np.float64)
     for column in range(columns):
         _find_smallest(lists, column, smallest[column])
-        _intersect(smallest[column], limits[column], edges)
+        _intersect(smallest[column], limits[column])
     pools = Pools(
         np.empty(total, np.int32),
         np.empty(total, np.int64),
@@ -116,11 +115,13 @@ def _find_smallest(lists: Lists, column: int, smallest: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _intersect(interval: Floats, limit: Floats, edges: bool) -> None:
-    """Cut an interval to a limit; where they don't overlap, it becomes their hull."""
-    single = interval[0] == interval[1]
-    overlap = interval[0] < limit[1] and interval[1] > limit[0]
-    if overlap or (edges and single and interval[0] == limit[0]):
+def _intersect(interval: Floats, limit: Floats) -> None:
+    """Cut an interval to a limit; where they don't overlap, it becomes their hull.
+
+    A single value at the limit's lower edge does not overlap either, as in the reference: measured, the
+    wider choice of rows comes nearer to the table (adult13 and natdemo10, two percent of the 3-way error).
+    """
+    if interval[0] < limit[1] and interval[1] > limit[0]:
         interval[0], interval[1] = max(interval[0], limit[0]), min(interval[1], limit[1])
     else:
         interval[0], interval[1] = min(interval[0], limit[0]), max(interval[1], limit[1])

@@ -14,7 +14,7 @@ from tasks.core.syndiffix.clusters import Clusters, read_clusters
 ColumnReference = str | int  # a header, or a position among the selected columns
 _LEAST_ALPHA = 1e-5  # 29 million steps
 _MAX_WEIGHT = 15.0
-_SAMPLE_SIZE = 1000
+_SAMPLE_SIZE = 100_000
 _MERGE_THRESHOLD = 0.1
 
 
@@ -43,7 +43,7 @@ class DefaultClustering:
         problems = _weight_problems(self.max_weight)
         if type(self.sample_size) is not int or self.sample_size < 1:
             problems.append(
-                f"sample_size must be a whole number of at least 1, not {self.sample_size}: give 1000, say."
+                f"sample_size must be a whole number of at least 1, not {self.sample_size}: give 100000, say."
             )
         if not 0 <= self.merge_threshold <= 1:
             problems.append(

@@ -19,7 +19,7 @@ JSON = '{"InitialCluster": [2, 1, 0]}'
 
 
 def test_parameters_default_to_the_references():
-    assert DefaultClustering() == DefaultClustering(None, 1000, 15.0, 0.1, 0.01)
+    assert DefaultClustering() == DefaultClustering(None, 100_000, 15.0, 0.1, 0.01)
     assert MlClustering("age") == MlClustering("age", False, 15.0, None, None, None)
 
 
