@@ -72,7 +72,7 @@ class EncodedColumn:
         """Numbers in tree units as cells, of which those that are missing are null.
 
         Args:
-            numbers: (m,), within ``bounds`` where not missing.
+            numbers: (m,); integers and decimals beyond ``bounds`` become its ends.
             missing: (m,).
         """
         numbers = np.where(missing, 0.0, numbers)
@@ -88,7 +88,8 @@ class EncodedColumn:
             cells = pa.array(numbers.astype(kind.to_pandas_dtype()), mask=missing)
         else:
             scale = 10.0**kind.scale if self.kind == "real" else 1.0
-            words = whole_numbers.words_of_floats(np.rint(numbers * scale)).plus(self.base)
+            inside = np.clip(numbers, *self.bounds)  # the float nearest to a type's largest may be beyond it
+            words = whole_numbers.words_of_floats(np.rint(inside * scale)).plus(self.base)
             cells = whole_numbers.array_of(words, missing, kind)
         return self.finish(cells)
 

@@ -19,7 +19,6 @@ def there_and_back(array):
     """The values that were encoded, decoded, as published singularities are."""
     column = encode_column("c", array)
     assert column.values.dtype == np.float64
-    assert all(column.bounds[0] <= value <= column.bounds[1] for value in column.values[~missing(column)])
     return column.decode(column.values, missing(column))
 
 
@@ -76,8 +75,7 @@ def test_integers_farther_apart_become_their_nearest_floats():
     column = encode_column("c", array)
     assert column.base == 0
     assert column.values.tolist() == [-(2.0**63), 2.0**62, 2.0**63]
-    inside = np.clip(column.values, *column.bounds)
-    assert column.decode(inside, np.zeros(3, bool)).to_pylist() == [-(2**63), 2**62, 2**63 - 1024]
+    assert column.decode(column.values, np.zeros(3, bool)).to_pylist() == [-(2**63), 2**62, 2**63 - 1024]
 
 
 def test_the_base_of_integers_is_no_finer_than_2_to_the_52():
