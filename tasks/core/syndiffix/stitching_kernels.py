@@ -172,7 +172,7 @@ def _divide(left: Side, right: Side, cells: Cells, cell: int, middle: float) -> 
 @njit(cache=True, nogil=True)
 def _move_lower(side: Side, span: Integers, column: int, middle: float) -> int:
     """Move a span's rows below the middle to its start, both in order; returns where the rest starts."""
-    order, start = side.order, span[0]
+    order, start = side.order, int(span[0])
     others = np.empty(span[1] - start, np.int64)
     kept = 0
     for place in range(start, span[1]):
