@@ -1,0 +1,216 @@
+"""Compiled counting of entities agrees with `counters`, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.syndiffix.counters import (
+    contributions,
+    distinct_entities,
+    is_any_low_count,
+    noisy_entity_count,
+    noisy_row_count,
+)
+from tasks.core.syndiffix.entity_kernels import (
+    Entities,
+    count_entities,
+    is_any_low,
+    new_tally,
+    noisy_counts,
+)
+from tasks.core.syndiffix.hashing import hash_entities, hash_int
+from tasks.core.syndiffix.noise_kernels import secret
+from tasks.core.syndiffix.parameters import (
+    AnonymizationParameters,
+    FlatteningInterval,
+    SuppressionParameters,
+)
+from tests.oracles.syndiffix import SALT
+
+DEFAULT = AnonymizationParameters(SALT)
+COMPILED = settings(deadline=None)  # a first call compiles
+SEEDS = st.integers(0, 2**64 - 1)
+GROUPS = st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda t: FlatteningInterval(t[0], t[0] + t[1]))
+# Few enough entities that many have several rows; None is a row without one.
+IDS = st.one_of(st.none(), st.integers(1, 12), st.integers(1, 3))
+ROWS = st.integers(1, 3).flatmap(lambda k: st.lists(st.tuples(*[IDS] * k), min_size=1, max_size=80))
+
+
+def entities_of(hashes, outside=()):
+    """Entities of a table of hashes, (n, columns); ``outside``: rows that are passengers."""
+    hashes = np.array(hashes, np.uint64)
+    numbers = np.full(hashes.shape, -1, np.int32)
+    most = 0
+    for column in range(hashes.shape[1]):
+        known = {}
+        for row, value in enumerate(hashes[:, column].tolist()):
+            if value:
+                numbers[row, column] = known.setdefault(value, len(known))
+        most = max(most, len(known))
+    passengers = np.zeros(len(hashes), np.bool_)
+    passengers[list(outside)] = True
+    single = hashes.shape[1] == 1 and most == len(hashes)
+    return Entities(hashes, numbers, most, passengers, single)
+
+
+def hashed(rows):
+    """Rows of ids, hashed, (n, columns)."""
+    return np.stack([hash_entities(column) for column in zip(*rows, strict=True)], axis=1)
+
+
+def counts(entities, sets, places, parameters):
+    """The compiled noisy counts of sets of rows that lie side by side."""
+    order = np.array([row for rows in sets for row in rows], np.int32)
+    length = np.array([len(rows) for rows in sets], np.int32)
+    start = (np.cumsum(length) - length).astype(np.int32)
+    seeds = np.array(places, np.uint64)
+    return noisy_counts(secret(parameters), order, start, length, seeds, entities).tolist()
+
+
+def count_of(hashes, place, parameters):
+    return counts(entities_of(hashes), [range(len(hashes))], [place], parameters)[0]
+
+
+def contributing(amounts, unaccounted=0):
+    """Rows of entities 1..N, who have so many each, as the port was given them in place of hashes."""
+    return np.repeat(np.arange(len(amounts) + 1), [unaccounted, *amounts]).astype(np.uint64)[:, None]
+
+
+@st.composite
+def divided(draw):
+    """Hashes of rows, passengers, and sets of rows as a tree's nodes have them, most of them overlapping."""
+    rows = draw(ROWS)
+    row = st.integers(0, len(rows) - 1)
+    sets = draw(st.lists(st.lists(row, unique=True, max_size=len(rows)), min_size=1, max_size=4))
+    return hashed(rows), draw(st.sets(row)), [*sets, list(range(len(rows)))]
+
+
+@COMPILED
+@given(divided())
+def test_distinct_entities_are_counted_without_passengers(table):
+    hashes, outside, sets = table
+    entities = entities_of(hashes, outside)
+    tally = new_tally(entities)
+    for rows in sets:
+        count_entities(entities, np.array(rows, np.int32), tally)
+        holders = [row for row in rows if row not in outside]
+        expected = [distinct_entities(hashes[holders, column]) for column in range(hashes.shape[1])]
+        assert tally.rows.tolist() == [len(holders)]
+        assert tally.holders.tolist() == [each.count for each in expected]
+        assert tally.seeds.tolist() == [each.seed for each in expected]
+
+
+@COMPILED
+@given(st.integers(1, 30), st.data())
+def test_entities_with_a_row_each_are_counted_without_passengers(rows, data):
+    hashes = hashed([(i,) for i in range(rows)])
+    row = st.integers(0, rows - 1)
+    outside, some = data.draw(st.sets(row)), data.draw(st.lists(row, unique=True))
+    entities = entities_of(hashes, outside)
+    assert entities.single
+    tally = new_tally(entities)
+    count_entities(entities, np.array(some, np.int32), tally)
+    expected = distinct_entities(hashes[[row for row in some if row not in outside], 0])
+    assert (tally.rows[0], tally.holders[0], tally.seeds[0]) == (
+        expected.count,
+        expected.count,
+        expected.seed,
+    )
+
+
+@COMPILED
+@given(divided(), st.integers(2, 12), st.sampled_from([0.0, 1.0, 3.0]))
+def test_a_set_is_low_where_any_id_column_is(table, threshold, sd):
+    hashes, outside, sets = table
+    parameters = AnonymizationParameters(SALT, SuppressionParameters(3, sd, 2.0))
+    entities = entities_of(hashes, outside)
+    tally = new_tally(entities)
+    for rows in sets:
+        count_entities(entities, np.array(rows, np.int32), tally)
+        holders = [row for row in rows if row not in outside]
+        expected = [distinct_entities(hashes[holders, column]) for column in range(hashes.shape[1])]
+        low = is_any_low(secret(parameters), tally, threshold)
+        assert low == is_any_low_count(expected, threshold, parameters)
+
+
+def check_counts(table, places, parameters):
+    hashes, outside, sets = table
+    found = counts(entities_of(hashes, outside), sets, places[: len(sets)], parameters)
+    for rows, place, count in zip(sets, places, found, strict=False):
+        columns = [contributions(hashes[rows, column]) for column in range(hashes.shape[1])]
+        assert count == noisy_row_count(columns, place, parameters)
+
+
+@COMPILED
+@given(divided(), st.lists(SEEDS, min_size=5, max_size=5), GROUPS, GROUPS, st.sampled_from([0.0, 1.0, 7.5]))
+def test_noisy_counts_are_flattened_over_all_id_columns_passengers_included(table, places, outlier, top, sd):
+    one_more = np.concatenate([table[0], table[0][:1]])  # so that it is never a row for each entity
+    parameters = AnonymizationParameters(SALT, outlier_count=outlier, top_count=top, layer_noise_sd=sd)
+    check_counts((one_more, *table[1:]), places, parameters)
+
+
+@pytest.mark.parametrize("outlier", [(0, 0), (1, 1), (2, 5), (0, 20), (12, 30)])
+@pytest.mark.parametrize("top", [(0, 0), (1, 1), (2, 5), (0, 20), (12, 30)])
+def test_groups_of_any_size_are_flattened(outlier, top):
+    parameters = AnonymizationParameters(
+        SALT, outlier_count=FlatteningInterval(*outlier), top_count=FlatteningInterval(*top)
+    )
+    random = np.random.default_rng(3)
+    for number in (1, 2, 3, 4, 9, 10, 11, 24, 25, 40, 59, 60, 61, 100):
+        amounts = np.floor(random.pareto(0.7, number) + 1).clip(max=300).astype(int)
+        hashes = hash_entities(np.repeat(np.arange(number), amounts).tolist())
+        column = contributions(hashes)
+        for place in (0, 2**64 - 1, hash_int(number)):
+            expected = noisy_row_count([column], place, parameters)
+            # A second, equal column keeps it from being one row for each entity, and changes nothing.
+            assert count_of(np.stack([hashes, hashes], axis=1), place, parameters) == expected
+
+
+def test_flattened_counts_are_the_ports(vectors):
+    for amounts, unaccounted, seed, _, count in vectors["multi_contrib_seeded"]:
+        entities = entities_of(contributing(amounts, unaccounted))._replace(single=False)
+        found = counts(entities, [range(len(entities.hashes))], [int(seed)], DEFAULT)
+        assert found == [1 if count is None else count]
+
+
+def test_groups_are_compacted_as_the_ports(vectors):
+    # Entities have 1, 2, 4, ... rows: which of them were flattened to which others shows in the count.
+    # What the port compacted to is given as the parameters, where it fits and is left as it is.
+    compacted = 0
+    for outlier, top, number, expected in vectors["compact_flattening"]:
+        if number > 12:
+            continue
+        hashes = contributing([2**i for i in range(number)])
+        hashes = np.concatenate([hashes, hashes], axis=1)
+        found = [count_of(hashes, 0, noiseless(*groups)) for groups in [(outlier, top), expected] if groups]
+        if expected is None:
+            assert found == [1]
+        else:
+            assert found[0] == found[1]
+            compacted += expected != [outlier, top]
+    assert compacted > 20
+
+
+def noiseless(outlier, top):
+    groups = FlatteningInterval(*outlier), FlatteningInterval(*top)
+    return AnonymizationParameters(SALT, SuppressionParameters(), *groups, 0.0)
+
+
+@COMPILED
+@given(st.integers(1, 40), SEEDS, st.sampled_from([0.0, 1.0, 100.0, 1e6]))
+def test_entities_with_a_row_each_are_counted_as_they_are(rows, place, sd):
+    parameters = AnonymizationParameters(SALT, layer_noise_sd=sd)
+    hashes = hashed([(i,) for i in range(rows)])
+    expected = noisy_entity_count(distinct_entities(hashes[:, 0]), place, parameters)
+    assert count_of(hashes, place, parameters) == expected
+
+
+def test_rows_without_entities_count_for_one():
+    assert count_of(np.zeros((30, 1), np.uint64), 5, DEFAULT) == 1
+
+
+def test_too_few_entities_in_one_id_column_count_for_one():
+    many, few = hash_entities(range(40)), hash_entities([i % 3 for i in range(40)])
+    assert count_of(np.stack([many, few], axis=1), 5, DEFAULT) == 1
+    assert count_of(np.stack([many, many], axis=1), 5, DEFAULT) > 30
