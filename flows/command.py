@@ -16,6 +16,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from flows import syndiffix_options
 from tasks.core.errors import InputError, MarginaliaError
 from tasks.stages import STAGES
 
@@ -83,6 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_publish(commands)
     _add_batch(commands)
     _add_compare(commands)
+    _add_syndiffix(commands)
     demo = commands.add_parser("demo", help="run everything on a generated survey, into ./demo")
     demo.add_argument("--folder", type=Path, default=Path("demo"), help="where to work (default: demo)")
     _verbose(demo).set_defaults(action=_demo)
@@ -174,6 +176,18 @@ def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     compare.set_defaults(action=_compare)
 
 
+def _add_syndiffix(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    syndiffix = commands.add_parser(
+        "syndiffix",
+        allow_abbrev=False,
+        help="a synthetic table by SynDiffix: not differentially private",
+        description="Synthesizes a table by SynDiffix: aggregated, rare values suppressed, noise that is the "
+        "same each time. Not differentially private. Give FILE first.",
+    )
+    syndiffix_options.add_arguments(syndiffix)
+    syndiffix.set_defaults(action=_syndiffix)
+
+
 def _verbose(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     parser.add_argument(
         "-v", "--v", "--verbose", action="store_true", dest="verbose", help="show Prefect's log"
@@ -211,6 +225,12 @@ def _compare(options: argparse.Namespace) -> int:
     from flows import comparing
 
     return comparing.compare(options.runs, options.output)
+
+
+def _syndiffix(options: argparse.Namespace) -> int:
+    from flows import syndiffix_command
+
+    return syndiffix_command.synthesize(options)
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ In: a table's columns as floats, whose the rows are, the parameters. Out: `Tree`
 columns; and the columns as the trees of several columns see them, after push-down.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,6 +83,11 @@ class Forest:
         self._growth = Growth(secret(anonymization), _entities(entity_hashes), rule, PlaceHashes())
         self._trees: dict[Combination, Tree] = {}
         self._harvests: dict[Combination, Harvest] = {}
+
+    @property
+    def grown(self) -> Mapping[Combination, Tree]:
+        """The trees that have been asked for so far, and those they took."""
+        return self._trees
 
     def tree(self, combination: Combination) -> Tree:
         """The tree of some columns, ascending; those of fewer columns are grown before it.

@@ -80,6 +80,17 @@ def parse_column(item: str) -> DeclaredColumn:
     return _refuse_column(item)
 
 
+def read_names(path: Path) -> list[str]:
+    """The columns of a file by its header, without blanks and single quotes around; "" for one without.
+
+    Raises:
+        InputError: see `read_table`.
+    """
+    source = _source(Path(path))
+    read_headers(source)
+    return _names(source)
+
+
 def read_table(
     path: Path, columns: Sequence[DeclaredColumn] | None = None, id_columns: Sequence[str] = ()
 ) -> ReadTable:

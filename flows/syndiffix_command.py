@@ -1,0 +1,215 @@
+"""``marginalia syndiffix``: a table in a file goes in, a synthetic table of the same columns comes out.
+
+In this process, without Prefect. The table goes to ``--output`` or to standard output, all else to standard
+error. Not differentially private.
+"""
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+
+from flows import syndiffix_log, syndiffix_options
+from tasks.core.dp.ledger.place import ledger_place
+from tasks.core.errors import ParameterError
+from tasks.core.suggestions import did_you_mean
+from tasks.core.syndiffix.parameters import AnonymizationParameters
+from tasks.core.syndiffix.reading import DeclaredColumn, parse_column, read_names, read_table
+from tasks.core.syndiffix.salt import salt_of, salt_path
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.writing import write_delimited, write_table
+from tasks.progress import Progress, say
+from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
+
+_LEAST_ROWS = "fewer people than may be shown (about five)"
+
+
+def synthesize(options: argparse.Namespace) -> int:
+    """Run the command. What can be refused is refused before a salt is made."""
+    options = syndiffix_options.unfold(options)
+    _require_places(options)
+    names = read_names(options.table)
+    columns = _declared(options, names)
+    selected = [column.name for column in columns]
+    parameters = _parameters(options, selected)
+    if options.verbose:
+        say(syndiffix_log.WARNING)
+    elif options.debug:
+        say(syndiffix_log.DEBUG_WARNING)
+    with _Steps(verbose=options.verbose) as steps:
+        table, ids = _read(options, columns, names)
+        salt = _salt(options.dataset)
+        parameters = _with_salt(parameters, syndiffix_options.anonymization_of(options, salt))
+        synthesizer = Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps)
+        # Found once: what it takes to solve them may be the longest step.
+        synthesizer.strategy = synthesizer.clusters()
+        result = synthesizer.sample()
+        steps("write", 0, 1)
+    run = syndiffix_log.Run(synthesizer, result, table, steps.seconds)
+    if options.verbose:
+        syndiffix_log.log(run)
+    if not result.num_rows:
+        say(f"The synthetic table is empty: every group of rows holds {_LEAST_ROWS}.")
+    if options.debug:
+        syndiffix_log.write_debug(run, options.output)
+    else:
+        _write(result, options.output)
+    return 0
+
+
+class _Steps:
+    """Which step is at work, told to the person at the terminal for as long as it lasts."""
+
+    def __init__(self, *, verbose: bool) -> None:
+        """Args: verbose: each step is a line of its own."""
+        self._verbose = verbose
+        self._bar = Progress("syndiffix")
+        self._now = ("read", 0.0)
+        self._started = time.monotonic()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.monotonic() - self._started
+
+    def __call__(self, step: str, done: int, of: int) -> None:
+        """Say where the work is. Args: step: a word. done, of: in the step's own units."""
+        if self._verbose and step != self._now[0]:
+            say(f"[{self.seconds:7.1f} s] {step}")
+        self._now = (step, done / of)
+
+    def __enter__(self) -> Self:
+        """Begin to tell."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End, and clear the line."""
+        self._ended.set()
+        self._thread.join()
+        self._bar.close()
+
+    def _tell(self) -> None:
+        while not self._ended.wait(0.2):
+            self._bar(*self._now)
+
+
+def _require_places(options: argparse.Namespace) -> None:
+    """Refuse an output that would be written too late to be refused, or where it must not be."""
+    output: Path | None = options.output
+    if options.debug and (output is None or output.suffix.lower() != ".json"):
+        raise ParameterError(
+            "What --debug writes holds the table itself, so it needs a file of its own that ends in .json: "
+            "name one with --output, in a folder that nobody shares."
+        )
+    if output is None:
+        return
+    home = output.expanduser().resolve()
+    if not home.parent.is_dir() or home.is_dir():
+        raise ParameterError(f"The output {output} must be a file in a folder that is there: name another.")
+    if home == options.table.expanduser().resolve():
+        raise ParameterError("The output must not take the place of the table it is made from: name another.")
+    if home.is_relative_to(ledger_place().resolve()):
+        raise ParameterError(
+            f"The output {output} must not be in the ledger's folder, which is secret: name another folder."
+        )
+    zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
+    if options.debug and zone:
+        raise ParameterError(
+            f"What --debug writes holds the table itself and must be outside of {zone}/, and {output} is in "
+            "it: name another folder."
+        )
+
+
+def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[DeclaredColumn]:
+    """The columns to synthesize, each with its type where it has one.
+
+    Raises:
+        ParameterError: an unknown type, or a column that the file does not have.
+    """
+    if options.columns is None:
+        columns = [DeclaredColumn(name) for name in names if name not in options.aidcolumns]
+    else:
+        columns = [_column(item, names) for item in options.columns]
+    selected = [column.name for column in columns]
+    asked = [(name, names) for name in (*selected, *options.aidcolumns)]
+    asked += [(name, selected) for name in options.value_safe_columns]
+    problems = [
+        f"Column {name!r} must be one of the input's{'' if known is names else ' that are synthesized'}, and "
+        f"is not. {did_you_mean(name, known, repr) or 'Correct its name.'}"
+        for name, known in asked
+        if name not in known
+    ]
+    if problems:
+        raise ParameterError(list(dict.fromkeys(problems)))
+    return columns
+
+
+def _column(item: str, names: Sequence[str]) -> DeclaredColumn:
+    """A column as it is asked for: a header of the file where the whole text is one and nothing else is."""
+    if item in names and item.rpartition(":")[0] not in names:
+        return DeclaredColumn(item)
+    return parse_column(item)
+
+
+def _parameters(options: argparse.Namespace, selected: Sequence[str]) -> SynDiffixParameters:
+    """All parameters but the salt. Raises ParameterError."""
+    return SynDiffixParameters(
+        syndiffix_options.anonymization_of(options),
+        syndiffix_options.bucketization_of(options),
+        syndiffix_options.strategy_of(options, selected),
+        frozenset(options.value_safe_columns),
+    )
+
+
+def _with_salt(
+    parameters: SynDiffixParameters, anonymization: AnonymizationParameters
+) -> SynDiffixParameters:
+    return SynDiffixParameters(
+        anonymization, parameters.bucketization, parameters.clustering, parameters.value_safe_columns
+    )
+
+
+def _salt(dataset: str) -> bytes:
+    """The dataset's salt; of a new one, the person is told to keep it."""
+    path = salt_path(ledger_place(), dataset)
+    is_new = not path.exists()
+    salt = salt_of(ledger_place(), dataset)
+    if is_new:
+        say(f"A salt was made for the dataset {dataset!r}: {path}. Back the ledger's folder up, in secret.")
+    return salt
+
+
+def _read(
+    options: argparse.Namespace, columns: list[DeclaredColumn], names: Sequence[str]
+) -> tuple[pa.Table, list[str]]:
+    """The whole table, as rows are told apart by all of it, and what its id columns are called in it."""
+    selected, ids = {column.name for column in columns}, options.aidcolumns
+    others = [DeclaredColumn(name) for name in names if name and name not in selected and name not in ids]
+    read = read_table(options.table, [*columns, *others], ids)
+    for complaint in read.complaints:
+        say(complaint)
+    table, called = read.columns, []
+    for name in ids:
+        # One that is synthesized as well is there twice: typed, and as the text that says whose a row is.
+        called.append(f"{name}\0" if name in selected else name)
+        table = table.append_column(called[-1], read.ids[name])
+    return table, called
+
+
+def _write(result: pa.Table, output: Path | None) -> None:
+    if output is not None:
+        write_table(result, output.expanduser())
+        return
+    write_delimited(result, sys.stdout.buffer)
+    sys.stdout.buffer.flush()
