@@ -14,7 +14,7 @@ from numba import njit
 from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low, new_tally
 from tasks.core.syndiffix.node_kernels import LOW, NONE, SINGULARITY, STUB, Grid, Nodes, find_boundary
 from tasks.core.syndiffix.noise_kernels import Secret
-from tasks.core.syndiffix.refine_kernels import OWN, Lists, draw_row, find_pools, new_state
+from tasks.core.syndiffix.refine_kernels import Lists, draw_row, find_pools, new_state
 
 Ranks = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
@@ -191,35 +191,55 @@ def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
     nodes = grown.nodes
     columns = nodes.lower.shape[1]
     start = np.zeros(columns + 1, np.int64)
-    for entry in range(columns):
-        subnode = nodes.subnodes[node, entry]
-        size = 0 if subnode == NONE else below.length[subnode]
-        start[entry + 1] = start[entry] + (1 if _is_single(nodes, node, entry) else size)
-    source, count = np.empty(start[-1], np.int32), np.empty(start[-1], np.int32)
     complete = True
     for entry in range(columns):
-        complete &= start[entry] < start[entry + 1]
-        if _is_single(nodes, node, entry):
-            source[start[entry]], count[start[entry]] = OWN, grown.noisy[node]
-            continue
         subnode = nodes.subnodes[node, entry]
-        for at in range(start[entry + 1] - start[entry]):
-            source[start[entry] + at] = below.source[below.first[subnode] + at]
-            count[start[entry] + at] = below.weight[below.first[subnode] + at]
-    own = np.empty((columns, 2), np.float64)
-    for column in range(columns):
-        _own_interval(grown, node, column, own[column])
-    return complete, Lists(source, count, start, below.lower, below.upper, own)
+        size = 1 if _is_single(nodes.hull[node], entry) else 0 if subnode == NONE else below.length[subnode]
+        start[entry + 1] = start[entry] + size
+        complete &= size > 0
+    total = start[-1]
+    weight = np.empty(total, np.int32)
+    lower, upper = np.empty((total, columns), np.float64), np.empty((total, columns), np.float64)
+    if complete:
+        for entry in range(columns):
+            part = slice(start[entry], start[entry + 1])
+            if _is_single(nodes.hull[node], entry):
+                weight[start[entry]] = grown.noisy[node]
+                _own_values(nodes.hull[node], grown.grid, lower[start[entry]])
+                upper[start[entry]] = lower[start[entry]]
+            else:
+                first = below.first[nodes.subnodes[node, entry]]
+                _copy_list(below, first, entry, weight[part], lower[part], upper[part])
+    return complete, Lists(start, weight, lower, upper)
 
 
 @njit(cache=True, nogil=True)
-def _is_single(nodes: Nodes, node: int, entry: int) -> bool:
-    """Whether the node has one value in each column of a subnode entry."""
-    columns = nodes.lower.shape[1]
+def _copy_list(below: Harvest, first: int, entry: int, weight: Ranks, lower: Floats, upper: Floats) -> None:
+    """A subnode's buckets, with a place for the column that it lacks."""
+    missing = lower.shape[1] - 1 - entry
+    for at in range(len(weight)):
+        source = below.source[first + at]
+        weight[at] = below.weight[first + at]
+        for column in range(lower.shape[1] - 1):
+            place = column + 1 if column >= missing else column
+            lower[at, place], upper[at, place] = below.lower[source, column], below.upper[source, column]
+        lower[at, missing] = upper[at, missing] = 0.0
+
+
+@njit(cache=True, nogil=True)
+def _own_values(hull: Ranks, grid: Grid, values: Floats) -> None:
+    """The least value of a node's holders in each column."""
+    for column in range(len(values)):
+        values[column] = grid.values[grid.first[column] + max(hull[column, 0], 0)]
+
+
+@njit(cache=True, nogil=True)
+def _is_single(hull: Ranks, entry: int) -> bool:
+    """Whether a node with this hull, (k, 2), has one value in each column of a subnode entry."""
+    columns = len(hull)
     single = True
     for column in range(columns):
-        if column != columns - 1 - entry:
-            single &= nodes.hull[node, column, 0] == nodes.hull[node, column, 1]
+        single &= column == columns - 1 - entry or hull[column, 0] == hull[column, 1]
     return single
 
 
