@@ -1,49 +1,19 @@
-"""``marginalia syndiffix``: its two forms, its options, where it writes, and what it refuses."""
+"""``marginalia syndiffix``: its two forms, what it reads and writes, and tables that others fail on."""
 
 import csv
 import io
 import json
-import stat
-from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flows import command
-from tasks.core.syndiffix.salt import salt_of
+from tests.flows.syndiffix_people import HEADER, people, read, run, write
 
-pytestmark = pytest.mark.usefixtures("own_ledger")
-
-HEADER = ["pid", "age", "income", "city", "joined", "member"]
 TOKEN = "tell-nobody"
-
-
-def people(rows: int = 400) -> list[list[str]]:
-    """People of some ages, cities and incomes; every other one is a member."""
-    return [
-        [
-            str(row),
-            str(20 + row % 5 * 10),
-            str(1000.5 * (1 + row % 4)),
-            ("Ulm", "Graz", "Bern, old town")[row % 3],
-            f"2024-0{1 + row % 4}-01",
-            ("true", "false")[row % 2],
-        ]
-        for row in range(rows)
-    ]
-
-
-def write(path: Path, rows: Sequence[Sequence[object]], header: Sequence[str] = HEADER) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *rows])
-    return path
-
-
-def read(path: Path) -> list[list[str]]:
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.reader(file))
+pytestmark = pytest.mark.usefixtures("own_ledger")
 
 
 @pytest.fixture
@@ -54,18 +24,6 @@ def table(tmp_path: Path) -> Path:
 @pytest.fixture
 def output(tmp_path: Path) -> Path:
     return tmp_path / "out.csv"
-
-
-def run(*arguments: object) -> int:
-    return command.main(["syndiffix", *map(str, arguments)])
-
-
-def usage(*arguments: object) -> int:
-    """The exit code of a command line that argparse refuses."""
-    with pytest.raises(SystemExit) as ended:
-        run(*arguments)
-    assert isinstance(ended.value.code, int)
-    return ended.value.code
 
 
 class TestForms:
@@ -148,226 +106,7 @@ class TestForms:
         assert second.stat().st_size > 100
 
 
-EVERY_OPTION = {
-    "--lcf-low-threshold": "2", "-lcf": "2", "--threshold-sd": "0.5", "-thresh_sd": "0.5",
-    "--low-mean-gap": "1", "--layer-noise-sd": "2", "-noise_sd": "2", "--outlier-count": "1 2",
-    "--top-count": "3 4", "--singularity-low-threshold": "6", "-sing": "6", "--range-low-threshold": "20",
-    "-range": "20", "--precision-limit-row-fraction": "100", "--precision-limit-depth-threshold": "5",
-    "--clustering-maincolumn": "age", "--clustering-samplesize": "50", "--clustering-maxweight": "4",
-    "--clustering-thresh-merge": "0.2", "--clustering-solver-alpha": "0.1",
-    "--value-safe-columns": "city age",
-    "--ml-target": "city", "--ml_target": "city", "--dataset": "people",
-    "--clusters": '{"InitialCluster":[1,0],"DerivedClusters":[]}',
-}  # fmt: skip
-EVERY_FLAG = ["--no-clustering", "--verbose", "--dev"]
-
-
-class TestOptions:
-    @pytest.mark.parametrize("name", EVERY_OPTION)
-    def test_each_option_is_taken_and_only_once(self, table, output, name, capfd):
-        values = [EVERY_OPTION[name]] if "{" in EVERY_OPTION[name] else EVERY_OPTION[name].split()
-        assert run(table, "--columns", "age:i", "city:s", name, *values, "-o", output) == 0
-        assert len(read(output)) > 100
-        assert usage(table, name, *values, name, *values) == 2
-        assert "given twice" in capfd.readouterr().err
-
-    @pytest.mark.parametrize("name", EVERY_FLAG)
-    def test_each_flag_is_taken_and_only_once(self, table, output, name, capfd):
-        assert run(table, "--columns", "age:i", "city:s", name, "-o", output) == 0
-        assert usage(table, name, name) == 2
-        assert "given twice" in capfd.readouterr().err
-
-    def test_an_option_and_its_alias_are_one(self, table):
-        assert usage(table, "-lcf", "2", "--lcf-low-threshold", "2") == 2
-        assert usage(table, "--output", "a.csv", "-o", "b.csv") == 2
-        assert usage(table, "--syndiffix_args", "-lcf 2", "-lcf", "2") == 2
-
-    def test_defaults_are_the_references(self, table, tmp_path):
-        found = []
-        numbers = (
-            "--lcf-low-threshold 3 --threshold-sd 1 --low-mean-gap 2 --layer-noise-sd 1 --outlier-count 2 5 "
-            "--top-count 2 5 --singularity-low-threshold 5 --range-low-threshold 15 "
-            "--precision-limit-row-fraction 10000 --precision-limit-depth-threshold 15 "
-            "--clustering-maxweight 15 --clustering-thresh-merge 0.1"
-        )
-        for number, given in enumerate(([], numbers.split())):
-            path = tmp_path / f"{number}.csv"
-            assert run(table, "--aidcolumns", "pid", *given, "-o", path) == 0
-            found.append(path.read_bytes())
-        assert found[0] == found[1]
-
-    def test_a_high_threshold_hides_and_value_safe_columns_show_all_the_same(self, tmp_path, output):
-        rows = [["common"]] * 200 + [["rare"]] * 10 + [["usual"]] * 200
-        table = write(tmp_path / "t.csv", rows, ["word"])
-        assert run(table, "-lcf", "30", "-o", output) == 0
-        assert "rare" not in {row[0] for row in read(output)}
-        assert run(table, "-lcf", "30", "--value-safe-columns", "word", "-o", output) == 0
-        assert "rare" in {row[0] for row in read(output)}
-
-    def test_clusters_are_read_from_a_file(self, table, tmp_path, output):
-        path = tmp_path / "clusters.json"
-        path.write_text(
-            '{"InitialCluster":[0],"DerivedClusters":[{"StitchOwner":"left","DerivedColumns":[1]}]}'
-        )
-        assert run(table, "--columns", "age", "city", "--clusters", path, "-o", output) == 0
-        assert read(output)[0] == ["age", "city"]
-
-    def test_a_target_keeps_what_helps_to_predict_it_alone_where_asked(self, tmp_path, output):
-        generator = np.random.default_rng(1)
-        rows = [[str(n % 4), "abcd"[n % 4], str(generator.integers(1000))] for n in range(600)]
-        table = write(tmp_path / "t.csv", rows, ["grade", "class", "noise"])
-        assert run(table, "--ml-target", "class", "--ml-drop-non-features", "-o", output) == 0
-        assert read(output)[0] == ["grade", "class"]
-
-
-class TestLog:
-    def test_verbose_warns_first_and_then_tells_dependence_entropy_clusters_time_and_memory(
-        self, table, output, capfd
-    ):
-        assert run(table, "--aidcolumns", "pid", "--verbose", "-o", output) == 0
-        lines = capfd.readouterr().err.splitlines()
-        assert lines[0].startswith("SENSITIVE") and "not share" in lines[0]
-        at = lines.index("Dependence:")
-        matrix = [line.split() for line in lines[at + 1 : at + 8]]
-        assert matrix[0] == ["0", "1", "2", "3", "4", "total"]
-        for number, row in enumerate(matrix[1:6]):
-            assert row[1 + number] == "1.00"
-            assert float(row[-1]) == pytest.approx(sum(map(float, row[1:-1])), abs=0.03)
-        assert matrix[6][0] == "total"
-        assert sum("entropy" in line for line in lines) == 5
-        (clusters,) = [line for line in lines if line.startswith("Clusters: ")]
-        assert "InitialCluster" in json.loads(clusters.removeprefix("Clusters: "))
-        assert any(line.startswith("Elapsed: ") and " ms; memory: " in line for line in lines)
-
-    def test_without_verbose_nothing_that_was_read_off_the_data_is_told(self, table, output, capfd):
-        assert run(table, "--aidcolumns", "pid", "-o", output) == 0
-        said = capfd.readouterr().err.splitlines()
-        assert [line for line in said if "salt" not in line and "syndiffix:" not in line] == []
-
-    def test_debug_writes_all_but_the_salt_to_a_closed_file(self, table, tmp_path, own_ledger, capfd):
-        path = tmp_path / "debug.json"
-        asked = ("--columns", "age:i", "city:s", "--aidcolumns", "pid")
-        assert run(table, *asked, "--debug", "-o", path) == 0
-        assert "SENSITIVE" in capfd.readouterr().err
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        told = json.loads(path.read_text())
-        assert told["columns"] == ["age", "city"]
-        assert told["null_mappings"] == [120.0, 4.0]
-        assert told["bucketization"]["range_low_threshold"] == 15
-        assert [tree["combination"] for tree in told["trees"]] == [[0], [1], [0, 1]]
-        assert [buckets["combination"] for buckets in told["buckets"]] == [[0], [1], [0, 1]]
-        for tree in told["trees"]:
-            held = [row for node in tree["nodes"] for row in node.get("rows", [])]
-            assert sorted(held) == list(range(400))
-        assert len(told["original_rows"]) == 400
-        assert told["synthetic_columns"] == ["age", "city"]
-        assert told["elapsed_seconds"] > 0
-        salt = salt_of(own_ledger, "command")
-        content = path.read_text()
-        assert salt.hex() not in content and repr(salt) not in content and str(salt) not in content
-        assert '"salt"' not in content
-
-    @pytest.mark.parametrize("place", [None, "out.csv", "release/debug.json", "no/folder.json"])
-    def test_debug_needs_a_file_of_its_own(self, table, tmp_path, place, capfd):
-        (tmp_path / "release").mkdir()
-        given = [] if place is None else ["-o", tmp_path / place]
-        assert run(table, "--columns", "age", "--debug", *given) == 2
-        printed, said = capfd.readouterr()
-        assert printed == "" and said.startswith("marginalia: ")
-        assert list(tmp_path.rglob("*.json")) == []
-
-
-USAGE = [
-    [],
-    ["--unknown"],
-    ["--column", "age:i"],
-    ["--columns"],
-    ["--outlier-count", "2"],
-    ["--outlier-count", "1", "2", "3"],
-    ["--top-count", "a", "b"],
-    ["-lcf", "2.5"],
-    ["-noise_sd", "much"],
-    ["--verbose", "yes", "--dev", "more"],
-    ["--syndiffix_args", "--unknown"],
-]
-
-REFUSED = {
-    "age:x": (["--columns", "age:x"], "name:letter"),
-    "no name": (["--columns", ":i"], "name:letter"),
-    "no such column": (["--columns", "agee:i"], "'agee'"),
-    "a column twice": (["--columns", "age:i", "age:r"], "age"),
-    "no such id": (["--aidcolumns", "person"], "'person'"),
-    "an id twice": (["--aidcolumns", "pid", "pid"], "listed twice"),
-    "only ids": (["--aidcolumns", *HEADER], "a column besides those of ids"),
-    "features alone": (["--clustering-mainfeatures", "age"], "main column"),
-    "main column": (["--columns", "age", "city", "--clustering-maincolumn", "income"], "'income'"),
-    "a feature": (
-        ["--columns", "age", "--clustering-maincolumn", "age", "--clustering-mainfeatures", "city"],
-        "'city'",
-    ),
-    "itself": (["--clustering-maincolumn", "age", "--clustering-mainfeatures", "age"], "differ"),
-    "target": (["--columns", "age", "city", "--ml-target", "income"], "'income'"),
-    "features only": (["--ml-drop-non-features"], "--ml-target"),
-    "two ways": (["--ml-target", "age", "--no-clustering"], "not both"),
-    "outliers": (["--outlier-count", "5", "2"], "outlier_count"),
-    "negative outliers": (["--outlier-count", "-1", "2"], "outlier_count"),
-    "top": (["--top-count", "3", "2"], "top_count"),
-    "threshold": (["-lcf", "1"], "low_threshold"),
-    "singularity": (["-sing", "1"], "singularity_low_threshold"),
-    "range": (["-range", "1"], "range_low_threshold"),
-    "fraction": (["--precision-limit-row-fraction", "0"], "precision_limit_row_fraction"),
-    "depth": (["--precision-limit-depth-threshold", "-1"], "precision_limit_depth_threshold"),
-    "threshold sd": (["-thresh_sd", "-1"], "layer_sd"),
-    "no number": (["-thresh_sd", "nan"], "layer_sd"),
-    "noise sd": (["-noise_sd", "-0.5"], "layer_noise_sd"),
-    "gap": (["--low-mean-gap", "-1"], "low_mean_gap"),
-    "sample": (["--clustering-samplesize", "0"], "sample_size"),
-    "weight": (["--clustering-maxweight", "-1"], "max_weight"),
-    "merge": (["--clustering-thresh-merge", "1.5"], "merge_threshold"),
-    "alpha": (["--clustering-solver-alpha", "0"], "solver_alpha"),
-    "clusters": (["--clusters", "{"], "JSON"),
-    "clusters' file": (["--clusters", "nowhere.json"], "nowhere.json"),
-    "clusters' columns": (["--clusters", '{"InitialCluster":[0]}'], "every selected column"),
-    "value-safe": (["--columns", "age", "--value-safe-columns", "city"], "'city'"),
-    "quotes": (["--syndiffix_args", "'"], "quotes"),
-    "no dataset": (["--dataset", ""], "must have a name"),
-}
-
-
-class TestRefusals:
-    @pytest.mark.parametrize("arguments", USAGE, ids=lambda arguments: " ".join(arguments))
-    def test_what_is_no_command_line_ends_with_2(self, table, arguments, capfd):
-        assert usage(*([table] if arguments else []), *arguments) == 2
-        assert "usage: marginalia" in capfd.readouterr().err
-
-    @pytest.mark.parametrize("which", REFUSED)
-    def test_arguments_that_do_not_fit_are_told_before_a_salt_is_made(
-        self, table, output, own_ledger, which, capfd
-    ):
-        arguments, words = REFUSED[which]
-        assert run(table, *arguments, "-o", output) == 2
-        printed, said = capfd.readouterr()
-        assert printed == ""
-        assert said.startswith("marginalia: ") and words in said, said
-        assert not output.exists() and not (own_ledger / "salts").exists()
-
-    @pytest.mark.parametrize("place", ["people.csv", "ledger/out.csv", ".", "no/folder.csv"])
-    def test_an_output_that_must_not_be_there_is_refused(self, table, tmp_path, own_ledger, place, capfd):
-        own_ledger.mkdir(mode=0o700)
-        before = table.read_bytes()
-        assert run(table, "-o", tmp_path / place) == 2
-        assert "output" in capfd.readouterr().err
-        assert table.read_bytes() == before and list(own_ledger.iterdir()) == []
-
-    def test_a_link_into_the_ledger_is_no_way_around(self, table, tmp_path, own_ledger):
-        own_ledger.mkdir(mode=0o700)
-        (tmp_path / "link").symlink_to(own_ledger)
-        assert run(table, "-o", tmp_path / "link" / "out.csv") == 2
-
-    def test_an_output_is_named_once(self, table, output, capfd):
-        assert run(table, output, "-o", output) == 2
-        assert "named once" in capfd.readouterr().err
-
+class TestBadInput:
     @pytest.mark.parametrize(
         ("content", "words"),
         [
@@ -390,3 +129,132 @@ class TestRefusals:
     def test_a_missing_file_is_told(self, tmp_path, output, capfd):
         assert run(tmp_path / "none.csv", "-o", output) == 2
         assert "none.csv" in capfd.readouterr().err
+
+    def test_infinite_numbers_are_told_by_column_alone(self, tmp_path, output, capfd):
+        path = tmp_path / "t.parquet"
+        pq.write_table(pa.table({"pay": [1.0, float("inf"), 123456.5]}), path)
+        assert run(path, "-o", output) == 2
+        said = capfd.readouterr().err
+        assert "'pay'" in said and "123456" not in said
+
+    def test_cells_that_are_not_of_their_type_are_told_by_column_alone(self, tmp_path, output, capfd):
+        path = write(tmp_path / "t.csv", [*[["7"]] * 100, [TOKEN]], ["age"])
+        assert run(path, "--columns", "age:i", "-o", output) == 0
+        said = capfd.readouterr().err
+        assert "'age'" in said and TOKEN not in said
+
+    @pytest.mark.parametrize("rows", [1, 3, 5])
+    def test_a_few_rows_give_an_empty_table_of_the_right_types(self, tmp_path, rows, capfd):
+        path = tmp_path / "out.parquet"
+        assert run(write(tmp_path / "t.csv", people(rows)), "-o", path) == 0
+        found = pq.read_table(path)
+        assert found.num_rows == 0
+        assert found.column_names == HEADER
+        assert [str(found[name].type) for name in ("age", "income", "city")] == ["int64", "double", "string"]
+        assert "empty" in capfd.readouterr().err
+        assert run(tmp_path / "t.csv", "-o", tmp_path / "out.csv") == 0
+        assert read(tmp_path / "out.csv") == [HEADER]
+
+
+def column_of(tmp_path: Path, column: pa.Array, *arguments: str) -> pa.ChunkedArray:
+    """What becomes of a column of a Parquet file, the only one."""
+    source, result = tmp_path / "t.parquet", tmp_path / "out.parquet"
+    pq.write_table(pa.table({"c": column}), source)
+    assert run(source, *arguments, "-o", result) == 0
+    found = pq.read_table(result)["c"]
+    assert len(found) > len(column) // 2
+    return found
+
+
+class TestTypes:
+    def test_large_strings_and_microseconds_come_back_as_such(self, tmp_path):
+        words = pa.array(["Ulm", "Graz"] * 100, pa.large_string())
+        found = column_of(tmp_path, words)
+        assert found.type == pa.large_string() and set(found.to_pylist()) == {"Ulm", "Graz"}
+        moments = pa.array([datetime(2024, 1, 1 + day % 3) for day in range(200)], pa.timestamp("us"))
+        found = column_of(tmp_path, moments)
+        assert found.type == moments.type and set(found.to_pylist()) == set(moments.to_pylist())
+
+    def test_tiny_numbers_stay_apart(self, tmp_path):
+        tiny = [1e-07 * (1 + number % 4) for number in range(400)]
+        assert set(column_of(tmp_path, pa.array(tiny)).to_pylist()) == set(tiny)
+
+    @pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.string()])
+    def test_value_safe_columns_with_nulls_give_their_own_values_and_nulls(self, tmp_path, kind):
+        numbers = [None if number % 4 == 0 else 7 * (number % 40) for number in range(600)]
+        column = pa.array(numbers, pa.int64()).cast(kind)
+        found = set(column_of(tmp_path, column, "--value-safe-columns", "c").to_pylist())
+        assert found <= set(column.to_pylist()) and None in found
+
+    def test_integers_with_nulls_stay_integers_with_nulls(self, tmp_path):
+        found = column_of(tmp_path, pa.array([None, 1, 2, 3] * 100, pa.int64()))
+        assert found.type == pa.int64() and set(found.to_pylist()) == {None, 1, 2, 3}
+
+    def test_moments_keep_their_zone(self, tmp_path):
+        start = datetime(2024, 3, 31, tzinfo=UTC)
+        moments = pa.array(
+            [start + timedelta(hours=hour % 3) for hour in range(300)], pa.timestamp("ms", "Europe/Berlin")
+        )
+        found = column_of(tmp_path, moments)
+        assert found.type == moments.type and set(found.to_pylist()) == set(moments.to_pylist())
+
+    def test_categories_stay_categories(self, tmp_path):
+        found = column_of(tmp_path, pa.array(["a", "b", None] * 100).dictionary_encode())
+        assert pa.types.is_dictionary(found.type) and set(found.to_pylist()) == {"a", "b", None}
+
+    def test_a_column_without_a_value_may_be_there_and_be_the_target(self, tmp_path, output):
+        rows = [[row[1], "", row[3]] for row in people()]
+        path = write(tmp_path / "t.csv", rows, ["age", "nothing", "city"])
+        for target in ("nothing", "city"):
+            assert run(path, "--ml-target", target, "-o", output) == 0
+            header, *found = read(output)
+            assert header == ["age", "nothing", "city"]
+            assert {row[1] for row in found} == {""}
+
+
+class TestIds:
+    def test_negative_ids_are_ids(self, tmp_path, output):
+        rows = [[str(-row), "here"] for row in range(1, 200)]
+        assert run(write(tmp_path / "t.csv", rows, ["id", "c"]), "--aidcolumns", "id", "-o", output) == 0
+        assert {row[0] for row in read(output)[1:]} == {"here"}
+
+    @pytest.mark.parametrize("ids", [range(5), ["", 1, 2, 3, 4]])
+    def test_the_id_0_is_an_id_and_an_empty_one_is_none(self, tmp_path, output, ids):
+        # Five holders are just enough here: shown only where all five count.
+        rows = [[str(holder), "few"] for holder in ids for _ in range(20)]
+        rows += [[str(holder), word] for holder in range(100, 200) for word in ("all", "many")]
+        exact = ("--threshold-sd", "0", "--layer-noise-sd", "0", "-lcf", "5", "--outlier-count", "0", "0")
+        path = write(tmp_path / "t.csv", rows, ["id", "c"])
+        assert run(path, "--aidcolumns", "id", *exact, "-o", output) == 0
+        assert ("few" in {row[0] for row in read(output)}) == ("" not in ids)
+
+    def test_an_id_may_be_synthesized_as_well(self, tmp_path, output):
+        path = write(tmp_path / "t.csv", [[row % 50] for row in range(500)], ["id"])
+        assert run(path, "--columns", "id:i", "--aidcolumns", "id", "-o", output) == 0
+        assert read(output)[0] == ["id"]
+
+    def test_several_rows_of_one_person_are_one(self, tmp_path, output):
+        rows = [["1", "mine"]] * 100 + [[str(2 + row), "ours"] for row in range(200)]
+        path = write(tmp_path / "t.csv", rows, ["id", "c"])
+        assert run(path, "--columns", "c", "-o", output) == 0
+        assert "mine" in {row[0] for row in read(output)}
+        assert run(path, "--columns", "c", "--aidcolumns", "id", "-o", output) == 0
+        assert "mine" not in {row[0] for row in read(output)}
+
+
+class TestMainColumn:
+    @pytest.mark.parametrize("features", [[], ["--clustering-mainfeatures", "city", "income"]])
+    def test_the_first_column_may_be_the_main_one(self, table, output, capfd, features):
+        main = ("--clustering-maincolumn", "age", *features, "--clustering-maxweight", "3", "--verbose")
+        assert run(table, "--aidcolumns", "pid", *main, "-o", output) == 0
+        (line,) = [each for each in capfd.readouterr().err.splitlines() if each.startswith("Clusters: ")]
+        clusters = json.loads(line.removeprefix("Clusters: "))
+        assert 0 in clusters["InitialCluster"]
+        assert clusters["DerivedClusters"]
+        assert all(0 in each["StitchColumns"] for each in clusters["DerivedClusters"])
+
+    def test_a_header_may_be_the_number_0(self, tmp_path, output):
+        rows = [row[1:] for row in people()]
+        path = write(tmp_path / "t.csv", rows, ["a", "b", "0", "d", "e"])
+        assert run(path, "--clustering-maincolumn", "0", "--value-safe-columns", "0", "-o", output) == 0
+        assert read(output)[0] == ["a", "b", "0", "d", "e"]

@@ -1,0 +1,239 @@
+"""The options of ``marginalia syndiffix``: all of the reference's, each once, and what is refused of them."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from flows import syndiffix_options
+from tasks.core.syndiffix.clusters import Clusters
+from tasks.core.syndiffix.parameters import (
+    AnonymizationParameters,
+    BucketizationParameters,
+    FlatteningInterval,
+    SuppressionParameters,
+)
+from tasks.core.syndiffix.strategies import (
+    DefaultClustering,
+    MlClustering,
+    NoClustering,
+    SingleClustering,
+)
+from tests.flows.syndiffix_people import HEADER, people, read, run, usage, write
+
+pytestmark = pytest.mark.usefixtures("own_ledger")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write(tmp_path / "people.csv", people())
+
+
+@pytest.fixture
+def output(tmp_path: Path) -> Path:
+    return tmp_path / "out.csv"
+
+
+EVERY_OPTION = {
+    "--lcf-low-threshold": "2", "-lcf": "2", "--threshold-sd": "0.5", "-thresh_sd": "0.5",
+    "--low-mean-gap": "1", "--layer-noise-sd": "2", "-noise_sd": "2", "--outlier-count": "1 2",
+    "--top-count": "3 4", "--singularity-low-threshold": "6", "-sing": "6", "--range-low-threshold": "20",
+    "-range": "20", "--precision-limit-row-fraction": "100", "--precision-limit-depth-threshold": "5",
+    "--clustering-maincolumn": "age", "--clustering-samplesize": "50", "--clustering-maxweight": "4",
+    "--clustering-thresh-merge": "0.2", "--clustering-solver-alpha": "0.1",
+    "--value-safe-columns": "city age",
+    "--ml-target": "city", "--ml_target": "city", "--dataset": "people",
+    "--clusters": '{"InitialCluster":[1,0],"DerivedClusters":[]}',
+}  # fmt: skip
+EVERY_FLAG = ["--no-clustering", "--verbose", "--dev"]
+
+
+class TestOptions:
+    @pytest.mark.parametrize("name", EVERY_OPTION)
+    def test_each_option_is_taken_and_only_once(self, table, output, name, capfd):
+        values = [EVERY_OPTION[name]] if "{" in EVERY_OPTION[name] else EVERY_OPTION[name].split()
+        assert run(table, "--columns", "age:i", "city:s", name, *values, "-o", output) == 0
+        assert len(read(output)) > 100
+        assert usage(table, name, *values, name, *values) == 2
+        assert "given twice" in capfd.readouterr().err
+
+    @pytest.mark.parametrize("name", EVERY_FLAG)
+    def test_each_flag_is_taken_and_only_once(self, table, output, name, capfd):
+        assert run(table, "--columns", "age:i", "city:s", name, "-o", output) == 0
+        assert usage(table, name, name) == 2
+        assert "given twice" in capfd.readouterr().err
+
+    def test_an_option_and_its_alias_are_one(self, table):
+        assert usage(table, "-lcf", "2", "--lcf-low-threshold", "2") == 2
+        assert usage(table, "--output", "a.csv", "-o", "b.csv") == 2
+        assert usage(table, "--syndiffix_args", "-lcf 2", "-lcf", "2") == 2
+
+    def test_defaults_are_the_references(self, table, tmp_path):
+        found = []
+        numbers = (
+            "--lcf-low-threshold 3 --threshold-sd 1 --low-mean-gap 2 --layer-noise-sd 1 --outlier-count 2 5 "
+            "--top-count 2 5 --singularity-low-threshold 5 --range-low-threshold 15 "
+            "--precision-limit-row-fraction 10000 --precision-limit-depth-threshold 15 "
+            "--clustering-maxweight 15 --clustering-thresh-merge 0.1"
+        )
+        for number, given in enumerate(([], numbers.split())):
+            path = tmp_path / f"{number}.csv"
+            assert run(table, "--aidcolumns", "pid", *given, "-o", path) == 0
+            found.append(path.read_bytes())
+        assert found[0] == found[1]
+
+    def test_a_high_threshold_hides_and_value_safe_columns_show_all_the_same(self, tmp_path, output):
+        rows = [["common"]] * 200 + [["rare"]] * 10 + [["usual"]] * 200
+        table = write(tmp_path / "t.csv", rows, ["word"])
+        assert run(table, "-lcf", "30", "-o", output) == 0
+        assert "rare" not in {row[0] for row in read(output)}
+        assert run(table, "-lcf", "30", "--value-safe-columns", "word", "-o", output) == 0
+        assert "rare" in {row[0] for row in read(output)}
+
+    def test_clusters_are_read_from_a_file(self, table, tmp_path, output):
+        path = tmp_path / "clusters.json"
+        path.write_text(
+            '{"InitialCluster":[0],"DerivedClusters":[{"StitchOwner":"left","DerivedColumns":[1]}]}'
+        )
+        assert run(table, "--columns", "age", "city", "--clusters", path, "-o", output) == 0
+        assert read(output)[0] == ["age", "city"]
+
+    def test_a_target_keeps_what_helps_to_predict_it_alone_where_asked(self, tmp_path, output):
+        generator = np.random.default_rng(1)
+        rows = [[str(n % 4), "abcd"[n % 4], str(generator.integers(1000))] for n in range(600)]
+        table = write(tmp_path / "t.csv", rows, ["grade", "class", "noise"])
+        assert run(table, "--ml-target", "class", "--ml-drop-non-features", "-o", output) == 0
+        assert read(output)[0] == ["grade", "class"]
+
+
+USAGE = [
+    [],
+    ["--unknown"],
+    ["--column", "age:i"],
+    ["--columns"],
+    ["--outlier-count", "2"],
+    ["--outlier-count", "1", "2", "3"],
+    ["--top-count", "a", "b"],
+    ["-lcf", "2.5"],
+    ["-noise_sd", "much"],
+    ["--verbose", "yes", "--dev", "more"],
+    ["--syndiffix_args", "--unknown"],
+]
+
+REFUSED = {
+    "age:x": (["--columns", "age:x"], "name:letter"),
+    "no name": (["--columns", ":i"], "name:letter"),
+    "no such column": (["--columns", "agee:i"], "'agee'"),
+    "a column twice": (["--columns", "age:i", "age:r"], "age"),
+    "no such id": (["--aidcolumns", "person"], "'person'"),
+    "an id twice": (["--aidcolumns", "pid", "pid"], "listed twice"),
+    "only ids": (["--aidcolumns", *HEADER], "a column besides those of ids"),
+    "features alone": (["--clustering-mainfeatures", "age"], "main column"),
+    "main column": (["--columns", "age", "city", "--clustering-maincolumn", "income"], "'income'"),
+    "a feature": (
+        ["--columns", "age", "--clustering-maincolumn", "age", "--clustering-mainfeatures", "city"],
+        "'city'",
+    ),
+    "itself": (["--clustering-maincolumn", "age", "--clustering-mainfeatures", "age"], "differ"),
+    "target": (["--columns", "age", "city", "--ml-target", "income"], "'income'"),
+    "features only": (["--ml-drop-non-features"], "--ml-target"),
+    "two ways": (["--ml-target", "age", "--no-clustering"], "not both"),
+    "outliers": (["--outlier-count", "5", "2"], "outlier_count"),
+    "negative outliers": (["--outlier-count", "-1", "2"], "outlier_count"),
+    "top": (["--top-count", "3", "2"], "top_count"),
+    "threshold": (["-lcf", "1"], "low_threshold"),
+    "singularity": (["-sing", "1"], "singularity_low_threshold"),
+    "range": (["-range", "1"], "range_low_threshold"),
+    "fraction": (["--precision-limit-row-fraction", "0"], "precision_limit_row_fraction"),
+    "depth": (["--precision-limit-depth-threshold", "-1"], "precision_limit_depth_threshold"),
+    "threshold sd": (["-thresh_sd", "-1"], "layer_sd"),
+    "no number": (["-thresh_sd", "nan"], "layer_sd"),
+    "noise sd": (["-noise_sd", "-0.5"], "layer_noise_sd"),
+    "gap": (["--low-mean-gap", "-1"], "low_mean_gap"),
+    "sample": (["--clustering-samplesize", "0"], "sample_size"),
+    "weight": (["--clustering-maxweight", "-1"], "max_weight"),
+    "merge": (["--clustering-thresh-merge", "1.5"], "merge_threshold"),
+    "alpha": (["--clustering-solver-alpha", "0"], "solver_alpha"),
+    "clusters": (["--clusters", "{"], "JSON"),
+    "clusters' file": (["--clusters", "nowhere.json"], "nowhere.json"),
+    "clusters' columns": (["--clusters", '{"InitialCluster":[0]}'], "every selected column"),
+    "value-safe": (["--columns", "age", "--value-safe-columns", "city"], "'city'"),
+    "quotes": (["--syndiffix_args", "'"], "quotes"),
+    "no dataset": (["--dataset", ""], "must have a name"),
+}
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("arguments", USAGE, ids=lambda arguments: " ".join(arguments))
+    def test_what_is_no_command_line_ends_with_2(self, table, arguments, capfd):
+        assert usage(*([table] if arguments else []), *arguments) == 2
+        assert "usage: marginalia" in capfd.readouterr().err
+
+    @pytest.mark.parametrize("which", REFUSED)
+    def test_arguments_that_do_not_fit_are_told_before_a_salt_is_made(
+        self, table, output, own_ledger, which, capfd
+    ):
+        arguments, words = REFUSED[which]
+        assert run(table, *arguments, "-o", output) == 2
+        printed, said = capfd.readouterr()
+        assert printed == ""
+        assert said.startswith("marginalia: ") and words in said, said
+        assert not output.exists() and not (own_ledger / "salts").exists()
+
+    @pytest.mark.parametrize("place", ["people.csv", "ledger/out.csv", ".", "no/folder.csv"])
+    def test_an_output_that_must_not_be_there_is_refused(self, table, tmp_path, own_ledger, place, capfd):
+        own_ledger.mkdir(mode=0o700)
+        before = table.read_bytes()
+        assert run(table, "-o", tmp_path / place) == 2
+        assert "output" in capfd.readouterr().err
+        assert table.read_bytes() == before and list(own_ledger.iterdir()) == []
+
+    def test_a_link_into_the_ledger_is_no_way_around(self, table, tmp_path, own_ledger):
+        own_ledger.mkdir(mode=0o700)
+        (tmp_path / "link").symlink_to(own_ledger)
+        assert run(table, "-o", tmp_path / "link" / "out.csv") == 2
+
+    def test_an_output_is_named_once(self, table, output, capfd):
+        assert run(table, output, "-o", output) == 2
+        assert "named once" in capfd.readouterr().err
+
+
+def test_each_option_becomes_its_parameter():
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    syndiffix_options.add_arguments(parser)
+    numbers = (
+        "t.csv -lcf 4 -thresh_sd 0.5 --low-mean-gap 1.5 -noise_sd 0.25 --outlier-count 1 6 --top-count 3 7 "
+        "-sing 8 -range 16 --precision-limit-row-fraction 17 --precision-limit-depth-threshold 18 "
+        "--clustering-maincolumn b --clustering-samplesize 19 --clustering-maxweight 20 "
+        "--clustering-thresh-merge 0.75 --clustering-solver-alpha 0.125"
+    )
+    options = syndiffix_options.unfold(parser.parse_args(numbers.split()))
+    salt = bytes(range(32))
+    assert syndiffix_options.anonymization_of(options, salt) == AnonymizationParameters(
+        salt, SuppressionParameters(4, 0.5, 1.5), FlatteningInterval(1, 6), FlatteningInterval(3, 7), 0.25
+    )
+    assert syndiffix_options.bucketization_of(options) == BucketizationParameters(8, 16, 17, 18)
+    strategy = syndiffix_options.strategy_of(options, ["a", "b"])
+    assert strategy == DefaultClustering(1, 19, 20.0, 0.75, 0.125)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "strategy"),
+    [
+        ([], DefaultClustering()),
+        (["--no-clustering", "--clustering-maxweight", "1"], SingleClustering()),
+        (["--clustering-maxweight", "1", "--clusters", '{"InitialCluster":[0,1]}'], NoClustering()),
+        (["--clusters", '{"InitialCluster":[0,1]}', "--clustering-maincolumn", "a"], Clusters((0, 1))),
+        (
+            ["--clustering-maincolumn", "a", "--clustering-mainfeatures", "b"],
+            MlClustering(0, main_features=(1,)),
+        ),
+        (["--ml-target", "b", "--ml-drop-non-features"], MlClustering(1, drop_non_features=True)),
+    ],
+)
+def test_one_option_prevails_in_the_references_order(arguments, strategy):
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    syndiffix_options.add_arguments(parser)
+    options = syndiffix_options.unfold(parser.parse_args(["t.csv", *arguments]))
+    assert syndiffix_options.strategy_of(options, ["a", "b"]) == strategy
