@@ -4,15 +4,22 @@ In: a grown tree, and the harvests of the trees of one column less. Out: a `Harv
 promise.
 """
 
-from math import ldexp
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low, new_tally
-from tasks.core.syndiffix.node_kernels import LOW, NONE, SINGULARITY, STUB, Grid, Nodes, find_boundary
+from tasks.core.syndiffix.cell_kernels import Grown, is_single, limits, own_interval, own_values
+from tasks.core.syndiffix.entity_kernels import Tally, new_tally
+from tasks.core.syndiffix.node_kernels import (
+    CHILDREN,
+    FIRST_CHILD,
+    FLAGS,
+    LOW,
+    NONE,
+    SINGULARITY,
+)
 from tasks.core.syndiffix.noise_kernels import Secret
 from tasks.core.syndiffix.refine_kernels import Lists, draw_row, find_pools, new_state
 
@@ -40,28 +47,6 @@ class Harvest(NamedTuple):
     weight: Ranks
     lower: Floats
     upper: Floats
-
-
-class Grown(NamedTuple):
-    """What a harvest needs of a tree.
-
-    Attributes:
-        nodes: as grown.
-        grid: where its columns' values lie.
-        noisy: count of each node.
-        places: seed of each node's place.
-        ranks: of the rows' values, (n, k).
-        entities: whose the rows are.
-        value_safe: whether nothing of a one-column tree is suppressed.
-    """
-
-    nodes: Nodes
-    grid: Grid
-    noisy: Ranks
-    places: Seeds
-    ranks: Ranks
-    entities: Entities
-    value_safe: bool
 
 
 class Yield(NamedTuple):
@@ -96,11 +81,11 @@ def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
     tally = new_tally(grown.entities)
     for node in range(number - 1, -1, -1):
         first[node] = gathered.used[0]
-        if nodes.first_child[node] != NONE:
+        if nodes.table[node, FIRST_CHILD] != NONE:
             gathered, missing = _gather_children(grown, node, first, length, gathered)
         else:
             missing = _published(grown, node)
-        if missing and (columns == 1 or nodes.flags[node] & SINGULARITY):
+        if missing and (columns == 1 or nodes.table[node, FLAGS] & SINGULARITY):
             gathered.used[0] = first[node]  # the node's own interval takes the place of all
             gathered = _add_own(grown, node, grown.noisy[node], gathered)
         elif missing:
@@ -120,7 +105,7 @@ def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
 @njit(cache=True, nogil=True)
 def _published(grown: Grown, node: int) -> int:
     """How many rows of a leaf may be shown."""
-    if grown.nodes.flags[node] & LOW and not grown.value_safe:
+    if grown.nodes.table[node, FLAGS] & LOW and not grown.value_safe:
         return 0
     return int(grown.noisy[node])
 
@@ -130,8 +115,8 @@ def _gather_children(
     grown: Grown, node: int, first: Ranks, length: Ranks, gathered: Yield
 ) -> tuple[Yield, int]:
     """The children's entries, scaled to the branch's count; or as they are where over half is missing."""
-    children = grown.nodes.first_child[node]
-    last = children + grown.nodes.children[node]
+    children = grown.nodes.table[node, FIRST_CHILD]
+    last = children + grown.nodes.table[node, CHILDREN]
     total, entries = 0, 0
     for child in range(children, last):
         entries += length[child]
@@ -171,8 +156,7 @@ def _refine(
     complete, lists = _lists(grown, node, below)
     if not complete:
         return _add_own(grown, node, rows, gathered)
-    limits = _limits(key, grown, node, tally)
-    found, pools = find_pools(lists, limits)
+    found, pools = find_pools(lists, limits(key, grown, node, tally))
     if not found:
         return _add_own(grown, node, rows, gathered)
     gathered = _with_room(gathered, rows, rows)
@@ -194,7 +178,7 @@ def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
     complete = True
     for entry in range(columns):
         subnode = nodes.subnodes[node, entry]
-        size = 1 if _is_single(nodes.hull[node], entry) else 0 if subnode == NONE else below.length[subnode]
+        size = 1 if is_single(nodes.hull[node], entry) else 0 if subnode == NONE else below.length[subnode]
         start[entry + 1] = start[entry] + size
         complete &= size > 0
     total = start[-1]
@@ -203,9 +187,9 @@ def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
     if complete:
         for entry in range(columns):
             part = slice(start[entry], start[entry + 1])
-            if _is_single(nodes.hull[node], entry):
+            if is_single(nodes.hull[node], entry):
                 weight[start[entry]] = grown.noisy[node]
-                _own_values(nodes.hull[node], grown.grid, lower[start[entry]])
+                own_values(nodes.hull[node], grown.grid, lower[start[entry]])
                 upper[start[entry]] = lower[start[entry]]
             else:
                 first = below.first[nodes.subnodes[node, entry]]
@@ -227,80 +211,12 @@ def _copy_list(below: Harvest, first: int, entry: int, weight: Ranks, lower: Flo
 
 
 @njit(cache=True, nogil=True)
-def _own_values(hull: Ranks, grid: Grid, values: Floats) -> None:
-    """The least value of a node's holders in each column."""
-    for column in range(len(values)):
-        values[column] = grid.values[grid.first[column] + max(hull[column, 0], 0)]
-
-
-@njit(cache=True, nogil=True)
-def _is_single(hull: Ranks, entry: int) -> bool:
-    """Whether a node with this hull, (k, 2), has one value in each column of a subnode entry."""
-    columns = len(hull)
-    single = True
-    for column in range(columns):
-        single &= column == columns - 1 - entry or hull[column, 0] == hull[column, 1]
-    return single
-
-
-@njit(cache=True, nogil=True)
-def _limits(key: Secret, grown: Grown, node: int, tally: Tally) -> Floats:
-    """The node's snapped intervals, (k, 2); of a stub, the half that has enough where only one has."""
-    nodes = grown.nodes
-    columns = nodes.lower.shape[1]
-    limits = np.empty((columns, 2), np.float64)
-    halved = nodes.flags[node] & STUB and nodes.first_child[node] == NONE
-    for column in range(columns):
-        size = ldexp(grown.grid.size[column], -nodes.depth[node])
-        limits[column, 0], limits[column, 1] = nodes.lower[node, column], nodes.lower[node, column] + size
-        if halved:
-            lower_low, upper_low = _low_halves(key, grown, node, column, tally)
-            if lower_low and not upper_low:
-                limits[column, 0] += size / 2
-            elif upper_low and not lower_low:
-                limits[column, 1] -= size / 2
-    return limits
-
-
-@njit(cache=True, nogil=True)
-def _low_halves(key: Secret, grown: Grown, node: int, column: int, tally: Tally) -> tuple[bool, bool]:
-    """Whether too few hold the lower and the upper half of a node in one column."""
-    nodes = grown.nodes
-    boundary = find_boundary(nodes, node, column, grown.grid)
-    start, length = nodes.start[node], nodes.rows[node]
-    lower, upper = np.empty(length, np.int32), np.empty(length, np.int32)
-    below, above = 0, 0
-    for row in nodes.order[start : start + length]:
-        if grown.ranks[row, column] < boundary:
-            lower[below] = row
-            below += 1
-        else:
-            upper[above] = row
-            above += 1
-    count_entities(grown.entities, lower[:below], tally)
-    lower_low = is_any_low(key, tally, key.low_threshold)
-    count_entities(grown.entities, upper[:above], tally)
-    return lower_low, is_any_low(key, tally, key.low_threshold)
-
-
-@njit(cache=True, nogil=True)
-def _own_interval(grown: Grown, node: int, column: int, interval: Floats) -> None:
-    """The one value of a node's holders, or its snapped interval."""
-    nodes, grid = grown.nodes, grown.grid
-    if nodes.hull[node, column, 0] == nodes.hull[node, column, 1]:
-        interval[:] = grid.values[grid.first[column] + nodes.hull[node, column, 0]]
-    else:
-        interval[0] = nodes.lower[node, column]
-        interval[1] = interval[0] + ldexp(grid.size[column], -nodes.depth[node])
-
-
-@njit(cache=True, nogil=True)
 def _add_own(grown: Grown, node: int, count: int, gathered: Yield) -> Yield:
     """Add one entry of the node's own intervals."""
     gathered = _with_room(gathered, 1, 1)
     entry, source = gathered.used
     for column in range(gathered.intervals.shape[1]):
-        _own_interval(grown, node, column, gathered.intervals[source, column])
+        own_interval(grown, node, column, gathered.intervals[source, column])
     gathered.entries[entry, 0], gathered.entries[entry, 1] = source, count
     gathered.used[:] += 1
     return gathered

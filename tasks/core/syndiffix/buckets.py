@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.syndiffix.bucket_kernels import Grown, Harvest, harvest
+from tasks.core.syndiffix.bucket_kernels import Harvest, harvest
+from tasks.core.syndiffix.cell_kernels import Grown
 from tasks.core.syndiffix.intervals import Values
 from tasks.core.syndiffix.tree import Growth, RankedColumn, Tree, rank_rows, with_passengers
 

@@ -5,7 +5,7 @@ significant, set in the upper half. Bounds are the caller's promise.
 """
 
 from math import ldexp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,8 @@ Floats = npt.NDArray[np.float64]
 
 NONE = -1  # no such node
 LOW, STUB, LOW_AS_SUBNODE, SINGULARITY = 1, 2, 4, 8  # bits of a node's flags
+START, ROWS, DEPTH, PARENT, CORNER, FIRST_CHILD, CHILDREN, FLAGS = range(8)  # of a node's table
+_FIELDS = 8
 
 
 class Grid(NamedTuple):
@@ -39,17 +41,11 @@ class Subtrees(NamedTuple):
 
     Attributes:
         root: by subnode entry, (k,): entry i leaves out column k - 1 - i. Empty for one column.
-        first_child: of each node, or -1.
-        children: how many.
-        corner: which of its parent's halves, by column.
-        flags: see `LOW` and the others.
+        table: as of `Nodes`; only the numbers of children are those of all trees together.
     """
 
     root: Ranks
-    first_child: Ranks
-    children: Ranks
-    corner: Ranks
-    flags: npt.NDArray[np.uint8]
+    table: Ranks
 
 
 class Nodes(NamedTuple):
@@ -57,33 +53,59 @@ class Nodes(NamedTuple):
 
     Attributes:
         order: rows (n,), those of a node side by side.
-        start: of its rows in ``order``.
-        rows: how many, passengers among them.
-        depth: 0 for the root.
-        parent: -1 for the root.
-        corner: which of its parent's halves, by column.
-        first_child: -1 for a leaf.
-        children: how many.
+        table: (N, 8), what the properties below name.
         subnodes: (N, k), by entry; -1 for none.
         window: ranks of the values in its snapped interval, (N, k, 2), half-open.
         hull: least and greatest rank of its holders, (N, k, 2).
         lower: of its snapped interval, (N, k).
-        flags: bits.
     """
 
     order: Ranks
-    start: Ranks
-    rows: Ranks
-    depth: Ranks
-    parent: Ranks
-    corner: Ranks
-    first_child: Ranks
-    children: Ranks
+    table: Ranks
     subnodes: Ranks
     window: Ranks
     hull: Ranks
     lower: Floats
-    flags: npt.NDArray[np.uint8]
+
+    @property
+    def start(self) -> Ranks:
+        """Where each node's rows begin in ``order``."""
+        return self.table[:, START]
+
+    @property
+    def rows(self) -> Ranks:
+        """How many rows each node has, passengers among them."""
+        return self.table[:, ROWS]
+
+    @property
+    def depth(self) -> Ranks:
+        """0 for the root that the tree was grown from."""
+        return self.table[:, DEPTH]
+
+    @property
+    def parent(self) -> Ranks:
+        """-1 for the root."""
+        return self.table[:, PARENT]
+
+    @property
+    def corner(self) -> Ranks:
+        """Where each node lies in its parent."""
+        return self.table[:, CORNER]
+
+    @property
+    def first_child(self) -> Ranks:
+        """-1 for a leaf."""
+        return self.table[:, FIRST_CHILD]
+
+    @property
+    def children(self) -> Ranks:
+        """How many children each node has, side by side from the first."""
+        return self.table[:, CHILDREN]
+
+    @property
+    def flags(self) -> Ranks:
+        """See `LOW` and the others."""
+        return self.table[:, FLAGS]
 
 
 @njit(cache=True, nogil=True)
@@ -92,18 +114,11 @@ def new_nodes(rows: int, columns: int) -> Nodes:
     room = 64
     return Nodes(
         np.arange(rows).astype(np.int32),
-        np.zeros(room, np.int32),
-        np.zeros(room, np.int32),
-        np.zeros(room, np.int32),
-        np.full(room, NONE, np.int32),
-        np.zeros(room, np.int32),
-        np.full(room, NONE, np.int32),
-        np.zeros(room, np.int32),
-        np.full((room, columns), NONE, np.int32),
-        np.zeros((room, columns, 2), np.int32),
-        np.zeros((room, columns, 2), np.int32),
-        np.zeros((room, columns), np.float64),
-        np.zeros(room, np.uint8),
+        np.empty((room, _FIELDS), np.int32),
+        np.empty((room, columns), np.int32),
+        np.empty((room, columns, 2), np.int32),
+        np.empty((room, columns, 2), np.int32),
+        np.empty((room, columns), np.float64),
     )
 
 
@@ -111,8 +126,8 @@ def new_nodes(rows: int, columns: int) -> Nodes:
 def middle_of(nodes: Nodes, node: int, column: int, grid: Grid) -> float:
     """Where a node's snapped interval is halved; between neighbouring floats, its upper bound."""
     lower = nodes.lower[node, column]
-    middle = lower + ldexp(grid.size[column], -nodes.depth[node] - 1)
-    return float(middle if middle > lower else lower + ldexp(grid.size[column], -nodes.depth[node]))
+    middle = lower + ldexp(grid.size[column], -nodes.table[node, DEPTH] - 1)
+    return float(middle if middle > lower else lower + ldexp(grid.size[column], -nodes.table[node, DEPTH]))
 
 
 @njit(cache=True, nogil=True)
@@ -133,7 +148,7 @@ def find_boundary(nodes: Nodes, node: int, column: int, grid: Grid) -> int:
 @njit(cache=True, nogil=True)
 def sort_rows(nodes: Nodes, node: int, ranks: Ranks, boundary: Ranks, spare: Ranks, place: Ranks) -> None:
     """Put the node's rows in the order of their children, whose indices are left in ``place``; stable."""
-    start, end = nodes.start[node], nodes.start[node] + nodes.rows[node]
+    start, end = nodes.table[node, START], nodes.table[node, START] + nodes.table[node, ROWS]
     columns = len(boundary)
     order = nodes.order
     every, some = np.int32(-1), np.int32(0)
@@ -179,21 +194,21 @@ def divide(
     subtrees: Subtrees,
 ) -> int:
     """Make the children of a node whose rows are sorted; how many nodes there are then."""
-    start, end = nodes.start[node], nodes.start[node] + nodes.rows[node]
-    nodes.first_child[node] = count
+    start, end = nodes.table[node, START], nodes.table[node, START] + nodes.table[node, ROWS]
+    nodes.table[node, FIRST_CHILD] = count
     while start < end:
         stop = start + 1
         while stop < end and place[stop] == place[start]:
             stop += 1
-        nodes.start[count], nodes.rows[count] = start, stop - start
-        nodes.parent[count], nodes.corner[count] = node, place[start]
-        nodes.depth[count] = nodes.depth[node] + 1
-        nodes.first_child[count], nodes.children[count] = NONE, 0
+        nodes.table[count, START], nodes.table[count, ROWS] = start, stop - start
+        nodes.table[count, PARENT], nodes.table[count, CORNER] = node, place[start]
+        nodes.table[count, DEPTH] = nodes.table[node, DEPTH] + 1
+        nodes.table[count, FIRST_CHILD], nodes.table[count, CHILDREN] = NONE, 0
         _place_child(nodes, node, count, boundary, grid)
         _find_subnodes(nodes, node, count, subtrees)
         start = stop
         count += 1
-    nodes.children[node] = count - nodes.first_child[node]
+    nodes.table[node, CHILDREN] = count - nodes.table[node, FIRST_CHILD]
     return count
 
 
@@ -202,7 +217,7 @@ def _place_child(nodes: Nodes, node: int, child: int, boundary: Ranks, grid: Gri
     """Which half of its parent's interval it is, by column."""
     columns = len(boundary)
     for column in range(columns):
-        upper = nodes.corner[child] >> (columns - 1 - column) & 1
+        upper = nodes.table[child, CORNER] >> (columns - 1 - column) & 1
         nodes.lower[child, column] = nodes.lower[node, column]
         nodes.window[child, column, 0] = nodes.window[node, column, 0]
         nodes.window[child, column, 1] = nodes.window[node, column, 1]
@@ -214,41 +229,27 @@ def _place_child(nodes: Nodes, node: int, child: int, boundary: Ranks, grid: Gri
 @njit(cache=True, nogil=True)
 def _find_subnodes(nodes: Nodes, node: int, child: int, subtrees: Subtrees) -> None:
     """In each subtree the child of the parent's subnode that holds this one."""
-    index = nodes.corner[child]
+    index = nodes.table[child, CORNER]
     for entry in range(len(subtrees.root)):
         above = nodes.subnodes[node, entry]
         nodes.subnodes[child, entry] = NONE
         if above == NONE:
             continue
         wanted = (index >> (entry + 1) << entry) | (index & ((1 << entry) - 1))
-        first = subtrees.first_child[above]
-        for other in range(first, first + subtrees.children[above]):
-            if subtrees.corner[other] == wanted:
+        first = subtrees.table[above, FIRST_CHILD]
+        for other in range(first, first + subtrees.table[above, CHILDREN]):
+            if subtrees.table[other, CORNER] == wanted:
                 nodes.subnodes[child, entry] = other
-
-
-@njit(cache=True, nogil=True)
-def _resized(values: Any, room: int, count: int) -> Any:
-    larger = np.empty((room,) + values.shape[1:], values.dtype)  # noqa: RUF005
-    larger[:count] = values[:count]
-    return larger
 
 
 @njit(cache=True, nogil=True)
 def with_room(nodes: Nodes, room: int, count: int) -> Nodes:
     """The first ``count`` nodes, with room for so many."""
-    return Nodes(
-        nodes.order,
-        _resized(nodes.start, room, count),
-        _resized(nodes.rows, room, count),
-        _resized(nodes.depth, room, count),
-        _resized(nodes.parent, room, count),
-        _resized(nodes.corner, room, count),
-        _resized(nodes.first_child, room, count),
-        _resized(nodes.children, room, count),
-        _resized(nodes.subnodes, room, count),
-        _resized(nodes.window, room, count),
-        _resized(nodes.hull, room, count),
-        _resized(nodes.lower, room, count),
-        _resized(nodes.flags, room, count),
-    )
+    columns = nodes.lower.shape[1]
+    table, subnodes = np.empty((room, _FIELDS), np.int32), np.empty((room, columns), np.int32)
+    window, hull = np.empty((room, columns, 2), np.int32), np.empty((room, columns, 2), np.int32)
+    lower = np.empty((room, columns), np.float64)
+    table[:count], subnodes[:count] = nodes.table[:count], nodes.subnodes[:count]
+    window[:count], hull[:count] = nodes.window[:count], nodes.hull[:count]
+    lower[:count] = nodes.lower[:count]
+    return Nodes(nodes.order, table, subnodes, window, hull, lower)

@@ -29,9 +29,16 @@ _ROUND_CONSTANTS = np.array(
     ],
     np.uint32,
 )
-_INITIAL = np.array(
-    [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19],
-    np.uint32,
+State = tuple[np.uint32, np.uint32, np.uint32, np.uint32, np.uint32, np.uint32, np.uint32, np.uint32]
+_INITIAL: State = (
+    np.uint32(0x6A09E667),
+    np.uint32(0xBB67AE85),
+    np.uint32(0x3C6EF372),
+    np.uint32(0xA54FF53A),
+    np.uint32(0x510E527F),
+    np.uint32(0x9B05688C),
+    np.uint32(0x1F83D9AB),
+    np.uint32(0x5BE0CD19),
 )
 
 
@@ -39,8 +46,8 @@ class Secret(NamedTuple):
     """What noise is computed from: the salt, ready to be hashed with a seed, and the noises' sizes.
 
     Attributes:
-        message: SHA-256's padded message, uint8 (64 m,): salt, eight bytes for a seed, padding.
-        seed_at: where the seed's bytes begin.
+        message: SHA-256's padded message, big-endian words (16 m,): salt, eight bytes for a seed, padding.
+        seed_at: the byte where the seed begins.
         suppress: hash of the step's name; so are ``noise``, ``outlier`` and ``top``.
         threshold_gap: entities by which the mean noisy threshold is above the threshold.
         threshold_sd: standard deviation of a threshold, in entities.
@@ -50,7 +57,7 @@ class Secret(NamedTuple):
         groups: bounds of the flattened and the averaged group: (outlier low, high, top low, high).
     """
 
-    message: npt.NDArray[np.uint8]
+    message: Words
     seed_at: int
     suppress: np.uint64
     noise: np.uint64
@@ -72,7 +79,7 @@ def secret(parameters: AnonymizationParameters) -> Secret:
     message = salt + bytes(8) + b"\x80" + bytes(padding) + (8 * length).to_bytes(8, "big")
     outlier, top = parameters.outlier_count, parameters.top_count
     return Secret(
-        message=np.frombuffer(message, np.uint8).copy(),
+        message=np.frombuffer(message, ">u4").astype(np.uint32),
         seed_at=len(salt),
         suppress=np.uint64(hash_string("suppress")),
         noise=np.uint64(hash_string("noise")),
@@ -93,8 +100,8 @@ def _rotated(word: np.uint32, bits: int) -> np.uint32:
 
 
 @njit(cache=True, nogil=True)
-def _compress(words: Words, state: Words) -> None:
-    """One block: words[:16] hold it, words (64,) are overwritten; state (8,) is updated."""
+def _compress(words: Words, state: State) -> State:
+    """The state after one block: words[:16] hold it, words (64,) are overwritten."""
     for i in range(16, 64):
         x, y = words[i - 15], words[i - 2]
         small0 = _rotated(x, 7) ^ _rotated(x, 18) ^ np.uint32(x >> np.uint32(3))
@@ -106,39 +113,33 @@ def _compress(words: Words, state: Words) -> None:
         chosen = (e & f) ^ (~e & g)
         first = np.uint32(h + big1 + chosen + _ROUND_CONSTANTS[i] + words[i])
         big0 = _rotated(a, 2) ^ _rotated(a, 13) ^ _rotated(a, 22)
-        majority = (a & b) ^ (a & c) ^ (b & c)
-        h, g, f = g, f, e
-        e = np.uint32(d + first)
-        d, c, b = c, b, a
-        a = np.uint32(first + big0 + majority)
-    state[0] = np.uint32(state[0] + a)
-    state[1] = np.uint32(state[1] + b)
-    state[2] = np.uint32(state[2] + c)
-    state[3] = np.uint32(state[3] + d)
-    state[4] = np.uint32(state[4] + e)
-    state[5] = np.uint32(state[5] + f)
-    state[6] = np.uint32(state[6] + g)
-    state[7] = np.uint32(state[7] + h)
+        second = np.uint32(big0 + ((a & b) ^ (a & c) ^ (b & c)))
+        h, g, f, e, d, c, b, a = g, f, e, np.uint32(d + first), c, b, a, np.uint32(first + second)
+    return (
+        np.uint32(state[0] + a),
+        np.uint32(state[1] + b),
+        np.uint32(state[2] + c),
+        np.uint32(state[3] + d),
+        np.uint32(state[4] + e),
+        np.uint32(state[5] + f),
+        np.uint32(state[6] + g),
+        np.uint32(state[7] + h),
+    )
 
 
 @njit(cache=True, nogil=True)
 def crypto(key: Secret, seed: np.uint64) -> np.uint64:
     """The start of SHA-256(salt, seed), as a seed."""
-    message = key.message.copy()
-    for i in range(8):
-        message[key.seed_at + i] = np.uint8((seed >> np.uint64(8 * i)) & np.uint64(0xFF))
-    words, state = np.empty(64, np.uint32), _INITIAL.copy()
-    for block in range(0, len(message), _BLOCK):
-        for i in range(16):
-            at = block + 4 * i
-            words[i] = (
-                (np.uint32(message[at]) << np.uint32(24))
-                | (np.uint32(message[at + 1]) << np.uint32(16))
-                | (np.uint32(message[at + 2]) << np.uint32(8))
-                | np.uint32(message[at + 3])
-            )
-        _compress(words, state)
-    return _little_endian(state[0]) | (_little_endian(state[1]) << np.uint64(32))
+    words, state = np.empty(64, np.uint32), _INITIAL
+    for block in range(0, len(key.message), 16):
+        words[:16] = key.message[block : block + 16]
+        for i in range(8):
+            at = key.seed_at + i - 4 * block
+            if 0 <= at < _BLOCK:
+                byte = (seed >> np.uint64(8 * i)) & np.uint64(0xFF)
+                words[at >> 2] |= np.uint32(byte << np.uint64(24 - 8 * (at & 3)))
+        state = _compress(words, state)
+    return np.uint64(_little_endian(state[0]) | (_little_endian(state[1]) << np.uint64(32)))
 
 
 @njit(cache=True, nogil=True)

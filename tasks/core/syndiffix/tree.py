@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tasks.core.syndiffix.entity_kernels import Entities, new_tally, noisy_counts
 from tasks.core.syndiffix.hashing import hash_string
 from tasks.core.syndiffix.intervals import Interval, Values
-from tasks.core.syndiffix.node_kernels import LOW, NONE, Grid, Nodes, Subtrees
+from tasks.core.syndiffix.node_kernels import FIRST_CHILD, LOW, NONE, Grid, Nodes, Subtrees
 from tasks.core.syndiffix.noise_kernels import Secret
 from tasks.core.syndiffix.places import PlaceHashes
 from tasks.core.syndiffix.tree_kernels import Rule, find_flags, grow
@@ -99,7 +99,7 @@ def grow_tree(columns: Sequence[RankedColumn], below: Sequence[Tree], rule: Rule
     nodes = grow(growth.key, rank_rows(columns), entities, grid, rule, _side_by_side(below))
     base = reduce(xor, (hash_string(column.name) for column in columns), 0)
     places = growth.hashes.of(middles(nodes, grid)) ^ np.uint64(base)
-    noisy = noisy_counts(growth.key, nodes.order, nodes.start, nodes.rows, places, entities)
+    noisy = noisy_counts(growth.key, nodes.order, nodes.start.copy(), nodes.rows.copy(), places, entities)
     return Tree(grid, nodes, 0, noisy, places)
 
 
@@ -118,11 +118,10 @@ def push_down(tree: Tree, rule: Rule, growth: Growth) -> tuple[Tree, npt.NDArray
     # The rows are in the order of the halves: those before the root's are below it.
     outside[nodes.order[:start]] = outside[nodes.order[end:]] = True
     first, last = _path(nodes, root, 0), _path(nodes, root, -1)
-    starts, rows = nodes.start.copy(), nodes.rows.copy()
-    starts[first] = 0
-    rows[first] += start
-    rows[last] += len(nodes.order) - end
-    moved = nodes._replace(start=starts, rows=rows)
+    moved = nodes._replace(table=nodes.table.copy())
+    moved.start[first] = 0
+    moved.rows[first] += start
+    moved.rows[last] += len(nodes.order) - end
     entities = growth.entities if rule.by_arrival else growth.entities._replace(outside=outside)
     noisy = tree.noisy.copy()
     changed = np.array(sorted({*first, *last}))
@@ -130,7 +129,7 @@ def push_down(tree: Tree, rule: Rule, growth: Growth) -> tuple[Tree, npt.NDArray
     for node in changed:
         find_flags(growth.key, moved, node, entities, rule, tally)
     noisy[changed] = noisy_counts(
-        growth.key, moved.order, starts[changed], rows[changed], tree.places[changed], entities
+        growth.key, moved.order, moved.start[changed], moved.rows[changed], tree.places[changed], entities
     )
     return replace(tree, nodes=moved, root=root, noisy=noisy), outside
 
@@ -179,21 +178,12 @@ def _grid(columns: Sequence[RankedColumn]) -> Grid:
 
 def _side_by_side(trees: Sequence[Tree]) -> Subtrees:
     """The trees' nodes in one array, numbered anew."""
-    if not trees:
-        none = np.zeros(0, np.int32)
-        return Subtrees(none, none, none, none, np.zeros(0, np.uint8))
     begin = np.cumsum([0, *(len(tree.noisy) for tree in trees)]).astype(np.int32)
-    first = [
-        np.where(tree.nodes.first_child == NONE, NONE, tree.nodes.first_child + at).astype(np.int32)
-        for tree, at in zip(trees, begin, strict=False)
-    ]
-    return Subtrees(
-        (begin[:-1] + [tree.root for tree in trees]).astype(np.int32),
-        np.concatenate(first),
-        np.concatenate([tree.nodes.children for tree in trees]),
-        np.concatenate([tree.nodes.corner for tree in trees]),
-        np.concatenate([tree.nodes.flags for tree in trees]),
-    )
+    tables = [np.empty((0, 8), np.int32), *(tree.nodes.table.copy() for tree in trees)]
+    for table, at in zip(tables[1:], begin, strict=False):
+        table[:, FIRST_CHILD] += at * (table[:, FIRST_CHILD] != NONE)
+    roots = [tree.root for tree in trees]
+    return Subtrees((begin[:-1] + roots).astype(np.int32), np.concatenate(tables))
 
 
 def _lowest_root(nodes: Nodes, root: int) -> int:

@@ -15,10 +15,16 @@ from numba import njit
 
 from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low, new_tally
 from tasks.core.syndiffix.node_kernels import (
+    DEPTH,
+    FIRST_CHILD,
+    FLAGS,
     LOW,
     LOW_AS_SUBNODE,
     NONE,
+    PARENT,
+    ROWS,
     SINGULARITY,
+    START,
     STUB,
     Grid,
     Nodes,
@@ -78,11 +84,11 @@ def grow(key: Secret, ranks: Ranks, entities: Entities, grid: Grid, rule: Rule, 
             for column in range(columns):
                 boundary[column] = find_boundary(nodes, node, column, grid)
             sort_rows(nodes, node, ranks, boundary, spare, place)
-            most = count + min(nodes.rows[node], 1 << columns)
-            if most > len(nodes.start):
+            most = count + min(nodes.table[node, ROWS], 1 << columns)
+            if most > len(nodes.table):
                 nodes = with_room(nodes, 2 * most, count)
             count = divide(nodes, node, count, place, boundary, grid, subtrees)
-            for child in range(nodes.first_child[node], count):
+            for child in range(nodes.table[node, FIRST_CHILD], count):
                 _find_hull(nodes, child, ranks, entities)
         node += 1
     return with_room(nodes, count, count)
@@ -91,8 +97,11 @@ def grow(key: Secret, ranks: Ranks, entities: Entities, grid: Grid, rule: Rule, 
 @njit(cache=True, nogil=True)
 def _plant(nodes: Nodes, grid: Grid, subtrees: Subtrees, ranks: Ranks, entities: Entities) -> None:
     """Make the root."""
-    nodes.rows[0] = len(ranks)
+    nodes.table[0, :] = 0
+    nodes.table[0, PARENT] = nodes.table[0, FIRST_CHILD] = NONE
+    nodes.table[0, ROWS] = len(ranks)
     for column in range(ranks.shape[1]):
+        nodes.window[0, column, 0] = 0
         nodes.window[0, column, 1] = grid.first[column + 1] - grid.first[column]
         nodes.lower[0, column] = grid.lower[column]
     for entry in range(len(subtrees.root)):
@@ -107,7 +116,7 @@ def _find_hull(nodes: Nodes, node: int, ranks: Ranks, entities: Entities) -> Non
     hull = nodes.hull[node]
     for column in range(columns):
         hull[column, 0], hull[column, 1] = nodes.window[node, column, 1], -1
-    for at in range(nodes.start[node], nodes.start[node] + nodes.rows[node]):
+    for at in range(nodes.table[node, START], nodes.table[node, START] + nodes.table[node, ROWS]):
         row = nodes.order[at]
         if entities.outside[row]:
             continue
@@ -118,7 +127,7 @@ def _find_hull(nodes: Nodes, node: int, ranks: Ranks, entities: Entities) -> Non
     singular = True
     for column in range(columns):
         singular &= hull[column, 0] == hull[column, 1]
-    nodes.flags[node] = SINGULARITY if singular else 0
+    nodes.table[node, FLAGS] = SINGULARITY if singular else 0
 
 
 @njit(cache=True, nogil=True)
@@ -133,12 +142,12 @@ def _is_branch(
     tally: Tally,
 ) -> bool:
     """Whether a node is to be divided; sets its flags."""
-    rows = nodes.order[nodes.start[node] : nodes.start[node] + nodes.rows[node]]
+    rows = nodes.order[nodes.table[node, START] : nodes.table[node, START] + nodes.table[node, ROWS]]
     if _is_stub(nodes, node, subtrees):
-        nodes.flags[node] |= STUB
+        nodes.table[node, FLAGS] |= STUB
     find_flags(key, nodes, node, entities, rule, tally)
-    flags = nodes.flags[node]
-    needed = rule.row_limit if nodes.depth[node] > rule.depth_threshold else 0
+    flags = nodes.table[node, FLAGS]
+    needed = rule.row_limit if nodes.table[node, DEPTH] > rule.depth_threshold else 0
     if flags & (STUB | SINGULARITY) or tally.rows[0] < needed:
         return False
     if rule.by_arrival:
@@ -149,21 +158,25 @@ def _is_branch(
 @njit(cache=True, nogil=True)
 def find_flags(key: Secret, nodes: Nodes, node: int, entities: Entities, rule: Rule, tally: Tally) -> None:
     """Set whether too few hold a node, by itself and as a subnode; whether it is a stub is kept."""
-    count_entities(entities, nodes.order[nodes.start[node] : nodes.start[node] + nodes.rows[node]], tally)
-    flags = np.int64(nodes.flags[node]) & (STUB | SINGULARITY)
+    count_entities(
+        entities,
+        nodes.order[nodes.table[node, START] : nodes.table[node, START] + nodes.table[node, ROWS]],
+        tally,
+    )
+    flags = np.int64(nodes.table[node, FLAGS]) & (STUB | SINGULARITY)
     if is_any_low(key, tally, key.low_threshold):
         flags |= LOW
     threshold = rule.singularity_threshold if flags & SINGULARITY else rule.range_threshold
     if flags & STUB or is_any_low(key, tally, threshold):
         flags |= LOW_AS_SUBNODE
-    nodes.flags[node] = flags
+    nodes.table[node, FLAGS] = flags
 
 
 @njit(cache=True, nogil=True)
 def _is_stub(nodes: Nodes, node: int, subtrees: Subtrees) -> bool:
     for entry in range(len(subtrees.root)):
         subnode = nodes.subnodes[node, entry]
-        if subnode != NONE and not subtrees.flags[subnode] & LOW_AS_SUBNODE:
+        if subnode != NONE and not subtrees.table[subnode, FLAGS] & LOW_AS_SUBNODE:
             return False
     return len(subtrees.root) > 0
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from tasks.core.syndiffix.node_kernels import NONE, Grid, Nodes, middle_of
+from tasks.core.syndiffix.node_kernels import CHILDREN, CORNER, FIRST_CHILD, NONE, Grid, Nodes, middle_of
 
 Counts = npt.NDArray[np.int32]
 
@@ -83,8 +83,8 @@ def _child(tree: Walked, node: int, single: bool, half: int, both: Walked, pair:
 def _find_corner(nodes: Nodes, node: int, corner: int) -> int:
     if node == NONE:
         return NONE
-    first = nodes.first_child[node]
-    for child in range(first, first + nodes.children[node]):
-        if nodes.corner[child] == corner:
+    first = nodes.table[node, FIRST_CHILD]
+    for child in range(first, first + nodes.table[node, CHILDREN]):
+        if nodes.table[child, CORNER] == corner:
             return int(child)
     return NONE
