@@ -34,7 +34,7 @@ class Rules:
         return [np.array([column[row] for row in rows], np.uint64) for column in self.hashes]
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)  # a text of all of it would be huge
 class Forest:
     """Values and intervals are by column; ``outside`` are the rows pushed out of a column's root interval."""
 
@@ -51,7 +51,7 @@ class Forest:
         return range(len(self.values[0]))
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Node:
     """A node of the tree over ``columns``; what follows from the forest is computed when it is asked.
 

@@ -1,0 +1,72 @@
+"""Dependences and entropies of the compiled forest are the slow oracles'."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from tasks.core.syndiffix.dependence import dependence, is_sample_worthwhile, measure_dependence
+from tasks.core.syndiffix.parameters import (
+    AnonymizationParameters,
+    BucketizationParameters,
+    SuppressionParameters,
+)
+from tests.oracles import syndiffix_dependence as slow
+from tests.oracles.syndiffix import SALT
+from tests.oracles.syndiffix_compiled import (
+    POOLS,
+    TWO,
+    compiled_forest,
+    slow_forest,
+    table_of,
+    tables,
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(tables(3, 40))
+def test_dependences_and_entropies_are_the_oracles(table):
+    measured, forest = measure_dependence(compiled_forest(table)), slow_forest(table, largest=2)
+    columns = range(len(table.columns))
+    entropies = [slow.entropy(forest.trees[(column,)]) for column in columns]
+    assert measured.entropies.tolist() == pytest.approx(entropies, rel=1e-12, abs=1e-12)
+    expected = [[1.0 if x == y else slow.dependence(forest, x, y) for y in columns] for x in columns]
+    assert measured.dependence == pytest.approx(np.array(expected), rel=1e-12, abs=1e-12)
+    assert (measured.dependence == measured.dependence.T).all()
+    assert ((measured.dependence >= 0) & (measured.dependence <= 1)).all()
+
+
+@settings(max_examples=15, deadline=None)
+@given(tables(2, 40, pools=[POOLS[1][:-1], POOLS[5], POOLS[6]]))
+def test_dependences_of_trees_by_arrival_are_the_oracles(table):
+    # No value is the upper bound of its column's interval, which by the port's walk is in no half.
+    forest, slowly = compiled_forest(table, by_arrival=True), slow_forest(table, semantics="port")
+    if len(table.columns) == 2:
+        assert dependence(forest, 0, 1) == pytest.approx(slow.dependence(slowly, 0, 1), rel=1e-12)
+
+
+@pytest.mark.parametrize("by_arrival", [False, True])
+@pytest.mark.parametrize(("threshold", "expected"), [(8, 0.5), (9, 0.0), (17, 0.0)])
+def test_the_dependence_of_a_value_that_follows_is_the_ports(by_arrival, threshold, expected):
+    parameters = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 0.0), TWO, TWO, 0.0)
+    table = table_of([[float(row % 4) for row in range(32)], [1.5, 0.5] * 16])
+    limits = BucketizationParameters(range_low_threshold=threshold)
+    forest = compiled_forest(table, parameters, limits, by_arrival=by_arrival)
+    assert dependence(forest, 0, 1) == dependence(forest, 1, 0) == expected
+
+
+def test_each_pair_is_told_as_it_is_done():
+    told = []
+    measure_dependence(
+        compiled_forest(table_of([[0.0, 1.0] * 5] * 3)), lambda *progress: told.append(progress)
+    )
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_sample_is_worthwhile_where_it_saves_more_than_half():
+    # d^2 n > 2 (d^2 s + floor(3 n d / 2)): with 4 columns 16 n > 32 s + 12 n.
+    assert is_sample_worthwhile(8001, 4, 1000)
+    assert not is_sample_worthwhile(8000, 4, 1000)
+    assert not is_sample_worthwhile(10**9, 3, 1)
+    assert not is_sample_worthwhile(1000, 100, 1000)
+    assert is_sample_worthwhile(1000, 100, 484)
+    assert not is_sample_worthwhile(1000, 100, 485)
