@@ -65,8 +65,7 @@ class Harvester:
         if not all(lists):
             return whole
         smallest = [
-            narrowed(shortest_hull(lists, k, d), interval, not is_port(node))
-            for d, interval in enumerate(compacted(node))
+            narrowed(shortest_hull(lists, k, d), interval) for d, interval in enumerate(compacted(node))
         ]
         pools = [inside(lists[i], without(smallest, k - 1 - i)) for i in range(k)]
         places = [inside(marginals(lists, k, d), [smallest[d]]) for d in range(k)]
@@ -165,13 +164,9 @@ def compacted(node):
     return result
 
 
-def narrowed(hull, interval, edges):
-    """What both have in common; where they do not overlap, what they span.
-
-    A single value on the lower edge lies within with ``edges``; the port widens it to the whole interval.
-    """
-    on_edge = edges and hull.is_singularity and hull.lower == interval.lower
-    if (hull.lower < interval.upper and hull.upper > interval.lower) or on_edge:
+def narrowed(hull, interval):
+    """What both have in common; where they do not overlap, what they span."""
+    if hull.lower < interval.upper and hull.upper > interval.lower:
         return Interval(max(hull.lower, interval.lower), min(hull.upper, interval.upper))
     return Interval(min(hull.lower, interval.lower), max(hull.upper, interval.upper))
 

@@ -1,6 +1,7 @@
 """The compiled forest and the slow one of the same random table, and what is to be equal of them."""
 
 from dataclasses import dataclass
+from itertools import combinations
 from math import nextafter, ulp
 
 import numpy as np
@@ -27,6 +28,9 @@ NOISY = AnonymizationParameters(SALT)
 LOUD = AnonymizationParameters(SALT, SuppressionParameters(2, 2.0, 0.5), layer_noise_sd=4.0)
 # Small thresholds, so that branches, stubs, nulls and outliers all occur in small tables.
 LIMITS = BucketizationParameters(3, 6)
+PARAMETERS = st.sampled_from([NOISELESS, NOISY, LOUD])
+ROW_LIMITS = st.builds(BucketizationParameters, st.just(3), st.just(6), st.integers(1, 20), st.integers(0, 3))
+BUCKETIZATION = st.one_of(st.just(LIMITS), ROW_LIMITS)
 POOLS = [
     [0.0, 0.0, 0.25, 0.5, 0.5, 0.75, 1.0, 1.3, 30.0, NAN],
     [*map(float, range(12)), NAN],
@@ -73,6 +77,11 @@ class Table:
 def by_position(rows):
     """Each row is an entity."""
     return np.array([[hash_int(row + 1)] for row in range(rows)], np.uint64)
+
+
+def all_combinations(columns):
+    """Column numbers, those of fewer columns first."""
+    return [each for k in range(1, columns + 1) for each in combinations(range(columns), k)]
 
 
 def table_of(columns):

@@ -86,16 +86,12 @@ def test_where_no_bucket_is_within_the_shortest_hulls_the_whole_node_is_one_buck
     assert refined(pairs, lambda total: 0, 9) == [([(0, 8)] * 3, 9)]
 
 
-@pytest.mark.parametrize("edges", [False, True])
-def test_a_hull_is_cut_to_the_interval_and_widened_where_they_only_touch(edges):
+def test_a_hull_is_cut_to_the_interval_and_widened_where_they_only_touch():
     interval = Interval(4.0, 8.0)
-    assert narrowed(Interval(2.0, 6.0), interval, edges) == Interval(4.0, 6.0)
-    assert narrowed(Interval(5.0, 5.0), interval, edges) == Interval(5.0, 5.0)
-    assert narrowed(Interval(8.0, 9.0), interval, edges) == Interval(4.0, 9.0)
-    assert narrowed(Interval(3.0, 4.0), interval, edges) == Interval(3.0, 8.0)
-    assert narrowed(Interval(8.0, 8.0), interval, edges) == interval
-    # A single value on the lower edge is one of the interval's: by the port it is widened all the same.
-    assert narrowed(Interval(4.0, 4.0), interval, edges) == (Interval(4.0, 4.0) if edges else interval)
+    assert narrowed(Interval(2.0, 6.0), interval) == Interval(4.0, 6.0)
+    assert narrowed(Interval(5.0, 5.0), interval) == Interval(5.0, 5.0)
+    assert narrowed(Interval(4.0, 4.0), interval) == interval
+    assert narrowed(Interval(8.0, 9.0), interval) == Interval(4.0, 9.0)
 
 
 @pytest.mark.parametrize(("semantics", "upper"), [("port", 8.0), ("ours", 4.0)])
