@@ -14,7 +14,9 @@ from tasks.aggregate import count_records, describe_records
 from tasks.anonymise import generate_from_records, hand_over_counts, round_counts
 from tasks.caching import cached
 from tasks.configuration import RunConfiguration
+from tasks.configuration_places import SYNDIFFIX
 from tasks.contract import judge_contract
+from tasks.core.errors import ParameterError
 from tasks.core.queries import Resources
 from tasks.describe import Described, describe
 from tasks.handover import recorded_heads
@@ -68,7 +70,16 @@ class Measured:
 
 
 def measuring(workspace: Workspace, configuration: RunConfiguration, last: str = STAGES[-1]) -> Measured:
-    """The steps of this flow, as far as a run up to ``last`` needs them."""
+    """The steps of this flow, as far as a run up to ``last`` needs them.
+
+    Raises:
+        ParameterError: the configuration is of SynDiffix, which has a flow of its own.
+    """
+    if configuration.protection.regime == SYNDIFFIX:
+        raise ParameterError(
+            "This flow needs a configuration of differential privacy or k-anonymity, and its synthesis_mode "
+            "is syndiffix: run the flow syndiffix, or marginalia run."
+        )
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
     described = describe(configuration, scheduled_date())

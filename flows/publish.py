@@ -13,6 +13,7 @@ from prefect import flow
 from tasks.bundles import find_measurement, require_made_as_configured
 from tasks.caching import cached_publicly
 from tasks.configuration import RunConfiguration
+from tasks.configuration_places import SYNDIFFIX
 from tasks.generate import generate_records, normalise_counts
 from tasks.lineage import record_lineage
 from tasks.naming import run_label
@@ -23,6 +24,7 @@ from tasks.release_files import Built
 from tasks.stages import STAGES, reaches
 from tasks.statement import state_privacy
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace
+from tasks.syndiffix_release import BuiltTables, state_tables, write_table_page
 
 
 @flow(name="publish", flow_run_name="publish-{configuration.dataset}", persist_result=False)
@@ -39,7 +41,8 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     require_made_as_configured(workspace, configuration, found)
     workspace.prepare_publishing()
     with work_folder(workspace, configuration) as work:
-        built = building(workspace, configuration, found, STAGES[-1], work)
+        build = building_tables if configuration.protection.regime == SYNDIFFIX else building
+        built = build(workspace, configuration, found, STAGES[-1], work)
         return releasing(workspace, configuration, found, built).key
 
 
@@ -80,11 +83,22 @@ def building(
     return built
 
 
+def building_tables(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
+) -> BuiltTables:
+    """The same for what SynDiffix handed over."""
+    built = BuiltTables(state_tables(workspace, configuration, measurement, work))
+    if reaches(last, "navigate"):
+        page = cached_publicly(write_table_page, workspace)
+        built.report = page(workspace, measurement, built.statement, configuration.report, work)
+    return built
+
+
 def releasing(
     workspace: Workspace,
     configuration: RunConfiguration,
     measurement: StoredTable,
-    built: Built,
+    built: Built | BuiltTables,
     sensitive: Sequence[StoredTable] = (),
 ) -> Release:
     """Put what was built in place, and record its lineage, back to the sensitive tables that are given."""

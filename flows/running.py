@@ -29,9 +29,10 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
     """Run the whole job up to the last of the stages."""
 
     def run(url: str) -> Places:
-        from flows.showcase import showcase
+        from flows.showcase import flow_of
 
-        return _followed(url, showcase(configuration, max(stages, key=STAGES.index), return_state=True))
+        flow = flow_of(configuration)
+        return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
 
     _run(configuration, run, verbose=verbose)
 

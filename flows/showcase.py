@@ -1,11 +1,13 @@
 """Showcase: the whole job. Measure, publish, and evaluate against the raw table for ``sensitive/``."""
 
-from prefect import flow
+from prefect import Flow, flow
 
 from flows.evaluate import evaluating
 from flows.measure import describing, measuring
 from flows.publish import building, releasing, work_folder
+from flows.syndiffix import syndiffix
 from tasks.configuration import RunConfiguration
+from tasks.configuration_places import SYNDIFFIX
 from tasks.stages import STAGES, reaches
 from tasks.storage import Workspace
 
@@ -21,6 +23,8 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
     Returns:
         Places in the workspace: ``release`` and, where it was made, ``aggregate`` and ``evaluation``.
     """
+    if configuration.protection.regime == SYNDIFFIX:
+        return syndiffix(configuration, last)
     workspace = Workspace.of(configuration)
     measured = measuring(workspace, configuration, last)
     sensitive = (measured.table, measured.records)
@@ -33,3 +37,8 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
         if configuration.evaluate_sensitive and reaches(last, "evaluate"):
             places["evaluation"] = evaluating(workspace, configuration, measured, built).key
     return places | {"release": release.key}
+
+
+def flow_of(configuration: RunConfiguration) -> Flow[[RunConfiguration, str], dict[str, str]]:
+    """The flow that does a configuration's whole job."""
+    return syndiffix if configuration.protection.regime == SYNDIFFIX else showcase

@@ -11,7 +11,7 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.bundles import Bundle, configured_digest, declared_input, name_of_counts, seal
+from tasks.bundles import Bundle, configured_digest, declared_input, name_of, seal
 from tasks.configuration import AnySynthesis, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
@@ -94,7 +94,7 @@ def hand_over_counts(
     digest = configured_digest(configuration, described.schema)
     place = workspace.root / MEASUREMENT / configuration.dataset / f"{described.vintage}-{digest[:8]}"
     name = Bundle(
-        place, False, configuration.dataset, described.vintage, digest, declared_input(configuration)
+        place, "k_anonymity", configuration.dataset, described.vintage, digest, declared_input(configuration)
     )
 
     def write(folder: Path) -> None:
@@ -102,7 +102,7 @@ def hand_over_counts(
         if records is not None:
             _copy(workspace.path(records), folder / "synthetic_records")
         (folder / "schema.json").write_text(described.schema.to_json(), encoding="utf-8")
-        seal(folder, name_of_counts(name))
+        seal(folder, name_of(name))
 
     return workspace.store(place, "measurement", write)
 

@@ -6,25 +6,30 @@
         under k-anonymity                                aggregates/         the rounded counts
                                                          schema.json         the public schema
                                                          synthetic_records/  of a mode that reads raw records
+        of SynDiffix                                     schema.json         the public schema
+                                                         synthetic_table/    stitched and shuffled
+                                                         tables/             one a question
 
 All of it is protected, so who may publish may read it; ledger and ``sensitive/`` may stay closed to them.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 from tasks.configuration import RunConfiguration
-from tasks.core.dp.ledger.names import configuration_digest
+from tasks.core.dp.ledger.names import Parameters, configuration_digest
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.statement import LedgerFacts
 from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.core.records.columns import Schema
-from tasks.parameters import anonymity_parameters, dp_parameters
+from tasks.parameters import anonymity_parameters, dp_parameters, syndiffix_parameters
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, file_sha256, folder_sha256
 
 NAME = "name.json"
+_PRIVATE = "differential_privacy"
 #: The ``input`` section of a configuration without where it lies; a contract by the SHA-256 of its file.
 DeclaredInput = dict[str, object]
 
@@ -35,18 +40,23 @@ class Bundle:
 
     Attributes:
         folder: where it is.
-        is_private: whether it is a differentially private measurement.
+        regime: as the configuration's protection names it.
         dataset, vintage: what it is named.
         digest: of the public configuration that it was made with.
         input: what was declared of the table; see `declared_input`.
     """
 
     folder: Path
-    is_private: bool
+    regime: str
     dataset: str
     vintage: str
     digest: str
     input: DeclaredInput
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is a differentially private measurement."""
+        return self.regime == _PRIVATE
 
     @property
     def contract_mode(self) -> Literal["none", "repair", "strict"]:
@@ -90,9 +100,9 @@ def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
 
 def _read(folder: Path) -> Bundle:
     name = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    is_private = name.get("regime", "differential_privacy") == "differential_privacy"
-    about = name if not is_private else json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
-    return Bundle(folder, is_private, about["dataset"], about["vintage"], name["digest"], name["input"])
+    regime = name.get("regime", _PRIVATE)
+    about = name if regime != _PRIVATE else json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
+    return Bundle(folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
 
 
 def ledger_facts(bundle: Bundle) -> LedgerFacts:
@@ -131,8 +141,13 @@ def unit_of(schema: Schema) -> str:
 
 def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
     """Of every public setting that touches what is measured."""
-    parameters = dp_parameters if configuration.is_private else anonymity_parameters
-    return configuration_digest(schema, parameters(configuration, schema), _preparation(configuration))
+    parameters: dict[str, Callable[[RunConfiguration, Schema], Parameters]] = {
+        "differential_privacy": dp_parameters,
+        "k_anonymity": anonymity_parameters,
+        "syndiffix": syndiffix_parameters,
+    }
+    found = parameters[configuration.protection.regime](configuration, schema)
+    return configuration_digest(schema, found, _preparation(configuration))
 
 
 def require_made_as_configured(
@@ -146,7 +161,7 @@ def require_made_as_configured(
         ParameterError: naming what differs.
     """
     bundle, declared = open_bundle(workspace, measurement), declared_input(configuration)
-    same_regime = bundle.is_private == configuration.is_private
+    same_regime = bundle.regime == configuration.protection.regime
     wrong = [
         words
         for words, differs in (
@@ -193,11 +208,11 @@ def find_measurement(
     return StoredTable(key.as_posix(), folder_sha256(place), MEASUREMENT, "measurement")
 
 
-def name_of_counts(bundle: Bundle) -> dict[str, object]:
-    """``name.json`` of a k-anonymous bundle."""
+def name_of(bundle: Bundle) -> dict[str, object]:
+    """``name.json`` of a bundle that the ledger has no account of."""
     body = asdict(bundle)
-    del body["folder"], body["is_private"]
-    return {"regime": "k_anonymity", **body}
+    del body["folder"]
+    return body
 
 
 def seal(folder: Path, name: dict[str, object]) -> None:

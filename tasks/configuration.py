@@ -8,8 +8,6 @@ parameter, in the manifest and on the page.
 from typing import Annotated, Literal
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     FiniteFloat,
     Secret,
@@ -17,6 +15,9 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+
+from tasks.configuration_syndiffix import SynDiffix
+from tasks.models import Model
 
 PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
@@ -28,12 +29,6 @@ Seed = Secret[Annotated[int, Field(ge=0, lt=2**63)]]
 
 AccuracyWord = Literal["long", "balanced", "short"]
 FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
-
-
-class Model(BaseModel):
-    """Frozen, and every key known."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Input(Model):
@@ -163,6 +158,12 @@ class AggregateSeeded(Synthesis):
         return self.hold_resolution
 
 
+class ByTrees(Synthesis):
+    """Records drawn from SynDiffix's trees (syndiffix.md section 3): the regime is the mode."""
+
+    mode: Literal["syndiffix"] = "syndiffix"
+
+
 def refused_under_privacy(mode: str) -> str:
     """Why a mode of synthesis that reads the raw records can't be had with differential privacy."""
     return (
@@ -177,8 +178,10 @@ HOLD_REFUSED_UNDER_PRIVACY = (
     "privacy: leave it out, or set dp_aggregates to false for k-anonymity"
 )
 
-Protection = Annotated[DifferentialPrivacy | KAnonymity, Field(discriminator="regime")]
-AnySynthesis = Annotated[RowSeeded | Unseeded | ValueSeeded | AggregateSeeded, Field(discriminator="mode")]
+Protection = Annotated[DifferentialPrivacy | KAnonymity | SynDiffix, Field(discriminator="regime")]
+AnySynthesis = Annotated[
+    RowSeeded | Unseeded | ValueSeeded | AggregateSeeded | ByTrees, Field(discriminator="mode")
+]
 
 
 class Resources(Model):
@@ -193,8 +196,8 @@ class Report(Model):
     """The page (sds.md 6.2)."""
 
     title: str = ""
-    visuals: dict[str, tuple[str, ...]] = {}
-    pages: dict[str, tuple[str, ...]] = {}
+    visuals: dict[str, tuple[str, ...]] = Field({})
+    pages: dict[str, tuple[str, ...]] = Field({})
 
 
 class RunConfiguration(Model):
@@ -235,6 +238,18 @@ class RunConfiguration(Model):
                 HOLD_REFUSED_UNDER_PRIVACY if held else refused_under_privacy(self.synthesis.mode)
             )
         return self
+
+    @model_validator(mode="after")
+    def _one_syndiffix(self) -> "RunConfiguration":
+        if isinstance(self.synthesis, ByTrees) != isinstance(self.protection, SynDiffix):
+            raise ValueError("synthesis_mode syndiffix is a regime of its own: give it with no other")
+        return self
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The columns that say whose row it is."""
+        first = (self.input.subject_id,) if self.input.subject_id else ()
+        return (*first, *self.protection.further_ids) if isinstance(self.protection, SynDiffix) else first
 
     @property
     def is_private(self) -> bool:

@@ -16,14 +16,16 @@ from pydantic import ValidationError
 
 from tasks.configuration import HOLD_REFUSED_UNDER_PRIVACY, RunConfiguration, refused_under_privacy
 from tasks.configuration_places import (
-    MODE_KEYS,
+    MODES,
     PLACES,
     PRIVACY_PLACES,
     PRIVATE_KEYS,
     SECTIONS,
+    SYNDIFFIX,
     keys_of_other_modes,
 )
 from tasks.configuration_sentences import impossible, sentences
+from tasks.configuration_syndiffix_file import apply_section, refused_keys, section_problems
 from tasks.core.errors import ParameterError
 from tasks.core.suggestions import did_you_mean
 
@@ -106,6 +108,7 @@ def unknown(key: str, known: Collection[str], section: str = "") -> str:
 def _unknown_keys(flat: dict[str, Any]) -> list[str]:
     known = [*PLACES, *SECTIONS]
     problems = [unknown(key, known) for key in flat if key not in known]
+    problems += section_problems(flat)
     if not isinstance(flat.get("privacy", {}), dict):
         return [*problems, 'privacy must be an object of its own keys, such as {"epsilon": 1}.']
     inner = _privacy_section(flat)
@@ -133,22 +136,32 @@ class _Choice:
     mode: str
     problems: list[str]
 
+    @property
+    def regime(self) -> str:
+        """As the model has it."""
+        if self.mode == SYNDIFFIX:
+            return SYNDIFFIX
+        return "differential_privacy" if self.is_private else "k_anonymity"
+
 
 def _choice(flat: dict[str, Any]) -> _Choice:
+    given = flat.get("synthesis_mode")
+    if isinstance(given, str) and given.lower() == SYNDIFFIX:
+        return _Choice(False, SYNDIFFIX, refused_keys(flat))
     is_private, problems = _regime(flat)
-    given = flat.get("synthesis_mode", "aggregate_seeded" if is_private else "row_seeded")
+    given = given or ("aggregate_seeded" if is_private else "row_seeded")
     mode = given.lower() if isinstance(given, str) else ""
     if mode == "seeded":
         problems.append("synthesis_mode seeded is SDS's old name of row_seeded: write row_seeded.")
-    elif mode not in MODE_KEYS:
-        meant = did_you_mean(mode, MODE_KEYS)
-        modes = ", ".join(MODE_KEYS)
+    elif mode not in MODES:
+        meant = did_you_mean(mode, MODES)
+        modes = ", ".join(MODES)
         problems.append(f"synthesis_mode must be one of {modes}{f': {meant}' if meant else '.'}")
     elif is_private and mode != "aggregate_seeded":
         problems.append(f"{refused_under_privacy(mode)}.")
     if is_private and flat.get("aggregate_seeded_hold_resolution") is True:
         problems.append(f"{HOLD_REFUSED_UNDER_PRIVACY}.")
-    return _Choice(is_private, mode if mode in MODE_KEYS and not is_private else "aggregate_seeded", problems)
+    return _Choice(is_private, mode if mode in MODES and not is_private else "aggregate_seeded", problems)
 
 
 def _regime(flat: dict[str, Any]) -> tuple[bool, list[str]]:
@@ -174,13 +187,15 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
         elsewhere |= PRIVATE_KEYS
     used = {key: value for key, value in flat.items() if key not in elsewhere}
     given, problems = _given(used)
+    if choice.mode == SYNDIFFIX:
+        problems += apply_section(flat.get(SYNDIFFIX, {}), given)
     nested: dict[str, Any] = {"protection": {}, "synthesis": {}}
     for place, value in given.items():
         inner = nested
         for name in place[:-1]:
             inner = inner.setdefault(name, {})
         inner[place[-1]] = value
-    nested["protection"]["regime"] = "differential_privacy" if choice.is_private else "k_anonymity"
+    nested["protection"]["regime"] = choice.regime
     nested["synthesis"]["mode"] = choice.mode
     problems += _apply_defaults(nested, choice)
     without_effect = elsewhere | _without_effect(flat, nested, choice)

@@ -62,7 +62,7 @@ PRIVACY_PLACES: dict[str, tuple[str, ...]] = {
 }
 
 #: Read by `tasks.configuration_file` itself.
-SECTIONS = ("dp_aggregates", "privacy")
+SECTIONS = ("dp_aggregates", "privacy", "syndiffix")
 
 #: What differential privacy alone reads.
 PRIVATE_KEYS = frozenset({key for key, place in PLACES.items() if place[0] == "protection"} | {"privacy"})
@@ -83,7 +83,30 @@ MODE_KEYS: dict[str, frozenset[str]] = {
     ),
 }
 
+#: The mode that is a regime of its own, and the section that it alone reads.
+SYNDIFFIX = "syndiffix"
+MODES = (*MODE_KEYS, SYNDIFFIX)
+
+#: What makes no sense under SynDiffix, and why.
+REFUSED_BY_SYNDIFFIX: dict[str, str] = (
+    dict.fromkeys(sorted(PRIVATE_KEYS), "is of differential privacy")
+    | dict.fromkeys(sorted(frozenset().union(*MODE_KEYS.values())), "is of another mode of synthesis")
+    | dict.fromkeys(
+        ("reporting_length", "reporting_resolution"), "is of reported counts, of which it has none"
+    )
+    | {
+        "synthetic_forms": "is of records of attributes; it makes a table with the columns of the input",
+        "random_seed": "would make its noise public: all of it follows from the dataset's secret salt",
+        "record_limit": "would make further tables of the same people: give it the whole table",
+        "multi_value_columns": "needs one value a cell: split the column beforehand, or leave it out",
+        "max_items": "needs one value a cell: split the column beforehand, or leave it out",
+        "sensitive_zeros": "has no effect: it keeps every 0 as a value",
+        "domains": "has no effect: it takes text as it stands; list public columns in value_safe_columns",
+    }
+)
+
 
 def keys_of_other_modes(mode: str) -> frozenset[str]:
     """Keys that some mode reads, but not this one."""
-    return frozenset().union(*MODE_KEYS.values()) - MODE_KEYS[mode]
+    own = MODE_KEYS.get(mode, frozenset({SYNDIFFIX}))
+    return frozenset({SYNDIFFIX}).union(*MODE_KEYS.values()) - own

@@ -6,10 +6,12 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from tasks.configuration import DifferentialPrivacy, KAnonymity, RunConfiguration, Thresholds
-from tasks.configuration_places import MODE_KEYS, PLACES, PRIVACY_PLACES
+from tasks.configuration_places import MODES, PLACES, PRIVACY_PLACES, SYNDIFFIX
+from tasks.configuration_syndiffix import SECTION_KEYS, SynDiffix
+from tasks.syndiffix_parameters import problems as syndiffix_problems
 
 #: What pydantic puts between the keys: the tags of a discriminated union.
-_TAGS = {*MODE_KEYS, "differential_privacy", "k_anonymity"}
+_TAGS = {*MODES, "differential_privacy", "k_anonymity"}
 
 _WORDS = {
     "greater_than": "must be more than {gt}",
@@ -39,6 +41,7 @@ def sentences(error: ValidationError) -> list[str]:
     """Pydantic's findings under the names that the file uses, without the values given."""
     names = {place: key for key, place in PLACES.items()}
     names |= {place: f"privacy.{key}" for key, place in PRIVACY_PLACES.items() if place not in names}
+    names |= {("protection", key): f"{SYNDIFFIX}.{key}" for key in SECTION_KEYS}
     found = []
     for detail in _of_the_member_meant(error.errors(include_url=False)):
         place = _place(detail)
@@ -93,6 +96,8 @@ def impossible(configuration: RunConfiguration, given: set[str]) -> list[str]:
         configuration: valid by itself.
         given: keys of the file, those of `privacy` too.
     """
+    if isinstance(configuration.protection, SynDiffix):
+        return [f"{SYNDIFFIX}: {problem}" for problem in syndiffix_problems(configuration.protection)]
     if isinstance(configuration.protection, KAnonymity):
         return _never_reported(configuration)
     return _of_privacy(configuration.protection, configuration.reporting_length, given)

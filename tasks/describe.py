@@ -4,16 +4,18 @@ Configuration, contract and the file's header go in; the public schema, the para
 its name come out. Every problem with public facts is found here, before the ledger is asked.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.configuration import RunConfiguration
+from tasks.configuration import KAnonymity, RunConfiguration
+from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema, normalise
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
-from tasks.core.records.reading import Headers, InputFile, read_headers
+from tasks.core.records.reading import Headers, InputFile, matching_name, read_headers
 from tasks.parameters import dp_parameters, reporting_length
 
 #: Where neither configuration nor schedule gives a label.
@@ -29,7 +31,7 @@ class Described:
         contract: the data contract, if there is one.
         schema: the public schema.
         reporting_length: at most the schema's width, where that is known; -1: as long as the records are.
-        parameters: of the draw; None under k-anonymity, where nothing is drawn.
+        parameters: of the draw; None where nothing is drawn.
         vintage: the label of the release.
         notes: sentences that the person who runs it should read.
     """
@@ -71,7 +73,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     _require_split(headers, source, configuration)
     schema = build_schema(
         headers.names,
-        declarations(configuration),
+        declarations(configuration, headers.names),
         contract,
         cap_required=configuration.is_private,
         types=headers.types,
@@ -81,7 +83,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
     notes += _header_notes(headers, source)
-    if not configuration.is_private:
+    if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, contract, schema, length, parameters, vintage, notes)
 
@@ -108,12 +110,15 @@ def _require_split(headers: Headers, source: InputFile, configuration: RunConfig
         )
 
 
-def declarations(configuration: RunConfiguration) -> Declarations:
-    """What the configuration declares of the columns."""
+def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Declarations:
+    """What the configuration declares of the columns; all are used but the ids where it names none."""
     table = configuration.input
+    used, ids = table.use_columns, set(map(matching_name, configuration.ids))
+    if not used and len(ids) > 1:
+        used = tuple(name for name in headers if name and matching_name(name) not in ids)
     return Declarations(
         subject_id=table.subject_id,
-        use_columns=table.use_columns,
+        use_columns=used,
         multi_value_columns=dict(table.multi_value_columns),
         sensitive_zeros=table.sensitive_zeros,
         bins=dict(table.bins),
@@ -123,6 +128,8 @@ def declarations(configuration: RunConfiguration) -> Declarations:
 
 
 def _notes(configuration: RunConfiguration, schema: Schema, vintage: str) -> tuple[str, ...]:
+    if isinstance(configuration.protection, SynDiffix):
+        return tuple(_syndiffix_notes(configuration))
     notes = (
         _private_notes(configuration, vintage)
         if configuration.is_private
@@ -165,6 +172,22 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
         "No subject_id is given: rows are counted. Where one person has several rows, a group of "
         "reporting_resolution rows can be that person alone; give subject_id unless a row is a person.",
     ]
+
+
+def _syndiffix_notes(configuration: RunConfiguration) -> list[str]:
+    notes = ["SynDiffix is not differentially private; privacy.json says what protects and what does not."]
+    if not configuration.ids:
+        notes.append(
+            "ATTENTION: no subject_id is given: each row is taken for a person of its own, and people with "
+            "several rows are not protected. Give the id column, or several, unless a row is a person."
+        )
+    if not configuration.dataset_is_named:
+        notes.append(
+            f"No dataset is named: its salt is kept under the prefix, {configuration.dataset!r}. Tables "
+            "about the same people must share one dataset name, or their noise could be averaged away."
+        )
+    notes += [f"{key} is accepted and has no effect here." for key in configuration.unused_keys]
+    return notes
 
 
 def _header_notes(headers: Headers, source: InputFile) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.configuration import Model, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
@@ -13,6 +13,7 @@ from tasks.core.evaluation.sentences import Claim
 from tasks.core.queries import Resources
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.failures import sanitised
+from tasks.models import Model
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
 

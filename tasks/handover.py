@@ -11,6 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from tasks.bundles import DeclaredInput, seal
+from tasks.configuration_places import SYNDIFFIX
 from tasks.core.anonymity.statement import REGIME
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
@@ -87,11 +88,11 @@ def recorded_heads(workspace: Workspace, dataset: str) -> list[str]:
 
 
 def _recorded_head(release: Path) -> str | None:
-    """Of one release; None under k-anonymity, which has no ledger."""
+    """Of one release; None of a regime that the ledger has no account of."""
     path = release / "privacy.json"
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
-        if body.get("regime") == REGIME:
+        if body.get("regime") in (REGIME, SYNDIFFIX):
             return None
         return str(body["ledger"]["head"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

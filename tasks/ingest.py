@@ -7,13 +7,14 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.configuration import Model, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.reading import InputFile
 from tasks.failures import sanitised
+from tasks.models import Model
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace, file_sha256
 

@@ -14,9 +14,18 @@ from prefect.cache_policies import NO_CACHE
 
 from tasks.bundles import open_bundle
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.configuration_syndiffix import SynDiffix
+from tasks.core.syndiffix.statement import LABEL
 from tasks.publish import Release
 from tasks.release_files import PUBLIC
 from tasks.storage import SENSITIVE, StoredTable, Workspace
+
+#: Of a measurement, by regime.
+_ORIGINS = {
+    "differential_privacy": "drawn once, kept in the ledger",
+    "k_anonymity": "true counts, rounded down",
+    "syndiffix": "synthetic tables, stitched and shuffled",
+}
 
 
 @task(cache_policy=NO_CACHE, persist_result=False)
@@ -74,6 +83,8 @@ def _claim(configuration: RunConfiguration) -> tuple[str, str]:
     protection = configuration.protection
     if isinstance(protection, DifferentialPrivacy):
         return f"epsilon {protection.epsilon:g}, delta {protection.delta:g}", "drawn once"
+    if isinstance(protection, SynDiffix):
+        return LABEL, "noise, suppression, stitching"
     return f"k-anonymity, k = {configuration.reporting_resolution}", "rounded down"
 
 
@@ -84,8 +95,7 @@ def _table(
     for table in sensitive:
         rows.append(f"| {table.stage} | {SENSITIVE} | keyed {workspace.keyed_hash(table.sha256)[:16]} | | |")
     bundle = open_bundle(workspace, measurement)
-    origin = "drawn once, kept in the ledger" if bundle.is_private else "true counts, rounded down"
-    rows.append(f"| measurement | measurement | {bundle.sha256()[:16]} | | {origin} |")
+    rows.append(f"| measurement | measurement | {bundle.sha256()[:16]} | | {_ORIGINS[bundle.regime]} |")
     for entry in release.files:
         digest, count = str(entry["sha256"])[:16], entry.get("rows", "")
         rows.append(f"| {entry['file']} | release | {digest} | {count} | {entry['made_from']} |")

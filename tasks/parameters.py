@@ -33,6 +33,14 @@ def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> Ano
     )
 
 
+def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dict[str, object]:
+    """SynDiffix's settings, and the order of the columns, which the schema does not have."""
+    return {
+        **configuration.protection.model_dump(mode="json"),
+        "columns": list(configuration.input.use_columns),
+    }
+
+
 def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
     """The release's parameters; the reporting length is at most the schema's width (rule 12).
 

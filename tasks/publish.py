@@ -20,6 +20,7 @@ from tasks.leftovers import mark
 from tasks.progress import say
 from tasks.release_files import Built, Json, write_json, write_release_files
 from tasks.storage import StoredTable, Workspace, file_sha256
+from tasks.syndiffix_release import BuiltTables, write_table_files
 from tasks.version import code_version
 
 MANIFEST = "MANIFEST.json"
@@ -41,7 +42,10 @@ class Release(StoredTable):
 
 @task
 def publish_release(
-    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, built: Built
+    workspace: Workspace,
+    configuration: RunConfiguration,
+    measurement: StoredTable,
+    built: Built | BuiltTables,
 ) -> Release:
     """Write the released files and put them in place; a release equal to an earlier one is not repeated."""
     bundle = open_bundle(workspace, measurement)
@@ -51,7 +55,10 @@ def publish_release(
     files: list[Json] = []
 
     def write(folder: Path) -> None:
-        files.extend(write_release_files(workspace, configuration, bundle, built, folder))
+        if isinstance(built, BuiltTables):
+            files.extend(write_table_files(workspace, configuration, bundle, built, folder))
+        else:
+            files.extend(write_release_files(workspace, configuration, bundle, built, folder))
         manifest = {"code_version": code_version(), "dataset": configuration.dataset, "vintage": vintage}
         write_json(folder / MANIFEST, {**manifest, "files": files})
 
@@ -94,8 +101,8 @@ def _same(one: Path, other: Path) -> bool:
     """Whether two release folders hold the same files; the manifests, which name all others, come first."""
     if not (one / MANIFEST).is_file() or file_sha256(one / MANIFEST) != file_sha256(other / MANIFEST):
         return False
-    names = sorted(path.name for path in other.iterdir())
-    is_whole = names == sorted(path.name for path in one.iterdir()) and all(
+    names = _files(other)
+    is_whole = names == _files(one) and all(
         file_sha256(one / name) == file_sha256(other / name) for name in names
     )
     if not is_whole:
@@ -104,6 +111,11 @@ def _same(one: Path, other: Path) -> bool:
             "What they were is another release."
         )
     return is_whole
+
+
+def _files(folder: Path) -> list[str]:
+    """Every file below a folder, by its relative name."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:

@@ -36,7 +36,7 @@ def described(configuration: RunConfiguration, source: InputFile) -> tuple[Schem
     assert configuration.input.contract is not None
     contract = load_contract(ROOT / configuration.input.contract)
     names = read_headers(source).names
-    return build_schema(names, declarations(configuration), contract, cap_required=False), contract
+    return build_schema(names, declarations(configuration, names), contract, cap_required=False), contract
 
 
 def test_it_asks_for_what_the_peers_sample_asks_for(configuration: RunConfiguration) -> None:

@@ -48,6 +48,17 @@ ANONYMITY_STATEMENT_KEYS = _words(
     """
 )
 
+#: The privacy statement of SynDiffix (`tasks.core.syndiffix.statement`), settings by the port's names.
+SYNDIFFIX_STATEMENT_KEYS = _words(
+    """
+    clustering code_version columns contract dataset earlier_vintages format guarantee holds ids key kind
+    label layer_noise_sd layer_sd low_mean_gap low_threshold measurement_sha256 name not_covered outlier_count
+    parameters precision_limit_depth_threshold precision_limit_row_fraction private public_side_channels
+    range_low_threshold regime sentence singularity_low_threshold strict tables target_column top_count type
+    unit unused_keys value_safe vintage why
+    """
+)
+
 #: The evaluation of synthetic against reportable counts (`tasks.core.evaluation.release`).
 EVALUATION_KEYS = _words(
     """
@@ -69,20 +80,29 @@ MANIFEST_KEYS = _words(
 #: The public configuration: what it holds was written by the operator, not read off the table.
 CONFIGURATION_KEYS = _words(
     """
-    accountant bins cache_max_size cap contract_mode contribution counts_scale_factor dataset
-    dataset_is_named default delimiter delta delta_factor domains epsilon evaluate_sensitive header
-    hold_resolution input kind max_items memory_limit_mb mode multi_value_columns
-    number_of_records_proportion output_forms oversampling_ratio oversampling_tries pages parallel_jobs
-    percentile_percentage percentile_proportion population prefix protection random_seed record_limit
-    regime report reporting_length reporting_resolution resources sensitive_zeros sigma_proportions
-    subject_id synthesis target_number_of_records threshold_delta_share thresholds title
-    use_columns use_synthetic_counts values vintage visuals weight_selection_percentile
+    accountant bins cache_max_size cap clustering clusters contract_mode contribution counts_scale_factor
+    dataset dataset_is_named default delimiter delta delta_factor domains drop_non_features epsilon
+    evaluate_sensitive header further_ids hold_resolution input kind layer_noise_sd layer_sd low_mean_gap
+    low_threshold main_column main_features max_items max_weight memory_limit_mb merge_threshold mode
+    multi_value_columns number_of_records_proportion outlier_count output_forms oversampling_ratio
+    oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion population
+    precision_limit_depth_threshold precision_limit_row_fraction prefix protection random_seed
+    range_low_threshold record_limit regime report reporting_length reporting_resolution resources
+    sample_size sensitive_zeros sigma_proportions singularity_low_threshold solver_alpha subject_id
+    synthesis tables target_column target_number_of_records threshold_delta_share thresholds title
+    top_count types use_columns use_synthetic_counts value_safe_columns values vintage visuals
+    weight_selection_percentile
     """
 )
 
 #: Everything that may be released.
 ALLOWED_KEYS = (
-    STATEMENT_KEYS | ANONYMITY_STATEMENT_KEYS | EVALUATION_KEYS | MANIFEST_KEYS | CONFIGURATION_KEYS
+    STATEMENT_KEYS
+    | ANONYMITY_STATEMENT_KEYS
+    | SYNDIFFIX_STATEMENT_KEYS
+    | EVALUATION_KEYS
+    | MANIFEST_KEYS
+    | CONFIGURATION_KEYS
 )
 
 #: Names that are forbidden elsewhere are allowed to these two: here they stand for synthetic against
@@ -90,7 +110,7 @@ ALLOWED_KEYS = (
 _EXCUSED = EVALUATION_KEYS | CONFIGURATION_KEYS
 
 #: Settings by the operator's own names: of columns, visuals, pages or lengths, all public.
-_NAMED_BY_OPERATOR = _words("bins domains max_items multi_value_columns pages values visuals")
+_NAMED_BY_OPERATOR = _words("bins clusters domains max_items multi_value_columns pages types values visuals")
 
 
 def _keys(value: object) -> Iterator[str]:

@@ -77,13 +77,13 @@ class Level:
 
 
 def bars(rows: Sequence[Bar], title: str, error_bar: ErrorBar | None, names: tuple[str, str]) -> str:
-    """Two counts a value, side by side, with the error bar on the first.
+    """Two counts a value, side by side, with the error bar on the first; or the second alone.
 
     Args:
         rows: in the order to be shown.
         title: for screen readers.
         error_bar: of every released count, or None for none.
-        names: what the two series are.
+        names: what the two series are; the first is empty where there is only the second.
     """
     above = error_bar.above if error_bar else 0
     reach = [max(row.released or 0, 0) + above for row in rows] + [row.synthetic or 0 for row in rows]
@@ -94,13 +94,14 @@ def bars(rows: Sequence[Bar], title: str, error_bar: ErrorBar | None, names: tup
     parts = [words, *_ticks(ticks, [svg.short_number(tick) for tick in ticks], top, len(rows))]
     for index, row in enumerate(rows):
         parts.append(_bar_row(row, (top + 6 + _PITCH * index, per_unit), (error_bar, drawn), names))
-    described = f"{len(rows)} values; {names[0]} and {names[1]} of each."
+    described = f"{len(rows)} values; {' and '.join(filter(None, names))} of each."
     return svg.figure(WIDTH, top + 28 + _PITCH * len(rows), title, described, parts)
 
 
 def _meanings(names: tuple[str, str], whisker: str) -> list[Entry]:
     """What the colours mean."""
-    found = [Entry(names[0], svg.NOISY), Entry(names[1], svg.SYNTHETIC)]
+    colours = (svg.NOISY, svg.SYNTHETIC)
+    found = [Entry(name, colour) for name, colour in zip(names, colours, strict=True) if name]
     return [*found, Entry(whisker, svg.INK, "whisker")] if whisker else found
 
 
@@ -135,9 +136,11 @@ def _bar_row(
         parts.append(_figure(error_bar.absent, y + 12, svg.INK))
         told.append(f"{names[0]} {error_bar.absent}")
     if row.synthetic is not None:
-        parts.append(svg.rect(_LEFT, y + 15, row.synthetic * per_unit, 8, svg.SYNTHETIC))
+        # A single series has the row to itself.
+        upper, height, figure = (15, 8, 24) if names[0] else (5, 14, 16)
+        parts.append(svg.rect(_LEFT, y + upper, row.synthetic * per_unit, height, svg.SYNTHETIC))
         shown = whole(round(row.synthetic))
-        parts.append(_figure(shown, y + 24, svg.SYNTHETIC_INK))
+        parts.append(_figure(shown, y + figure, svg.SYNTHETIC_INK))
         told.append(f"{names[1]} {shown}")
     return svg.tag("g", svg.tag("title", svg.escape("; ".join(told))) + "".join(parts))
 
@@ -171,6 +174,23 @@ def two_shares(rows: Sequence[tuple[str, float, float]], title: str, names: tupl
         parts.append(svg.tag("g", "".join(shapes)))
     height = top + 28 + _PITCH * len(rows)
     return svg.figure(WIDTH, height, title, f"{len(rows)} pairs, strongest first.", parts)
+
+
+def one_share(rows: Sequence[tuple[str, float]], title: str) -> str:
+    """Pairs of synthetic columns by one figure between 0 and 1, as a bar each."""
+    ticks = (0, 0.25, 0.5, 0.75, 1)
+    parts = _ticks(ticks, [f"{tick:g}" for tick in ticks], 0, len(rows))
+    for index, (pair, share) in enumerate(rows):
+        y, one, other = 6 + _PITCH * index, *(_two_lines(pair))
+        shapes = [
+            svg.tag("title", svg.escape(f"{pair}: {share:.2f}")),
+            _name(one, y + (10 if other else 16)),
+            _name(other, y + 23) if other else "",
+            svg.rect(_LEFT, y + 5, share * (_RIGHT - _LEFT), 14, svg.SYNTHETIC),
+            _figure(f"{share:.2f}", y + 16, svg.SYNTHETIC_INK),
+        ]
+        parts.append(svg.tag("g", "".join(shapes)))
+    return svg.figure(WIDTH, 28 + _PITCH * len(rows), title, f"{len(rows)} pairs, strongest first.", parts)
 
 
 def _two_lines(pair: str) -> tuple[str, str]:

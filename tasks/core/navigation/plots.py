@@ -116,7 +116,7 @@ class Sides:
     Attributes:
         released: (n, n) in 0..1, NaN where there is nothing to say; drawn below the diagonal.
         synthetic: likewise; drawn above it.
-        name: of the first source.
+        name: of the first source; empty where there is only the second.
     """
 
     released: Floats
@@ -143,10 +143,14 @@ def matrix(names: Sequence[str], sides: Sides, title: str) -> str:
     for row in range(len(names)):
         for column in range(len(names)):
             place = (left + column * cell, top + row * cell, cell)
+            if row > column and not sides.name:
+                continue
             source = sides.released if row > column else sides.synthetic
             parts.append(_matrix_cell(float(source[row, column]), place, row, column))
     side = len(names) * cell
     words = f"Below the diagonal the {sides.name}, above it the synthetic records."
+    if not sides.name:
+        words = "Above the diagonal the synthetic records."
     return svg.figure(left + side + 84, top + side + 4, title, words, parts, shrinks=False)
 
 

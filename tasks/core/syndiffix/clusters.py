@@ -69,6 +69,11 @@ class Clusters:
         added = (column for cluster in self.derived for column in cluster.derived)
         return tuple(sorted((*self.initial, *added)))
 
+    @property
+    def combinations(self) -> list[tuple[int, ...]]:
+        """The columns of each cluster, ascending: of the initial one, then of the derived ones."""
+        return [tuple(sorted(self.initial)), *(each.columns for each in self.derived)]
+
     def require_all(self, count: int) -> "Clusters":
         """Itself, when its columns are all of the ``count`` selected ones.
 

@@ -3,9 +3,10 @@
 In: a forest. Out: entropies in bits, and a matrix of dependences from 0 to 1.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from tasks.core.syndiffix.intervals import Values
 from tasks.core.syndiffix.node_kernels import NONE
 from tasks.core.syndiffix.tree import Tree
 from tasks.core.syndiffix.walk_kernels import Walked, walk
+
+KnownPairs = Mapping[tuple[str, str], float]
 
 
 @dataclass(frozen=True)
@@ -30,14 +33,23 @@ class Measured:
 
 
 def measure_dependence(
-    forest: Forest, progress: Callable[[int, int], None] = lambda done, of: None
+    forest: Forest,
+    known: KnownPairs = MappingProxyType({}),
+    progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> Measured:
-    """Measure all pairs of a forest's columns; ``progress`` is told how many pairs are done, of how many."""
+    """Measure all pairs of a forest's columns.
+
+    Args:
+        forest: of d columns.
+        known: by the headers of two columns, in the forest's order, a dependence that is taken as it is.
+        progress: is told how many pairs are done, of how many.
+    """
     columns = len(forest.columns)
     matrix = np.eye(columns)
     pairs = list(combinations(range(columns), 2))
     for done, (one, other) in enumerate(pairs, 1):
-        matrix[one, other] = matrix[other, one] = dependence(forest, one, other)
+        found = known.get((forest.columns[one].name, forest.columns[other].name))
+        matrix[one, other] = matrix[other, one] = dependence(forest, one, other) if found is None else found
         progress(done, len(pairs))
     return Measured(matrix, entropies(forest))
 

@@ -88,16 +88,17 @@ def read_names(path: Path) -> list[str]:
     """
     source = _source(Path(path))
     read_headers(source)
-    return _names(source)
+    return column_names(source)
 
 
 def read_table(
-    path: Path, columns: Sequence[DeclaredColumn] | None = None, id_columns: Sequence[str] = ()
+    path: Path | InputFile, columns: Sequence[DeclaredColumn] | None = None, id_columns: Sequence[str] = ()
 ) -> ReadTable:
     """Read a file.
 
     Args:
-        path: ending in ``.parquet`` or ``.pq`` for Parquet; else text whose delimiter is found out.
+        path: ending in ``.parquet`` or ``.pq`` for Parquet; else text whose delimiter is found out; or a
+            file with its dialect.
         columns: in the order of the result; None: all but the ids, types inferred.
         id_columns: of the entities.
 
@@ -106,16 +107,16 @@ def read_table(
             a column that isn't there.
         ParameterError: a column is listed twice.
     """
-    source = _source(Path(path))
+    source = path if isinstance(path, InputFile) else _source(Path(path))
     headers = read_headers(source)
-    names = _names(source)
+    names = column_names(source)
     if columns is None:
         columns = [DeclaredColumn(name) for name in names if name not in set(id_columns)]
     wanted = [column.name for column in columns]
     _require_columns(names, wanted, id_columns)
     cells = _cells(source, headers, [names.index(name) for name in [*wanted, *id_columns]])
     if not len(cells[0]):
-        raise InputError(f"{path} must hold rows to synthesize, but holds none below its header.")
+        raise InputError(f"{source.path} must hold rows to synthesize, but holds none below its header.")
     typed = [
         _typed(column, array, has_types=source.is_parquet)
         for column, array in zip(columns, cells[: len(columns)], strict=True)
@@ -173,13 +174,15 @@ def _delimiter(start: str) -> str:
     return max(_DELIMITERS, key=header.count)  # records that differ are told by reading them
 
 
-def _names(source: InputFile) -> list[str]:
+def column_names(source: InputFile) -> list[str]:
     """The header's names, without blanks and single quotes around.
 
     Raises:
         InputError: two are the same.
     """
-    if source.is_parquet:
+    if source.header:
+        cells = list(source.header)
+    elif source.is_parquet:
         cells = pq.read_schema(source.path).names
     else:
         with Path(source.path).open(encoding="utf-8-sig", errors="replace", newline="") as text:

@@ -7,18 +7,25 @@ contributors, and noise that is the same whenever the same is asked (syndiffix.m
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 
 from tasks.core.errors import InputError
-from tasks.core.syndiffix.assembly import StitchingBasis, assemble, draw_rows, shuffle
+from tasks.core.syndiffix.assembly import Microdata, StitchingBasis, assemble, draw_rows, shuffle
 from tasks.core.syndiffix.clusters import Clusters, one_cluster, separate_clusters
 from tasks.core.syndiffix.columns import EncodedColumn, encode_column
-from tasks.core.syndiffix.dependence import Measured, entropies, is_sample_worthwhile, measure_dependence
+from tasks.core.syndiffix.dependence import (
+    KnownPairs,
+    Measured,
+    entropies,
+    is_sample_worthwhile,
+    measure_dependence,
+)
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows
 from tasks.core.syndiffix.features import select_features, solve_with_features
-from tasks.core.syndiffix.forest import Forest, ForestColumn
+from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn
 from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.randomness import generator_of
@@ -97,8 +104,12 @@ class Synthesizer:
     def _salt(self) -> bytes:
         return self.parameters.anonymization.salt
 
-    def clusters(self) -> Clusters:
-        """Which columns are synthesized together, by the strategy; measures what it needs."""
+    def clusters(self, measured: Measured | None = None) -> Clusters:
+        """Which columns are synthesized together, by the strategy; measures what it needs and is not given.
+
+        Args:
+            measured: as `measure` returned it.
+        """
         count, strategy = len(self.columns), self.strategy
         match strategy:
             case Clusters():
@@ -110,15 +121,15 @@ class Synthesizer:
             case MlClustering():
                 return self._ml_clusters(strategy)
             case DefaultClustering():
-                return self._solved(strategy)
+                return self._solved(strategy, measured)
 
-    def _solved(self, strategy: DefaultClustering) -> Clusters:
+    def _solved(self, strategy: DefaultClustering, measured: Measured | None) -> Clusters:
         count = len(self.columns)
         if strategy.max_weight <= 1:
             return separate_clusters(count)
         if count <= LARGEST_SINGLE:
             return one_cluster(count)
-        self.measured = self._measure(strategy.sample_size)
+        self.measured = measured or self.measure()
         self._progress("solve", 0, 1)
         generator = generator_of(self._salt, "solve")
         return solve(self.measured.dependence, self.measured.entropies, strategy, generator)
@@ -134,11 +145,18 @@ class Synthesizer:
         """The synthetic table; the same each time."""
         clusters = self.clusters()
         basis = self.basis()
-        combinations = [tuple(sorted(clusters.initial)), *(each.columns for each in clusters.derived)]
         drawn = []
-        for done, combination in enumerate(combinations):
-            self._progress("clusters", done, len(combinations))
-            drawn.append(draw_rows(self.forest.buckets(combination), combination, basis))
+        for done, combination in enumerate(clusters.combinations):
+            self._progress("clusters", done, len(clusters.combinations))
+            drawn.append(self.draw(combination, basis))
+        return self.stitched(clusters, drawn, basis)
+
+    def draw(self, combination: Combination, basis: StitchingBasis) -> Microdata:
+        """Rows of one cluster's columns, ascending; not to be shown before they are stitched and shuffled."""
+        return draw_rows(self.forest.buckets(combination), combination, basis)
+
+    def stitched(self, clusters: Clusters, drawn: Sequence[Microdata], basis: StitchingBasis) -> pa.Table:
+        """The synthetic table from the rows of all clusters, in the order of ``clusters.combinations``."""
         table = shuffle(assemble(clusters, drawn, basis), basis)
         names = [(column, self.columns[column].name) for column in clusters.columns]
         return pa.table({name: table.cells[column].values for column, name in names})
@@ -162,13 +180,29 @@ class Synthesizer:
         ]
         return Forest(columns, self._hashes[rows], anonymization, self.parameters.bucketization)
 
-    def _measure(self, sample_size: int) -> Measured:
+    @property
+    def is_sampled(self) -> bool:
+        """Whether dependence is measured on a sample of the rows."""
+        size = self.strategy.sample_size if isinstance(self.strategy, DefaultClustering) else self.forest.rows
+        return is_sample_worthwhile(self.forest.rows, len(self.columns), size)
+
+    def measure(self, known: KnownPairs = MappingProxyType({})) -> Measured:
+        """How the columns depend on each other.
+
+        Args:
+            known: the dependence of pairs of headers that need not be measured again.
+        """
         forest = self.forest
-        if is_sample_worthwhile(forest.rows, len(self.columns), sample_size):
+        if self.is_sampled and isinstance(self.strategy, DefaultClustering):
             # The rows with the least hashes: as good as at random, and the same in any order of the rows.
-            rows = np.argsort(self._rows[:, 0], kind="stable")[:sample_size]
+            rows = np.argsort(self._rows[:, 0], kind="stable")[: self.strategy.sample_size]
             forest = self._planted(rows, self.parameters.anonymization.for_sample())
-        return measure_dependence(forest, lambda done, of: self._progress("dependence", done, of))
+        return measure_dependence(forest, known, lambda done, of: self._progress("dependence", done, of))
+
+
+def needs_dependence(strategy: ClusteringStrategy, columns: int) -> bool:
+    """Whether the clusters of so many columns are solved by how these depend on each other."""
+    return isinstance(strategy, DefaultClustering) and strategy.max_weight > 1 and columns > LARGEST_SINGLE
 
 
 def _encodable(table: pa.Table, names: Sequence[str]) -> list[EncodedColumn]:

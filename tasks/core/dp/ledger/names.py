@@ -12,6 +12,9 @@ from tasks.core.dp.ledger.entries import Body, canonical, sha256_of
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Schema
 
+#: Of the regimes; SynDiffix's are its settings as they are.
+Parameters = DpParameters | AnonymityParameters | Mapping[str, object]
+
 
 @dataclass(frozen=True)
 class ReleaseName:
@@ -44,7 +47,7 @@ class ReleaseName:
 
 def configuration_digest(
     schema: Schema,
-    parameters: DpParameters | AnonymityParameters,
+    parameters: Parameters,
     preparation: Mapping[str, object] | None = None,
 ) -> str:
     """SHA-256 of the public configuration that touches what is counted or the noise on it.
@@ -63,7 +66,7 @@ def configuration_digest(
         canonical(
             {
                 "schema": _plain(asdict(schema)),
-                "parameters": _plain(asdict(parameters)),
+                "parameters": _plain(parameters if isinstance(parameters, Mapping) else asdict(parameters)),
                 "preparation": _plain(dict(preparation or {})),
             }
         )

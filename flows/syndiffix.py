@@ -1,0 +1,177 @@
+"""SynDiffix: a sensitive table in, a synthetic one released. Not differentially private.
+
+    locate -> type -> (judge the contract) -> measure dependence -> solve -> a step a cluster -> stitch
+           -> (answer questions) -> hand over -> state, page, publish; evaluate against the raw table
+
+Trees are not steps: a cluster's are grown where its rows are drawn.
+"""
+
+from dataclasses import dataclass
+
+from prefect import flow
+
+from flows.publish import building_tables, releasing, work_folder
+from tasks.caching import cached
+from tasks.configuration import RunConfiguration
+from tasks.contract import judge_contract
+from tasks.core.syndiffix.clusters import Clusters
+from tasks.core.syndiffix.synthesizer import needs_dependence
+from tasks.describe import Described, describe
+from tasks.handover import recorded_heads
+from tasks.ingest import locate_table
+from tasks.naming import run_label, scheduled_date
+from tasks.progress import say
+from tasks.record import compare_with_last, keep_configuration
+from tasks.resources import query_resources
+from tasks.stages import STAGES, reaches
+from tasks.storage import StoredTable, Workspace
+from tasks.syndiffix import (
+    answer_questions,
+    clusters_of,
+    measure_dependence,
+    solve_clusters,
+    stitch_clusters,
+    synthesize_cluster,
+    type_columns,
+)
+from tasks.syndiffix_columns import Selection, select_columns
+from tasks.syndiffix_evaluate import evaluate_tables
+from tasks.syndiffix_handover import hand_over_tables
+from tasks.syndiffix_parameters import strategy
+from tasks.syndiffix_trees import Origin, release_trees
+
+_BOTH_REGIMES = (
+    "ATTENTION: this dataset also has differentially private releases. One of SynDiffix is not covered by "
+    "their guarantee, nor by the cap of all of them together."
+)
+
+
+@flow(name="syndiffix", flow_run_name="syndiffix-{configuration.dataset}", persist_result=False)
+def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[str, str]:
+    """Synthesize and release a table.
+
+    Args:
+        configuration: the run's, whose synthesis_mode is syndiffix.
+        last: aggregate or generate (the table alone), evaluate, navigate.
+
+    Returns:
+        Places in the workspace: ``release`` and, where it was made, ``evaluation``.
+    """
+    workspace = Workspace.of(configuration)
+    places = {}
+    try:
+        made = synthesizing(workspace, configuration)
+    finally:
+        release_trees()
+    with work_folder(workspace, configuration) as work:
+        built = building_tables(workspace, configuration, made.measurement, last, work)
+        release = releasing(
+            workspace, configuration, made.measurement, built, (made.source, made.typed, made.table)
+        )
+    if configuration.evaluate_sensitive and reaches(last, "evaluate"):
+        places["evaluation"] = evaluating(workspace, configuration, made).key
+    return places | {"release": release.key}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the sensitive side works, and with what.
+
+    Attributes:
+        run: the run's folder in ``sensitive/``.
+        selection: what is synthesized.
+        origin: what all trees follow from.
+        described: the public facts of the run.
+    """
+
+    run: str
+    selection: Selection
+    origin: Origin
+    described: Described
+
+
+@dataclass(frozen=True)
+class Made:
+    """What was made on the sensitive side.
+
+    Attributes:
+        place: where.
+        source: the operator's table (sensitive).
+        typed: the same with types (sensitive).
+        table: stitched and shuffled (as yet in ``sensitive/``).
+        answers: tables of single questions; None where none was asked for.
+        measurement: what was handed over, ready to be published from.
+    """
+
+    place: Place
+    source: StoredTable
+    typed: StoredTable
+    table: StoredTable
+    answers: StoredTable | None
+    measurement: StoredTable
+
+
+def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
+    """The steps on raw data, up to the hand-over."""
+    workspace.prepare()
+    workspace.clear_leftovers(configuration.dataset)
+    described = describe(configuration, scheduled_date())
+    selection = select_columns(configuration, described.source)
+    for note in described.notes:
+        say(note)
+    if recorded_heads(workspace, configuration.dataset):
+        say(_BOTH_REGIMES)
+    run = f"{configuration.dataset}/{run_label()}"
+    keep_configuration(workspace, configuration, run)
+    source = locate_table(workspace, described.source)
+    place = Place(run, selection, Origin.of(workspace, configuration.dataset, selection.ids), described)
+    if described.contract is not None:
+        judge, resources = cached(judge_contract, workspace), query_resources(configuration, workspace)
+        judge(workspace, source, described.contract, described.schema, run, resources)
+    read = cached(type_columns, workspace)
+    columns = tuple((column.name, column.letter) for column in selection.table)
+    typed = read(workspace, source, columns, selection.ids, run)
+    # Changed since it was made: an error, also where all that would read it is cached.
+    workspace.path(typed)
+    solved = _solved(workspace, typed, place)
+    drawn = _drawn(workspace, typed, clusters_of(workspace, solved), place)
+    names, trees = selection.columns, selection.settings.for_trees(selection.columns)
+    stitch = cached(stitch_clusters, workspace)
+    table = stitch(workspace, typed, solved, drawn, names, trees, place.origin, run)
+    answers = None
+    if selection.questions:
+        answer = cached(answer_questions, workspace)
+        answers = answer(workspace, typed, selection.questions, names, trees, place.origin, run)
+    measurement = hand_over_tables(workspace, configuration, described, table, answers)
+    compare_with_last(workspace, configuration, described, source)
+    return Made(place, source, typed, table, answers, measurement)
+
+
+def _solved(workspace: Workspace, typed: StoredTable, place: Place) -> StoredTable:
+    """Dependence, where clusters are solved by it, and the clusters."""
+    columns, measured = place.selection.columns, None
+    settings = place.selection.settings.for_clusters(columns)
+    if needs_dependence(strategy(settings), len(columns)):
+        measure = cached(measure_dependence, workspace)
+        measured = measure(workspace, typed, columns, settings, place.origin, place.run)
+    solve = cached(solve_clusters, workspace)
+    return solve(workspace, typed, measured, columns, settings, place.origin, place.run)
+
+
+def _drawn(workspace: Workspace, typed: StoredTable, clusters: Clusters, place: Place) -> list[StoredTable]:
+    """The rows of each cluster, a step each, named by its place."""
+    drawn = []
+    for number, combination in enumerate(clusters.combinations, start=1):
+        columns = tuple(place.selection.columns[column] for column in combination)
+        step = cached(synthesize_cluster, workspace).with_options(task_run_name=f"cluster-{number}")
+        trees = place.selection.settings.for_trees(columns)
+        home = f"{place.run}/cluster-{number}"
+        drawn.append(step(workspace, typed, columns, trees, place.origin, home))
+    return drawn
+
+
+def evaluating(workspace: Workspace, configuration: RunConfiguration, made: Made) -> StoredTable:
+    """The synthetic tables against the raw one; it stays in ``sensitive/``."""
+    judge = cached(evaluate_tables, workspace)
+    bins = {c.name: c.bins for c in made.place.described.schema.columns if c.bins}
+    return judge(workspace, made.typed, made.table, made.answers, bins, configuration.prefix, made.place.run)

@@ -1,0 +1,170 @@
+"""A typed column as labelled bins, so that two tables can be held against each other and be drawn.
+
+In: a column that may be shown, such as a synthetic one, and perhaps public edges. Out: `Bins`, and codes of
+any column of the same type in them. The edges are round numbers about what the column shows, so they tell
+nothing that it does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, log10
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.core.records.binning import bin_codes
+from tasks.core.records.columns import bin_labels
+
+Codes = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.float64]
+
+#: Of a column with no more distinct numbers, each is shown by itself.
+_MOST_SINGLE = 20
+_MOST_BINS = 14
+_MOST_TEXTS = 300
+#: The coarsest last.
+_UNITS = (
+    ("second", "%Y-%m-%d %H:%M:%S"), ("minute", "%Y-%m-%d %H:%M"), ("hour", "%Y-%m-%d %H h"),
+    ("day", "%Y-%m-%d"), ("month", "%Y-%m"), ("year", "%Y"),
+)  # fmt: skip
+_MOST_PERIODS = 36
+
+
+@dataclass(frozen=True)
+class Bins:
+    """What a column's cells are sorted into.
+
+    Attributes:
+        name: the column's header.
+        kind: ``boolean``, ``integer``, ``real``, ``timestamp`` or ``string``.
+        labels: of the bins, in their order.
+        edges: of numbers in bins; None where labels are single values or periods.
+        period: the unit and the format of moments; None of others.
+    """
+
+    name: str
+    kind: str
+    labels: tuple[str, ...]
+    edges: tuple[float, ...] | None = None
+    period: tuple[str, str] | None = None
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the bins have an order of their own; texts stand by how many hold them."""
+        return self.kind != "string"
+
+    def codes(self, column: pa.ChunkedArray) -> Codes:
+        """The bin of each cell: -1 for null, the number of labels for what is in none."""
+        if self.edges is not None:
+            return bin_codes(_numbers(column), self.edges).astype(np.int64) - 1
+        found = pc.index_in(_texts(column, self.period), pa.array(self.labels, pa.string()))
+        places: Codes = found.fill_null(len(self.labels)).to_numpy().astype(np.int64)
+        places[_is_null(column)] = -1
+        return places
+
+
+def kind_of(kind: pa.DataType) -> str:
+    """What a column of an Arrow type is, in a word."""
+    if pa.types.is_dictionary(kind):
+        return kind_of(kind.value_type)
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if pa.types.is_integer(kind):
+        return "integer"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "real"
+    return "timestamp" if pa.types.is_temporal(kind) else "string"
+
+
+def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = None) -> Bins:
+    """Bins for a column.
+
+    Args:
+        name: its header.
+        column: n cells that may be shown.
+        edges: public ones of a numeric column, increasing; None: round ones are found.
+    """
+    kind = kind_of(column.type)
+    if kind == "boolean":
+        return Bins(name, kind, ("false", "true"))
+    if kind == "string":
+        counted = _by_count(_texts(column, None))
+        return Bins(name, kind, tuple(counted[:_MOST_TEXTS]))
+    if kind == "timestamp" and _has_date(column.type):
+        return _periods(name, column)
+    numbers = _numbers(column)
+    distinct = np.unique(numbers[~np.isnan(numbers)])
+    if edges is None and len(distinct) <= _MOST_SINGLE:
+        texts = _texts(column, None).unique().drop_null()
+        order = pc.sort_indices(column.cast(_plain(column.type)).unique().drop_null())
+        return Bins(name, kind, tuple(texts.take(order).to_pylist()))
+    found = tuple(map(float, edges)) if edges is not None else _round_edges(numbers[~np.isnan(numbers)])
+    return Bins(name, kind, bin_labels(found), edges=found)
+
+
+def _round_edges(numbers: Numbers) -> tuple[float, ...]:
+    """Edges a round step apart about the middle 98 of 100; what is beyond them is in the end bins."""
+    low, high = (float(each) for each in np.quantile(numbers, (0.01, 0.99), method="inverted_cdf"))
+    if high <= low:
+        low, high = float(numbers.min()), float(numbers.max())
+    step = _round_up((high - low) / _MOST_BINS)
+    first, last = floor(low / step), ceil(high / step)
+    edges = tuple(round(step * place, 12) for place in range(first, max(last, first + 1) + 1))
+    return edges if len(set(edges)) == len(edges) else (low, high)
+
+
+def _round_up(value: float) -> float:
+    """The next of 1, 2, 2.5 and 5 times a power of ten."""
+    power = 10.0 ** floor(log10(value))
+    return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= value * (1 - 1e-9))
+
+
+def _periods(name: str, column: pa.ChunkedArray) -> Bins:
+    """Seconds to years: the coarsest that tells as many apart as the finest of which there are few."""
+    held = [(period, _texts(column, period).unique().drop_null()) for period in _UNITS]
+    few = [(period, texts) for period, texts in held if len(texts) <= _MOST_PERIODS] or held[-1:]
+    period, texts = [each for each in few if len(each[1]) == len(few[0][1])][-1]
+    return Bins(name, "timestamp", tuple(sorted(texts.to_pylist())), period=period)
+
+
+def _by_count(texts: pa.ChunkedArray) -> list[str]:
+    """Distinct texts, those that most hold first, then by code point."""
+    counted = [(-each["counts"], each["values"]) for each in texts.drop_null().value_counts().to_pylist()]
+    return [text for _, text in sorted(counted)]
+
+
+def _texts(column: pa.ChunkedArray, period: tuple[str, str] | None) -> pa.ChunkedArray:
+    """Cells as text; moments by their period."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if period is None:
+        return column.cast(pa.string())
+    zone = column.type.tz if pa.types.is_timestamp(column.type) else None
+    local = pc.local_timestamp(column) if zone else column
+    return pc.strftime(local.cast(pa.timestamp("s"), safe=False), format=period[1])
+
+
+def _has_date(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type of a dictionary's entries; any other as it is."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _numbers(column: pa.ChunkedArray) -> Numbers:
+    """Cells as floats, NaN for null; times and durations in their own unit."""
+    column = column.cast(_plain(column.type))
+    if pa.types.is_temporal(column.type):
+        wide = pa.int32() if column.type.bit_width == 32 else pa.int64()
+        column = column.cast(wide)
+    numbers: Numbers = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
+    return numbers
+
+
+def _is_null(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    found: npt.NDArray[np.bool_] = column.is_null(nan_is_null=True).to_numpy()
+    return found

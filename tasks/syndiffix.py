@@ -1,0 +1,202 @@
+"""SynDiffix's steps on raw data: typed table, dependence, clusters, rows of a cluster, one table of all.
+
+All that they store is in ``sensitive/``; the table leaves it only stitched and shuffled (see
+`tasks.syndiffix_handover`). A step is given what its result depends on and nothing else, so that another
+subset of the same table's columns finds what was made before.
+"""
+
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from prefect import task
+
+from tasks.configuration_syndiffix import SynDiffix
+from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
+from tasks.core.syndiffix.questions import tables_per_question
+from tasks.core.syndiffix.reading import DeclaredColumn, read_table
+from tasks.core.syndiffix.texts import TypeLetter
+from tasks.failures import sanitised
+from tasks.ingest import SensitiveTable
+from tasks.progress import Progress, say
+from tasks.storage import StoredTable, Workspace
+from tasks.syndiffix_dependence import KnownDependence, read_measured, write_measured
+from tasks.syndiffix_trees import TABLE, Origin, Trees, places, read_rows, write_rows
+
+_CLUSTERS = "clusters.json"
+
+
+@task
+@sanitised
+def type_columns(
+    workspace: Workspace,
+    table: SensitiveTable,
+    columns: tuple[tuple[str, TypeLetter | None], ...],
+    ids: tuple[str, ...],
+    run: str,
+) -> StoredTable:
+    """Read the whole table: rows are told apart by all of their cells, also by those of no selected column.
+
+    Args:
+        workspace: where it is.
+        table: the input.
+        columns: all but the ids, with the declared type of those that have one.
+        ids: the id columns.
+        run: the run's folder in ``sensitive/``.
+    """
+    found = read_table(table.source, [DeclaredColumn(name, letter) for name, letter in columns], ids)
+    for complaint in found.complaints:
+        say(complaint)
+    whole = found.columns
+    for name in ids:
+        whole = whole.append_column(name, found.ids[name])
+
+    def write(folder: Path) -> None:
+        pq.write_table(whole, folder / TABLE)
+
+    return workspace.store(workspace.sensitive / run / "typed_table", "typed table", write)
+
+
+@task
+@sanitised
+def measure_dependence(
+    workspace: Workspace,
+    table: StoredTable,
+    columns: tuple[str, ...],
+    settings: SynDiffix,
+    origin: Origin,
+    run: str,
+) -> StoredTable:
+    """How every two columns depend on each other; pairs that were measured before are not measured again.
+
+    Args:
+        workspace: where it is.
+        table: typed.
+        columns: what is synthesized.
+        settings: `SynDiffix.for_clusters` of them.
+        origin: of the trees.
+        run: the run's folder in ``sensitive/``.
+    """
+    with closing(Progress("measure dependence")) as progress:
+        synthesizer = Trees(workspace, table, origin, progress).solver(columns, settings)
+        sample = settings.sample_size if synthesizer.is_sampled else 0
+        known = KnownDependence(workspace, table, origin, settings, sample)
+        measured = synthesizer.measure(known.pairs())
+        known.add(columns, measured)
+    return workspace.store(
+        workspace.sensitive / run / "dependence",
+        "dependence of columns",
+        lambda folder: write_measured(measured, folder),
+    )
+
+
+@task
+@sanitised
+def solve_clusters(
+    workspace: Workspace,
+    table: StoredTable,
+    measured: StoredTable | None,
+    columns: tuple[str, ...],
+    settings: SynDiffix,
+    origin: Origin,
+    run: str,
+) -> StoredTable:
+    """Which columns are synthesized together. Args: as of `measure_dependence`, and what it measured."""
+    with closing(Progress("solve clusters")) as progress:
+        synthesizer = Trees(workspace, table, origin, progress).solver(columns, settings)
+        known = None if measured is None else read_measured(workspace.path(measured))
+        clusters = synthesizer.clusters(known)
+
+    def write(folder: Path) -> None:
+        (folder / _CLUSTERS).write_text(write_clusters(clusters) + "\n", encoding="utf-8")
+
+    return workspace.store(workspace.sensitive / run / "clusters", "clusters", write)
+
+
+def clusters_of(workspace: Workspace, solved: StoredTable) -> Clusters:
+    """What `solve_clusters` stored."""
+    return read_clusters((workspace.path(solved) / _CLUSTERS).read_text(encoding="utf-8"))
+
+
+@task
+@sanitised
+def synthesize_cluster(
+    workspace: Workspace,
+    table: StoredTable,
+    columns: tuple[str, ...],
+    settings: SynDiffix,
+    origin: Origin,
+    place: str,
+) -> StoredTable:
+    """Rows of one cluster, bucket by bucket: as yet neither stitched nor shuffled, and so not to be shown.
+
+    Args:
+        workspace: where it is.
+        table: typed.
+        columns: the cluster's, in the selection's order.
+        settings: `SynDiffix.for_trees` of them.
+        origin: of the trees.
+        place: where the rows are to be, in ``sensitive/``.
+    """
+    with closing(Progress("synthesize")) as progress:
+        synthesizer, basis = Trees(workspace, table, origin, progress).grown(columns, settings)
+        rows = synthesizer.draw(places(synthesizer, columns), basis)
+    return workspace.store(
+        workspace.sensitive / place, "rows of a cluster", lambda folder: write_rows(rows, columns, folder)
+    )
+
+
+@task
+@sanitised
+def stitch_clusters(
+    workspace: Workspace,
+    table: StoredTable,
+    solved: StoredTable,
+    drawn: list[StoredTable],
+    columns: tuple[str, ...],
+    settings: SynDiffix,
+    origin: Origin,
+    run: str,
+) -> StoredTable:
+    """All clusters' rows as one shuffled table, its columns in the order of ``columns``."""
+    clusters = clusters_of(workspace, solved)
+    with closing(Progress("stitch")) as progress:
+        trees = Trees(workspace, table, origin, progress)
+        synthesizer, basis = trees.grown(columns, settings, exactly=True)
+        rows = [
+            read_rows(workspace.path(each), combination)
+            for each, combination in zip(drawn, clusters.combinations, strict=True)
+        ]
+        stitched = synthesizer.stitched(clusters, rows, basis)
+
+    def write(folder: Path) -> None:
+        pq.write_table(stitched, folder / TABLE)
+
+    return workspace.store(workspace.sensitive / run / "synthetic_table", "synthetic table", write)
+
+
+@task
+@sanitised
+def answer_questions(
+    workspace: Workspace,
+    table: StoredTable,
+    questions: tuple[tuple[str, ...], ...],
+    columns: tuple[str, ...],
+    settings: SynDiffix,
+    origin: Origin,
+    run: str,
+) -> StoredTable:
+    """One accurate table for each set of columns, by number, and an index of them."""
+    with closing(Progress("answer questions")) as progress:
+        synthesizer, _ = Trees(workspace, table, origin, progress).grown(columns, settings)
+        sets = [places(synthesizer, names) for names in questions]
+
+        def write(folder: Path) -> None:
+            for number, answer in enumerate(tables_per_question(synthesizer, sets), start=1):
+                pq.write_table(answer, folder / f"{number:05}.parquet")
+                progress("tables", number / len(sets))
+            index = {f"{number:05}.parquet": names for number, names in enumerate(questions, start=1)}
+            (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
+
+        return workspace.store(workspace.sensitive / run / "tables", "a table per question", write)

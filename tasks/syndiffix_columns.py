@@ -1,0 +1,133 @@
+"""Which columns of a table SynDiffix synthesizes, whose they are, and its settings by their exact names.
+
+Configuration and the file's header go in; no row is read.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tasks.configuration import RunConfiguration
+from tasks.configuration_syndiffix import SynDiffix
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.records.reading import InputFile, matching_name
+from tasks.core.suggestions import did_you_mean
+from tasks.core.syndiffix.reading import DeclaredColumn, column_names
+from tasks.core.syndiffix.strategies import with_ids
+from tasks.syndiffix_parameters import questions, strategy
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a table is synthesized.
+
+    Attributes:
+        columns: headers of what is synthesized, in the order of the output.
+        ids: headers of the id columns; none: each row is an entity of its own.
+        table: every column with a name but the ids, with its type where one is declared.
+        settings: the configuration's, with the header's names.
+        questions: sets of columns that each get a table of their own.
+    """
+
+    columns: tuple[str, ...]
+    ids: tuple[str, ...]
+    table: tuple[DeclaredColumn, ...]
+    settings: SynDiffix
+    questions: tuple[tuple[str, ...], ...]
+
+
+def settings_of(configuration: RunConfiguration) -> SynDiffix:
+    """The configuration's section.
+
+    Raises:
+        InternalError: it is of another regime.
+    """
+    if not isinstance(configuration.protection, SynDiffix):
+        raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
+    return configuration.protection
+
+
+def select_columns(configuration: RunConfiguration, source: InputFile) -> Selection:
+    """Match what is declared with the header: trimmed, and without regard to upper and lower case.
+
+    Raises:
+        ParameterError: a declared column is not there, is named twice, or can't be what it is to be.
+    """
+    names = [name for name in column_names(source) if name]
+    match = _Matching(names)
+    ids = match.all("subject_id", configuration.ids)
+    used = match.all("syndiffix.columns", configuration.input.use_columns)
+    settings = _with_exact_names(settings_of(configuration), match)
+    match.refuse()
+    columns = used or tuple(name for name in names if name not in ids)
+    match.problems += _overlaps(columns, ids, configuration.input.bins, settings)
+    match.refuse()
+    with_ids(strategy(settings), columns)
+    table = tuple(DeclaredColumn(name, settings.types.get(name)) for name in names if name not in ids)
+    return Selection(columns, ids, table, settings, questions(settings, columns))
+
+
+class _Matching:
+    """Declared names to the header's, with all that could not be matched."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Args: names: the header's."""
+        self._names = {matching_name(name): name for name in names}
+        self.problems: list[str] = []
+
+    def all(self, key: str, declared: Sequence[str]) -> tuple[str, ...]:
+        """Each of them, once."""
+        found = tuple(self.one(key, name) for name in declared)
+        if len(set(found)) < len(found):
+            self.problems.append(f"{key} must name each column once: remove what repeats.")
+        return found
+
+    def one(self, key: str, declared: str) -> str:
+        """One of them, itself where the header does not have it."""
+        found = self._names.get(matching_name(declared))
+        if found is None:
+            meant = did_you_mean(matching_name(declared), self._names)
+            self.problems.append(
+                f"{key} names {declared!r}, which is not a column of the input: {meant or 'correct it.'}"
+            )
+        return found or declared
+
+    def refuse(self) -> None:
+        """Raise where there are problems."""
+        if self.problems:
+            raise ParameterError(list(dict.fromkeys(self.problems)))
+
+
+def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
+    """The same settings with the header's spelling of every column."""
+
+    def each(key: str) -> Callable[[str], str]:
+        return lambda name: match.one(f"syndiffix.{key}", name)
+
+    update: dict[str, object] = {
+        key: tuple(map(each(key), getattr(settings, key)))
+        for key in ("value_safe_columns", "main_features", "further_ids")
+    }
+    for key in ("main_column", "target_column"):
+        name = getattr(settings, key)
+        update[key] = None if name is None else each(key)(name)
+    update["types"] = {each("columns")(name): letter for name, letter in settings.types.items()}
+    if settings.tables != "pairs":
+        update["tables"] = tuple(tuple(map(each("tables"), names)) for names in settings.tables)
+    return settings.model_copy(update=update)
+
+
+def _overlaps(
+    columns: Sequence[str], ids: Sequence[str], bins: Mapping[str, object], settings: SynDiffix
+) -> list[str]:
+    """Columns that are to be two things at once, or are named and not synthesized."""
+    found = []
+    if not columns:
+        found.append("syndiffix.columns must leave a column to synthesize beside the ids: name one.")
+    for name in sorted(set(columns) & set(ids)):
+        found.append(f"{name!r} says whose row it is and can't be synthesized: name it once.")
+    known = set(map(matching_name, columns))
+    for key, names in (("syndiffix.value_safe_columns", settings.value_safe_columns), ("bins", bins)):
+        for name in names:
+            if matching_name(name) not in known:
+                found.append(f"{key} names {name!r}, which is not synthesized: remove it, or select it.")
+    return found

@@ -1,0 +1,215 @@
+"""A SynDiffix release, from what was handed over and public configuration alone: statement, page, files.
+
+release/<dataset>/<vintage>-<n>/<prefix>_synthetic_microdata.parquet, .tsv    the table of all columns
+                                <prefix>_tables/index.json, 00001.parquet ... one a question
+                                privacy.json, report.html, configuration.json, contract.json, MANIFEST.json
+"""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from prefect import task
+
+from tasks.bundles import Bundle, open_bundle
+from tasks.configuration import Report, RunConfiguration
+from tasks.configuration_syndiffix import SynDiffix
+from tasks.core.contracts.contract import load_contract
+from tasks.core.contracts.rules import rules_of
+from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
+from tasks.core.errors import InternalError
+from tasks.core.navigation.table_page import TablePage, render_table
+from tasks.core.syndiffix.bins import kind_of
+from tasks.core.syndiffix.statement import LABEL, REGIME, SynDiffixFacts, statement
+from tasks.core.syndiffix.writing import write_table
+from tasks.release_files import write_json
+from tasks.storage import StoredTable, Workspace, file_sha256
+from tasks.syndiffix_parameters import anonymization, bucketization
+from tasks.version import code_version
+
+Json = dict[str, Any]
+_PUBLIC = "public configuration"
+_NO_SALT = bytes(32)  # the statement does not use it
+
+
+@dataclass
+class BuiltTables:
+    """What was built from a handed-over SynDiffix table; the page is None where the run did not go so far."""
+
+    statement: StoredTable
+    report: StoredTable | None = None
+
+
+@task
+def state_tables(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, work: str
+) -> StoredTable:
+    """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
+    bundle = open_bundle(workspace, measurement)
+    settings = _settings(configuration)
+    table = _table(bundle)
+    facts = SynDiffixFacts(
+        dataset=bundle.dataset,
+        vintage=bundle.vintage,
+        ids=configuration.ids,
+        columns={field.name: kind_of(field.type) for field in table.schema},
+        anonymization=anonymization(settings, _NO_SALT),
+        bucketization=bucketization(settings),
+        clustering=settings.clustering,
+        target=settings.target_column,
+        value_safe_columns=settings.value_safe_columns,
+        tables=len(_index(bundle)),
+        earlier_vintages=_earlier_vintages(workspace, bundle),
+        measurement_sha256=bundle.sha256(),
+        contract_mode=bundle.contract_mode,
+        unused_keys=configuration.unused_keys,
+    )
+    body = statement(facts, code_version())
+
+    def write(folder: Path) -> None:
+        write_json(folder / "privacy.json", body)
+        if configuration.input.contract:
+            write_json(folder / "contract.json", _judged(bundle, configuration.input.contract))
+
+    return workspace.store(workspace.root / work / "statement", "privacy statement", write)
+
+
+@task
+def write_table_page(
+    workspace: Workspace, measurement: StoredTable, statement: StoredTable, report: Report, work: str
+) -> StoredTable:
+    """Write ``report.html``."""
+    bundle = open_bundle(workspace, measurement)
+    stated = workspace.path(statement)
+    contract = stated / "contract.json"
+    page = TablePage(
+        statement=_read_json(stated / "privacy.json"),
+        table=_table(bundle),
+        bins={column.name: column.bins for column in bundle.schema().columns if column.bins},
+        title=report.title,
+        visuals=report.visuals,
+        pages=report.pages,
+        contract=_read_json(contract) if contract.is_file() else None,
+        tables=tuple(tuple(names) for names in _index(bundle).values()),
+    )
+    text = render_table(page)
+
+    def write(folder: Path) -> None:
+        (folder / "report.html").write_text(text, encoding="utf-8")
+
+    return workspace.store(workspace.root / work / "report", "report", write)
+
+
+def write_table_files(
+    workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, built: BuiltTables, folder: Path
+) -> list[Json]:
+    """Write every released file into an empty folder; return the manifest's entries."""
+    prefix, table = configuration.prefix, _table(bundle)
+    rows = {}
+    for ending in ("parquet", "tsv"):
+        name = f"{prefix}_synthetic_microdata.{ending}"
+        write_table(table, folder / name)
+        rows[name] = table.num_rows
+    answers = f"{prefix}_tables"
+    if _index(bundle):
+        (folder / answers).mkdir()
+        for path in sorted((bundle.folder / "tables").iterdir()):
+            shutil.copyfile(path, folder / answers / path.name)
+            if path.suffix == ".parquet":
+                rows[f"{answers}/{path.name}"] = pq.read_metadata(path).num_rows
+    for built_table in (built.statement, built.report):
+        if built_table is not None:
+            for path in workspace.path(built_table).iterdir():
+                shutil.copyfile(path, folder / path.name)
+    write_json(folder / "configuration.json", _public_configuration(configuration, bundle))
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return [_entry(path, path.relative_to(folder).as_posix(), rows) for path in found]
+
+
+_ORIGINS = {
+    "privacy.json": "public parameters and the synthetic table's columns",
+    "contract.json": "the contract's rules, all of which the raw table kept",
+    "report.html": "the synthetic table",
+    "configuration.json": _PUBLIC,
+}
+
+
+def _entry(path: Path, name: str, rows: dict[str, int]) -> Json:
+    origin = _ORIGINS.get(name, "drawn from the trees of the raw table by SynDiffix")
+    entry: Json = {
+        "file": name,
+        "sha256": file_sha256(path),
+        "bytes": path.stat().st_size,
+        "protection": "none: public" if origin == _PUBLIC else f"{LABEL} (see privacy.json)",
+        "made_from": origin,
+    }
+    return entry | ({"rows": rows[name]} if name in rows else {})
+
+
+def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
+    """The configuration as released: without the machine's paths, and without what has no effect here."""
+    body: Json = configuration.model_dump(
+        mode="json", exclude={"output_dir", "reporting_length", "reporting_resolution", "output_forms"}
+    )
+    table = dict(bundle.input)
+    if table.pop("contract") is None:
+        del table["contract_mode"]
+    return body | {"input": table, "synthesis": {"mode": REGIME}}
+
+
+def _settings(configuration: RunConfiguration) -> SynDiffix:
+    if not isinstance(configuration.protection, SynDiffix):
+        raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
+    return configuration.protection
+
+
+def _table(bundle: Bundle) -> pa.Table:
+    return pq.read_table(bundle.folder / "synthetic_table" / "table.parquet")
+
+
+def _index(bundle: Bundle) -> Json:
+    """Of the tables per question: file to its columns."""
+    path = bundle.folder / "tables" / "index.json"
+    return _read_json(path) if path.is_file() else {}
+
+
+def _judged(bundle: Bundle, path: str) -> Json:
+    """The contract's rules: strict, so that a release exists only where all are kept."""
+    contract = load_contract(Path(path))
+    body: Json = {
+        "contract": contract.name,
+        "version": contract.version,
+        "mode": "strict",
+        "sentence": "The raw table was judged before anything was made of it, and one broken rule would have "
+        "stopped the run: that this release exists shows that every rule passed.",
+        "rules": [
+            {"rule": rule.sentence, "verdict": "passed"} for rule in rules_of(contract, bundle.schema())
+        ],
+    }
+    check_released_json(body, MANIFEST_KEYS)
+    return body
+
+
+def _earlier_vintages(workspace: Workspace, bundle: Bundle) -> int:
+    """How many other vintages of the dataset SynDiffix had released here before this one's first.
+
+    A vintage that is released again keeps its number, so that a rebuild is the same to the last byte.
+    """
+    others: set[str] = set()
+    for path in sorted((workspace.release / bundle.dataset).glob("*/privacy.json")):
+        stated = _read_json(path)
+        if stated.get("regime") != REGIME:
+            continue
+        if stated["vintage"] == bundle.vintage:
+            return int(stated["earlier_vintages"])
+        others.add(stated["vintage"])
+    return len(others)
+
+
+def _read_json(path: Path) -> Json:
+    body: Json = json.loads(path.read_text(encoding="utf-8"))
+    return body

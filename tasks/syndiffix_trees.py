@@ -1,0 +1,164 @@
+"""Between SynDiffix's steps and the core: stored tables in, a `Synthesizer` out; and drawn rows stored.
+
+The trees of a run's columns are grown once: a step that needs some of them finds those that an earlier step
+grew in this process. They are the same if it does not, as a tree follows from its own columns alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.configuration_syndiffix import SynDiffix
+from tasks.core.dp.ledger.place import ledger_place
+from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
+from tasks.core.syndiffix.microdata import DrawnCells
+from tasks.core.syndiffix.salt import salt_of
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.models import Model
+from tasks.progress import Progress
+from tasks.storage import StoredTable, Workspace
+from tasks.syndiffix_parameters import anonymization, bucketization, strategy
+
+TABLE = "table.parquet"
+_NUMBERS = "numbers of "
+
+
+class Origin(Model):
+    """What trees follow from, beside their columns and settings.
+
+    Attributes:
+        dataset: whose salt is used.
+        salt: a keyed hash of it, which is all that a step may be given: the salt itself is read where it is
+            used, and is no parameter.
+        ids: headers of the id columns.
+    """
+
+    dataset: str
+    salt: str
+    ids: tuple[str, ...]
+
+    @classmethod
+    def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...]) -> "Origin":
+        """Of a dataset; its salt is made where it has none."""
+        salt = salt_of(ledger_place(), dataset).hex()
+        return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
+
+
+@dataclass
+class _Held:
+    """The trees that were grown last."""
+
+    key: tuple[object, ...]
+    settings: SynDiffix
+    synthesizer: Synthesizer
+    basis: StitchingBasis | None = None
+
+    def has_exactly(self, columns: tuple[str, ...]) -> bool:
+        """Whether it is of these columns in this order."""
+        return self._names == columns
+
+    def has(self, columns: tuple[str, ...]) -> bool:
+        """Whether it is of these columns in this order, with or without others among them."""
+        return tuple(name for name in self._names if name in columns) == columns
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.synthesizer.columns)
+
+
+_held: list[_Held] = []
+
+
+def release_trees() -> None:
+    """Let go of what is held."""
+    _held.clear()
+
+
+class Trees:
+    """The trees of some columns of a typed table."""
+
+    def __init__(self, workspace: Workspace, table: StoredTable, origin: Origin, progress: Progress) -> None:
+        """Args: table: typed (see `tasks.syndiffix`). progress: of the step."""
+        self._workspace, self._table, self._origin, self._progress = workspace, table, origin, progress
+
+    def solver(self, columns: tuple[str, ...], settings: SynDiffix) -> Synthesizer:
+        """For exactly these columns, and this way of clustering."""
+        return self._found(columns, settings, lambda held: held.has_exactly(columns)).synthesizer
+
+    def grown(
+        self, columns: tuple[str, ...], settings: SynDiffix, *, exactly: bool = False
+    ) -> tuple[Synthesizer, StitchingBasis]:
+        """For these columns, perhaps among others unless ``exactly``; and what their rows are drawn by."""
+
+        def fits(held: _Held) -> bool:
+            return held.has_exactly(columns) if exactly else held.has(columns)
+
+        held = self._found(columns, settings, fits)
+        held.basis = held.basis or held.synthesizer.basis()
+        return held.synthesizer, held.basis
+
+    def _found(self, columns: tuple[str, ...], settings: SynDiffix, fits: Callable[[_Held], bool]) -> _Held:
+        """What is held and fits, else new trees in its place: one table's are enough to hold."""
+        key = (self._workspace.root, self._table.sha256, self._origin)
+        for held in _held:
+            same = settings in (held.settings, held.settings.for_trees(columns))
+            if held.key == key and same and fits(held):
+                return held
+        release_trees()
+        _held.append(_Held(key, settings, self._new(columns, settings)))
+        return _held[-1]
+
+    def _new(self, columns: tuple[str, ...], settings: SynDiffix) -> Synthesizer:
+        salt = salt_of(ledger_place(), self._origin.dataset)
+        return Synthesizer(
+            pq.read_table(self._workspace.path(self._table) / TABLE),
+            SynDiffixParameters(
+                anonymization(settings, salt),
+                bucketization(settings),
+                strategy(settings),
+                frozenset(settings.value_safe_columns),
+            ),
+            columns=columns,
+            ids=self._origin.ids,
+            progress=self._say,
+        )
+
+    def _say(self, step: str, done: int, of: int) -> None:
+        self._progress(step, done / max(of, 1))
+
+
+def places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...]:
+    """The numbers of some columns, ascending."""
+    return tuple(n for n, column in enumerate(synthesizer.columns) if column.name in columns)
+
+
+def write_rows(rows: Microdata, names: tuple[str, ...], folder: Path) -> None:
+    """Rows of one cluster, its columns ascending: a column of cells and one of numbers for each."""
+    cells = [rows.cells[column] for column in sorted(rows.cells)]
+    arrays = [each.values for each in cells] + [pa.array(each.numbers) for each in cells]
+    pq.write_table(pa.table(arrays, names=[*names, *(_NUMBERS + name for name in names)]), folder / TABLE)
+
+
+def read_rows(folder: Path, columns: tuple[int, ...]) -> Microdata:
+    """The rows that `write_rows` wrote, under these numbers of their columns."""
+    table = pq.read_table(folder / TABLE)
+    count = len(columns)
+    cells = {
+        column: DrawnCells(
+            np.asarray(table.column(count + place).to_numpy(), np.float64), _whole(table.column(place))
+        )
+        for place, column in enumerate(columns)
+    }
+    return Microdata(table.num_rows, cells)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """One array."""
+    whole = column.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+    return whole
