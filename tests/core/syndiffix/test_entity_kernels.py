@@ -214,3 +214,12 @@ def test_too_few_entities_in_one_id_column_count_for_one():
     many, few = hash_entities(range(40)), hash_entities([i % 3 for i in range(40)])
     assert count_of(np.stack([many, few], axis=1), 5, DEFAULT) == 1
     assert count_of(np.stack([many, many], axis=1), 5, DEFAULT) > 30
+
+
+def test_half_a_row_is_rounded_to_even():
+    # The largest is cut to 1.5, the mean of the next two.
+    for amounts, expected in [([3, 2, 1], 4), ([3, 2, 1, 1], 6)]:
+        hashes = contributing(amounts)
+        assert count_of(hashes, 0, noiseless((1, 1), (2, 2))) == expected
+        columns = [contributions(hashes[:, 0])]
+        assert noisy_row_count(columns, 0, noiseless((1, 1), (2, 2))) == expected
