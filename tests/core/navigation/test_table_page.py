@@ -1,0 +1,91 @@
+"""The page of a SynDiffix release: its words, its charts, and nothing that the release does not hold."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+
+from tasks.core.navigation.table_page import TablePage, render_table
+from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
+from tasks.core.syndiffix.statement import SynDiffixFacts, statement
+
+
+def table(rows: int = 300) -> pa.Table:
+    draw = np.random.default_rng(2)
+    age = draw.integers(0, 90, rows)
+    return pa.table(
+        {
+            "age": pa.array(age),
+            "old": pa.array(age > 50),
+            "<b>town</b>": pa.array(draw.choice(["Aberwick", "<i>", "Caldwell"], rows)),
+            "blank": pa.nulls(rows, pa.int64()),
+        }
+    )
+
+
+def page(**changes: object) -> TablePage:
+    facts = SynDiffixFacts(
+        "visits",
+        "2026-11",
+        ("person",),
+        {"age": "integer"},
+        AnonymizationParameters(bytes(32)),
+        BucketizationParameters(),
+    )
+    given: dict[str, object] = {"statement": statement(facts, "abc"), "table": table()}
+    return TablePage(**(given | changes))  # type: ignore[arg-type]
+
+
+def charts(text: str) -> list[str]:
+    return re.findall(r'data-name="([^"]*)"', text)
+
+
+def test_the_page_says_before_anything_else_that_it_is_not_differentially_private() -> None:
+    text = render_table(page())
+    assert text.index("Not differentially private") < text.index("<h1>")
+    assert "SynDiffix release, not differentially private" in text
+    assert "What does not protect" in text
+
+
+def test_every_column_has_its_chart_and_every_text_is_escaped() -> None:
+    text = render_table(page())
+    assert charts(text) == ["age", "old", "&lt;b&gt;town&lt;/b&gt;", "blank"]
+    assert "<i>" not in text and "&lt;i&gt;" in text
+    assert "<b>town" not in text
+    assert "No synthetic row has a value in this column." in text
+
+
+def test_equal_inputs_give_equal_bytes() -> None:
+    assert render_table(page()) == render_table(page())
+
+
+def test_declared_bins_are_the_page_s() -> None:
+    text = render_table(page(bins={"age": (0, 30, 60)}))
+    assert "[0,30)" in text and "[30,60]" in text and "&gt;60" in text
+
+
+def test_related_columns_are_the_strongest_pair() -> None:
+    pairs = re.findall(r"<title>([^<]* × [^<]*): ([0-9.]+)</title>", render_table(page()))
+    assert pairs[0][0] == "age × old" and float(pairs[0][1]) > 0.9
+
+
+def test_pages_and_visuals_place_the_charts_and_unknown_names_are_passed_over() -> None:
+    text = render_table(
+        page(
+            visuals={"Age and town": ("old:true", "nobody:x")},
+            pages={"First": ("Age and town", "old", "nothing")},
+        )
+    )
+    assert charts(text) == ["age and town", "old", "age", "&lt;b&gt;town&lt;/b&gt;", "blank"]
+    assert "First" in text and "Other columns" in text
+
+
+def test_an_empty_table_and_a_single_column_have_a_page() -> None:
+    assert "There are no two columns" in render_table(page(table=table().slice(0, 0)))
+    assert "There are no two columns" in render_table(page(table=table().select(["old"])))
+
+
+def test_tables_of_questions_are_listed() -> None:
+    text = render_table(page(tables=(("age", "old"), ("blank",))))
+    assert "<li>age × old</li>" in text
+    assert "A table per question" not in render_table(page())

@@ -1,0 +1,130 @@
+"""The statement of a SynDiffix release: what it is not, what protects, which attacks apply."""
+
+import json
+
+import pytest
+
+from tasks.core.dp.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
+from tasks.core.syndiffix.parameters import (
+    AnonymizationParameters,
+    BucketizationParameters,
+    FlatteningInterval,
+    SuppressionParameters,
+)
+from tasks.core.syndiffix.statement import LABEL, SynDiffixFacts, statement, topics, warnings
+
+SALT = b"zqx secret salt zqx"
+COLUMNS = {"age": "integer", "town": "string"}
+
+
+def facts(**changes: object) -> SynDiffixFacts:
+    given: dict[str, object] = {
+        "dataset": "visits",
+        "vintage": "2026-11",
+        "ids": ("person",),
+        "columns": COLUMNS,
+        "anonymization": AnonymizationParameters(SALT),
+        "bucketization": BucketizationParameters(),
+    }
+    return SynDiffixFacts(**(given | changes))  # type: ignore[arg-type]
+
+
+def stated(**changes: object) -> dict[str, object]:
+    return statement(facts(**changes), "abc")
+
+
+def said(**changes: object) -> str:
+    body = stated(**changes)
+    return " ".join(sentence for _, sentences in topics(body) for sentence in sentences)
+
+
+def attacks(**changes: object) -> list[str]:
+    found = stated(**changes)["not_covered"]
+    assert isinstance(found, list)
+    return found
+
+
+def attack(name: str, **changes: object) -> str:
+    (found,) = [each for each in attacks(**changes) if each.startswith(f"{name}: ")]
+    return found
+
+
+def test_it_says_first_and_in_its_label_that_it_is_not_differentially_private() -> None:
+    body = stated()
+    assert (body["private"], body["regime"], body["label"]) == (False, "syndiffix", LABEL)
+    assert "not differentially private" in topics(body)[0][1][0]
+    assert body["format"] == "marginalia-privacy-statement/1"
+
+
+def test_what_protects_has_the_configured_numbers() -> None:
+    strict = AnonymizationParameters(
+        SALT,
+        SuppressionParameters(low_threshold=10, layer_sd=2.0, low_mean_gap=3.0),
+        FlatteningInterval(3, 6),
+        FlatteningInterval(4, 7),
+        layer_noise_sd=2.0,
+    )
+    told = said(anonymization=strict)
+    assert "fewer than 10 subjects is never shown" in told and "About 16 are needed" in told
+    assert "standard deviation 2.83" in told
+    assert "the 3 to 6 subjects with the most rows" in told and "next 4 to 7" in told
+
+
+@pytest.mark.parametrize(
+    "word", ["Aggregation", "Suppression", "Noise", "Flattening", "One secret salt", "Shuffled"]
+)
+def test_each_protection_is_named(word: str) -> None:
+    assert f"{word}:" in said()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "No formal bound",
+        "Noise exploitation",
+        "Many tables",
+        "Texts",
+        "Shape of the data",
+        "Suppression shows",
+        "The choice of clusters",
+        "The salt",
+    ],
+)
+def test_each_known_attack_is_named(name: str) -> None:
+    assert len(attack(name)) > 60
+
+
+def test_the_attack_of_the_literature_is_cited() -> None:
+    assert "arXiv 1804.06752" in attack("Noise exploitation")
+
+
+def test_without_an_id_column_people_with_several_rows_are_warned_of_first() -> None:
+    assert warnings(stated()) == []
+    (warning,) = warnings(stated(ids=()))
+    assert "People with several rows are not protected" in warning
+    assert "Rows, not people" in " ".join(attacks(ids=()))
+    assert "Flattening" not in said(ids=())
+
+
+def test_public_values_tables_and_earlier_vintages_are_told() -> None:
+    body = stated(value_safe_columns=("town",), tables=3, earlier_vintages=2)
+    assert "declared to be public" in warnings(body)[0] and "2 vintages" in warnings(body)[1]
+    assert "3 beside the one" in attack("Many tables", tables=3)
+    assert "1 vintage of this dataset was" in attack("Many tables", earlier_vintages=1)
+    assert [column["value_safe"] for column in body["columns"]] == [False, True]  # type: ignore[attr-defined]
+
+
+def test_attacks_that_have_nothing_to_attack_are_left_out() -> None:
+    names = [each.partition(":")[0] for each in attacks(columns={"age": "integer"}, clustering="single")]
+    assert not {"Texts", "The choice of clusters", "Public values"} & set(names)
+
+
+def test_a_strict_contract_and_unused_keys_are_told() -> None:
+    assert "satisfied its data contract" in said(contract_mode="strict")
+    assert "cache_max_size: accepted" in said(unused_keys=("cache_max_size",))
+
+
+def test_it_holds_allowed_keys_and_no_trace_of_the_salt() -> None:
+    text = json.dumps(stated())
+    check_released_json(stated(), SYNDIFFIX_STATEMENT_KEYS)
+    assert "zqx" not in text and SALT.hex() not in text
