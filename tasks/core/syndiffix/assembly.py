@@ -5,6 +5,7 @@ In: a forest, clusters, what cells are drawn from. Out: `Microdata` of a cluster
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ import pyarrow as pa
 from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.forest import Forest
-from tasks.core.syndiffix.intervals import Values
+from tasks.core.syndiffix.intervals import Interval, Values
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
 from tasks.core.syndiffix.randomness import generator_of
 from tasks.core.syndiffix.stitching import StitchedRows, patch, stitch
@@ -38,9 +39,22 @@ class Microdata:
         return Microdata(len(rows), {column: _take(cells, rows) for column, cells in self.cells.items()})
 
 
+class JoiningBasis(Protocol):
+    """What joining two clusters' rows needs to know of the columns."""
+
+    def ordered(self, columns: Sequence[int]) -> list[int]:
+        """Columns by entropy, then number: rows are divided by the plainest first."""
+
+    def interval(self, column: int) -> Interval:
+        """Where a column's numbers lie."""
+
+    def generator(self, purpose: str, columns: Sequence[int]) -> np.random.Generator:
+        """The generator of one purpose and some columns."""
+
+
 @dataclass(frozen=True)
 class StitchingBasis:
-    """What stitching needs to know of the columns.
+    """What drawing and stitching need to know of the columns.
 
     Attributes:
         forest: for names, intervals and the salt.
@@ -55,6 +69,10 @@ class StitchingBasis:
     def ordered(self, columns: Sequence[int]) -> list[int]:
         """Columns by entropy, then number."""
         return sorted(columns, key=lambda column: (self.entropies[column], column))
+
+    def interval(self, column: int) -> Interval:
+        """Where a column's numbers lie, after push-down."""
+        return self.forest.ranked(column).interval
 
     def generator(self, purpose: str, columns: Sequence[int]) -> np.random.Generator:
         """The generator of one purpose and some columns."""
@@ -76,20 +94,21 @@ def draw_rows(buckets: Buckets, columns: Sequence[int], basis: StitchingBasis) -
     )
 
 
-def assemble(clusters: Clusters, drawn: Sequence[Microdata], basis: StitchingBasis) -> Microdata:
+def assemble(clusters: Clusters, drawn: Sequence[Microdata], basis: JoiningBasis) -> Microdata:
     """All clusters' rows in one table; ``drawn`` has the initial cluster's first, then the derived ones'."""
     table = drawn[0]
     for cluster, right in zip(clusters.derived, drawn[1:], strict=True):
-        table = _join(table, right, cluster, basis)
+        table = join(table, right, cluster, basis)
     return table
 
 
-def shuffle(table: Microdata, basis: StitchingBasis) -> Microdata:
+def shuffle(table: Microdata, basis: JoiningBasis) -> Microdata:
     """Rows in an order that tells nothing of the buckets they come from."""
     return table.take(basis.generator("shuffle", sorted(table.cells)).permutation(table.rows))
 
 
-def _join(left: Microdata, right: Microdata, cluster: DerivedCluster, basis: StitchingBasis) -> Microdata:
+def join(left: Microdata, right: Microdata, cluster: DerivedCluster, basis: JoiningBasis) -> Microdata:
+    """The left table's rows with the derived columns of the right one's, paired by the stitch columns."""
     generator = basis.generator("stitch", cluster.columns)
     derived = {column: right.cells[column] for column in cluster.derived}
     if not cluster.stitch:
@@ -101,7 +120,7 @@ def _join(left: Microdata, right: Microdata, cluster: DerivedCluster, basis: Sti
     found = stitch(
         _numbers(left, columns),
         _numbers(right, columns),
-        [basis.forest.ranked(column).interval for column in columns],
+        [basis.interval(column) for column in columns],
         cluster.owner,
         generator,
     )

@@ -102,6 +102,15 @@ class Forest:
         """What of a tree may be published."""
         return root_buckets(self.tree(combination), self._harvest(combination))
 
+    def forget(self, combination: Combination) -> None:
+        """Give back the memory of a tree and its buckets; asked for again, it is grown again, the same.
+
+        Args:
+            combination: of more than one column; trees of more columns keep what they took of it.
+        """
+        self._trees.pop(combination, None)
+        self._harvests.pop(combination, None)
+
     def ranked(self, column: int) -> RankedColumn:
         """A column, its interval and outsiders after push-down."""
         self.tree((column,))

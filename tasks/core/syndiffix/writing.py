@@ -36,10 +36,10 @@ def write_table(table: pa.Table, path: Path) -> None:
     path = Path(path)
     ending = path.suffix.lower()
     if ending in (".parquet", ".pq"):
-        _place(path, lambda stream: pq.write_table(table.replace_schema_metadata(None), stream))
+        place(path, lambda stream: pq.write_table(table.replace_schema_metadata(None), stream))
     else:
         delimiter = "\t" if ending in (".tsv", ".tab") else ","
-        _place(path, lambda stream: write_delimited(table, stream, delimiter))
+        place(path, lambda stream: write_delimited(table, stream, delimiter))
 
 
 def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> None:
@@ -61,8 +61,12 @@ def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> 
             stream.write(lines)
 
 
-def _place(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Let ``write`` fill a file under another name, which then takes the path."""
+def place(path: Path, write: Callable[[BinaryIO], None]) -> None:
+    """Let ``write`` fill a file under another name, which then takes the path.
+
+    Raises:
+        ParameterError: the path is a folder, or the file can't be written there.
+    """
     if path.is_dir():
         raise ParameterError(f"The output must be a file, but {path} is a folder: name a file in it.")
     problem = ""
