@@ -7,6 +7,7 @@ from pathlib import Path
 from tasks.bundles import unit_of
 from tasks.configuration import RunConfiguration
 from tasks.configuration_file import read_configuration
+from tasks.configuration_places import SYNDIFFIX
 from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.navigation.charts import Level, curve_text
@@ -15,6 +16,7 @@ from tasks.describe import Described, describe
 from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
 from tasks.protect import nominal_charge, registration, release_name, require_unit
 from tasks.storage import Workspace
+from tasks.syndiffix_columns import select_columns
 
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
@@ -36,6 +38,8 @@ def check(path: Path, *, propose: bool) -> int:
     if configuration.is_private:
         _print_levels(found)
         _print_budget(configuration, described)
+    elif configuration.protection.regime == SYNDIFFIX:
+        _print_syndiffix(configuration, described)
     else:
         _print_anonymity(configuration, described)
     _print_resources(found)
@@ -66,6 +70,23 @@ def _print_anonymity(configuration: RunConfiguration, described: Described) -> N
     print(f"multiples of {k}; what fewer than {k} {unit_of(described.schema)}s hold is left out.")
     reads = "the raw records" if configuration.synthesis.reads_records else "the rounded counts alone"
     print(f"Synthesis: {configuration.synthesis.mode}, from {reads}.")
+
+
+def _print_syndiffix(configuration: RunConfiguration, described: Described) -> None:
+    selection = select_columns(configuration, described.source)
+    settings, unit = selection.settings, "subject" if selection.ids else "row"
+    mean = settings.low_threshold + settings.low_mean_gap * settings.layer_sd
+    print(
+        f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below"
+    )
+    print(
+        f"{settings.low_threshold}; noise of standard deviation {2**0.5 * settings.layer_noise_sd:.3g} on a "
+        "count."
+    )
+    asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
+    print(
+        f"Clustering: {settings.clustering}. One table of {_count(len(selection.columns), 'column')}{asked}."
+    )
 
 
 def _print_levels(found: Estimate) -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from tasks.core.syndiffix.strategies import DefaultClustering
 from tasks.core.syndiffix.texts import TypeLetter
 from tasks.models import Model
 
@@ -35,10 +36,10 @@ class SynDiffix(Model):
     precision_limit_depth_threshold: int = 15
     clustering: Clustering = "default"
     main_column: str | None = None
-    sample_size: int = 1000
-    max_weight: float = 15.0
-    merge_threshold: float = 0.1
-    solver_alpha: float = 1e-2
+    sample_size: int = DefaultClustering.sample_size
+    max_weight: float = DefaultClustering.max_weight
+    merge_threshold: float = DefaultClustering.merge_threshold
+    solver_alpha: float = DefaultClustering.solver_alpha
     target_column: str | None = None
     drop_non_features: bool = False
     main_features: tuple[str, ...] = Field((), description="Features of the target; none: selected.")

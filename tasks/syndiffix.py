@@ -127,7 +127,7 @@ def synthesize_cluster(
     columns: tuple[str, ...],
     settings: SynDiffix,
     origin: Origin,
-    place: str,
+    run: str,
 ) -> StoredTable:
     """Rows of one cluster, bucket by bucket: as yet neither stitched nor shuffled, and so not to be shown.
 
@@ -137,13 +137,13 @@ def synthesize_cluster(
         columns: the cluster's, in the selection's order.
         settings: `SynDiffix.for_trees` of them.
         origin: of the trees.
-        place: where the rows are to be, in ``sensitive/``.
+        run: the folder in ``sensitive/`` that the rows are to have.
     """
     with closing(Progress("synthesize")) as progress:
         synthesizer, basis = Trees(workspace, table, origin, progress).grown(columns, settings)
         rows = synthesizer.draw(places(synthesizer, columns), basis)
     return workspace.store(
-        workspace.sensitive / place, "rows of a cluster", lambda folder: write_rows(rows, columns, folder)
+        workspace.sensitive / run, "rows of a cluster", lambda folder: write_rows(rows, columns, folder)
     )
 
 
