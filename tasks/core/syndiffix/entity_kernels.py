@@ -15,7 +15,7 @@ from tasks.core.syndiffix.noise_kernels import Secret, count_noise, crypto, is_l
 Rows = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
 Seeds = npt.NDArray[np.uint64]
-_LEAST_ROWS = 1.0
+_LEAST_ROWS, _MOST_ROWS = 1.0, 2147483647.0
 
 
 class Entities(NamedTuple):
@@ -131,7 +131,7 @@ def noisy_counts(
             noisy = len(rows) + count_noise(key, key.count_sd, places[node], seed)
         else:
             noisy = _flattened_count(key, rows, places[node], entities, tally)
-        counts[node] = np.int32(max(np.rint(noisy), _LEAST_ROWS))
+        counts[node] = np.int32(min(max(np.rint(noisy), _LEAST_ROWS), _MOST_ROWS))
     return counts
 
 
