@@ -6,6 +6,8 @@ Runs the core once on a table of a few made-up rows and keeps nothing but the us
 import tempfile
 from pathlib import Path
 
+import pyarrow as pa
+
 from tasks.configuration import AggregateSeeded as Held
 from tasks.configuration import RowSeeded, Unseeded, ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates
@@ -26,6 +28,9 @@ from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.reading import InputFile
+from tasks.core.syndiffix.parameters import AnonymizationParameters
+from tasks.core.syndiffix.strategies import DefaultClustering
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.rows import common_rows
@@ -74,6 +79,7 @@ def main() -> None:
         write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
         write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)
         _round(records, counted, root)
+    _synthesize()
 
 
 def _draw(records: CodedRecords) -> Aggregates:
@@ -94,6 +100,19 @@ def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:
     rows = common_rows(records, 1)
     for synthesis in _MODES:
         draw_from_rows(rows, aggregates, synthesis, 1, 1, lambda done: None)
+
+
+def _synthesize() -> None:
+    """SynDiffix of rows and of entities, with clusters that are solved and stitched."""
+    places = range(300)
+    columns = {
+        name: pa.array([float(place % size) for place in places]) for size, name in enumerate("abcde", 2)
+    }
+    table = pa.table({"id": pa.array([str(place // 2) for place in places]), **columns})
+    clustering = DefaultClustering(max_weight=4.0, solver_alpha=1.0)
+    parameters = SynDiffixParameters(AnonymizationParameters(bytes(32)), clustering=clustering)
+    for ids in ([], ["id"]):
+        Synthesizer(table, parameters, ids=ids).sample()
 
 
 if __name__ == "__main__":
