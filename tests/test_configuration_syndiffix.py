@@ -54,12 +54,23 @@ def test_the_defaults_are_the_core_s() -> None:
 def test_every_option_reaches_the_core() -> None:
     found = settings(
         {
-            "low_threshold": 4, "layer_sd": 1.5, "low_mean_gap": 3, "outlier_count": [3, 4], "top_count": [5, 6],
-            "layer_noise_sd": 2, "singularity_low_threshold": 6, "range_low_threshold": 16,
-            "precision_limit_row_fraction": 100, "precision_limit_depth_threshold": 7, "main_column": "age",
-            "sample_size": 50, "max_weight": 9, "merge_threshold": 0.2, "solver_alpha": 0.05,
+            "low_threshold": 4,
+            "layer_sd": 1.5,
+            "low_mean_gap": 3,
+            "outlier_count": [3, 4],
+            "top_count": [5, 6],
+            "layer_noise_sd": 2,
+            "singularity_low_threshold": 6,
+            "range_low_threshold": 16,
+            "precision_limit_row_fraction": 100,
+            "precision_limit_depth_threshold": 7,
+            "main_column": "age",
+            "sample_size": 50,
+            "max_weight": 9,
+            "merge_threshold": 0.2,
+            "solver_alpha": 0.05,
         }
-    )  # fmt: skip
+    )
     protected, trees = anonymization(found, SALT), bucketization(found)
     low = protected.low_count_params
     assert (low.low_threshold, low.layer_sd, low.low_mean_gap) == (4, 1.5, 3)

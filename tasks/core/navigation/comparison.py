@@ -19,6 +19,7 @@ from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.metrics import METRICS, Metric
 from tasks.core.navigation.page import html
 from tasks.core.navigation.run_figures import RunFigures, read_run
+from tasks.core.syndiffix.statement import LABEL
 
 __all__ = [
     "RunFigures",
@@ -35,6 +36,7 @@ RUNS = "What they are"
 _REGIMES = {
     "differential_privacy": "differential privacy",
     "k_anonymity": "k-anonymity, not differentially private",
+    "syndiffix": LABEL,
     "": "not recorded",
 }
 
