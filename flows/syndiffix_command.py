@@ -1,7 +1,7 @@
 """``marginalia syndiffix``: a table in a file goes in, a synthetic table of the same columns comes out.
 
-In this process, without Prefect. The table goes to ``--output`` or to standard output, all else to standard
-error. Not differentially private.
+In this process, without Prefect unless ``--flow`` asks for it. The table goes to ``--output`` or to standard
+output, all else to standard error. Not differentially private.
 """
 
 import argparse
@@ -38,29 +38,36 @@ def synthesize(options: argparse.Namespace) -> int:
     columns = _declared(options, names)
     selected = [column.name for column in columns]
     parameters = _parameters(options, selected)
-    if options.verbose:
-        say(syndiffix_log.WARNING)
-    elif options.debug:
-        say(syndiffix_log.DEBUG_WARNING)
+    if options.flow:
+        from flows import syndiffix_flow
+
+        return syndiffix_flow.run_flow(options, columns, parameters)
+    if options.verbose or options.debug:
+        say(syndiffix_log.WARNING if options.verbose else syndiffix_log.DEBUG_WARNING)
     with _Steps(verbose=options.verbose) as steps:
         table, ids = _read(options, columns, names)
         salt = _salt(options.dataset)
         parameters = _with_salt(parameters, syndiffix_options.anonymization_of(options, salt))
+        steps("prepare", 0, 1)
         synthesizer = Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps)
         # Found once: what it takes to solve them may be the longest step.
         synthesizer.strategy = synthesizer.clusters()
         result = synthesizer.sample()
         steps("write", 0, 1)
-    run = syndiffix_log.Run(synthesizer, result, table, steps.seconds)
+    _hand_out(syndiffix_log.Run(synthesizer, result, table, steps.seconds), options)
+    return 0
+
+
+def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
+    """Write what was asked for, and say what was."""
     if options.verbose:
         syndiffix_log.log(run)
-    if not result.num_rows:
+    if not run.result.num_rows:
         say(f"The synthetic table is empty: every group of rows holds {_LEAST_ROWS}.")
     if options.debug:
         syndiffix_log.write_debug(run, options.output)
     else:
-        _write(result, options.output)
-    return 0
+        _write(run.result, options.output)
 
 
 class _Steps:
@@ -115,7 +122,7 @@ def _require_places(options: argparse.Namespace) -> None:
     if output is None:
         return
     home = output.expanduser().resolve()
-    if not home.parent.is_dir() or home.is_dir():
+    if not options.flow and (not home.parent.is_dir() or home.is_dir()):
         raise ParameterError(f"The output {output} must be a file in a folder that is there: name another.")
     if home == options.table.expanduser().resolve():
         raise ParameterError("The output must not take the place of the table it is made from: name another.")

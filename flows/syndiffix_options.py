@@ -67,7 +67,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     _add_data_options(parser.add_argument_group("data"))
     _add_protection_options(parser.add_argument_group("protection"))
     _add_clustering_options(parser.add_argument_group("clusters"))
-    told = parser.add_argument_group("what is told")
+    told = parser.add_argument_group("what is made and told")
+    _add_flag(told, "--flow", help="a whole release, by a Prefect flow, in the folder --output")
     _add_flag(told, "--verbose", help="log what is read off the data: sensitive, for you alone")
     _add_flag(
         told,

@@ -86,7 +86,7 @@ def read_names(path: Path) -> list[str]:
     Raises:
         InputError: see `read_table`.
     """
-    source = _source(Path(path))
+    source = find_dialect(Path(path))
     read_headers(source)
     return column_names(source)
 
@@ -107,7 +107,7 @@ def read_table(
             a column that isn't there.
         ParameterError: a column is listed twice.
     """
-    source = path if isinstance(path, InputFile) else _source(Path(path))
+    source = path if isinstance(path, InputFile) else find_dialect(Path(path))
     headers = read_headers(source)
     names = column_names(source)
     if columns is None:
@@ -139,7 +139,7 @@ def _refuse_column(item: str) -> DeclaredColumn:
     )
 
 
-def _source(path: Path) -> InputFile:
+def find_dialect(path: Path) -> InputFile:
     """The file with its dialect. Whether it can be read is found out by reading its header."""
     source = InputFile(path)
     if source.is_parquet:

@@ -1,0 +1,82 @@
+"""``marginalia syndiffix --flow``: the same table as without, in a release of its own."""
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from flows import syndiffix_flow, syndiffix_options
+from tasks.configuration_file import from_flat
+from tasks.core.syndiffix.reading import DeclaredColumn, parse_column
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters
+from tasks.syndiffix_parameters import anonymization, bucketization, strategy
+from tests.flows.syndiffix_people import people, run, write
+
+pytestmark = pytest.mark.usefixtures("own_ledger")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    return write(tmp_path / "people.csv", people())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("prefect_server")
+def test_the_flow_releases_the_table_that_the_command_writes(table, tmp_path):
+    asked = ("--columns", "age:i", "city", "--aidcolumns", "pid", "-lcf", "4", "--dataset", "people")
+    assert run(table, *asked, "-o", tmp_path / "here.tsv") == 0
+    assert run(table, *asked, "--flow", "-o", tmp_path / "out") == 0
+    (released,) = (tmp_path / "out" / "release" / "people" / "latest").glob("*_microdata.tsv")
+    lines = [sorted(path.read_text().splitlines()) for path in (tmp_path / "here.tsv", released)]
+    assert lines[0] == lines[1]
+
+
+CHOICES = {
+    "default": ["--clustering-maincolumn", "city", "--clustering-samplesize", "9"],
+    "single": ["--no-clustering"],
+    "none": ["--clustering-maxweight", "1"],
+    "clusters": [
+        "--clusters",
+        '{"InitialCluster":[1],"DerivedClusters":[{"StitchOwner":"left","DerivedColumns":[0]}]}',
+    ],
+    "target": ["--ml-target", "city", "--ml-drop-non-features"],
+    "features": ["--clustering-maincolumn", "city", "--clustering-mainfeatures", "age"],
+}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
+    numbers = (
+        "--aidcolumns pid -lcf 4 -thresh_sd 0.5 --low-mean-gap 1.5 -noise_sd 0.25 --outlier-count 1 6 "
+        "--top-count 3 7 -sing 8 -range 16 --precision-limit-row-fraction 17 "
+        "--precision-limit-depth-threshold 18 --value-safe-columns city"
+    )
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    syndiffix_options.add_arguments(parser)
+    options = parser.parse_args([str(table), str(tmp_path / "out"), *numbers.split(), *CHOICES[choice]])
+    options = syndiffix_options.unfold(options)
+    columns = [parse_column("age:i"), DeclaredColumn("city")]
+    names = [column.name for column in columns]
+    parameters = SynDiffixParameters(
+        syndiffix_options.anonymization_of(options),
+        syndiffix_options.bucketization_of(options),
+        syndiffix_options.strategy_of(options, names),
+        frozenset(options.value_safe_columns),
+    )
+    configuration = from_flat(syndiffix_flow.flat_configuration(options, columns, parameters))
+    settings = configuration.protection
+    assert anonymization(settings, parameters.anonymization.salt) == parameters.anonymization
+    assert bucketization(settings) == parameters.bucketization
+    assert syndiffix_options.with_ids(strategy(settings), names) == parameters.clustering
+    assert settings.value_safe_columns == ("city",)
+    assert settings.types == {"age": "i"}
+    assert configuration.input.use_columns == ("age", "city")
+    assert configuration.input.subject_id == "pid"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["-o", "out.csv"], ["-o", "out.json", "--debug"], ["-o", "people.csv"]]
+)
+def test_a_flow_needs_a_folder(table, arguments, capfd):
+    assert run(table, "--columns", "age", "--flow", *arguments) == 2
+    assert capfd.readouterr().err.startswith("marginalia: ")
