@@ -1,4 +1,4 @@
-"""``marginalia syndiffix --flow``: arguments of the command go in, a run of the flow of the same settings is made."""
+"""``marginalia syndiffix --flow``: the options of the command go in, a run of the flow with them is made."""
 
 import argparse
 import json
