@@ -100,8 +100,7 @@ def bars(rows: Sequence[Bar], title: str, error_bar: ErrorBar | None, names: tup
 
 def _meanings(names: tuple[str, str], whisker: str) -> list[Entry]:
     """What the colours mean."""
-    colours = (svg.NOISY, svg.SYNTHETIC)
-    found = [Entry(name, colour) for name, colour in zip(names, colours, strict=True) if name]
+    found = [Entry(name, c) for name, c in zip(names, (svg.NOISY, svg.SYNTHETIC), strict=True) if name]
     return [*found, Entry(whisker, svg.INK, "whisker")] if whisker else found
 
 
@@ -136,7 +135,6 @@ def _bar_row(
         parts.append(_figure(error_bar.absent, y + 12, svg.INK))
         told.append(f"{names[0]} {error_bar.absent}")
     if row.synthetic is not None:
-        # A single series has the row to itself.
         upper, height, figure = (15, 8, 24) if names[0] else (5, 14, 16)
         parts.append(svg.rect(_LEFT, y + upper, row.synthetic * per_unit, height, svg.SYNTHETIC))
         shown = whole(round(row.synthetic))
