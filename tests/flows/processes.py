@@ -125,7 +125,8 @@ def assert_whole(folder: Path, dataset: str = "people") -> None:
     home = folder / "out" / "release" / dataset
     for name in releases(folder, dataset):
         listed = {e["file"]: e["sha256"] for e in pipeline.json_of(home / name / "MANIFEST.json")["files"]}
-        found = {path.name: file_sha256(path) for path in (home / name).iterdir()}
+        files = [path for path in (home / name).rglob("*") if path.is_file()]
+        found = {path.relative_to(home / name).as_posix(): file_sha256(path) for path in files}
         del found["MANIFEST.json"]
         assert found == listed
 

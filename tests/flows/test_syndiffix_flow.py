@@ -1,0 +1,285 @@
+"""SynDiffix as a flow: what is released, what is done again, what is left by a kill, what appears nowhere."""
+
+import json
+import os
+import shutil
+import signal
+import stat
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.core.dp.released_json import check_released_json
+from tasks.core.errors import ContractViolation, InputError, ParameterError
+from tasks.core.syndiffix.salt import salt_path
+from tests.flows import pipeline, visits
+from tests.flows.processes import Blow, Run, assert_whole, releases, unfinished
+from tests.flows.server_objects import known, text_of_everything
+from tests.flows.test_boundary import assert_no_trace, public_places
+from tests.flows.test_runs import fresh_name, step
+
+pytestmark = pytest.mark.server
+
+LABEL = "SynDiffix, not differentially private"
+COLUMNS = ["town", "age", "income", "visited", "smoker"]
+#: Steps that no cache knows.
+ALWAYS = {"locate_table", "hand_over_tables", "state_tables", "publish_release", "record_lineage"}
+#: A few columns need no dependence: the shortest run.
+FEW = {"columns": ["town", "age"]}
+
+
+def table_of(release: Path) -> pa.Table:
+    return pq.read_table(release / "visits_synthetic_microdata.parquet")
+
+
+def test_a_whole_run_releases_a_table_and_says_everywhere_that_it_is_not_differentially_private(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    dataset = fresh_name("visits")
+    section = {"tables": [["town", "age"], ["smoker"]]}
+    release = pipeline.run(
+        visits.prepared(tmp_path, section=section, dataset=dataset, contract=visits.contract(tmp_path))
+    )
+    table = table_of(release)
+    assert table.column_names == COLUMNS
+    assert [str(kind) for kind in table.schema.types] == [
+        "string",
+        "int64",
+        "double",
+        "timestamp[ms]",
+        "bool",
+    ]
+    assert 350 < table.num_rows < 650 and set(table["town"].to_pylist()) == set(visits.TOWNS)
+    assert 0 < table["age"].null_count < 200
+    lines = (release / "visits_synthetic_microdata.tsv").read_text().splitlines()
+    assert lines[0].split("\t") == COLUMNS and len(lines) == table.num_rows + 1
+    index = pipeline.json_of(release / "visits_tables" / "index.json")
+    assert index == {"00001.parquet": ["town", "age"], "00002.parquet": ["smoker"]}
+    assert pq.read_table(release / "visits_tables" / "00002.parquet").column_names == ["smoker"]
+    stated = pipeline.json_of(release / "privacy.json")
+    assert (stated["private"], stated["regime"], stated["label"]) == (False, "syndiffix", LABEL)
+    assert (stated["guarantee"]["ids"], stated["tables"], stated["earlier_vintages"]) == (["person"], 2, 0)
+    for path in release.glob("*.json"):
+        if path.name != "configuration.json":
+            check_released_json(pipeline.json_of(path))
+    page = (release / "report.html").read_text()
+    assert "Not differentially private" in page and "What does not protect" in page and "town × age" in page
+    manifest = pipeline.json_of(release / "MANIFEST.json")["files"]
+    assert {LABEL in entry["protection"] for entry in manifest if "configuration" not in entry["file"]} == {
+        True
+    }
+    contract = pipeline.json_of(release / "contract.json")
+    assert {rule["verdict"] for rule in contract["rules"]} == {"passed"}
+    (evaluation,) = (tmp_path / "out" / "sensitive").rglob("evaluation.json")
+    assert [each["length"] for each in pipeline.json_of(evaluation)["total_variation"]] == [1, 2]
+    assert_whole(tmp_path, dataset)
+    seen = known(prefect_server, dataset)
+    names = {run["name"] for run in seen.task_runs}
+    assert {"locate-table", "cluster-1"} <= names and not any("town" in name for name in names)
+    assert any(LABEL in str(artifact["data"]) for artifact in seen.artifacts)
+
+
+def test_a_second_run_does_nothing_again_and_a_change_only_what_it_touches(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    dataset = fresh_name("again")
+
+    def done(
+        table: list[list[str]] | None = None, section: dict[str, object] | None = None, **changes: object
+    ) -> set[str]:
+        before = {run["id"] for run in known(prefect_server, dataset).task_runs}
+        pipeline.run(visits.prepared(tmp_path, table, section, dataset=dataset, **changes))
+        deadline = time.monotonic() + 60
+        while True:
+            runs = [run for run in known(prefect_server, dataset).task_runs if run["id"] not in before]
+            states = {run["state_type"] for run in runs}
+            if time.monotonic() > deadline or (
+                states == {"COMPLETED"} and "evaluate_tables" in map(step, runs)
+            ):
+                return {step(run) for run in runs if run["state_name"] == "Completed"}
+            time.sleep(0.3)
+
+    first = done()
+    made = {"type_columns", "measure_dependence", "solve_clusters", "synthesize_cluster", "stitch_clusters"}
+    assert first == ALWAYS | made | {"write_table_page", "evaluate_tables"}
+    release = pipeline.tree(tmp_path / "out" / "release" / dataset / "latest")
+    assert done() == ALWAYS
+    assert pipeline.tree(tmp_path / "out" / "release" / dataset / "latest") == release
+    assert done(report_title="Another title") == ALWAYS | {"write_table_page"}
+    subset = done(section=FEW)
+    assert "type_columns" not in subset and "measure_dependence" not in subset
+    assert made - {"type_columns", "measure_dependence"} < subset
+    assert "synthesize_cluster" not in done(section={**FEW, "clustering": "single"}), "the same cluster"
+    assert done(section={"solver_alpha": 0.02}) >= {"solve_clusters"}
+    assert "type_columns" not in done(section={"low_threshold": 4})
+    assert done(visits.rows(200)) >= made
+
+
+def test_a_pair_that_was_measured_is_taken_from_what_is_known(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    pipeline.run(visits.prepared(tmp_path))
+    (path,) = (tmp_path / "out" / "sensitive" / "visits" / "dependence").glob("*.json")
+    stored = {tuple(row[:2]): row[4] for row in pipeline.json_of(path)}
+    assert len(stored) == 10
+    marked = [[*row[:4], 0.123] if row[:2] == ["town", "smoker"] else row for row in pipeline.json_of(path)]
+    path.write_text(json.dumps(marked))
+    more = {"columns": [*COLUMNS, "household"]}
+    pipeline.run(visits.prepared(tmp_path, section=more))
+    again = {tuple(row[:2]): row[4] for row in pipeline.json_of(path)}
+    assert len(again) == 15 and again["town", "smoker"] == 0.123
+    assert {pair: again[pair] for pair in stored if pair != ("town", "smoker")} == {
+        pair: value for pair, value in stored.items() if pair != ("town", "smoker")
+    }
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        ("mkdir", r"/\.cluster-1-"),
+        ("rename", r"/cluster-1$"),
+        ("mkdir", r"/\.synthetic_table-"),
+        ("mkdir", r"/\.\.candidate-"),
+    ],
+)
+def test_a_run_that_is_killed_is_taken_up_and_gives_the_same_release(
+    point: tuple[str, str], tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    configuration = visits.prepared(tmp_path, section=FEW)
+    path = tmp_path / "visits.json"
+    path.write_text(json.dumps(visits.flat(tmp_path, FEW)))
+    killed = Run(tmp_path, ["run", str(path)], Blow(signal.SIGKILL, *point))
+    assert killed.finish() == -signal.SIGKILL, killed.said
+    assert releases(tmp_path, "visits") == []
+    release = pipeline.run(configuration)
+    assert releases(tmp_path, "visits") == ["2026-11-1", "latest"]
+    assert_whole(tmp_path, "visits")
+    assert unfinished(tmp_path) == []
+    other = configuration.model_copy(update={"output_dir": str(tmp_path / "other")})
+    assert table_of(pipeline.run(other)).equals(table_of(release)), (
+        "all follows from table, salt and settings"
+    )
+
+
+def test_canaries_and_the_salt_appear_nowhere(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dataset = fresh_name("canary")
+    tokens = ("zqxid77", "zqxtown77", "977112.25", "zqxhouse77", "zqxheader77")
+    canary = ["zqxid77", "zqxtown77", "33", "977112.25", "2031-07-07 07:07:07", "true", "zqxhouse77"]
+    pipeline.write(
+        tmp_path / "visits.csv",
+        [[*row, "x"] for row in [*visits.rows(), canary]],
+        [*visits.HEADER, "zqxheader77"],
+    )
+    section = {"tables": [["town", "income"]]}
+    release = pipeline.run(pipeline.from_flat(visits.flat(tmp_path, section, dataset=dataset)))
+    out = capfd.readouterr()
+    assert_no_trace(tokens, public_places(tmp_path), out.out + out.err)
+    seen = text_of_everything(prefect_server, dataset)
+    assert not [token for token in tokens if token in seen]
+    for path in release.rglob("*.parquet"):
+        for column in pq.read_table(path).columns:
+            texts = column.cast(pa.string()).to_pylist()
+            assert not [text for text in texts if text and (text in tokens or text.startswith("2031-07-07"))]
+    secret = salt_path(own_ledger, dataset)
+    salt = secret.read_bytes()
+    assert stat.S_IMODE(secret.stat().st_mode) == 0o600 and len(salt) == 32
+    for path in [*(tmp_path / "out").rglob("*"), *Path(os.environ["PREFECT_HOME"]).rglob("*")]:
+        if path.is_file():
+            content = path.read_bytes()
+            assert salt not in content and salt.hex().encode() not in content, path
+    assert salt.hex() not in seen
+
+
+def test_a_release_is_rebuilt_without_table_ledger_and_sensitive_folder_byte_for_byte(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    from flows.publish import publish
+
+    configuration = visits.prepared(tmp_path, section={**FEW, "tables": "pairs"})
+    before = pipeline.tree(pipeline.run(configuration))
+    for zone in ("sensitive", "intermediate", "release"):
+        shutil.rmtree(tmp_path / "out" / zone)
+    (tmp_path / "visits.csv").unlink()
+    own_ledger.rename(tmp_path / "gone")
+    publish(configuration)
+    assert pipeline.tree(pipeline.latest(configuration)) == before
+    other = configuration.protection.model_copy(update={"low_threshold": 4})
+    with pytest.raises(ParameterError, match="other settings of protection"):
+        publish(configuration.model_copy(update={"protection": other}))
+
+
+def test_a_strict_contract_stops_the_run_before_anything_is_made(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    configuration = visits.prepared(tmp_path, contract=visits.contract(tmp_path, visits.TOWNS[:2]))
+    with pytest.raises(ContractViolation):
+        pipeline.run(configuration)
+    assert not (tmp_path / "out" / "release" / "visits").exists()
+    assert not list((tmp_path / "out" / "sensitive").rglob("cluster-*"))
+
+
+def test_several_ids_and_none_are_told(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+    both = visits.prepared(tmp_path, section=FEW, subject_id=["person", "household"])
+    stated = pipeline.json_of(pipeline.run(both) / "privacy.json")
+    assert stated["guarantee"]["ids"] == ["person", "household"]
+    none = visits.prepared(tmp_path, section=FEW, subject_id=None, vintage="2026-12")
+    release = pipeline.run(none)
+    stated = pipeline.json_of(release / "privacy.json")
+    assert (stated["guarantee"]["unit"], stated["earlier_vintages"]) == ("row", 1)
+    page = (release / "report.html").read_text()
+    assert "People with several rows are not protected" in page.replace("\n", " ")
+    assert "1 vintage of this dataset was released" in page
+    again = pipeline.json_of(pipeline.run(both) / "privacy.json")
+    assert again["earlier_vintages"] == 0, "a vintage that is released again keeps its number"
+
+
+def test_a_private_release_of_the_same_dataset_is_told_and_goes_on(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    private = pipeline.prepared(tmp_path, dataset="visits")
+    pipeline.run(private)
+    pipeline.run(visits.prepared(tmp_path, section=FEW, vintage="2026-12"))
+    assert "also has differentially private releases" in capfd.readouterr().err
+    pipeline.run(private.model_copy(update={"vintage": "2027-01"}))
+
+
+@pytest.mark.parametrize(
+    ("section", "changes", "told"),
+    [
+        ({"columns": ["twon"]}, {}, "did you mean"),
+        ({"columns": ["person", "town"]}, {}, "can't be synthesized"),
+        ({"main_column": "household"}, {}, "must be among the selected columns"),
+        ({"tables": [["town", "household"]]}, {}, "must name columns that are synthesized"),
+        ({"tables": [["town", "age"], ["age", "town"]]}, {}, "each set of columns once"),
+        ({"value_safe_columns": ["household"]}, {}, "is not synthesized"),
+        ({}, {"bins": {"person": [1, 2]}}, "person"),
+    ],
+)
+def test_columns_that_cannot_be_meant_are_refused_before_a_row_is_read(
+    section: dict[str, object],
+    changes: dict[str, object],
+    told: str,
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+) -> None:
+    with pytest.raises(ParameterError, match=told):
+        pipeline.run(visits.prepared(tmp_path, section=section, **changes))
+    assert not list((tmp_path / "out").rglob("typed_table"))
+
+
+def test_an_empty_table_is_told(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+    with pytest.raises(InputError, match="must hold rows"):
+        pipeline.run(visits.prepared(tmp_path, []))
+
+
+def test_flows_of_other_regimes_refuse_it(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+    from flows.measure import measure
+
+    with pytest.raises(ParameterError, match="run the flow syndiffix"):
+        measure(visits.prepared(tmp_path))
