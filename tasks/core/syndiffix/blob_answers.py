@@ -129,14 +129,8 @@ class _Answer:
     def assembled(self, clusters: Clusters) -> Microdata:
         """The rows of all clusters."""
         found = _renumbered(clusters, self._columns)
-        stitched = {_sorted(cluster.stitch) for cluster in found.derived} & self._blob.stored
-        needed = {part for each in found.combinations for part in self._parts(each)} | stitched
-        tables, basis = self._read(needed)
-        table = self._fetched(found.combinations[0], tables, basis)
-        for cluster in found.derived:
-            right = self._fetched(cluster.columns, tables, basis)
-            table = _joined(table, right, cluster, tables, basis)
-        return table
+        tables, basis = self._read(self._parts(found))
+        return self._joined(found, tables, basis)
 
     def as_numbers(self, table: Microdata) -> tuple[Values, list[bool]]:
         """Cells as numbers (n, d), NaN for null, by the order of the columns; which of them are texts."""
@@ -146,30 +140,53 @@ class _Answer:
         ]
         return np.stack(values, axis=1), [column in self._texts for column in sorted(table.cells)]
 
-    def _halves(self, combination: Combination) -> tuple[Combination, Combination, int]:
-        """Two sets of columns with one in common: the target, or the column that tells most."""
-        entropies = self._blob.header.measured.entropies
-        hub = max(combination, key=lambda column: (column == self._target, entropies[column], -column))
-        others = [column for column in combination if column != hub]
-        half = (len(others) + 1) // 2
-        return _sorted((hub, *others[:half])), _sorted((hub, *others[half:])), hub
+    def _divided(self, combination: Combination) -> Clusters:
+        """Clusters whose tables are stored, of columns whose own table is not.
 
-    def _parts(self, combination: Combination) -> Iterable[Combination]:
-        """The stored tables that a set of columns is put together from."""
-        if combination in self._blob.stored or len(combination) < 3:
-            return [combination]
-        left, right, hub = self._halves(combination)
-        return [*self._parts(left), *self._parts(right), (hub,)]
+        Begins with the columns that depend most on each other; then column by column is added, each by the
+        stored table in which it depends most on columns that are there. With a target, tables that have it
+        come first.
+        """
+        matrix = self._blob.header.measured.dependence
+        inside = sorted(each for each in self._blob.stored if set(each) <= set(combination))
 
-    def _fetched(
-        self, combination: Combination, tables: Mapping[Combination, Microdata], basis: _PublicBasis
+        def weight(table: Combination, added: Iterable[int]) -> tuple[bool, float, int]:
+            total = sum(matrix[one, other] for one in added for other in table if one != other)
+            return self._target in table, float(total), -len(table)
+
+        initial = max(inside, key=lambda each: (len(each), weight(each, each)))
+        there = set(initial)
+        derived = []
+        while there < set(combination):
+            bridges = [each for each in inside if len(each) > 1 and len(set(each) - there) == 1]
+            chosen = max(bridges, key=lambda each: weight(each, set(each) - there))
+            stitch = tuple(column for column in chosen if column in there)
+            derived.append(DerivedCluster("shared", stitch, _sorted(set(chosen) - there)))
+            there.update(chosen)
+        return Clusters(initial, tuple(derived))
+
+    def _parts(self, clusters: Clusters) -> set[Combination]:
+        """The stored tables that clusters are put together from."""
+        parts = {_sorted(cluster.stitch) for cluster in clusters.derived} & self._blob.stored
+        for combination in clusters.combinations:
+            if combination in self._blob.stored:
+                parts.add(combination)
+            else:
+                parts |= self._parts(self._divided(combination))
+        return parts
+
+    def _joined(
+        self, clusters: Clusters, tables: Mapping[Combination, Microdata], basis: _PublicBasis
     ) -> Microdata:
-        if combination in tables:
-            return tables[combination]
-        left, right, hub = self._halves(combination)
-        derived = tuple(column for column in right if column != hub)
-        halves = [self._fetched(half, tables, basis) for half in (left, right)]
-        return _joined(halves[0], halves[1], DerivedCluster("shared", (hub,), derived), tables, basis)
+        """All clusters' rows, of those that aren't stored put together first."""
+        rights = [
+            tables[each] if each in tables else self._joined(self._divided(each), tables, basis)
+            for each in clusters.combinations
+        ]
+        table = rights[0]
+        for cluster, right in zip(clusters.derived, rights[1:], strict=True):
+            table = _stitched(table, right, cluster, tables, basis)
+        return table
 
     def _read(self, needed: Iterable[Combination]) -> tuple[dict[Combination, Microdata], _PublicBasis]:
         """Stored tables, the cells of each column as numbers of one scale, that of all of them."""
@@ -202,7 +219,7 @@ class _Answer:
         return _PublicBasis(header.columns.names, header.measured.entropies, intervals)
 
 
-def _joined(
+def _stitched(
     left: Microdata,
     right: Microdata,
     cluster: DerivedCluster,

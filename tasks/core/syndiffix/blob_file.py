@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import chain, combinations
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO, Self
@@ -135,7 +136,10 @@ class BlobFile:
         try:
             self.header = self._read_header()
             members = set(self._file.namelist())
-            self.stored = frozenset(_combinations(members, len(self.header.columns)))
+            count = len(self.header.columns)
+            self.stored = frozenset(_combinations(members, count))
+            if not self.stored.issuperset(chain(*(combinations(range(count), size) for size in (1, 2)))):
+                raise _broken(path)
         except BaseException:
             self.close()
             raise

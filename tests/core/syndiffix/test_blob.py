@@ -1,17 +1,13 @@
 """The blob: any question about any columns, from few tables, with nothing in them that may not be told."""
 
-import io
 import json
 import re
-import zipfile
-from datetime import UTC, datetime, timedelta
 from itertools import chain, combinations
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.errors import InputError, ParameterError
@@ -19,47 +15,20 @@ from tasks.core.syndiffix.assembly import shuffle
 from tasks.core.syndiffix.blob import count_tables, write_blob
 from tasks.core.syndiffix.blob_answers import read_blob
 from tasks.core.syndiffix.clusters import Clusters
-from tasks.core.syndiffix.parameters import AnonymizationParameters
-from tasks.core.syndiffix.strategies import DefaultClustering, MlClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
-
-SALT = b"a salt that no blob may hold"
-COLUMNS = ["age", "income", "city", "joined", "member", "name"]
-ROWS = 1500
-OUTLIER = 987_654.25  # an income that one person has
-RARE = "Zzyzx Unique"  # a city that one person lives in
-FIRST_DAY = datetime(2015, 3, 1, tzinfo=UTC)
-
-
-def people(rows: int = ROWS) -> pa.Table:
-    """Columns of all types that depend on each other, each with nulls, of names that are nearly all rare."""
-    draw = np.random.default_rng(5)
-    age = draw.integers(18, 70, rows)
-    income = np.round(age * 400 + draw.normal(0, 3000, rows), 2)
-    income[0] = OUTLIER
-    city = [f"City {age // 12}" for age in age]
-    city[1] = RARE
-    days = (age // 10 * 100 + draw.integers(0, 5, rows)).tolist()
-    cells = {
-        "age": pa.array(age.tolist(), pa.int32()),
-        "income": pa.array(income.tolist()),
-        "city": pa.array(city).dictionary_encode(),
-        "joined": pa.array([FIRST_DAY + timedelta(days=day) for day in days], pa.timestamp("us", "UTC")),
-        "member": pa.array((age > 40).tolist()),
-        "name": pa.array([f"Surname{number:04d}" for number in draw.integers(0, 900, rows).tolist()]),
-    }
-    for place, name in enumerate(cells):
-        present = pa.array(np.arange(rows) % 29 != place)
-        cells[name] = pc.if_else(present, cells[name], pa.scalar(None, cells[name].type))
-    return pa.table(cells)
-
-
-def grown(table: pa.Table | None = None, clustering=None, ids=()) -> Synthesizer:
-    table = people() if table is None else table
-    parameters = SynDiffixParameters(
-        AnonymizationParameters(SALT), clustering=clustering or DefaultClustering()
-    )
-    return Synthesizer(table, parameters, ids=ids)
+from tasks.core.syndiffix.strategies import MlClustering
+from tasks.core.syndiffix.synthesizer import Synthesizer
+from tests.core.syndiffix.blob_people import (
+    COLUMNS,
+    OUTLIER,
+    RARE,
+    ROWS,
+    SALT,
+    grown,
+    members,
+    people,
+    rewritten,
+    tables,
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,25 +41,6 @@ def blob(synthesizer, tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("blob") / "people.sdxblob.zip"
     write_blob(synthesizer, path)
     return path
-
-
-def members(path: Path) -> dict[str, bytes]:
-    with zipfile.ZipFile(path) as file:
-        return {name: file.read(name) for name in file.namelist()}
-
-
-def tables(path: Path) -> dict[str, pa.Table]:
-    content = members(path)
-    return {n: pq.read_table(io.BytesIO(b)) for n, b in content.items() if n.endswith(".parquet")}
-
-
-def rewritten(path: Path, target: Path, changed: dict[str, bytes | None]) -> Path:
-    """A copy of a blob with other members, or without them."""
-    with zipfile.ZipFile(target, "w") as file:
-        for name, content in (members(path) | changed).items():
-            if content is not None:
-                file.writestr(name, content)
-    return target
 
 
 def direct(synthesizer: Synthesizer, combination: tuple[int, ...]) -> pa.Table:
@@ -141,6 +91,18 @@ class TestAnswers:
         answer = read_blob(path, ["age", "income", "member"]).drop_null().to_pandas()
         assert answer[["age", "income"]].corr().iloc[0, 1] > 0.5
         assert ((answer["age"] > 40) == answer["member"]).mean() > 0.8
+
+    def test_a_cluster_that_is_not_stored_is_put_together_along_what_depends_on_each_other(self, tmp_path):
+        # Halved around the column that tells most, noise, the two copies of a column would be in two halves.
+        draw = np.random.default_rng(3)
+        one, other = (draw.integers(0, 8, 2000) for _ in range(2))
+        noise = draw.integers(0, 64, 2000)
+        table = pa.table({"one": one, "noise": noise, "other": other, "one again": one, "other again": other})
+        path = tmp_path / "copies.sdxblob.zip"
+        write_blob(grown(table), path, largest=2)
+        answer = read_blob(path, table.column_names).to_pandas()
+        assert (answer["one"] == answer["one again"]).mean() > 0.9
+        assert (answer["other"] == answer["other again"]).mean() > 0.9
 
     def test_features_of_a_target_are_found_in_the_blob_alone(self, blob):
         asked = ["name", "city", "age", "joined", "member"]
