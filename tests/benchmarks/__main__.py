@@ -15,6 +15,7 @@ from pathlib import Path
 from tests.benchmarks.counting import count_k_anonymity_r4
 from tests.benchmarks.data import FOLDER, ROOT, Table, adult, generated
 from tests.benchmarks.evaluating import evaluation_adult_r3
+from tests.benchmarks.syndiffix import FIGURES as SYNDIFFIX_FIGURES
 
 PEER = "pac-synth==0.0.8"
 _LONG = 60.0
@@ -164,6 +165,7 @@ FIGURES = (
     synthesis_adult_r3,
     evaluation_adult_r3,
     whole_adult_r3,
+    *SYNDIFFIX_FIGURES,
 )
 
 

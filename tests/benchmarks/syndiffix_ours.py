@@ -1,0 +1,67 @@
+"""One measurement of our SynDiffix, in a process of its own: table, output, salt and strategy in.
+
+CPU seconds, of all threads, from building to the sampled table; kernels are compiled and loaded by the
+table's first rows with another salt before, and reading is done. One JSON line out. ``questions`` as the
+strategy: one table of each pair of columns, in a folder.
+"""
+
+import json
+import resource
+import sys
+import time
+from itertools import combinations
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.syndiffix.parameters import AnonymizationParameters
+from tasks.core.syndiffix.questions import tables_per_question
+from tasks.core.syndiffix.strategies import DefaultClustering, SingleClustering
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+
+STRATEGIES = {"default": DefaultClustering, "single": SingleClustering, "questions": SingleClustering}
+_WARM_UP_ROWS = 500
+
+
+def main() -> None:
+    """One measurement, one JSON line."""
+    path, output, salt, strategy = sys.argv[1:]
+    table = pq.read_table(path)
+    synthesize(table.slice(0, _WARM_UP_ROWS), bytes(8), strategy)
+    base = peak_mb()
+    begun = time.process_time()
+    tables = synthesize(table, bytes.fromhex(salt), strategy)
+    result: dict[str, object] = {"cpu_s": time.process_time() - begun}
+    result |= {"peak_mb": peak_mb(), "base_mb": base, "rows": tables[0].num_rows, "tables": len(tables)}
+    write(tables, Path(output))
+    print(json.dumps(result))
+
+
+def synthesize(table: pa.Table, salt: bytes, strategy: str) -> list[pa.Table]:
+    """Build and sample: one table, or one of each pair of columns."""
+    parameters = SynDiffixParameters(AnonymizationParameters(salt), clustering=STRATEGIES[strategy]())
+    synthesizer = Synthesizer(table, parameters)
+    if strategy != "questions":
+        return [synthesizer.sample()]
+    pairs = list(combinations(range(table.num_columns), 2))
+    return list(tables_per_question(synthesizer, pairs))
+
+
+def write(tables: list[pa.Table], output: Path) -> None:
+    """One file, or a folder of numbered ones."""
+    if len(tables) == 1:
+        pq.write_table(tables[0], output)
+        return
+    output.mkdir(exist_ok=True)
+    for number, table in enumerate(tables):
+        pq.write_table(table, output / f"{number:04d}.parquet")
+
+
+def peak_mb() -> int:
+    """Peak resident megabytes of this process."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+if __name__ == "__main__":
+    main()

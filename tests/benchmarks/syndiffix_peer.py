@@ -1,0 +1,38 @@
+"""One measurement of the peer (syndiffix), in its own environment: table, output, salt and strategy in.
+
+CPU seconds from building to the sampled table; importing and reading are done before. One JSON line out.
+"""
+
+import json
+import resource
+import sys
+import time
+
+import pandas as pd
+from syndiffix import Synthesizer
+from syndiffix.clustering.strategy import DefaultClustering, SingleClustering
+from syndiffix.common import AnonymizationParams
+
+STRATEGIES = {"default": DefaultClustering, "single": SingleClustering}
+
+
+def main() -> None:
+    path, output, salt, strategy = sys.argv[1:]
+    frame = pd.read_parquet(path)
+    base = peak_mb()
+    begun = time.process_time()
+    parameters = AnonymizationParams(salt=bytes.fromhex(salt))
+    synthetic = Synthesizer(
+        frame, anonymization_params=parameters, clustering=STRATEGIES[strategy]()
+    ).sample()
+    seconds = time.process_time() - begun
+    peak = peak_mb()
+    synthetic.to_parquet(output, index=False)
+    print(json.dumps({"cpu_s": seconds, "peak_mb": peak, "base_mb": base, "rows": len(synthetic)}))
+
+
+def peak_mb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+main()
