@@ -15,7 +15,7 @@ from typing import Self
 
 import pyarrow as pa
 
-from flows import syndiffix_log, syndiffix_options
+from flows import syndiffix_blob, syndiffix_log, syndiffix_options
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.errors import ParameterError
 from tasks.core.suggestions import did_you_mean
@@ -33,7 +33,11 @@ _LEAST_ROWS = "fewer people than may be shown (about five)"
 def synthesize(options: argparse.Namespace) -> int:
     """Run the command. What can be refused is refused before a salt is made."""
     options = syndiffix_options.unfold(options)
+    syndiffix_blob.require_buildable(options)
     _require_places(options)
+    if syndiffix_blob.is_blob(options):
+        _write(syndiffix_blob.answer(options), options.output)
+        return 0
     names = read_names(options.table)
     columns = _declared(options, names)
     selected = [column.name for column in columns]
@@ -50,6 +54,8 @@ def synthesize(options: argparse.Namespace) -> int:
         parameters = _with_salt(parameters, syndiffix_options.anonymization_of(options, salt))
         steps("prepare", 0, 1)
         synthesizer = Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps)
+        if options.blob is not None:
+            return syndiffix_blob.build(options, synthesizer, steps)
         # Found once: what it takes to solve them may be the longest step.
         synthesizer.strategy = synthesizer.clusters()
         result = synthesizer.sample()
@@ -113,7 +119,7 @@ class _Steps:
 
 def _require_places(options: argparse.Namespace) -> None:
     """Refuse an output that would be written too late to be refused, or where it must not be."""
-    output: Path | None = options.output
+    output: Path | None = options.blob or options.output
     if options.debug and (output is None or output.suffix.lower() != ".json"):
         raise ParameterError(
             "What --debug writes holds the table itself, so it needs a file of its own that ends in .json: "

@@ -105,6 +105,13 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         help="CSV, TSV or Parquet (standard output)",
     )
     group.add_argument(
+        "--blob",
+        type=Path,
+        action=_Once,
+        metavar="OUT.sdxblob.zip",
+        help="build a file from which any columns are answered later, without the table: give it as FILE",
+    )
+    group.add_argument(
         "--value-safe-columns",
         nargs="+",
         action=_Once,

@@ -1,0 +1,65 @@
+"""``marginalia syndiffix --blob`` and the same command on a blob: built once, asked any number of times.
+
+In: the command's options. Out: a blob's file from a table; a table from a blob.
+"""
+
+import argparse
+
+import pyarrow as pa
+
+from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.blob import write_blob
+from tasks.core.syndiffix.blob_answers import read_blob
+from tasks.core.syndiffix.blob_file import ENDING, BlobFile, require_blob_name
+from tasks.core.syndiffix.synthesizer import Progress, Synthesizer
+from tasks.progress import say
+
+_OF_BUILDING = ("output", "debug", "flow", "ml_target", "clustering_mainfeatures")
+_OF_ASKING = {"columns", "output", "ml_target"}
+
+
+def is_blob(options: argparse.Namespace) -> bool:
+    """Whether the command's file is a blob."""
+    return str(options.table.name).endswith(ENDING)
+
+
+def require_buildable(options: argparse.Namespace) -> None:
+    """Refuse what does not go with building a blob, where one is asked for. Raises ParameterError."""
+    if options.blob is None:
+        return
+    require_blob_name(options.blob)
+    _refuse(
+        "A blob is built for any later question", [name for name in _OF_BUILDING if getattr(options, name)]
+    )
+
+
+def build(options: argparse.Namespace, synthesizer: Synthesizer, progress: Progress) -> int:
+    """Write the blob; 0, the command's exit code."""
+    count = write_blob(synthesizer, options.blob.expanduser(), progress=progress)
+    say(f"The blob {options.blob} holds {count} tables.")
+    return 0
+
+
+def answer(options: argparse.Namespace) -> pa.Table:
+    """The table of the columns that are asked for, of all without any.
+
+    Raises:
+        ParameterError: options by which nothing in a blob can change; or see `read_blob`.
+    """
+    given: frozenset[str] = getattr(options, "given", frozenset())
+    _refuse(
+        "What is in a blob was settled when it was built",
+        sorted(given - _OF_ASKING - {"syndiffix_args", "dev"}),
+    )
+    path = options.table.expanduser()
+    columns = options.columns
+    if columns is None:
+        with BlobFile(path) as blob:
+            columns = blob.header.columns.names
+    return read_blob(path, columns, options.ml_target)
+
+
+def _refuse(why: str, names: list[str]) -> None:
+    if names:
+        shown = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise ParameterError(f"{why}, so it doesn't go with {shown}: leave that out.")

@@ -1,0 +1,51 @@
+"""``marginalia syndiffix --blob``: a blob is built once, then asked without table and salt."""
+
+import shutil
+
+import pytest
+
+from tasks.core.dp.ledger.place import ledger_place
+from tests.flows.syndiffix_people import people, read, run, write
+
+pytestmark = pytest.mark.usefixtures("own_ledger")
+
+
+@pytest.fixture
+def table(tmp_path):
+    return write(tmp_path / "people.csv", people())
+
+
+@pytest.fixture
+def blob(table, tmp_path):
+    path = tmp_path / "people.sdxblob.zip"
+    assert run(table, "--aidcolumns", "pid", "--blob", path) == 0
+    return path
+
+
+def test_a_blob_is_asked_for_some_columns_without_the_table_and_without_the_salt(table, blob, tmp_path):
+    table.unlink()
+    shutil.rmtree(ledger_place())
+    output = tmp_path / "out.csv"
+    assert run(blob, "--columns", "member", "age", "--output", output) == 0
+    header, *rows = read(output)
+    assert header == ["member", "age"]
+    assert 300 < len(rows) < 500
+    assert {row[1] for row in rows} <= {row[1] for row in people()}
+    assert (
+        run(blob, "--columns", "city", "age", "member", "income", "--ml-target", "member", "-o", output) == 0
+    )
+    assert read(output)[0] == ["city", "age", "member", "income"]
+    assert run(blob, "-o", output) == 0
+    assert read(output)[0] == ["age", "income", "city", "joined", "member"]
+
+
+def test_what_does_not_go_with_a_blob_is_refused(table, blob, tmp_path, capfd):
+    another = tmp_path / "another.sdxblob.zip"
+    assert run(table, "--blob", another, "--output", tmp_path / "out.csv") == 2
+    assert run(table, "--blob", another, "--ml-target", "age") == 2
+    assert run(table, "--blob", tmp_path / "people.zip") == 2
+    assert run(table, "--blob", ledger_place() / "people.sdxblob.zip") == 2
+    assert run(blob, "--columns", "age", "--aidcolumns", "pid") == 2
+    assert run(blob, "--columns", "agee") == 2
+    assert "did you mean 'age'" in capfd.readouterr().err
+    assert not another.exists()
