@@ -120,7 +120,7 @@ def _lost(path: Path, what: str) -> LedgerError:
     """The refusal of a salt that can't be used, with what to do about it."""
     return LedgerError(
         f"The salt {path} must be the one that was made for this dataset, as the noise of two salts could be "
-        f"averaged away; {what}. Nothing is made with another. Restore the whole ledger folder from a backup. "
-        "If there is none, only a dataset of another name gets a new salt: give one where no output of the "
-        "old salt was ever shared, or where you accept that old and new outputs together tell more."
+        f"averaged away; {what}. Nothing is made with another. Restore the whole ledger folder from a "
+        "backup. If there is none, only a dataset of another name gets a new salt: give one where no output "
+        "of the old salt was ever shared, or where you accept that old and new outputs together tell more."
     )
