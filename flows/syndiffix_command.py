@@ -159,7 +159,7 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[Declare
     asked += [(name, selected) for name in options.value_safe_columns]
     problems = [
         f"Column {name!r} must be one of the input's{'' if known is names else ' that are synthesized'}, and "
-        f"is not. {did_you_mean(name, known, repr) or 'Correct its name.'}"
+        f"is not: {did_you_mean(name, known, repr) or 'correct its name.'}"
         for name, known in asked
         if name not in known
     ]

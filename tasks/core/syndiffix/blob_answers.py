@@ -58,8 +58,8 @@ def read_blob(path: Path, columns: Sequence[str], target_column: str | None = No
 
 def _numbers_of(columns: Sequence[str], known: Sequence[str]) -> list[int]:
     problems = [
-        f"Column {name!r} must be one of the blob's, and is not. "
-        f"{did_you_mean(name, known, repr) or 'Correct its name.'}"
+        f"Column {name!r} must be one of the blob's, and is not: "
+        f"{did_you_mean(name, known, repr) or 'correct its name.'}"
         for name in dict.fromkeys(columns)
         if name not in known
     ]

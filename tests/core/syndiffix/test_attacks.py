@@ -80,8 +80,9 @@ def test_port_s_grid_gives_one_person_s_maximum_away():
     assert sum(found) >= 27
 
 
-def test_our_grid_does_not_depend_on_one_person_s_maximum():
-    found = [finds_maximum(sampled({"x": with_maximum()}, trial)["x"]) for trial in range(200)]
+@pytest.mark.parametrize("trials", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_our_grid_does_not_depend_on_one_person_s_maximum(trials):
+    found = [finds_maximum(sampled({"x": with_maximum()}, trial)["x"]) for trial in range(trials)]
     assert sum(found) == 0
 
 

@@ -56,9 +56,8 @@ def test_the_dependence_of_a_value_that_follows_is_the_ports(by_arrival, thresho
 
 def test_each_pair_is_told_as_it_is_done():
     told = []
-    measure_dependence(
-        compiled_forest(table_of([[0.0, 1.0] * 5] * 3)), lambda *progress: told.append(progress)
-    )
+    forest = compiled_forest(table_of([[0.0, 1.0] * 5] * 3))
+    measure_dependence(forest, progress=lambda *done: told.append(done))
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 
