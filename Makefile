@@ -31,7 +31,7 @@ test: check  ## check, then the tests
 test-slow: .venv/.dev  ## slow statistics and breakages (some minutes)
 	@.venv/bin/pytest -m slow -q -s
 
-bench: .venv/.dev  ## figures beside the published peer, one JSON line each (45 minutes)
+bench: .venv/.dev  ## figures beside the published peer, one JSON line each (some hours, most of them the peers')
 	@$(RUN) -m tests.benchmarks
 
 deploy: setup  ## register the deployments with the configured Prefect API

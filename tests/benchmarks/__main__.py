@@ -16,6 +16,7 @@ from tests.benchmarks.counting import count_k_anonymity_r4
 from tests.benchmarks.data import FOLDER, ROOT, Table, adult, generated
 from tests.benchmarks.evaluating import evaluation_adult_r3
 from tests.benchmarks.syndiffix import FIGURES as SYNDIFFIX_FIGURES
+from tests.benchmarks.syndiffix_quality import FIGURES as SYNDIFFIX_QUALITY
 
 PEER = "pac-synth==0.0.8"
 _LONG = 60.0
@@ -36,15 +37,16 @@ def peer_python() -> Path:
 def peer(section: str, table: Table, length: int, records: int = 0) -> Result:
     """One measurement of the peer."""
     script = ROOT / "tests" / "benchmarks" / "peer.py"
-    return _measured([peer_python(), script, section, table.path, length, records])
+    return measured([peer_python(), script, section, table.path, length, records])
 
 
 def ours(section: str, table: Table, *arguments: object) -> Result:
     """One measurement of ours, in a process of its own."""
-    return _measured([sys.executable, "-m", "tests.benchmarks.ours", section, table.path, *arguments])
+    return measured([sys.executable, "-m", "tests.benchmarks.ours", section, table.path, *arguments])
 
 
-def _measured(command: list[object]) -> Result:
+def measured(command: list[object]) -> Result:
+    """The JSON object in the last line that a command prints."""
     done = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, check=False, cwd=ROOT
     )
@@ -166,6 +168,7 @@ FIGURES = (
     evaluation_adult_r3,
     whole_adult_r3,
     *SYNDIFFIX_FIGURES,
+    *SYNDIFFIX_QUALITY,
 )
 
 

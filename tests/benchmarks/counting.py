@@ -45,9 +45,9 @@ def count_k_anonymity_r4() -> None:
 
 def ours(records: int, length: int) -> Result:
     """One measurement of ours on a generated table."""
-    from tests.benchmarks.__main__ import _measured
+    from tests.benchmarks.__main__ import measured
 
-    return _measured([sys.executable, "-m", "tests.benchmarks.counting", codes(records), length])
+    return measured([sys.executable, "-m", "tests.benchmarks.counting", codes(records), length])
 
 
 def codes(records: int) -> Path:

@@ -30,7 +30,7 @@ _BAR = 200.0
 
 def evaluation_adult_r3() -> None:
     """Evaluation to length 3, CPU seconds, beside the smaller of what the peer's runs took."""
-    from tests.benchmarks.__main__ import _measured, interleaved, median, peer, report
+    from tests.benchmarks.__main__ import interleaved, measured, median, peer, report
 
     table = adult()
     synthetic = Table("synthetic", synthetic_table(table.path, 3))
@@ -41,7 +41,7 @@ def evaluation_adult_r3() -> None:
         seconds = float(str(raw["cpu_s"])) + float(str(drawn["cpu_s"]))
         return {"cpu_s": seconds, "combinations": [raw["combinations"], drawn["combinations"]]}
 
-    mine, theirs = interleaved(lambda: _measured(command), them)
+    mine, theirs = interleaved(lambda: measured(command), them)
     assert mine[0]["combinations"] == theirs[0]["combinations"], "both count the same combinations"
     least = min(float(str(result["cpu_s"])) for result in theirs)
     beside = {name: median(mine, name) for name in ("records_cpu_s", "files_cpu_s")}

@@ -1,8 +1,10 @@
 """One measurement of our SynDiffix, in a process of its own: table, output, salt and strategy in.
 
 CPU seconds, of all threads, from building to the sampled table; kernels are compiled and loaded by the
-table's first rows with another salt before, and reading is done. One JSON line out. ``questions`` as the
-strategy: one table of each pair of columns, in a folder.
+table's first rows with another salt before, and reading is done. One JSON line out.
+
+The strategy is ``default``, ``single``, ``questions`` (one table of each pair of columns, in a folder),
+``target=COLUMN`` or ``ids=COLUMN``.
 """
 
 import json
@@ -17,10 +19,9 @@ import pyarrow.parquet as pq
 
 from tasks.core.syndiffix.parameters import AnonymizationParameters
 from tasks.core.syndiffix.questions import tables_per_question
-from tasks.core.syndiffix.strategies import DefaultClustering, SingleClustering
+from tasks.core.syndiffix.strategies import DefaultClustering, MlClustering, SingleClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 
-STRATEGIES = {"default": DefaultClustering, "single": SingleClustering, "questions": SingleClustering}
 _WARM_UP_ROWS = 500
 
 
@@ -40,8 +41,11 @@ def main() -> None:
 
 def synthesize(table: pa.Table, salt: bytes, strategy: str) -> list[pa.Table]:
     """Build and sample: one table, or one of each pair of columns."""
-    parameters = SynDiffixParameters(AnonymizationParameters(salt), clustering=STRATEGIES[strategy]())
-    synthesizer = Synthesizer(table, parameters)
+    which, _, column = strategy.partition("=")
+    chosen = {"single": SingleClustering(), "questions": SingleClustering(), "target": MlClustering(column)}
+    clustering = chosen.get(which, DefaultClustering())
+    parameters = SynDiffixParameters(AnonymizationParameters(salt), clustering=clustering)
+    synthesizer = Synthesizer(table, parameters, ids=[column] if which == "ids" else [])
     if strategy != "questions":
         return [synthesizer.sample()]
     pairs = list(combinations(range(table.num_columns), 2))

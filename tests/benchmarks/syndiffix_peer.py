@@ -1,4 +1,5 @@
-"""One measurement of the peer (syndiffix), in its own environment: table, output, salt and strategy in.
+"""One measurement of the peer (syndiffix), in its own environment: table, output, salt and strategy in
+(see `syndiffix_ours`).
 
 CPU seconds from building to the sampled table; importing and reading are done before. One JSON line out.
 """
@@ -10,10 +11,8 @@ import time
 
 import pandas as pd
 from syndiffix import Synthesizer
-from syndiffix.clustering.strategy import DefaultClustering, SingleClustering
+from syndiffix.clustering.strategy import DefaultClustering, MlClustering, SingleClustering
 from syndiffix.common import AnonymizationParams
-
-STRATEGIES = {"default": DefaultClustering, "single": SingleClustering}
 
 
 def main() -> None:
@@ -21,9 +20,13 @@ def main() -> None:
     frame = pd.read_parquet(path)
     base = peak_mb()
     begun = time.process_time()
-    parameters = AnonymizationParams(salt=bytes.fromhex(salt))
+    which, _, column = strategy.partition("=")
+    chosen = {"single": SingleClustering(), "target": MlClustering(column)}
     synthetic = Synthesizer(
-        frame, anonymization_params=parameters, clustering=STRATEGIES[strategy]()
+        frame.drop(columns=column) if which == "ids" else frame,
+        pids=frame[[column]] if which == "ids" else None,
+        anonymization_params=AnonymizationParams(salt=bytes.fromhex(salt)),
+        clustering=chosen.get(which, DefaultClustering()),
     ).sample()
     seconds = time.process_time() - begun
     peak = peak_mb()

@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 from tests.benchmarks.data import FOLDER, ROOT, Table, generated_codes
 
 _TAXI_LEFT_OUT = ("med", "hack", "lastname")
-_ADULT_FIRST = ("age", "education-num", "income>50K", "hours-per-week", "sex")
+_TAXI_NUMBERS = ("trip_time_in_secs", "trip_distance", "fare_amount", "tip_amount", "total_amount")
+_ADULT_FIRST = ("age", "income>50K", "education-num", "hours-per-week", "sex")
 
 
 def adult_columns(count: int) -> Table:
@@ -28,12 +29,32 @@ def adult_columns(count: int) -> Table:
 
 def taxi_19() -> Table:
     """A thousand taxi rides, 19 columns: numbers, texts and times."""
-    return _real("taxi-1000.csv", 1000, None, 19, _TAXI_LEFT_OUT)
+    return _taxi(19, _TAXI_LEFT_OUT)
+
+
+def _taxi(columns: int, left_out: Sequence[str] = (), names: Sequence[str] | None = None) -> Table:
+    return _real("taxi-1000.csv", 1000, names, columns, left_out)
 
 
 def national_24() -> Table:
     """A thousand people of national2019, 24 columns: numbers and texts."""
     return _real("na2019_1000.csv", 1000, None, 24, ("",))
+
+
+def baselines() -> list[tuple[Table, str]]:
+    """The tables of the published baselines (syndiffix.md 5), and the strategy of each (`STRATEGIES`)."""
+    adult = {count: adult_columns(count) for count in (1, 2, 3, 5, 14)}
+    return [
+        *((adult[count], "default") for count in (1, 2, 3, 5)),
+        (adult[5], "single"),
+        (_taxi(5, names=_TAXI_NUMBERS), "default"),
+        (taxi_19(), "default"),
+        (_taxi(22), "default"),
+        (_taxi(20, ("hack", "lastname")), "ids=med"),
+        (national_24(), "default"),
+        (adult[14], "target=income>50K"),
+        (adult[14], "default"),
+    ]
 
 
 def mixed(records: int, columns: int) -> Table:
