@@ -61,7 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"marginalia: for the operator alone: {error.operator_detail}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt as stop:
-        print("marginalia: interrupted. Run the same command again: what was done is kept.", file=sys.stderr)
+        kept = ": what was done is kept" if getattr(options, "flow", False) else ""
+        print(f"marginalia: interrupted. Run the same command again{kept}.", file=sys.stderr)
         return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
     except BrokenPipeError:
         return 1
@@ -87,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_syndiffix(commands)
     demo = commands.add_parser("demo", help="run everything on a generated survey, into ./demo")
     demo.add_argument("--folder", type=Path, default=Path("demo"), help="where to work (default: demo)")
-    _verbose(demo).set_defaults(action=_demo)
+    _of_flow(demo).set_defaults(action=_demo)
     stop = commands.add_parser("stop", help="end the local Prefect server")
     stop.set_defaults(action=_stop)
     return parser
@@ -102,7 +103,7 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     run.add_argument("configuration", type=Path, metavar="CONFIG.json")
     for stage in STAGES:
         run.add_argument(f"--{stage}", _SHORT[stage], action="store_true", dest=stage, help=f"{stage} stage")
-    _verbose(run).set_defaults(action=_run)
+    _of_flow(run).set_defaults(action=_run)
 
 
 def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -148,7 +149,7 @@ def _add_publish(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     publish.add_argument(
         "--measurement", type=Path, help="its folder; without it, the one in OUTPUT_DIR/measurement"
     )
-    _verbose(publish).set_defaults(action=_publish)
+    _of_flow(publish).set_defaults(action=_publish)
 
 
 def _add_batch(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -158,7 +159,7 @@ def _add_batch(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         description="One run that fails stops no other; the command then ends with 1 and the list.",
     )
     batch.add_argument("file", type=Path, metavar="BATCH.json")
-    _verbose(batch).set_defaults(action=_batch)
+    _of_flow(batch).set_defaults(action=_batch)
 
 
 def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -180,6 +181,7 @@ def _add_syndiffix(commands: "argparse._SubParsersAction[argparse.ArgumentParser
     syndiffix = commands.add_parser(
         "syndiffix",
         allow_abbrev=False,
+        usage="%(prog)s FILE [OUTPUT] [options]",  # all of them would bury what is wrong
         help="a synthetic table by SynDiffix: not differentially private",
         description="Synthesizes a table by SynDiffix: aggregated, rare values suppressed, noise that is the "
         "same each time. Not differentially private. Give FILE first.",
@@ -188,10 +190,12 @@ def _add_syndiffix(commands: "argparse._SubParsersAction[argparse.ArgumentParser
     syndiffix.set_defaults(action=_syndiffix)
 
 
-def _verbose(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _of_flow(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """What every command has that runs a flow, whose finished steps are kept."""
     parser.add_argument(
         "-v", "--v", "--verbose", action="store_true", dest="verbose", help="show Prefect's log"
     )
+    parser.set_defaults(flow=True)
     return parser
 
 

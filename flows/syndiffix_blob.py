@@ -7,6 +7,7 @@ import argparse
 
 import pyarrow as pa
 
+from flows.syndiffix_options import given
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.blob import write_blob
 from tasks.core.syndiffix.blob_answers import read_blob
@@ -15,7 +16,7 @@ from tasks.core.syndiffix.synthesizer import Progress, Synthesizer
 from tasks.progress import say
 
 _OF_BUILDING = ("output", "debug", "flow", "ml_target", "clustering_mainfeatures")
-_OF_ASKING = {"columns", "output", "ml_target"}
+_OF_ASKING = {"columns", "output", "ml_target", "syndiffix_args", "dev"}
 
 
 def is_blob(options: argparse.Namespace) -> bool:
@@ -26,6 +27,8 @@ def is_blob(options: argparse.Namespace) -> bool:
 def require_buildable(options: argparse.Namespace) -> None:
     """Refuse what does not go with building a blob, where one is asked for. Raises ParameterError."""
     if options.blob is None:
+        if "blob_largest" in given(options):
+            raise ParameterError("--blob-largest is of a blob that is built: name its file with --blob.")
         return
     require_blob_name(options.blob)
     _refuse(
@@ -35,7 +38,8 @@ def require_buildable(options: argparse.Namespace) -> None:
 
 def build(options: argparse.Namespace, synthesizer: Synthesizer, progress: Progress) -> int:
     """Write the blob; 0, the command's exit code."""
-    count = write_blob(synthesizer, options.blob.expanduser(), progress=progress)
+    path, largest = options.blob.expanduser(), options.blob_largest
+    count = write_blob(synthesizer, path, largest=largest, progress=progress)
     say(f"The blob {options.blob} holds {count} tables.")
     return 0
 
@@ -46,11 +50,7 @@ def answer(options: argparse.Namespace) -> pa.Table:
     Raises:
         ParameterError: options by which nothing in a blob can change; or see `read_blob`.
     """
-    given: frozenset[str] = getattr(options, "given", frozenset())
-    _refuse(
-        "What is in a blob was settled when it was built",
-        sorted(given - _OF_ASKING - {"syndiffix_args", "dev"}),
-    )
+    _refuse("What is in a blob was settled when it was built", sorted(given(options) - _OF_ASKING))
     path = options.table.expanduser()
     columns = options.columns
     if columns is None:

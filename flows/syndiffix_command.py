@@ -6,20 +6,22 @@ output, all else to standard error. Not differentially private.
 
 import argparse
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 import pyarrow as pa
 
-from flows import syndiffix_blob, syndiffix_log, syndiffix_options
+from flows import syndiffix_blob, syndiffix_log, syndiffix_options, syndiffix_settings
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.errors import ParameterError
 from tasks.core.suggestions import did_you_mean
-from tasks.core.syndiffix.parameters import AnonymizationParameters
+from tasks.core.syndiffix.blob import require_size
 from tasks.core.syndiffix.reading import DeclaredColumn, parse_column, read_names, read_table
 from tasks.core.syndiffix.salt import salt_of, salt_path
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
@@ -38,22 +40,15 @@ def synthesize(options: argparse.Namespace) -> int:
     if syndiffix_blob.is_blob(options):
         _write(syndiffix_blob.answer(options), options.output)
         return 0
-    names = read_names(options.table)
-    columns = _declared(options, names)
-    selected = [column.name for column in columns]
-    parameters = _parameters(options, selected)
+    asked = _asked(options)
     if options.flow:
         from flows import syndiffix_flow
 
-        return syndiffix_flow.run_flow(options, columns, parameters)
+        return syndiffix_flow.run_flow(options, asked.columns, asked.parameters)
     if options.verbose or options.debug:
         say(syndiffix_log.WARNING if options.verbose else syndiffix_log.DEBUG_WARNING)
     with _Steps(verbose=options.verbose) as steps:
-        table, ids = _read(options, columns, names)
-        salt = _salt(options.dataset)
-        parameters = _with_salt(parameters, syndiffix_options.anonymization_of(options, salt))
-        steps("prepare", 0, 1)
-        synthesizer = Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps)
+        table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:
             return syndiffix_blob.build(options, synthesizer, steps)
         # Found once: what it takes to solve them may be the longest step.
@@ -62,6 +57,41 @@ def synthesize(options: argparse.Namespace) -> int:
         steps("write", 0, 1)
     _hand_out(syndiffix_log.Run(synthesizer, result, table, steps.seconds), options)
     return 0
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked for.
+
+    Attributes:
+        names: the file's header.
+        columns: to be synthesized.
+        parameters: all but the salt.
+    """
+
+    names: list[str]
+    columns: list[DeclaredColumn]
+    parameters: SynDiffixParameters
+
+
+def _asked(options: argparse.Namespace) -> _Asked:
+    """Read off options and header. Raises ParameterError."""
+    names = read_names(options.table)
+    columns = _declared(options, names)
+    selected = [column.name for column in columns]
+    if options.blob is not None:
+        require_size(len(selected), options.blob_largest)
+    return _Asked(names, columns, _parameters(options, selected))
+
+
+def _prepared(options: argparse.Namespace, asked: _Asked, steps: "_Steps") -> tuple[pa.Table, Synthesizer]:
+    """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
+    table, ids = _read(options, asked)
+    anonymization = replace(asked.parameters.anonymization, salt=_salt(options.dataset))
+    parameters = replace(asked.parameters, anonymization=anonymization)
+    steps("prepare", 0, 1)
+    selected = [column.name for column in asked.columns]
+    return table, Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps)
 
 
 def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
@@ -128,8 +158,8 @@ def _require_places(options: argparse.Namespace) -> None:
     if output is None:
         return
     home = output.expanduser().resolve()
-    if not options.flow and (not home.parent.is_dir() or home.is_dir()):
-        raise ParameterError(f"The output {output} must be a file in a folder that is there: name another.")
+    if not options.flow:
+        _require_place_for_a_file(output)
     if home == options.table.expanduser().resolve():
         raise ParameterError("The output must not take the place of the table it is made from: name another.")
     if home.is_relative_to(ledger_place().resolve()):
@@ -142,6 +172,23 @@ def _require_places(options: argparse.Namespace) -> None:
             f"What --debug writes holds the table itself and must be outside of {zone}/, and {output} is in "
             "it: name another folder."
         )
+
+
+def _require_place_for_a_file(output: Path) -> None:
+    """Refuse what is known to fail once all is computed. Raises ParameterError."""
+    path = output.expanduser()
+    if path.exists() and not path.is_file() and not path.is_dir():
+        return  # a device or a pipe
+    if path.is_dir() or not path.resolve().parent.is_dir():
+        raise ParameterError(f"The output {output} must be a file in a folder that is there: name another.")
+    problem = ""
+    try:
+        with tempfile.TemporaryFile(dir=path.resolve().parent):
+            pass
+    except OSError as error:
+        problem = f"The output {output} can't be written ({error.strerror}): name another place."
+    if problem:
+        raise ParameterError(problem)
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[DeclaredColumn]:
@@ -176,21 +223,14 @@ def _column(item: str, names: Sequence[str]) -> DeclaredColumn:
 
 
 def _parameters(options: argparse.Namespace, selected: Sequence[str]) -> SynDiffixParameters:
-    """All parameters but the salt. Raises ParameterError."""
-    return SynDiffixParameters(
-        syndiffix_options.anonymization_of(options),
-        syndiffix_options.bucketization_of(options),
-        syndiffix_options.strategy_of(options, selected),
-        frozenset(options.value_safe_columns),
-    )
-
-
-def _with_salt(
-    parameters: SynDiffixParameters, anonymization: AnonymizationParameters
-) -> SynDiffixParameters:
-    return SynDiffixParameters(
-        anonymization, parameters.bucketization, parameters.clustering, parameters.value_safe_columns
-    )
+    """All parameters but the salt. Raises ParameterError, which names the options."""
+    with syndiffix_settings.named_options():
+        return SynDiffixParameters(
+            syndiffix_settings.anonymization_of(options),
+            syndiffix_settings.bucketization_of(options),
+            syndiffix_settings.strategy_of(options, selected),
+            frozenset(options.value_safe_columns),
+        )
 
 
 def _salt(dataset: str) -> bytes:
@@ -203,13 +243,11 @@ def _salt(dataset: str) -> bytes:
     return salt
 
 
-def _read(
-    options: argparse.Namespace, columns: list[DeclaredColumn], names: Sequence[str]
-) -> tuple[pa.Table, list[str]]:
+def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, list[str]]:
     """The whole table, as rows are told apart by all of it, and what its id columns are called in it."""
-    selected, ids = {column.name for column in columns}, options.aidcolumns
-    others = [DeclaredColumn(name) for name in names if name and name not in selected and name not in ids]
-    read = read_table(options.table, [*columns, *others], ids)
+    selected, ids = {column.name for column in asked.columns}, options.aidcolumns
+    others = [name for name in asked.names if name and name not in selected and name not in ids]
+    read = read_table(options.table, [*asked.columns, *map(DeclaredColumn, others)], ids)
     for complaint in read.complaints:
         say(complaint)
     table, called = read.columns, []

@@ -63,7 +63,7 @@ def flat_configuration(
         "output_dir": str(options.output.expanduser().absolute()),
         "synthesis_mode": "syndiffix",
         "syndiffix": {
-            "columns": [f"{c.name}:{c.letter}" if c.letter else c.name for c in columns],
+            "columns": [f"{c.name}:{c.letter}" if c.letter else {"name": c.name} for c in columns],
             "value_safe_columns": list(options.value_safe_columns),
             **_protection(parameters),
             **_clustering(parameters, [column.name for column in columns]),

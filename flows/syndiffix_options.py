@@ -1,36 +1,60 @@
 """The arguments of ``marginalia syndiffix``: the reference's own names, each at most once (syndiffix.md 1.2).
 
 In: an argument parser, then what it made of a command line. Out: the options of both of the reference's
-commands under one set of names, and the parameters they stand for.
+commands under one set of names; `syndiffix_settings` says what they stand for.
 """
 
 import argparse
 import shlex
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.parameters import (
+    LARGEST_STORED,
     AnonymizationParameters,
     BucketizationParameters,
     FlatteningInterval,
     SuppressionParameters,
 )
-from tasks.core.syndiffix.strategies import (
-    ClusteringOptions,
-    ClusteringStrategy,
-    DefaultClustering,
-    MlClustering,
-    choose_strategy,
-    with_ids,
-)
+from tasks.core.syndiffix.strategies import DefaultClustering
 
 #: What the salt is kept under where no dataset is named: one for all tables of the command.
 DATASET = "command"
 _SUPPRESSION, _FLATTENING = SuppressionParameters(), FlatteningInterval()
 _BUCKETS, _CLUSTERING = BucketizationParameters(), DefaultClustering()
-_NO_SALT = bytes(32)  # while the rest is checked: no salt is made for a command that can't be run
+
+#: Kind, default, names and meaning of the numbers by which people are protected.
+_PROTECTION = (
+    (int, _SUPPRESSION.low_threshold, ("--lcf-low-threshold", "-lcf"), "fewer people are never shown"),
+    (float, _SUPPRESSION.layer_sd, ("--threshold-sd", "-thresh_sd"), "standard deviation of thresholds"),
+    (float, _SUPPRESSION.low_mean_gap, ("--low-mean-gap",), "of these, from the least to the mean threshold"),
+    (
+        float,
+        AnonymizationParameters.layer_noise_sd,
+        ("--layer-noise-sd", "-noise_sd"),
+        "standard deviation of both noises of a count",
+    ),
+    (
+        *(int, _BUCKETS.singularity_low_threshold, ("--singularity-low-threshold", "-sing")),
+        "people that a part of a single value needs to count",
+    ),
+    (
+        *(int, _BUCKETS.range_low_threshold, ("--range-low-threshold", "-range")),
+        "people that a part of several values needs to count",
+    ),
+    (
+        *(int, _BUCKETS.precision_limit_row_fraction, ("--precision-limit-row-fraction",)),
+        "a deep part of one column is divided from all rows / N on",
+    ),
+    (
+        *(int, _BUCKETS.precision_limit_depth_threshold, ("--precision-limit-depth-threshold",)),
+        "a part is deep below this depth",
+    ),
+)
+_INTERVALS = (
+    ("--outlier-count", "how many people who have the most rows are flattened"),
+    ("--top-count", "how many after them say to what"),
+)
 
 
 class _Once(argparse.Action):
@@ -43,11 +67,16 @@ class _Once(argparse.Action):
         values: object,
         option_string: str | None = None,
     ) -> None:
-        given: frozenset[str] = getattr(namespace, "given", frozenset())
-        if self.dest in given:
+        if self.dest in given(namespace):
             parser.error(f"argument {'/'.join(self.option_strings)}: may be given once, and is given twice")
-        namespace.given = given | {self.dest}
+        namespace.given = given(namespace) | {self.dest}
         setattr(namespace, self.dest, True if self.nargs == 0 else values)
+
+
+def given(options: argparse.Namespace) -> frozenset[str]:
+    """Which options were given, whatever their value."""
+    found: frozenset[str] = getattr(options, "given", frozenset())
+    return found
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,13 +116,10 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         help="columns to synthesize, with b, i, r, t or s for boolean, integer, real, timestamp or string; "
         "without a type it is inferred; left out: all columns but those of ids",
     )
-    group.add_argument(
+    _add_names(
+        group,
         "--aidcolumns",
         "--aid_columns",
-        nargs="+",
-        action=_Once,
-        default=[],
-        metavar="NAME",
         help="columns that say whose a row is; without them each row is somebody's own",
     )
     group.add_argument(
@@ -111,12 +137,11 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         metavar="OUT.sdxblob.zip",
         help="build a file from which any columns are answered later, without the table: give it as FILE",
     )
-    group.add_argument(
+    largest = "columns of the blob's largest table; 2 if there are many"
+    _add_number(group, int, LARGEST_STORED, "--blob-largest", help=largest)
+    _add_names(
+        group,
         "--value-safe-columns",
-        nargs="+",
-        action=_Once,
-        default=[],
-        metavar="NAME",
         help="columns whose values are public: only they come out, rare ones among them",
     )
     group.add_argument(
@@ -128,13 +153,9 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
 
 
 def _add_protection_options(group: "argparse._ArgumentGroup") -> None:
-    _add_number(group, int, _SUPPRESSION.low_threshold, "--lcf-low-threshold", "-lcf")
-    _add_number(group, float, _SUPPRESSION.layer_sd, "--threshold-sd", "-thresh_sd")
-    _add_number(group, float, _SUPPRESSION.low_mean_gap, "--low-mean-gap")
-    _add_number(
-        group, float, AnonymizationParameters(_NO_SALT).layer_noise_sd, "--layer-noise-sd", "-noise_sd"
-    )
-    for name in ("--outlier-count", "--top-count"):
+    for kind, default, names, help in _PROTECTION:
+        _add_number(group, kind, default, *names, help=help)
+    for name, help in _INTERVALS:
         group.add_argument(
             name,
             nargs=2,
@@ -142,30 +163,45 @@ def _add_protection_options(group: "argparse._ArgumentGroup") -> None:
             action=_Once,
             default=[_FLATTENING.lower, _FLATTENING.upper],
             metavar=("LEAST", "MOST"),
-            help="(default: 2 5)",
+            help=f"{help} (default: {_FLATTENING.lower} {_FLATTENING.upper})",
         )
-    _add_number(group, int, _BUCKETS.singularity_low_threshold, "--singularity-low-threshold", "-sing")
-    _add_number(group, int, _BUCKETS.range_low_threshold, "--range-low-threshold", "-range")
-    _add_number(group, int, _BUCKETS.precision_limit_row_fraction, "--precision-limit-row-fraction")
-    _add_number(group, int, _BUCKETS.precision_limit_depth_threshold, "--precision-limit-depth-threshold")
 
 
 def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
     _add_flag(group, "--no-clustering", help="all columns in one cluster")
     group.add_argument("--clusters", action=_Once, metavar="JSON", help="the clusters, as JSON or its file")
     group.add_argument("--clustering-maincolumn", action=_Once, metavar="NAME", help="in every cluster")
-    group.add_argument(
-        "--clustering-mainfeatures",
-        nargs="+",
-        action=_Once,
-        default=[],
-        metavar="NAME",
-        help="what predicts the main column, the most important first",
+    _add_names(
+        group, "--clustering-mainfeatures", help="what predicts the main column, the most important first"
     )
-    _add_number(group, int, _CLUSTERING.sample_size, "--clustering-samplesize")
-    _add_number(group, float, _CLUSTERING.max_weight, "--clustering-maxweight")
-    _add_number(group, float, _CLUSTERING.merge_threshold, "--clustering-thresh-merge")
-    _add_number(group, float, _CLUSTERING.solver_alpha, "--clustering-solver-alpha")
+    _add_number(
+        group,
+        int,
+        _CLUSTERING.sample_size,
+        "--clustering-samplesize",
+        help="rows by which dependence is measured",
+    )
+    _add_number(
+        group,
+        float,
+        _CLUSTERING.max_weight,
+        "--clustering-maxweight",
+        help="size of a cluster; up to 1: every column alone",
+    )
+    _add_number(
+        group,
+        float,
+        _CLUSTERING.merge_threshold,
+        "--clustering-thresh-merge",
+        help="least dependence by which a column joins others",
+    )
+    _add_number(
+        group,
+        float,
+        _CLUSTERING.solver_alpha,
+        "--clustering-solver-alpha",
+        help="how fast the search for clusters cools",
+    )
     group.add_argument(
         "--ml-target", "--ml_target", action=_Once, metavar="NAME", help="the column to be predicted"
     )
@@ -177,10 +213,13 @@ def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
     )
 
 
-def _add_number(group: "argparse._ArgumentGroup", kind: type, default: float, *names: str) -> None:
-    group.add_argument(
-        *names, type=kind, action=_Once, default=default, metavar="N", help=f"(default: {default:g})"
-    )
+def _add_names(group: "argparse._ArgumentGroup", *names: str, help: str) -> None:
+    group.add_argument(*names, nargs="+", action=_Once, default=[], metavar="NAME", help=help)
+
+
+def _add_number(group: "argparse._ArgumentGroup", kind: type, default: float, *names: str, help: str) -> None:
+    told = f"{help} (default: {default:g})"
+    group.add_argument(*names, type=kind, action=_Once, default=default, metavar="N", help=told)
 
 
 def _add_flag(group: "argparse._ArgumentGroup", *names: str, help: str) -> None:
@@ -201,7 +240,10 @@ def unfold(options: argparse.Namespace) -> argparse.Namespace:
                 "--syndiffix_args must be a text whose quotes are closed: close the last one."
             ) from None
         inner = argparse.ArgumentParser(
-            "marginalia syndiffix: --syndiffix_args", add_help=False, allow_abbrev=False
+            "marginalia syndiffix: --syndiffix_args",
+            usage="%(prog)s [options]",
+            add_help=False,
+            allow_abbrev=False,
         )
         _add_options(inner)
         inner.parse_args(further, namespace=options)
@@ -212,59 +254,3 @@ def unfold(options: argparse.Namespace) -> argparse.Namespace:
             )
         options.output = options.result
     return options
-
-
-def anonymization_of(options: argparse.Namespace, salt: bytes = _NO_SALT) -> AnonymizationParameters:
-    """How entities are protected. Raises ParameterError."""
-    return AnonymizationParameters(
-        salt,
-        SuppressionParameters(options.lcf_low_threshold, options.threshold_sd, options.low_mean_gap),
-        FlatteningInterval(*options.outlier_count),
-        FlatteningInterval(*options.top_count),
-        options.layer_noise_sd,
-    )
-
-
-def bucketization_of(options: argparse.Namespace) -> BucketizationParameters:
-    """How finely trees divide. Raises ParameterError."""
-    return BucketizationParameters(
-        options.singularity_low_threshold,
-        options.range_low_threshold,
-        options.precision_limit_row_fraction,
-        options.precision_limit_depth_threshold,
-    )
-
-
-def strategy_of(options: argparse.Namespace, columns: Sequence[str]) -> ClusteringStrategy:
-    """Which columns are synthesized together, in the reference's order of precedence.
-
-    Raises:
-        ParameterError: options that exclude each other, or see `choose_strategy`.
-    """
-    chosen = choose_strategy(
-        ClusteringOptions(
-            no_clustering=options.no_clustering,
-            clusters=options.clusters,
-            maincolumn=options.clustering_maincolumn,
-            mainfeatures=tuple(options.clustering_mainfeatures),
-            samplesize=options.clustering_samplesize,
-            maxweight=options.clustering_maxweight,
-            thresh_merge=options.clustering_thresh_merge,
-        ),
-        columns,
-    )
-    # Checked also where another strategy leaves it without use.
-    solved = DefaultClustering(solver_alpha=options.clustering_solver_alpha)
-    if isinstance(chosen, DefaultClustering):
-        chosen = replace(chosen, solver_alpha=solved.solver_alpha)
-    if options.ml_target is None:
-        if options.ml_drop_non_features:
-            raise ParameterError("What helps to predict needs a target: say which column with --ml-target.")
-        return chosen
-    others = ("no_clustering", "clusters", "clustering_maincolumn", "clustering_mainfeatures")
-    for other in others:
-        if getattr(options, other):
-            name = other.replace("_", "-")
-            raise ParameterError(f"Clusters must be asked for in one way: --ml-target or --{name}, not both.")
-    target = MlClustering(options.ml_target, options.ml_drop_non_features, options.clustering_maxweight)
-    return with_ids(target, columns)

@@ -7,7 +7,7 @@ from tasks.configuration_places import PLACES, REFUSED_BY_SYNDIFFIX, SYNDIFFIX
 from tasks.configuration_syndiffix import CLUSTERING_KEYS, SECTION_KEYS
 from tasks.core.errors import ParameterError
 from tasks.core.suggestions import did_you_mean
-from tasks.core.syndiffix.reading import parse_column
+from tasks.core.syndiffix.reading import DeclaredColumn, parse_column
 
 Places = dict[tuple[str, ...], Any]
 
@@ -85,23 +85,34 @@ def _drop_refused(given: Places) -> None:
 
 
 def _take_columns(section: dict[str, Any], given: Places) -> list[str]:
-    """``columns``, each ``name`` or ``name:letter``, as columns to use and their types."""
+    """``columns``, as columns to use and their types.
+
+    Each is ``name``, ``name:letter``, or ``{"name": ...}`` of a header that has a colon and no type.
+    """
     items = section.pop("columns", None)
     if items is None:
         return []
-    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
-        return ['syndiffix.columns must be a list of texts such as "age:i" or "town".']
+    if not isinstance(items, list) or not all(isinstance(item, str) or _is_name(item) for item in items):
+        return [
+            'syndiffix.columns must be a list of texts such as "age:i" or "town", or of {"name": "a:b"} where '
+            "a name has a colon and its type is to be inferred."
+        ]
     if given.get(("input", "use_columns")):
         return ["use_columns and syndiffix.columns are both given; keep one."]
     problems, columns = [], []
     for item in items:
         try:
-            columns.append(parse_column(item))
+            columns.append(parse_column(item) if isinstance(item, str) else DeclaredColumn(item["name"]))
         except ParameterError as error:
             problems += [f"syndiffix.columns: {problem}" for problem in error.problems]
     given["input", "use_columns"] = [column.name for column in columns]
     given["protection", "types"] = {column.name: column.letter for column in columns if column.letter}
     return problems
+
+
+def _is_name(item: Any) -> bool:
+    """Whether it is a name that stands by itself."""
+    return isinstance(item, dict) and list(item) == ["name"] and isinstance(item["name"], str)
 
 
 def _take_ids(given: Places) -> None:

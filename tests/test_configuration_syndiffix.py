@@ -101,6 +101,9 @@ def test_columns_have_types_where_they_are_given() -> None:
     assert configuration.input.use_columns == ("age", "town", "a:b")
     assert settings({"columns": ["age:i", "town", "a:b:s"]}).types == {"age": "i", "a:b": "s"}
     assert from_flat(SMALLEST | {"use_columns": ["age"]}).input.use_columns == ("age",)
+    configuration = from_flat(SMALLEST | {"syndiffix": {"columns": [{"name": "a:i"}, "age:i"]}})
+    assert configuration.input.use_columns == ("a:i", "age")
+    assert settings({"columns": [{"name": "a:i"}, "age:i"]}).types == {"age": "i"}
 
 
 def test_one_id_or_several_say_whose_a_row_is() -> None:
@@ -115,6 +118,7 @@ def test_one_id_or_several_say_whose_a_row_is() -> None:
         ({"colums": []}, "did you mean syndiffix.columns"),
         ([], "syndiffix must be an object"),
         ({"columns": "age"}, "must be a list of texts"),
+        ({"columns": [{"name": "age", "type": "i"}]}, "must be a list of texts"),
         ({"columns": ["age:z"]}, "b, i, r, t or s"),
         ({"low_threshold": 1}, "low_threshold must be a whole number of at least 2"),
         ({"low_threshold": "many"}, "syndiffix.low_threshold: must be a whole number"),

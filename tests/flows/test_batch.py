@@ -113,7 +113,7 @@ def test_inputs_of_a_batch_that_are_not_there_are_told_before_its_first_run(
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs)
     assert command.main(["batch", str(path)]) == 2
     lines = capfd.readouterr().err.splitlines()
-    missing = f"The input file {tmp_path / 'gone.csv'} does not exist: check sensitive_microdata_path."
+    missing = f"The input file {tmp_path / 'gone.csv'} does not exist: correct its path."
     assert [line.removeprefix("marginalia: ") for line in lines if "gone" in line] == [
         f"g/no table: {missing}",
         f"g/nothing: {missing}",

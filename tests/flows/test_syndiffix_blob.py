@@ -1,6 +1,7 @@
 """``marginalia syndiffix --blob``: a blob is built once, then asked without table and salt."""
 
 import shutil
+import zipfile
 
 import pytest
 
@@ -37,6 +38,25 @@ def test_a_blob_is_asked_for_some_columns_without_the_table_and_without_the_salt
     assert read(output)[0] == ["city", "age", "member", "income"]
     assert run(blob, "-o", output) == 0
     assert read(output)[0] == ["age", "income", "city", "joined", "member"]
+
+
+def test_a_blob_of_too_many_tables_is_refused_with_what_helps_before_a_salt_is_made(tmp_path, capfd):
+    header = [f"c{number}" for number in range(50)]
+    table = write(tmp_path / "wide.csv", [[row % 3] * 50 for row in range(20)], header)
+    path = tmp_path / "wide.sdxblob.zip"
+    assert run(table, "--blob", path) == 2
+    assert "let the largest table have 2" in capfd.readouterr().err
+    assert run(table, "--blob", path, "--blob-largest", "1") == 2
+    assert not (ledger_place() / "salts").exists() and not path.exists()
+
+
+def test_the_largest_table_may_be_a_pair(table, tmp_path):
+    path = tmp_path / "pairs.sdxblob.zip"
+    assert run(table, "--aidcolumns", "pid", "--blob", path, "--blob-largest", "2") == 0
+    with zipfile.ZipFile(path) as file:
+        tables = [name for name in file.namelist() if name.startswith("tables/")]
+    assert len(tables) == 5 + 10
+    assert run(path, "--columns", "age", "city", "member", "-o", tmp_path / "out.csv") == 0
 
 
 def test_what_does_not_go_with_a_blob_is_refused(table, blob, tmp_path, capfd):

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from flows import syndiffix_flow, syndiffix_options
+from flows import syndiffix_flow, syndiffix_options, syndiffix_settings
 from tasks.configuration_file import from_flat
 from tasks.core.syndiffix.reading import DeclaredColumn, parse_column
+from tasks.core.syndiffix.strategies import with_ids
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters
 from tasks.syndiffix_parameters import anonymization, bucketization, strategy
 from tests.flows.syndiffix_people import people, run, write
@@ -37,7 +38,7 @@ CHOICES = {
     "none": ["--clustering-maxweight", "1"],
     "clusters": [
         "--clusters",
-        '{"InitialCluster":[1],"DerivedClusters":[{"StitchOwner":"left","DerivedColumns":[0]}]}',
+        '{"InitialCluster":[1],"DerivedClusters":[{"StitchOwner":"left","DerivedColumns":[0,2]}]}',
     ],
     "target": ["--ml-target", "city", "--ml-drop-non-features"],
     "features": ["--clustering-maincolumn", "city", "--clustering-mainfeatures", "age"],
@@ -55,22 +56,22 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     syndiffix_options.add_arguments(parser)
     options = parser.parse_args([str(table), str(tmp_path / "out"), *numbers.split(), *CHOICES[choice]])
     options = syndiffix_options.unfold(options)
-    columns = [parse_column("age:i"), DeclaredColumn("city")]
+    columns = [parse_column("age:i"), DeclaredColumn("city"), DeclaredColumn("a:i")]
     names = [column.name for column in columns]
     parameters = SynDiffixParameters(
-        syndiffix_options.anonymization_of(options),
-        syndiffix_options.bucketization_of(options),
-        syndiffix_options.strategy_of(options, names),
+        syndiffix_settings.anonymization_of(options),
+        syndiffix_settings.bucketization_of(options),
+        syndiffix_settings.strategy_of(options, names),
         frozenset(options.value_safe_columns),
     )
     configuration = from_flat(syndiffix_flow.flat_configuration(options, columns, parameters))
     settings = configuration.protection
     assert anonymization(settings, parameters.anonymization.salt) == parameters.anonymization
     assert bucketization(settings) == parameters.bucketization
-    assert syndiffix_options.with_ids(strategy(settings), names) == parameters.clustering
+    assert with_ids(strategy(settings), names) == parameters.clustering
     assert settings.value_safe_columns == ("city",)
     assert settings.types == {"age": "i"}
-    assert configuration.input.use_columns == ("age", "city")
+    assert configuration.input.use_columns == ("age", "city", "a:i")
     assert configuration.input.subject_id == "pid"
 
 

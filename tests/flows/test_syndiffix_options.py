@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flows import syndiffix_options
+from flows import syndiffix_options, syndiffix_settings
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.parameters import (
     AnonymizationParameters,
@@ -142,13 +142,13 @@ REFUSED = {
     "outliers": (["--outlier-count", "5", "2"], "outlier_count"),
     "negative outliers": (["--outlier-count", "-1", "2"], "outlier_count"),
     "top": (["--top-count", "3", "2"], "top_count"),
-    "threshold": (["-lcf", "1"], "low_threshold"),
+    "threshold": (["-lcf", "1"], "--lcf-low-threshold: low_threshold"),
     "singularity": (["-sing", "1"], "singularity_low_threshold"),
     "range": (["-range", "1"], "range_low_threshold"),
     "fraction": (["--precision-limit-row-fraction", "0"], "precision_limit_row_fraction"),
     "depth": (["--precision-limit-depth-threshold", "-1"], "precision_limit_depth_threshold"),
     "threshold sd": (["-thresh_sd", "-1"], "layer_sd"),
-    "no number": (["-thresh_sd", "nan"], "layer_sd"),
+    "no number": (["-thresh_sd", "nan"], "--threshold-sd: layer_sd"),
     "noise sd": (["-noise_sd", "-0.5"], "layer_noise_sd"),
     "gap": (["--low-mean-gap", "-1"], "low_mean_gap"),
     "sample": (["--clustering-samplesize", "0"], "sample_size"),
@@ -160,6 +160,7 @@ REFUSED = {
     "clusters' columns": (["--clusters", '{"InitialCluster":[0]}'], "every selected column"),
     "value-safe": (["--columns", "age", "--value-safe-columns", "city"], "'city'"),
     "quotes": (["--syndiffix_args", "'"], "quotes"),
+    "a blob's size alone": (["--blob-largest", "2"], "--blob"),
     "no dataset": (["--dataset", ""], "must have a name"),
 }
 
@@ -181,7 +182,7 @@ class TestRefusals:
         assert said.startswith("marginalia: ") and words in said, said
         assert not output.exists() and not (own_ledger / "salts").exists()
 
-    @pytest.mark.parametrize("place", ["people.csv", "ledger/out.csv", ".", "no/folder.csv"])
+    @pytest.mark.parametrize("place", ["people.csv", "ledger/out.csv", ".", "no/folder.csv", "/proc/out.csv"])
     def test_an_output_that_must_not_be_there_is_refused(self, table, tmp_path, own_ledger, place, capfd):
         own_ledger.mkdir(mode=0o700)
         before = table.read_bytes()
@@ -210,11 +211,11 @@ def test_each_option_becomes_its_parameter():
     )
     options = syndiffix_options.unfold(parser.parse_args(numbers.split()))
     salt = bytes(range(32))
-    assert syndiffix_options.anonymization_of(options, salt) == AnonymizationParameters(
+    assert syndiffix_settings.anonymization_of(options, salt) == AnonymizationParameters(
         salt, SuppressionParameters(4, 0.5, 1.5), FlatteningInterval(1, 6), FlatteningInterval(3, 7), 0.25
     )
-    assert syndiffix_options.bucketization_of(options) == BucketizationParameters(8, 16, 17, 18)
-    strategy = syndiffix_options.strategy_of(options, ["a", "b"])
+    assert syndiffix_settings.bucketization_of(options) == BucketizationParameters(8, 16, 17, 18)
+    strategy = syndiffix_settings.strategy_of(options, ["a", "b"])
     assert strategy == DefaultClustering(1, 19, 20.0, 0.75, 0.125)
 
 
@@ -236,4 +237,4 @@ def test_one_option_prevails_in_the_references_order(arguments, strategy):
     parser = argparse.ArgumentParser(allow_abbrev=False)
     syndiffix_options.add_arguments(parser)
     options = syndiffix_options.unfold(parser.parse_args(["t.csv", *arguments]))
-    assert syndiffix_options.strategy_of(options, ["a", "b"]) == strategy
+    assert syndiffix_settings.strategy_of(options, ["a", "b"]) == strategy

@@ -179,7 +179,7 @@ def require_readable(source: InputFile) -> None:
             with path.open("rb"):
                 return
     except FileNotFoundError:
-        problem = f"The input file {path} does not exist: check sensitive_microdata_path."
+        problem = f"The input file {path} does not exist: correct its path."
     except OSError as error:
         problem = f"The input file {path} can't be read ({error.strerror}): check its permissions."
     raise InputError(problem)

@@ -33,6 +33,7 @@ from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.dependence import Measured, entropies
 from tasks.core.syndiffix.forest import Combination, Forest
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
+from tasks.core.syndiffix.parameters import LARGEST_STORED
 from tasks.core.syndiffix.randomness import generator_of
 from tasks.core.syndiffix.solver import solve
 from tasks.core.syndiffix.strategies import DefaultClustering, MlClustering
@@ -40,7 +41,6 @@ from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.walk_kernels import Walked, walk
 
 ALL_UP_TO = 3  # columns: every table of so many is stored
-LARGEST = 10  # columns of a table, where the clusters of all columns need one of more than 3
 _MOST_TABLES = 20_000
 _DECIMALS = 2  # of dependences and entropies: as many as the solver looks at
 _RANK = r"\*[0-9]+$"
@@ -50,13 +50,13 @@ def _silent(step: str, done: int, of: int) -> None:
     pass
 
 
-def count_tables(columns: int, largest: int = LARGEST) -> int:
+def count_tables(columns: int, largest: int = LARGEST_STORED) -> int:
     """How many tables of up to three columns a blob has; the clusters of all columns may add a few."""
     return sum(comb(columns, size) for size in range(1, min(largest, ALL_UP_TO) + 1))
 
 
 def write_blob(
-    synthesizer: Synthesizer, path: Path, *, largest: int = LARGEST, progress: Progress = _silent
+    synthesizer: Synthesizer, path: Path, *, largest: int = LARGEST_STORED, progress: Progress = _silent
 ) -> int:
     """Build a table's blob; the same bytes each time. Returns how many tables it has.
 
@@ -71,7 +71,7 @@ def write_blob(
     """
     require_blob_name(path)
     count = len(synthesizer.columns)
-    _require_size(count, largest)
+    require_size(count, largest)
     if isinstance(synthesizer.strategy, MlClustering):
         raise ParameterError("A blob must be built without a target: name the target when it is read.")
     measured = _measure(synthesizer.forest, progress)
@@ -137,7 +137,8 @@ def _places(source: CellSource, ranks: np.ndarray, generator: np.random.Generato
     return found.astype(np.int64), len(str(int(ends[-1])))
 
 
-def _require_size(columns: int, largest: int) -> None:
+def require_size(columns: int, largest: int) -> None:
+    """Refuse a blob of too many tables, which can be known before anything is read. Raises ParameterError."""
     if largest < 2:
         raise ParameterError(
             f"A blob must hold at least all pairs, not tables of {largest}: choose 2 or more."
@@ -145,7 +146,7 @@ def _require_size(columns: int, largest: int) -> None:
     if (tables := count_tables(columns, largest)) > _MOST_TABLES:
         raise ParameterError(
             f"A blob may hold {_MOST_TABLES} tables, and {columns} columns have {tables} of up to "
-            f"{min(largest, ALL_UP_TO)}: select fewer columns, or store no tables of more than two."
+            f"{min(largest, ALL_UP_TO)}: select fewer columns, or let the largest table have 2."
         )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from tasks.core.errors import ParameterError
 
+#: Columns of a blob's largest table, where the clusters of all columns need one of more than 3.
+LARGEST_STORED = 10
 _LEAST_SALT_BYTES = 8
 _LARGEST_SD = 1e6  # far beyond any use; noise stays a finite number
 
