@@ -131,6 +131,8 @@ def topics(stated: Json) -> list[tuple[str, list[str]]]:
 def warnings(stated: Json) -> list[str]:
     """What must be seen before anything else."""
     found = [] if stated["guarantee"]["ids"] else [claims.ROWS]
+    if not stated["parameters"]["layer_noise_sd"]:
+        found.append(claims.NO_NOISE)
     safe = [column["name"] for column in stated["columns"] if column["value_safe"]]
     if safe:
         found.append(claims.safe_told(tuple(safe)))

@@ -82,6 +82,7 @@ def test_each_protection_is_named(word: str) -> None:
     [
         "No formal bound",
         "Noise exploitation",
+        "Same noise",
         "Many tables",
         "Texts",
         "Shape of the data",
@@ -128,3 +129,28 @@ def test_it_holds_allowed_keys_and_no_trace_of_the_salt() -> None:
     text = json.dumps(stated())
     check_released_json(stated(), SYNDIFFIX_STATEMENT_KEYS)
     assert "zqx" not in text and SALT.hex() not in text
+
+
+def test_it_says_when_noise_is_not_the_same_and_what_averaging_it_gives() -> None:
+    assert "can't be averaged away by asking again. What else can be averaged" in said()
+    assert "ids their text" in attack("Same noise") and "averaged" in attack("Same noise")
+    assert "rows all of their cells" in attack("Same noise", ids=())
+    assert "takes the mean has less noise" in attack("Many tables")
+
+
+def test_public_values_are_excepted_where_suppression_is_promised() -> None:
+    assert "Public values (town) are excepted" in said(value_safe_columns=("town",))
+    assert "excepted" not in said()
+
+
+def test_settings_that_protect_nothing_are_not_told_as_protection() -> None:
+    bare = AnonymizationParameters(SALT, outlier_count=FlatteningInterval(0, 0), layer_noise_sd=0.0)
+    body = stated(anonymization=bare)
+    assert "No noise" in said(anonymization=bare) and "No noise" in warnings(body)[0]
+    assert "Flattening: " not in said(anonymization=bare) and "standard deviation 0," not in said(
+        anonymization=bare
+    )
+
+
+def test_rows_without_an_id_are_told_to_be_unprotected() -> None:
+    assert "A row without an id is nobody's: it adds to counts" in attack("One subject, one id")
