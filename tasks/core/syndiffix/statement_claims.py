@@ -209,8 +209,8 @@ def _many(promise: Protection) -> str:
         told += f", and this release holds {whole(promise.tables)} beside the one of all columns"
     told += (
         ". Their groups overlap and differ by few people: differences between them tell more than each "
-        "alone. Whoever adds a count up from each of many tables and takes the mean has less noise: half of one "
-        "count's, when it was tried with the 55 tables of a column and one or two of ten others."
+        "alone. Whoever adds a count up from each of many tables and takes the mean has less noise: half of "
+        "one count's, when it was tried with the 55 tables of a column and one or two of ten others."
     )
     if promise.earlier:
         told += f" {earlier_told(promise.earlier)}"
