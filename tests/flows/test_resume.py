@@ -25,7 +25,7 @@ from tests.flows.processes import (
     unfinished,
 )
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.usefixtures("own_ledger", "prefect_server")]
 
 #: Where a run is struck -> the call after which it is, and the path that the call is given.
 POINTS = {
@@ -56,7 +56,7 @@ def blow(point: str, number: signal.Signals) -> Blow:
 
 
 @pytest.mark.parametrize("point", POINTS)
-def test_kill_and_clean_resume(point: str, tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+def test_kill_and_clean_resume(point: str, tmp_path: Path) -> None:
     path = configuration_file(tmp_path)
     killed = Run(tmp_path, ["run", str(path)], blow(point, signal.SIGKILL))
     assert killed.finish() == -signal.SIGKILL, killed.said
@@ -74,12 +74,7 @@ def test_kill_and_clean_resume(point: str, tmp_path: Path, own_ledger: Path, pre
 
 @pytest.mark.parametrize(("point", "is_said"), [("after the measurement", True), ("during drawing", False)])
 def test_a_table_that_changed_after_a_draw_is_told_also_where_the_run_died_right_after_it(
-    point: str,
-    is_said: bool,
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    capfd: pytest.CaptureFixture[str],
+    point: str, is_said: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = configuration_file(tmp_path)
     killed = Run(tmp_path, ["run", str(path), "--agg"], blow(point, signal.SIGKILL))
@@ -93,11 +88,7 @@ def test_a_table_that_changed_after_a_draw_is_told_also_where_the_run_died_right
 
 @pytest.mark.parametrize("point", POINTS)
 def test_interrupt_leaves_nothing_partial(
-    point: str,
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    capfd: pytest.CaptureFixture[str],
+    point: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = configuration_file(tmp_path)
     with struck(blow(point, signal.SIGINT)) as struck_at:
@@ -114,7 +105,7 @@ def test_interrupt_leaves_nothing_partial(
 
 
 def test_a_run_interrupted_while_drawing_is_resumed_without_a_draw(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = configuration_file(tmp_path)
     with struck(blow("during drawing", signal.SIGINT)):
@@ -125,9 +116,7 @@ def test_a_run_interrupted_while_drawing_is_resumed_without_a_draw(
     assert_whole(tmp_path)
 
 
-def test_the_command_ends_on_sigterm_with_143_and_one_line(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_the_command_ends_on_sigterm_with_143_and_one_line(tmp_path: Path) -> None:
     path = configuration_file(tmp_path)
     stopped = Run(tmp_path, ["run", str(path)], blow("during generate", signal.SIGTERM))
     assert stopped.finish() == 143, stopped.said
@@ -139,7 +128,7 @@ def test_the_command_ends_on_sigterm_with_143_and_one_line(
 
 
 def test_a_changed_intermediate_is_an_error_and_a_deleted_one_is_made_again(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = configuration_file(tmp_path)
     assert command.main(["run", str(path)]) == 0
@@ -158,7 +147,7 @@ def test_a_changed_intermediate_is_an_error_and_a_deleted_one_is_made_again(
 
 
 def test_a_changed_measurement_is_an_error_and_is_never_made_again(
-    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, own_ledger: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = configuration_file(tmp_path)
     assert command.main(["run", "--aggregate", str(path)]) == 0
@@ -172,11 +161,7 @@ def test_a_changed_measurement_is_an_error_and_is_never_made_again(
 
 
 def test_a_ledger_that_a_release_does_not_know_is_refused(
-    tmp_path: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = configuration_file(tmp_path)
     assert command.main(["run", "--aggregate", str(path)]) == 0
@@ -208,11 +193,7 @@ def _resize(place: Path, size: str) -> None:
 
 @pytest.mark.needs_tmpfs
 def test_full_disk_is_told_and_the_run_resumed(
-    tmp_path: Path,
-    small_disk: Path,
-    own_ledger: Path,
-    prefect_server: str,
-    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path, small_disk: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     path = configuration_file(tmp_path)
     for size in ("16k", "48k", "128k", "256k"):
@@ -233,9 +214,7 @@ def test_full_disk_is_told_and_the_run_resumed(
     assert unfinished(tmp_path) == []
 
 
-def test_the_command_in_a_fresh_interpreter_is_killed_and_resumed(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
+def test_the_command_in_a_fresh_interpreter_is_killed_and_resumed(tmp_path: Path, own_ledger: Path) -> None:
     path = configuration_file(tmp_path)
     line = [sys.executable, "-m", "flows", "run", str(path)]
     started = subprocess.Popen(line, cwd=ROOT, stderr=subprocess.DEVNULL)

@@ -12,11 +12,6 @@ pytestmark = pytest.mark.usefixtures("own_ledger")
 
 
 @pytest.fixture
-def table(tmp_path):
-    return write(tmp_path / "people.csv", people())
-
-
-@pytest.fixture
 def blob(table, tmp_path):
     path = tmp_path / "people.sdxblob.zip"
     assert run(table, "--aidcolumns", "pid", "--blob", path) == 0

@@ -1,7 +1,6 @@
 """``marginalia syndiffix --flow``: the same table as without, in a release of its own."""
 
 import argparse
-from pathlib import Path
 
 import pytest
 
@@ -11,14 +10,9 @@ from tasks.core.syndiffix.reading import DeclaredColumn, parse_column
 from tasks.core.syndiffix.strategies import with_ids
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters
 from tasks.syndiffix_parameters import anonymization, bucketization, strategy
-from tests.flows.syndiffix_people import people, run, write
+from tests.flows.syndiffix_people import run
 
 pytestmark = pytest.mark.usefixtures("own_ledger")
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    return write(tmp_path / "people.csv", people())
 
 
 @pytest.mark.slow

@@ -2,24 +2,13 @@
 
 import json
 import stat
-from pathlib import Path
 
 import pytest
 
 from tasks.core.syndiffix.salt import salt_of
-from tests.flows.syndiffix_people import people, run, write
+from tests.flows.syndiffix_people import run
 
 pytestmark = pytest.mark.usefixtures("own_ledger")
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    return write(tmp_path / "people.csv", people())
-
-
-@pytest.fixture
-def output(tmp_path: Path) -> Path:
-    return tmp_path / "out.csv"
 
 
 class TestLog:

@@ -1,7 +1,6 @@
 """The options of ``marginalia syndiffix``: all of the reference's, each once, and what is refused of them."""
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,19 +19,9 @@ from tasks.core.syndiffix.strategies import (
     NoClustering,
     SingleClustering,
 )
-from tests.flows.syndiffix_people import HEADER, people, read, run, usage, write
+from tests.flows.syndiffix_people import HEADER, read, run, usage, write
 
 pytestmark = pytest.mark.usefixtures("own_ledger")
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    return write(tmp_path / "people.csv", people())
-
-
-@pytest.fixture
-def output(tmp_path: Path) -> Path:
-    return tmp_path / "out.csv"
 
 
 EVERY_OPTION = {

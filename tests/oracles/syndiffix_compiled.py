@@ -11,23 +11,11 @@ from tasks.core.syndiffix.counters import bucket_seed
 from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import crypto, hash_int
 from tasks.core.syndiffix.node_kernels import LOW, LOW_AS_SUBNODE, SINGULARITY, STUB
-from tasks.core.syndiffix.parameters import (
-    AnonymizationParameters,
-    BucketizationParameters,
-    FlatteningInterval,
-    SuppressionParameters,
-)
-from tests.oracles.syndiffix import SALT
+from tasks.core.syndiffix.parameters import BucketizationParameters
 from tests.oracles.syndiffix_buckets import Harvester
 from tests.oracles.syndiffix_forest import build_forest
+from tests.oracles.syndiffix_settings import LIMITS, LOUD, NAN, NOISELESS, NOISY
 
-NAN = float("nan")
-TWO = FlatteningInterval(2, 2)
-NOISELESS = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0), TWO, TWO, 0.0)
-NOISY = AnonymizationParameters(SALT)
-LOUD = AnonymizationParameters(SALT, SuppressionParameters(2, 2.0, 0.5), layer_noise_sd=4.0)
-# Small thresholds, so that branches, stubs, nulls and outliers all occur in small tables.
-LIMITS = BucketizationParameters(3, 6)
 PARAMETERS = st.sampled_from([NOISELESS, NOISY, LOUD])
 ROW_LIMITS = st.builds(BucketizationParameters, st.just(3), st.just(6), st.integers(1, 20), st.integers(0, 3))
 BUCKETIZATION = st.one_of(st.just(LIMITS), ROW_LIMITS)

@@ -25,10 +25,8 @@ from tasks.core.syndiffix.parameters import (
     SuppressionParameters,
 )
 from tests.oracles.syndiffix import SALT, flattened, is_low, keyed, largest_fitting, normal, text_hash
+from tests.oracles.syndiffix_settings import NOISELESS, NOISY
 
-DEFAULT = AnonymizationParameters(SALT)
-TWO = FlatteningInterval(2, 2)
-NOISELESS = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0), TWO, TWO, 0.0)
 INTERVALS = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda t: (t[0], t[0] + t[1]))
 # Few enough entities that many have several rows; None is a row without an entity.
 ROWS = st.lists(st.one_of(st.none(), st.integers(1, 12)), max_size=60)
@@ -45,7 +43,7 @@ def noiseless_count(*id_columns):
 
 def test_the_low_count_test_is_the_ports(vectors):
     for count, seed, low in vectors["is_low_count_default"]:
-        assert is_low_count(Entities(count, int(seed)), 3, DEFAULT) == low
+        assert is_low_count(Entities(count, int(seed)), 3, NOISY) == low
 
 
 def test_the_row_limit_is_the_ports(vectors):
@@ -80,31 +78,31 @@ def test_flattened_counts_are_the_ports(vectors):
         # The port was given 1..n in place of hashes.
         hashes = np.repeat(np.arange(len(counts) + 1), [unaccounted, *counts]).astype(np.uint64)
         column = contributions(hashes)
-        flat = flatten(column, int(seed), DEFAULT)
+        flat = flatten(column, int(seed), NOISY)
         assert (flat is None) == (expected is None)
         if flat is not None:
             found = [flat.count, flat.flattening, flat.noise_sd, flat.noise]
             assert found == pytest.approx(expected, rel=1e-13)
-        assert noisy_row_count([column], int(seed), DEFAULT) == (1 if count is None else count)
+        assert noisy_row_count([column], int(seed), NOISY) == (1 if count is None else count)
 
 
 def test_counts_of_entities_with_a_row_each_are_the_ports(vectors):
     for bucket, entities, _, count in vectors["noise_count_two_layers"]:
-        assert noisy_entity_count(Entities(100, int(entities)), int(bucket), DEFAULT) == count
+        assert noisy_entity_count(Entities(100, int(entities)), int(bucket), NOISY) == count
 
 
 def test_noisy_counts_of_a_trees_nodes_are_the_ports(vectors):
     column, nodes = vectors["node_counts"]["unique"]
     for bounds, ids, count in nodes:
         seed = bucket_seed(hash_strings([column]), [Interval(*bounds)])
-        assert noisy_entity_count(distinct_entities(hash_entities(ids)), seed, DEFAULT) == count
+        assert noisy_entity_count(distinct_entities(hash_entities(ids)), seed, NOISY) == count
 
 
 def test_noisy_counts_of_nodes_with_several_rows_an_entity_are_the_ports(vectors):
     column, nodes = vectors["node_counts"]["several"]
     for bounds, ids, count in nodes:
         seed = bucket_seed(hash_strings([column]), [Interval(*bounds)])
-        assert noisy_row_count([contributions(hash_entities(ids))], seed, DEFAULT) == count
+        assert noisy_row_count([contributions(hash_entities(ids))], seed, NOISY) == count
 
 
 def test_three_distinct_entities_pass_a_threshold_of_three_without_noise():
@@ -122,8 +120,8 @@ def test_all_id_columns_must_have_enough_entities():
 
 def test_one_entity_is_always_low_and_a_hundred_never():
     for seed in range(500):
-        assert is_low_count(Entities(1, seed), 3, DEFAULT)
-        assert not is_low_count(Entities(100, seed), 3, DEFAULT)
+        assert is_low_count(Entities(1, seed), 3, NOISY)
+        assert not is_low_count(Entities(100, seed), 3, NOISY)
 
 
 @pytest.mark.parametrize("threshold", [21, 22, 50, 1000])
@@ -146,7 +144,7 @@ def test_the_threshold_is_its_mean_and_the_suppression_noise_and_never_below_its
 
 @pytest.mark.parametrize(("count", "passing"), [(3, 0.023), (4, 0.159), (5, 0.5), (6, 0.841), (7, 0.977)])
 def test_groups_pass_the_filter_as_often_as_documented(count, passing):
-    passed = sum(not is_low_count(Entities(count, text_hash(str(i))), 3, DEFAULT) for i in range(4000))
+    passed = sum(not is_low_count(Entities(count, text_hash(str(i))), 3, NOISY) for i in range(4000))
     # Five standard errors; the seeds are fixed.
     assert abs(passed / 4000 - passing) < 5 * (passing * (1 - passing) / 4000) ** 0.5
 
@@ -174,7 +172,7 @@ def test_contributions_are_sorted_and_complete(rows):
 def test_the_order_of_rows_changes_nothing(random, rows):
     shuffled = random.sample(rows, len(rows))
     one, other = contributions(hash_entities(rows)), contributions(hash_entities(shuffled))
-    assert flatten(one, 7, DEFAULT) == flatten(other, 7, DEFAULT)
+    assert flatten(one, 7, NOISY) == flatten(other, 7, NOISY)
 
 
 @given(INTERVALS, INTERVALS, st.integers(0, 20))
@@ -209,7 +207,7 @@ def test_what_one_entity_adds_beyond_the_others_is_flattened_away(amount):
     column = contributions(rows_of([1] * 10))
     larger = Contributions(column.amounts.copy(), column.hashes)
     larger.amounts[0] = amount
-    flat = flatten(larger, 0, DEFAULT)
+    flat = flatten(larger, 0, NOISY)
     assert flat is not None
     assert (flat.count, flat.noise_sd) == (10, 1.0)
 
@@ -248,19 +246,19 @@ def test_noiseless_counts_over_two_id_columns(one, other, expected):
 
 def test_the_count_is_of_the_most_flattened_column_and_the_noise_of_the_widest():
     few_rows_each, many_rows_each = contributions(rows_of([9] + [1] * 11)), contributions(rows_of([4] * 5))
-    value, noise = flatten(few_rows_each, 3, DEFAULT), flatten(many_rows_each, 3, DEFAULT)
+    value, noise = flatten(few_rows_each, 3, NOISY), flatten(many_rows_each, 3, NOISY)
     assert value.flattening > noise.flattening and value.noise_sd < noise.noise_sd
     expected = max(round(value.count + noise.noise), 1)
-    assert noisy_row_count([few_rows_each, many_rows_each], 3, DEFAULT) == expected
+    assert noisy_row_count([few_rows_each, many_rows_each], 3, NOISY) == expected
     assert expected != round(value.count + value.noise)
 
 
 def test_of_noise_equally_wide_the_farther_from_zero_is_taken():
     columns = [contributions(hash_entities(range(start, start + 20))) for start in range(30)]
-    noises = [flatten(column, 3, DEFAULT).noise for column in columns]
+    noises = [flatten(column, 3, NOISY).noise for column in columns]
     farthest = max(noises, key=abs)
     assert farthest < 0 and round(20 + farthest) != round(20 + max(noises))
-    assert noisy_row_count(columns, 3, DEFAULT) == round(20 + farthest)
+    assert noisy_row_count(columns, 3, NOISY) == round(20 + farthest)
 
 
 def test_a_noisy_count_is_at_least_one():
@@ -273,7 +271,7 @@ def test_a_noisy_count_is_at_least_one():
 def test_one_row_an_entity_is_counted_alike_both_ways():
     for n in range(5, 30):
         column = contributions(rows_of([1] * n))
-        assert noisy_row_count([column], 11, DEFAULT) == noisy_entity_count(column.entities, 11, DEFAULT)
+        assert noisy_row_count([column], 11, NOISY) == noisy_entity_count(column.entities, 11, NOISY)
 
 
 def test_a_buckets_seed_is_of_its_distinct_middles():

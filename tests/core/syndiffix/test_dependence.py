@@ -5,21 +5,16 @@ import pytest
 from hypothesis import given, settings
 
 from tasks.core.syndiffix.dependence import dependence, is_sample_worthwhile, measure_dependence
-from tasks.core.syndiffix.parameters import (
-    AnonymizationParameters,
-    BucketizationParameters,
-    SuppressionParameters,
-)
+from tasks.core.syndiffix.parameters import BucketizationParameters
 from tests.oracles import syndiffix_dependence as slow
-from tests.oracles.syndiffix import SALT
 from tests.oracles.syndiffix_compiled import (
     POOLS,
-    TWO,
     compiled_forest,
     slow_forest,
     table_of,
     tables,
 )
+from tests.oracles.syndiffix_settings import GAPLESS
 
 
 @settings(max_examples=20, deadline=None)
@@ -47,10 +42,9 @@ def test_dependences_of_trees_by_arrival_are_the_oracles(table):
 @pytest.mark.parametrize("by_arrival", [False, True])
 @pytest.mark.parametrize(("threshold", "expected"), [(8, 0.5), (9, 0.0), (17, 0.0)])
 def test_the_dependence_of_a_value_that_follows_is_the_ports(by_arrival, threshold, expected):
-    parameters = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 0.0), TWO, TWO, 0.0)
     table = table_of([[float(row % 4) for row in range(32)], [1.5, 0.5] * 16])
     limits = BucketizationParameters(range_low_threshold=threshold)
-    forest = compiled_forest(table, parameters, limits, by_arrival=by_arrival)
+    forest = compiled_forest(table, GAPLESS, limits, by_arrival=by_arrival)
     assert dependence(forest, 0, 1) == dependence(forest, 1, 0) == expected
 
 

@@ -27,8 +27,8 @@ from tasks.core.syndiffix.parameters import (
     SuppressionParameters,
 )
 from tests.oracles.syndiffix import SALT
+from tests.oracles.syndiffix_settings import NOISY
 
-DEFAULT = AnonymizationParameters(SALT)
 COMPILED = settings(deadline=None)  # a first call compiles
 SEEDS = st.integers(0, 2**64 - 1)
 GROUPS = st.tuples(st.integers(0, 9), st.integers(0, 9)).map(lambda t: FlatteningInterval(t[0], t[0] + t[1]))
@@ -77,6 +77,12 @@ def contributing(amounts, unaccounted=0):
     return np.repeat(np.arange(len(amounts) + 1), [unaccounted, *amounts]).astype(np.uint64)[:, None]
 
 
+def held(hashes, rows, outside):
+    """Which of some rows are no passengers, and their distinct entities by id column."""
+    holders = [row for row in rows if row not in outside]
+    return holders, [distinct_entities(hashes[holders, column]) for column in range(hashes.shape[1])]
+
+
 @st.composite
 def divided(draw):
     """Hashes of rows, passengers, and sets of rows as a tree's nodes have them, most of them overlapping."""
@@ -94,8 +100,7 @@ def test_distinct_entities_are_counted_without_passengers(table):
     tally = new_tally(entities)
     for rows in sets:
         count_entities(entities, np.array(rows, np.int32), tally)
-        holders = [row for row in rows if row not in outside]
-        expected = [distinct_entities(hashes[holders, column]) for column in range(hashes.shape[1])]
+        holders, expected = held(hashes, rows, outside)
         assert tally.rows.tolist() == [len(holders)]
         assert tally.holders.tolist() == [each.count for each in expected]
         assert tally.seeds.tolist() == [each.seed for each in expected]
@@ -128,8 +133,7 @@ def test_a_set_is_low_where_any_id_column_is(table, threshold, sd):
     tally = new_tally(entities)
     for rows in sets:
         count_entities(entities, np.array(rows, np.int32), tally)
-        holders = [row for row in rows if row not in outside]
-        expected = [distinct_entities(hashes[holders, column]) for column in range(hashes.shape[1])]
+        _, expected = held(hashes, rows, outside)
         low = is_any_low(secret(parameters), tally, threshold)
         assert low == is_any_low_count(expected, threshold, parameters)
 
@@ -170,7 +174,7 @@ def test_groups_of_any_size_are_flattened(outlier, top):
 def test_flattened_counts_are_the_ports(vectors):
     for amounts, unaccounted, seed, _, count in vectors["multi_contrib_seeded"]:
         entities = entities_of(contributing(amounts, unaccounted))._replace(single=False)
-        found = counts(entities, [range(len(entities.hashes))], [int(seed)], DEFAULT)
+        found = counts(entities, [range(len(entities.hashes))], [int(seed)], NOISY)
         assert found == [1 if count is None else count]
 
 
@@ -207,13 +211,13 @@ def test_entities_with_a_row_each_are_counted_as_they_are(rows, place, sd):
 
 
 def test_rows_without_entities_count_for_one():
-    assert count_of(np.zeros((30, 1), np.uint64), 5, DEFAULT) == 1
+    assert count_of(np.zeros((30, 1), np.uint64), 5, NOISY) == 1
 
 
 def test_too_few_entities_in_one_id_column_count_for_one():
     many, few = hash_entities(range(40)), hash_entities([i % 3 for i in range(40)])
-    assert count_of(np.stack([many, few], axis=1), 5, DEFAULT) == 1
-    assert count_of(np.stack([many, many], axis=1), 5, DEFAULT) > 30
+    assert count_of(np.stack([many, few], axis=1), 5, NOISY) == 1
+    assert count_of(np.stack([many, many], axis=1), 5, NOISY) > 30
 
 
 def test_half_a_row_is_rounded_to_even():

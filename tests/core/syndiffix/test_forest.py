@@ -12,11 +12,7 @@ from tasks.core.syndiffix.hashing import hash_entities
 from tasks.core.syndiffix.parameters import BucketizationParameters
 from tests.oracles.syndiffix_compiled import (
     BUCKETIZATION,
-    LIMITS,
-    NAN,
     NEIGHBOURS,
-    NOISELESS,
-    NOISY,
     PARAMETERS,
     POOLS,
     SeededHarvester,
@@ -29,6 +25,7 @@ from tests.oracles.syndiffix_compiled import (
     slow_tree,
     tables,
 )
+from tests.oracles.syndiffix_settings import LIMITS, NAN, NOISELESS, NOISY
 
 CASES = json.loads((Path(__file__).parent / "trees.json").read_text())
 # No draw and no order in which rows arrive matters to their buckets.

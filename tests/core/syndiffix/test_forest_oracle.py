@@ -9,28 +9,18 @@ from hypothesis import strategies as st
 
 from tasks.core.syndiffix.hashing import hash_string
 from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.parameters import (
-    AnonymizationParameters,
-    BucketizationParameters,
-    FlatteningInterval,
-    SuppressionParameters,
-)
-from tests.oracles.syndiffix import SALT
+from tasks.core.syndiffix.parameters import BucketizationParameters
 from tests.oracles.syndiffix_buckets import Harvester, harvest
 from tests.oracles.syndiffix_dependence import dependence, entropy, leaves
 from tests.oracles.syndiffix_forest import build_forest
+from tests.oracles.syndiffix_settings import LIMITS, NAN, NOISELESS, NOISY
 
-NAN = float("nan")
-TWO = FlatteningInterval(2, 2)
-NOISELESS = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0), TWO, TWO, 0.0)
-NOISY = AnonymizationParameters(SALT)
 BOTH = pytest.mark.parametrize("semantics", ["port", "ours"])
-# Few values and small thresholds, so that branches, stubs, nulls and outliers all occur.
+# Few values, so that branches, stubs, nulls and outliers all occur.
 VALUES = st.sampled_from([0.0, 0.0, 0.25, 0.5, 0.5, 0.75, 1.0, 1.3, 30.0, NAN])
 TABLES = st.integers(1, 60).flatmap(
     lambda n: st.lists(st.lists(VALUES, min_size=n, max_size=n), min_size=1, max_size=3)
 )
-LIMITS = BucketizationParameters(3, 6)
 
 
 def forest_of(columns, semantics="ours", parameters=NOISELESS, **options):

@@ -8,21 +8,12 @@ from random import Random
 import pytest
 
 from tasks.core.syndiffix.hashing import hash_entities
-from tasks.core.syndiffix.parameters import (
-    AnonymizationParameters,
-    BucketizationParameters,
-    FlatteningInterval,
-    SuppressionParameters,
-)
-from tests.oracles.syndiffix import SALT
+from tasks.core.syndiffix.parameters import BucketizationParameters
 from tests.oracles.syndiffix_buckets import Harvester, harvest
 from tests.oracles.syndiffix_dependence import dependence, entropy
 from tests.oracles.syndiffix_forest import build_forest
+from tests.oracles.syndiffix_settings import GAPLESS, NAN, NOISELESS, NOISY
 
-NAN = float("nan")
-TWO = FlatteningInterval(2, 2)
-NOISELESS = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0), TWO, TWO, 0.0)
-NOISY = AnonymizationParameters(SALT)
 # Each node is [snapped intervals, actual intervals, rows, noisy count, is stub, children by index].
 CASES = json.loads((Path(__file__).parent / "trees.json").read_text())
 TAXI = ["pickup_longitude", "pickup_latitude", "fare_amount", "rate_code", "passenger_count"]
@@ -102,10 +93,9 @@ def test_what_was_harvested_before_changes_the_ports_buckets_and_not_ours():
 
 def test_dependence_is_the_ports():
     # Four values of x, eight rows each, y alternating: it follows from x. The port found 0.5.
-    parameters = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 0.0), TWO, TWO, 0.0)
     columns = [[float(row % 4) for row in range(32)], [1.5, 0.5] * 16]
     limits = BucketizationParameters(range_low_threshold=8)
-    forest = build_forest(columns, ["x", "y"], parameters, limits, "port")
+    forest = build_forest(columns, ["x", "y"], GAPLESS, limits, "port")
     assert dependence(forest, 0, 1) == dependence(forest, 1, 0) == 0.5
 
 

@@ -5,13 +5,10 @@ from random import Random
 import pytest
 
 from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.parameters import AnonymizationParameters, FlatteningInterval, SuppressionParameters
-from tests.oracles.syndiffix import SALT
 from tests.oracles.syndiffix_buckets import Bucket, Harvester, compacted, harvest, narrowed
 from tests.oracles.syndiffix_forest import build_forest
+from tests.oracles.syndiffix_settings import NOISELESS
 
-TWO = FlatteningInterval(2, 2)
-NOISELESS = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0), TWO, TWO, 0.0)
 # What a node's subnodes give: columns 0 and 1, 0 and 2, 1 and 2.
 PAIRS = {
     (0, 1): [([(0, 1), (0, 2)], 5), ([(6, 7), (2, 4)], 5)],
