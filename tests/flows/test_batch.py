@@ -10,7 +10,7 @@ import pytest
 
 from flows import command
 from tasks.core.dp.ledger.ledger import open_ledger
-from tests.flows import pipeline
+from tests.flows import pipeline, visits
 from tests.flows.processes import phases
 from tests.flows.server_objects import known
 from tests.flows.test_runs import fresh_name
@@ -74,6 +74,40 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     found = known(prefect_server, dataset).flow_runs
     assert [run["state_type"] for run in found].count("COMPLETED") == 3
     assert [run["state_type"] for run in found].count("FAILED") == 1
+
+
+def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_table(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    base = {
+        "sensitive_microdata_path": str(tmp_path / "visits.csv"),
+        "subject_id": "person",
+        "use_columns": ["town", "smoker"],
+        "dataset": "visits",
+        "prefix": "visits",
+        "output_dir": str(tmp_path / "out"),
+    }
+    trees = {"synthesis_mode": "syndiffix"}
+    runs = {
+        "g": [
+            {"name": "solved", "vintage": "1"} | trees,
+            {"name": "alone", "vintage": "2", "syndiffix": {"clustering": "none"}} | trees,
+            {"name": "rows", "vintage": "3", "reporting_length": 2},
+        ]
+    }
+    pipeline.write(tmp_path / "visits.csv", visits.rows(), visits.HEADER)
+    path = batch_file(tmp_path, base, runs)
+    assert command.main(["batch", str(path)]) == 0
+    out = tmp_path / "out"
+    lines = (out / "sensitive" / "batch-g" / "comparison.tsv").read_text().splitlines()
+    table = {line.split("\t")[1]: line.split("\t")[3:] for line in lines}
+    label = "SynDiffix, not differentially private"
+    assert table["protection"] == [label, label, "k-anonymity, not differentially private"]
+    assert table["synthesis mode"] == ["syndiffix", "syndiffix", "row_seeded"]
+    assert table["protection.clustering"] == ["default", "none", ""]
+    assert all(table["total variation of shares of records, length 2"])
+    assert not (out / "g" / "comparison.html").exists(), "releases of SynDiffix hold no counts to compare"
+    assert (out / "g" / "1_alone" / "release" / "report.html").is_file()
 
 
 @pytest.mark.parametrize(("works", "said"), [([], False), (["rows"], True)])

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import signal
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,20 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.flows.processes import Blow, struck
 from tests.flows.syndiffix_people import HEADER, people, read, run, write
 
 TOKEN = "tell-nobody"
 pytestmark = pytest.mark.usefixtures("own_ledger")
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    return write(tmp_path / "people.csv", people())
-
-
-@pytest.fixture
-def output(tmp_path: Path) -> Path:
-    return tmp_path / "out.csv"
 
 
 class TestForms:
@@ -104,6 +96,15 @@ class TestForms:
         assert run(table, "--columns", "age:i", "city:s", "-o", first) == 0
         assert run(first, "--columns", "city", "age", "-o", second) == 0
         assert second.stat().st_size > 100
+
+
+def test_ctrl_c_ends_it_with_130_and_says_nothing_is_kept_that_is_not(table, output, capfd):
+    with struck(Blow(signal.SIGINT, "open", r"/salts/")) as struck_at:
+        assert run(table, "-o", output) == 130
+    assert struck_at
+    said = capfd.readouterr().err
+    assert said.endswith("marginalia: interrupted. Run the same command again.\n")
+    assert not list(output.parent.glob("*out.csv*"))
 
 
 class TestBadInput:
