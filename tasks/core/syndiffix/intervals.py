@@ -5,7 +5,7 @@ In: a column's values as floats, NaN for null. Out: its interval and its values 
 """
 
 from dataclasses import dataclass
-from math import floor, frexp, ldexp, ulp
+from math import floor, frexp, inf, ldexp, nextafter, ulp
 
 import numpy as np
 import numpy.typing as npt
@@ -103,7 +103,7 @@ def snap(lower: float, upper: float) -> Interval:
 
 
 def null_mapping(lower: float, upper: float) -> float:
-    """What stands for null in a column of values lower..upper: far from them, on the side they are on."""
+    """What stands for null in values lower..upper of one sign: far from them, on the side they are on."""
     if upper > 0:
         return 2.0 * upper
     return 2.0 * lower if lower < 0 else 1.0
@@ -120,6 +120,12 @@ def map_nulls(values: Values) -> Column:
     lower, upper = (float(present.min()), float(present.max())) if len(present) else (0.0, 0.0)
     null_value = null_mapping(lower, upper)
     interval = snap(min(lower, null_value), max(upper, null_value))
+    if lower < 0 < upper:
+        # That would be halved at 0, and nulls told from values one division later: in trees of several
+        # columns their cells are then too small to be shown. Here all values are in the lower half.
+        half = snap(lower, nextafter(upper, inf))
+        null_value = half.upper + half.size / 2
+        interval = Interval(half.lower, half.upper + half.size)
     return Column(np.where(missing, null_value, values), null_value, interval)
 
 

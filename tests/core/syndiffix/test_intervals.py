@@ -127,6 +127,7 @@ def test_what_stands_for_null_is_outside_of_the_values():
         ([NAN, NAN], 1.0, [1.0, 1.0]),
         ([], 1.0, []),
         ([3.0], 6.0, [3.0]),
+        ([-25.0, NAN, 25.0], 64.0, [-25.0, 64.0, 25.0]),
     ],
 )
 def test_a_columns_nulls_are_replaced(values, null_value, filled):
@@ -137,6 +138,18 @@ def test_a_columns_nulls_are_replaced(values, null_value, filled):
 def test_a_columns_interval_has_room_for_nulls_whether_there_are_any_or_not():
     for values in ([0.0, 0.9999], [0.0, NAN, 0.9999]):
         assert map_nulls(np.array(values)).interval == Interval(0.0, 2.0)
+
+
+@given(below=st.floats(5e-324, 2.0**1020), above=st.floats(5e-324, 2.0**1020))
+@example(64.0, 64.0)
+@example(5e-324, 5e-324)
+@example(2.0**1020, 1.0)
+@example(1.0, 2.0**1020)
+def test_the_first_division_tells_nulls_from_values_of_both_signs(below, above):
+    lower, upper = -below, above
+    column = map_nulls(np.array([lower, 0.0, upper, NAN]))
+    assert column.interval.in_upper_half(column.values).tolist() == [False, False, False, True]
+    assert column.interval.contains(lower) and column.interval.contains(column.null_value)
 
 
 def test_a_column_with_an_infinite_value_is_refused():
