@@ -50,12 +50,18 @@ def own_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def prefect_server(home_of_our_own: None) -> Iterator[str]:
     """URL of a Prefect server for this session, started as the command starts it."""
+    from prefect.logging.handlers import APILogHandler
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
     from flows import server
 
     url = server.ensure(lambda text: None)
-    with pytest.MonkeyPatch.context() as patch:
+    # Prefect may have been imported before: told by the environment alone, a flow that a test calls directly
+    # would start another server, which on a loaded machine is not there in time.
+    with pytest.MonkeyPatch.context() as patch, temporary_settings(updates={PREFECT_API_URL: url}):
         patch.setenv("PREFECT_API_URL", url)
         yield url
+        APILogHandler().flush()  # while somebody listens
     server.stop()
 
 

@@ -104,16 +104,15 @@ def test_the_seed_of_a_mode_that_reads_raw_records_is_no_parameter_of_a_deployme
     body = configuration.model_dump(mode="json")
     with pytest.raises(ParameterError, match="must not be a parameter of a deployment"):
         seeded = body | {"synthesis": {"mode": "row_seeded", "random_seed": 2**60 + 1}}
-        _run_deployed(prefect_server, showcase, seeded)
+        _run_deployed(showcase, seeded)
     assert not (tmp_path / "out" / "release" / configuration.dataset).exists()
-    assert _run_deployed(prefect_server, showcase, body)["release"]
+    assert _run_deployed(showcase, body)["release"]
 
 
-def _run_deployed(url: str, flow: Any, configuration: dict[str, Any]) -> Any:
+def _run_deployed(flow: Any, configuration: dict[str, Any]) -> Any:
     """Run a flow from a deployment, as a worker does: its parameters come from the server."""
     from prefect.client.orchestration import get_client
     from prefect.flow_engine import load_flow_run, run_flow
-    from prefect.settings import PREFECT_API_URL, temporary_settings
 
     async def create() -> Any:
         async with get_client() as client:
@@ -124,10 +123,8 @@ def _run_deployed(url: str, flow: Any, configuration: dict[str, Any]) -> Any:
             parameters = {"configuration": configuration, "last": "aggregate"}
             return await client.create_flow_run_from_deployment(deployment, parameters=parameters)
 
-    # Prefect was imported before there was a server: without this it would start another of its own.
-    with temporary_settings(updates={PREFECT_API_URL: url}):
-        run = load_flow_run(asyncio.run(create()).id)
-        return run_flow(flow, flow_run=run, parameters=run.parameters)
+    run = load_flow_run(asyncio.run(create()).id)
+    return run_flow(flow, flow_run=run, parameters=run.parameters)
 
 
 def test_a_change_that_rounding_hides_makes_no_further_release(
