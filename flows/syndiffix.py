@@ -35,10 +35,10 @@ from tasks.syndiffix import (
     type_columns,
 )
 from tasks.syndiffix_columns import Selection, select_columns
-from tasks.syndiffix_evaluate import evaluate_tables
+from tasks.syndiffix_evaluate import TableEvaluation, evaluate_tables
 from tasks.syndiffix_handover import hand_over_tables
 from tasks.syndiffix_parameters import strategy
-from tasks.syndiffix_trees import Origin, release_trees
+from tasks.syndiffix_trees import Origin, Part, release_trees
 
 _BOTH_REGIMES = (
     "ATTENTION: this dataset also has differentially private releases. One of SynDiffix is not covered by "
@@ -89,6 +89,11 @@ class Place:
     origin: Origin
     described: Described
 
+    def part(self, columns: tuple[str, ...]) -> Part:
+        """Some of the selection's columns, with what their trees depend on alone."""
+        settings = self.selection.settings.for_trees(columns)
+        return Part(columns=columns, settings=settings, origin=self.origin)
+
 
 @dataclass(frozen=True)
 class Made:
@@ -113,6 +118,16 @@ class Made:
 
 def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
     """The steps on raw data, up to the hand-over."""
+    place = _settled(workspace, configuration)
+    source, typed = _read(workspace, configuration, place)
+    table, answers = _synthesized(workspace, typed, place)
+    measurement = hand_over_tables(workspace, configuration, place.described, table, answers)
+    compare_with_last(workspace, configuration, place.described, source)
+    return Made(place, source, typed, table, answers, measurement)
+
+
+def _settled(workspace: Workspace, configuration: RunConfiguration) -> Place:
+    """All that is known before a row is read; the person is told of it, and it is written down."""
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
     described = describe(configuration, scheduled_date())
@@ -123,55 +138,63 @@ def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
         say(_BOTH_REGIMES)
     run = f"{configuration.dataset}/{run_label()}"
     keep_configuration(workspace, configuration, run)
+    return Place(run, selection, Origin.of(workspace, configuration.dataset, selection.ids), described)
+
+
+def _read(
+    workspace: Workspace, configuration: RunConfiguration, place: Place
+) -> tuple[StoredTable, StoredTable]:
+    """The operator's table, judged by its contract where it has one; and the same with types."""
+    described = place.described
     source = locate_table(workspace, described.source)
-    place = Place(run, selection, Origin.of(workspace, configuration.dataset, selection.ids), described)
     if described.contract is not None:
         judge, resources = cached(judge_contract, workspace), query_resources(configuration, workspace)
-        judge(workspace, source, described.contract, described.schema, run, resources)
+        judge(workspace, source, described.contract, described.schema, place.run, resources)
     read = cached(type_columns, workspace)
-    columns = tuple((column.name, column.letter) for column in selection.table)
-    typed = read(workspace, source, columns, selection.ids, run)
+    columns = tuple((column.name, column.letter) for column in place.selection.table)
+    typed = read(workspace, source, columns, place.selection.ids, place.run)
     # Changed since it was made: an error, also where all that would read it is cached.
     workspace.path(typed)
+    return source, typed
+
+
+def _synthesized(
+    workspace: Workspace, typed: StoredTable, place: Place
+) -> tuple[StoredTable, StoredTable | None]:
+    """The synthetic table, and one for each question where any is asked."""
     solved = _solved(workspace, typed, place)
     drawn = _drawn(workspace, typed, clusters_of(workspace, solved), place)
-    names, trees = selection.columns, selection.settings.for_trees(selection.columns)
-    stitch = cached(stitch_clusters, workspace)
-    table = stitch(workspace, typed, solved, drawn, names, trees, place.origin, run)
-    answers = None
-    if selection.questions:
-        answer = cached(answer_questions, workspace)
-        answers = answer(workspace, typed, selection.questions, names, trees, place.origin, run)
-    measurement = hand_over_tables(workspace, configuration, described, table, answers)
-    compare_with_last(workspace, configuration, described, source)
-    return Made(place, source, typed, table, answers, measurement)
+    whole = place.part(place.selection.columns)
+    table = cached(stitch_clusters, workspace)(workspace, typed, solved, drawn, whole, place.run)
+    if not place.selection.questions:
+        return table, None
+    answer = cached(answer_questions, workspace)
+    return table, answer(workspace, typed, place.selection.questions, whole, place.run)
 
 
 def _solved(workspace: Workspace, typed: StoredTable, place: Place) -> StoredTable:
     """Dependence, where clusters are solved by it, and the clusters."""
     columns, measured = place.selection.columns, None
     settings = place.selection.settings.for_clusters(columns)
+    part = Part(columns=columns, settings=settings, origin=place.origin)
     if needs_dependence(strategy(settings), len(columns)):
-        measure = cached(measure_dependence, workspace)
-        measured = measure(workspace, typed, columns, settings, place.origin, place.run)
-    solve = cached(solve_clusters, workspace)
-    return solve(workspace, typed, measured, columns, settings, place.origin, place.run)
+        measured = cached(measure_dependence, workspace)(workspace, typed, part, place.run)
+    return cached(solve_clusters, workspace)(workspace, typed, measured, part, place.run)
 
 
 def _drawn(workspace: Workspace, typed: StoredTable, clusters: Clusters, place: Place) -> list[StoredTable]:
     """The rows of each cluster, a step each, named by its place."""
     drawn = []
     for number, combination in enumerate(clusters.combinations, start=1):
-        columns = tuple(place.selection.columns[column] for column in combination)
+        part = place.part(tuple(place.selection.columns[column] for column in combination))
         step = cached(synthesize_cluster, workspace).with_options(task_run_name=f"cluster-{number}")
-        trees = place.selection.settings.for_trees(columns)
-        home = f"{place.run}/cluster-{number}"
-        drawn.append(step(workspace, typed, columns, trees, place.origin, home))
+        drawn.append(step(workspace, typed, part, f"{place.run}/cluster-{number}"))
     return drawn
 
 
 def evaluating(workspace: Workspace, configuration: RunConfiguration, made: Made) -> StoredTable:
     """The synthetic tables against the raw one; it stays in ``sensitive/``."""
-    judge = cached(evaluate_tables, workspace)
     bins = {c.name: c.bins for c in made.place.described.schema.columns if c.bins}
-    return judge(workspace, made.typed, made.table, made.answers, bins, configuration.prefix, made.place.run)
+    settings = TableEvaluation(bins=bins, prefix=configuration.prefix)
+    judge = cached(evaluate_tables, workspace)
+    return judge(workspace, settings, made.typed, (made.table, made.answers), made.place.run)

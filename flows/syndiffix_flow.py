@@ -10,6 +10,7 @@ from flows import running
 from tasks.configuration_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters, write_clusters
+from tasks.core.syndiffix.parameters import by_name
 from tasks.core.syndiffix.reading import DeclaredColumn, find_dialect
 from tasks.core.syndiffix.strategies import (
     ColumnReference,
@@ -65,26 +66,9 @@ def flat_configuration(
         "syndiffix": {
             "columns": [f"{c.name}:{c.letter}" if c.letter else {"name": c.name} for c in columns],
             "value_safe_columns": list(options.value_safe_columns),
-            **_protection(parameters),
+            **by_name(parameters.anonymization, parameters.bucketization),
             **_clustering(parameters, [column.name for column in columns]),
         },
-    }
-
-
-def _protection(parameters: SynDiffixParameters) -> dict[str, Any]:
-    anonymization, bucketization = parameters.anonymization, parameters.bucketization
-    suppression = anonymization.low_count_params
-    return {
-        "low_threshold": suppression.low_threshold,
-        "layer_sd": suppression.layer_sd,
-        "low_mean_gap": suppression.low_mean_gap,
-        "outlier_count": [anonymization.outlier_count.lower, anonymization.outlier_count.upper],
-        "top_count": [anonymization.top_count.lower, anonymization.top_count.upper],
-        "layer_noise_sd": anonymization.layer_noise_sd,
-        "singularity_low_threshold": bucketization.singularity_low_threshold,
-        "range_low_threshold": bucketization.range_low_threshold,
-        "precision_limit_row_fraction": bucketization.precision_limit_row_fraction,
-        "precision_limit_depth_threshold": bucketization.precision_limit_depth_threshold,
     }
 
 

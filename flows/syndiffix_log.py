@@ -3,25 +3,24 @@
 In: a finished run. Out: lines on standard error; a file that only its owner can read.
 """
 
+import io
 import json
-import os
 import resource
-import secrets
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters, write_clusters
 from tasks.core.syndiffix.dependence import entropies
 from tasks.core.syndiffix.forest import Combination, Forest
 from tasks.core.syndiffix.node_kernels import NONE, STUB
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree import Tree, is_single
+from tasks.core.syndiffix.writing import place
 from tasks.progress import say
 
 WARNING = (
@@ -93,26 +92,12 @@ def write_debug(run: Run, path: Path) -> None:
     Raises:
         ParameterError: it can't be written there.
     """
-    target = path.expanduser().resolve()
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    problem = ""
-    try:
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                _write_members(run, file)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-    except OSError as error:
-        problem = f"The output {path} can't be written ({os.strerror(error.errno or 0)}): name another place."
-    if problem:
-        raise ParameterError(problem)
+    place(path.expanduser(), lambda stream: _write_members(run, stream), is_private=True)
 
 
-def _write_members(run: Run, file: TextIO) -> None:
+def _write_members(run: Run, stream: BinaryIO) -> None:
     """An object, member by member: all trees at once would be many times the table."""
-    forest = run.synthesizer.forest
+    forest, file = run.synthesizer.forest, io.TextIOWrapper(stream, encoding="utf-8")
     for number, (name, value) in enumerate(_described(run).items()):
         file.write(f"{',' if number else '{'}\n{json.dumps(name)}: {_json(value)}")
     for name, members in (("trees", _trees(forest)), ("buckets", _buckets(forest))):
@@ -121,6 +106,7 @@ def _write_members(run: Run, file: TextIO) -> None:
             file.write(f"{',' if number else ''}\n{_json(member)}")
         file.write("]")
     file.write("}\n")
+    file.detach()  # written out, and left open
 
 
 def _described(run: Run) -> dict[str, object]:

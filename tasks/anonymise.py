@@ -5,13 +5,11 @@ What is handed over (see `bundles`) holds no true count, no number of records an
 
 import json
 import secrets
-import shutil
 from pathlib import Path
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.bundles import Bundle, configured_digest, declared_input, name_of, seal
 from tasks.configuration import AnySynthesis, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
@@ -21,8 +19,9 @@ from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.rows import common_rows
 from tasks.describe import Described
 from tasks.failures import sanitised
+from tasks.handover import hand_over_folders
 from tasks.progress import Progress
-from tasks.storage import MEASUREMENT, StoredTable, Workspace, folder_sha256
+from tasks.storage import StoredTable, Workspace, folder_sha256
 from tasks.synthesis import draw_from_rows
 
 
@@ -91,24 +90,5 @@ def hand_over_counts(
     records: StoredTable | None,
 ) -> StoredTable:
     """Put counts, public schema and, where they were made, synthetic records where they are published."""
-    digest = configured_digest(configuration, described.schema)
-    place = workspace.root / MEASUREMENT / configuration.dataset / f"{described.vintage}-{digest[:8]}"
-    name = Bundle(
-        place, "k_anonymity", configuration.dataset, described.vintage, digest, declared_input(configuration)
-    )
-
-    def write(folder: Path) -> None:
-        _copy(workspace.path(aggregates), folder / "aggregates")
-        if records is not None:
-            _copy(workspace.path(records), folder / "synthetic_records")
-        (folder / "schema.json").write_text(described.schema.to_json(), encoding="utf-8")
-        seal(folder, name_of(name))
-
-    return workspace.store(place, "measurement", write)
-
-
-def _copy(source: Path, folder: Path) -> None:
-    """Bytes alone: what is in ``sensitive/`` is closed to others, this is for who publishes."""
-    folder.mkdir()
-    for path in source.iterdir():
-        shutil.copyfile(path, folder / path.name)
+    folders = {"aggregates": aggregates, "synthetic_records": records}
+    return hand_over_folders(workspace, configuration, described, folders)

@@ -94,8 +94,8 @@ def _take_columns(section: dict[str, Any], given: Places) -> list[str]:
         return []
     if not isinstance(items, list) or not all(isinstance(item, str) or _is_name(item) for item in items):
         return [
-            'syndiffix.columns must be a list of texts such as "age:i" or "town", or of {"name": "a:b"} where '
-            "a name has a colon and its type is to be inferred."
+            'syndiffix.columns must be a list of texts such as "age:i" or "town", or of {"name": "a:b"} '
+            "where a name has a colon and its type is to be inferred."
         ]
     if given.get(("input", "use_columns")):
         return ["use_columns and syndiffix.columns are both given; keep one."]

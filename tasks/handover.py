@@ -1,22 +1,26 @@
-"""The hand-over of a draw: a committed measurement and its account, put where the publisher can read them.
+"""The hand-over: what may leave, put where the publisher can read it.
 
+That is a committed measurement and its account, or what the ledger has no account of.
 See `bundles` for what lies there.
 """
 
 import json
 import math
 import shutil
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from tasks.bundles import DeclaredInput, seal
+from tasks.bundles import Bundle, DeclaredInput, configured_digest, declared_input, name_of, seal
+from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.anonymity.statement import REGIME
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.statement import LedgerFacts
 from tasks.core.errors import StoredTableMismatch
+from tasks.describe import Described
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
 
 
@@ -56,16 +60,49 @@ def hand_over(
     )
 
     def write(folder: Path) -> None:
-        # Bytes alone: the ledger's files are closed to others, these are for who publishes.
-        (folder / "measurement").mkdir()
-        for path in drawn.folder.iterdir():
-            shutil.copyfile(path, folder / "measurement" / path.name)
+        _copy(drawn.folder, folder / "measurement")
         text = json.dumps(asdict(facts), indent=1, sort_keys=True)
         (folder / "ledger.json").write_text(text + "\n", encoding="utf-8")
         seal(folder, {"digest": name.digest, "input": circumstances.input})
 
     place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
     return workspace.store(place, "measurement", write)
+
+
+def hand_over_folders(
+    workspace: Workspace,
+    configuration: RunConfiguration,
+    described: Described,
+    folders: Mapping[str, StoredTable | None],
+) -> StoredTable:
+    """Put what the ledger has no account of where it is published from.
+
+    Args:
+        workspace: where it is.
+        configuration: of the run.
+        described: the public facts of the run.
+        folders: what may leave, by the name that it is to have there; None is left out.
+    """
+    digest = configured_digest(configuration, described.schema)
+    place = workspace.root / MEASUREMENT / configuration.dataset / f"{described.vintage}-{digest[:8]}"
+    declared, regime = declared_input(configuration), configuration.protection.regime
+    bundle = Bundle(place, regime, configuration.dataset, described.vintage, digest, declared)
+
+    def write(folder: Path) -> None:
+        for name, table in folders.items():
+            if table is not None:
+                _copy(workspace.path(table), folder / name)
+        (folder / "schema.json").write_text(described.schema.to_json(), encoding="utf-8")
+        seal(folder, name_of(bundle))
+
+    return workspace.store(place, "measurement", write)
+
+
+def _copy(source: Path, folder: Path) -> None:
+    """Bytes alone: the originals are closed to others, these are for who publishes."""
+    folder.mkdir()
+    for path in source.iterdir():
+        shutil.copyfile(path, folder / path.name)
 
 
 def _float_up(value: Decimal) -> float:

@@ -19,10 +19,13 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tasks.configuration import RunConfiguration
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
 from tasks.leftovers import clear, mark
+
+if TYPE_CHECKING:  # slow, and commands without a flow need the names of the zones alone
+    from tasks.configuration import RunConfiguration
 
 SENSITIVE, MEASUREMENT, INTERMEDIATE, RELEASE = "sensitive", "measurement", "intermediate", "release"
 _UNUSED_SECONDS = 7 * 24 * 3600
@@ -62,7 +65,7 @@ class Workspace:
     root: Path
 
     @classmethod
-    def of(cls, configuration: RunConfiguration) -> "Workspace":
+    def of(cls, configuration: "RunConfiguration") -> "Workspace":
         """The workspace that a configuration names; relative paths start at the working directory."""
         return cls(Path(configuration.output_dir).absolute())
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from prefect import task
 
-from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
 from tasks.core.syndiffix.questions import tables_per_question
 from tasks.core.syndiffix.reading import DeclaredColumn, read_table
@@ -22,7 +21,7 @@ from tasks.ingest import SensitiveTable
 from tasks.progress import Progress, say
 from tasks.storage import StoredTable, Workspace
 from tasks.syndiffix_dependence import KnownDependence, read_measured, write_measured
-from tasks.syndiffix_trees import TABLE, Origin, Trees, places, read_rows, write_rows
+from tasks.syndiffix_trees import TABLE, Part, Trees, places, read_rows, write_rows
 
 _CLUSTERS = "clusters.json"
 
@@ -60,30 +59,21 @@ def type_columns(
 
 @task
 @sanitised
-def measure_dependence(
-    workspace: Workspace,
-    table: StoredTable,
-    columns: tuple[str, ...],
-    settings: SynDiffix,
-    origin: Origin,
-    run: str,
-) -> StoredTable:
+def measure_dependence(workspace: Workspace, table: StoredTable, part: Part, run: str) -> StoredTable:
     """How every two columns depend on each other; pairs that were measured before are not measured again.
 
     Args:
         workspace: where it is.
         table: typed.
-        columns: what is synthesized.
-        settings: `SynDiffix.for_clusters` of them.
-        origin: of the trees.
+        part: all that is synthesized of it, with `SynDiffix.for_clusters`.
         run: the run's folder in ``sensitive/``.
     """
     with closing(Progress("measure dependence")) as progress:
-        synthesizer = Trees(workspace, table, origin, progress).solver(columns, settings)
-        sample = settings.sample_size if synthesizer.is_sampled else 0
-        known = KnownDependence(workspace, table, origin, settings, sample)
+        synthesizer = Trees(workspace, table, part, progress).solver()
+        sample = part.settings.sample_size if synthesizer.is_sampled else 0
+        known = KnownDependence(workspace, table, part, sample)
         measured = synthesizer.measure(known.pairs())
-        known.add(columns, measured)
+        known.add(measured)
     return workspace.store(
         workspace.sensitive / run / "dependence",
         "dependence of columns",
@@ -94,17 +84,11 @@ def measure_dependence(
 @task
 @sanitised
 def solve_clusters(
-    workspace: Workspace,
-    table: StoredTable,
-    measured: StoredTable | None,
-    columns: tuple[str, ...],
-    settings: SynDiffix,
-    origin: Origin,
-    run: str,
+    workspace: Workspace, table: StoredTable, measured: StoredTable | None, part: Part, run: str
 ) -> StoredTable:
     """Which columns are synthesized together. Args: as of `measure_dependence`, and what it measured."""
     with closing(Progress("solve clusters")) as progress:
-        synthesizer = Trees(workspace, table, origin, progress).solver(columns, settings)
+        synthesizer = Trees(workspace, table, part, progress).solver()
         known = None if measured is None else read_measured(workspace.path(measured))
         clusters = synthesizer.clusters(known)
 
@@ -121,29 +105,20 @@ def clusters_of(workspace: Workspace, solved: StoredTable) -> Clusters:
 
 @task
 @sanitised
-def synthesize_cluster(
-    workspace: Workspace,
-    table: StoredTable,
-    columns: tuple[str, ...],
-    settings: SynDiffix,
-    origin: Origin,
-    run: str,
-) -> StoredTable:
+def synthesize_cluster(workspace: Workspace, table: StoredTable, part: Part, run: str) -> StoredTable:
     """Rows of one cluster, bucket by bucket: as yet neither stitched nor shuffled, and so not to be shown.
 
     Args:
         workspace: where it is.
         table: typed.
-        columns: the cluster's, in the selection's order.
-        settings: `SynDiffix.for_trees` of them.
-        origin: of the trees.
+        part: the cluster's, with `SynDiffix.for_trees`.
         run: the folder in ``sensitive/`` that the rows are to have.
     """
     with closing(Progress("synthesize")) as progress:
-        synthesizer, basis = Trees(workspace, table, origin, progress).grown(columns, settings)
-        rows = synthesizer.draw(places(synthesizer, columns), basis)
+        synthesizer, basis = Trees(workspace, table, part, progress).grown()
+        rows = synthesizer.draw(places(synthesizer, part.columns), basis)
     return workspace.store(
-        workspace.sensitive / run, "rows of a cluster", lambda folder: write_rows(rows, columns, folder)
+        workspace.sensitive / run, "rows of a cluster", lambda folder: write_rows(rows, part.columns, folder)
     )
 
 
@@ -154,16 +129,13 @@ def stitch_clusters(
     table: StoredTable,
     solved: StoredTable,
     drawn: list[StoredTable],
-    columns: tuple[str, ...],
-    settings: SynDiffix,
-    origin: Origin,
+    part: Part,
     run: str,
 ) -> StoredTable:
-    """All clusters' rows as one shuffled table, its columns in the order of ``columns``."""
+    """All clusters' rows as one shuffled table, its columns in the order of the part's."""
     clusters = clusters_of(workspace, solved)
     with closing(Progress("stitch")) as progress:
-        trees = Trees(workspace, table, origin, progress)
-        synthesizer, basis = trees.grown(columns, settings, exactly=True)
+        synthesizer, basis = Trees(workspace, table, part, progress).grown(exactly=True)
         rows = [
             read_rows(workspace.path(each), combination)
             for each, combination in zip(drawn, clusters.combinations, strict=True)
@@ -182,14 +154,12 @@ def answer_questions(
     workspace: Workspace,
     table: StoredTable,
     questions: tuple[tuple[str, ...], ...],
-    columns: tuple[str, ...],
-    settings: SynDiffix,
-    origin: Origin,
+    part: Part,
     run: str,
 ) -> StoredTable:
     """One accurate table for each set of columns, by number, and an index of them."""
     with closing(Progress("answer questions")) as progress:
-        synthesizer, _ = Trees(workspace, table, origin, progress).grown(columns, settings)
+        synthesizer, _ = Trees(workspace, table, part, progress).grown()
         sets = [places(synthesizer, names) for names in questions]
 
         def write(folder: Path) -> None:

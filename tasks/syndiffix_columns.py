@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from tasks.configuration import RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.records.reading import InputFile, matching_name
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.reading import DeclaredColumn, column_names
 from tasks.core.syndiffix.strategies import with_ids
-from tasks.syndiffix_parameters import questions, strategy
+from tasks.syndiffix_parameters import questions, settings_of, strategy
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,6 @@ class Selection:
     table: tuple[DeclaredColumn, ...]
     settings: SynDiffix
     questions: tuple[tuple[str, ...], ...]
-
-
-def settings_of(configuration: RunConfiguration) -> SynDiffix:
-    """The configuration's section.
-
-    Raises:
-        InternalError: it is of another regime.
-    """
-    if not isinstance(configuration.protection, SynDiffix):
-        raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
-    return configuration.protection
 
 
 def select_columns(configuration: RunConfiguration, source: InputFile) -> Selection:

@@ -5,16 +5,15 @@
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from tasks.caching import plain
-from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.syndiffix.dependence import Measured
 from tasks.storage import StoredTable, Workspace
-from tasks.syndiffix_trees import Origin
+from tasks.syndiffix_trees import Part
 from tasks.version import code_hash
 
 _FILE = "dependence.json"
@@ -23,22 +22,20 @@ _FILE = "dependence.json"
 class KnownDependence:
     """The pairs of a table that were measured in one way; a pair's value follows from the pair alone."""
 
-    def __init__(
-        self, workspace: Workspace, table: StoredTable, origin: Origin, settings: SynDiffix, sample: int
-    ) -> None:
+    def __init__(self, workspace: Workspace, table: StoredTable, part: Part, sample: int) -> None:
         """Find them.
 
         Args:
             workspace: where they are.
             table: typed.
-            origin: of the trees.
-            settings: of the selection.
+            part: all that is synthesized of it.
             sample: rows that are measured by; 0: all.
         """
-        self._safe = frozenset(settings.value_safe_columns)
-        way = [table.sha256, plain(origin), plain(settings.for_trees(())), sample, code_hash()]
+        self._columns = part.columns
+        self._safe = frozenset(part.settings.value_safe_columns)
+        way = [table.sha256, plain(part.origin), plain(part.settings.for_trees(())), sample, code_hash()]
         name = workspace.keyed_hash(json.dumps(way, sort_keys=True))[:40]
-        self._path = workspace.sensitive / origin.dataset / "dependence" / f"{name}.json"
+        self._path = workspace.sensitive / part.origin.dataset / "dependence" / f"{name}.json"
 
     def pairs(self) -> Mapping[tuple[str, str], float]:
         """By headers."""
@@ -48,11 +45,11 @@ class KnownDependence:
             if (one in self._safe, other in self._safe) == (safe_one, safe_other)
         }
 
-    def add(self, columns: Sequence[str], measured: Measured) -> None:
+    def add(self, measured: Measured) -> None:
         """Keep what was measured, beside what is known."""
         rows = {(one, other, a, b): value for one, other, a, b, value in self._rows()}
-        for place, one in enumerate(columns):
-            for other_place, other in enumerate(columns[:place]):
+        for place, one in enumerate(self._columns):
+            for other_place, other in enumerate(self._columns[:place]):
                 key = (other, one, other in self._safe, one in self._safe)
                 rows[key] = float(measured.dependence[other_place, place])
         self._path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TypeVar
 
+from tasks.configuration import RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.syndiffix.clusters import read_clusters
 from tasks.core.syndiffix.parameters import (
     AnonymizationParameters,
@@ -22,11 +23,22 @@ from tasks.core.syndiffix.strategies import (
     SingleClustering,
 )
 
-_ANY_SALT = bytes(32)
+_NO_SALT = bytes(32)  # where nothing is drawn
 T = TypeVar("T")
 
 
-def anonymization(settings: SynDiffix, salt: bytes) -> AnonymizationParameters:
+def settings_of(configuration: RunConfiguration) -> SynDiffix:
+    """The configuration's section.
+
+    Raises:
+        InternalError: it is of another regime.
+    """
+    if not isinstance(configuration.protection, SynDiffix):
+        raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
+    return configuration.protection
+
+
+def anonymization(settings: SynDiffix, salt: bytes = _NO_SALT) -> AnonymizationParameters:
     """How entities are protected.
 
     Raises:
@@ -95,7 +107,7 @@ def problems(settings: SynDiffix) -> list[str]:
     """Everything that is out of range, in the core's sentences."""
     found: list[str] = []
     for build in (
-        lambda: anonymization(settings, _ANY_SALT),
+        lambda: anonymization(settings),
         lambda: bucketization(settings),
         lambda: strategy(settings),
     ):

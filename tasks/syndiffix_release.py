@@ -17,23 +17,20 @@ from prefect import task
 
 from tasks.bundles import Bundle, open_bundle
 from tasks.configuration import Report, RunConfiguration
-from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import load_contract
 from tasks.core.contracts.rules import rules_of
 from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
-from tasks.core.errors import InternalError
 from tasks.core.navigation.table_page import TablePage, render_table
 from tasks.core.syndiffix.bins import kind_of
 from tasks.core.syndiffix.statement import LABEL, REGIME, SynDiffixFacts, statement
 from tasks.core.syndiffix.writing import write_table
 from tasks.release_files import write_json
 from tasks.storage import StoredTable, Workspace, file_sha256
-from tasks.syndiffix_parameters import anonymization, bucketization
+from tasks.syndiffix_parameters import anonymization, bucketization, settings_of
 from tasks.version import code_version
 
 Json = dict[str, Any]
 _PUBLIC = "public configuration"
-_NO_SALT = bytes(32)  # the statement does not use it
 
 
 @dataclass
@@ -50,14 +47,14 @@ def state_tables(
 ) -> StoredTable:
     """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
     bundle = open_bundle(workspace, measurement)
-    settings = _settings(configuration)
+    settings = settings_of(configuration)
     table = _table(bundle)
     facts = SynDiffixFacts(
         dataset=bundle.dataset,
         vintage=bundle.vintage,
         ids=configuration.ids,
         columns={field.name: kind_of(field.type) for field in table.schema},
-        anonymization=anonymization(settings, _NO_SALT),
+        anonymization=anonymization(settings),
         bucketization=bucketization(settings),
         clustering=settings.clustering,
         target=settings.target_column,
@@ -159,12 +156,6 @@ def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Js
     if table.pop("contract") is None:
         del table["contract_mode"]
     return body | {"input": table, "synthesis": {"mode": REGIME}}
-
-
-def _settings(configuration: RunConfiguration) -> SynDiffix:
-    if not isinstance(configuration.protection, SynDiffix):
-        raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
-    return configuration.protection
 
 
 def _table(bundle: Bundle) -> pa.Table:

@@ -4,7 +4,6 @@ The trees of a run's columns are grown once: a step that needs some of them find
 grew in this process. They are the same if it does not, as a tree follows from its own columns alone.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,6 +47,20 @@ class Origin(Model):
         return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
 
 
+class Part(Model):
+    """What a step works on, and all that its trees follow from.
+
+    Attributes:
+        columns: headers, in the selection's order.
+        settings: those that what is made of these columns depends on, and no others.
+        origin: of the trees.
+    """
+
+    columns: tuple[str, ...]
+    settings: SynDiffix
+    origin: Origin
+
+
 @dataclass
 class _Held:
     """The trees that were grown last."""
@@ -81,39 +94,36 @@ def release_trees() -> None:
 class Trees:
     """The trees of some columns of a typed table."""
 
-    def __init__(self, workspace: Workspace, table: StoredTable, origin: Origin, progress: Progress) -> None:
-        """Args: table: typed (see `tasks.syndiffix`). progress: of the step."""
-        self._workspace, self._table, self._origin, self._progress = workspace, table, origin, progress
+    def __init__(self, workspace: Workspace, table: StoredTable, part: Part, progress: Progress) -> None:
+        """Args: table: typed (see `tasks.syndiffix`). part: of it. progress: of the step."""
+        self._workspace, self._table, self._part, self._progress = workspace, table, part, progress
 
-    def solver(self, columns: tuple[str, ...], settings: SynDiffix) -> Synthesizer:
+    def solver(self) -> Synthesizer:
         """For exactly these columns, and this way of clustering."""
-        return self._found(columns, settings, lambda held: held.has_exactly(columns)).synthesizer
+        return self._found(exactly=True).synthesizer
 
-    def grown(
-        self, columns: tuple[str, ...], settings: SynDiffix, *, exactly: bool = False
-    ) -> tuple[Synthesizer, StitchingBasis]:
+    def grown(self, *, exactly: bool = False) -> tuple[Synthesizer, StitchingBasis]:
         """For these columns, perhaps among others unless ``exactly``; and what their rows are drawn by."""
-
-        def fits(held: _Held) -> bool:
-            return held.has_exactly(columns) if exactly else held.has(columns)
-
-        held = self._found(columns, settings, fits)
+        held = self._found(exactly=exactly)
         held.basis = held.basis or held.synthesizer.basis()
         return held.synthesizer, held.basis
 
-    def _found(self, columns: tuple[str, ...], settings: SynDiffix, fits: Callable[[_Held], bool]) -> _Held:
+    def _found(self, *, exactly: bool) -> _Held:
         """What is held and fits, else new trees in its place: one table's are enough to hold."""
-        key = (self._workspace.root, self._table.sha256, self._origin)
+        columns, settings = self._part.columns, self._part.settings
+        key = (self._workspace.root, self._table.sha256, self._part.origin)
         for held in _held:
             same = settings in (held.settings, held.settings.for_trees(columns))
-            if held.key == key and same and fits(held):
+            fits = held.has_exactly(columns) if exactly else held.has(columns)
+            if held.key == key and same and fits:
                 return held
         release_trees()
-        _held.append(_Held(key, settings, self._new(columns, settings)))
+        _held.append(_Held(key, settings, self._new()))
         return _held[-1]
 
-    def _new(self, columns: tuple[str, ...], settings: SynDiffix) -> Synthesizer:
-        salt = salt_of(ledger_place(), self._origin.dataset)
+    def _new(self) -> Synthesizer:
+        settings, origin = self._part.settings, self._part.origin
+        salt = salt_of(ledger_place(), origin.dataset)
         return Synthesizer(
             pq.read_table(self._workspace.path(self._table) / TABLE),
             SynDiffixParameters(
@@ -122,8 +132,8 @@ class Trees:
                 strategy(settings),
                 frozenset(settings.value_safe_columns),
             ),
-            columns=columns,
-            ids=self._origin.ids,
+            columns=self._part.columns,
+            ids=origin.ids,
             progress=self._say,
         )
 

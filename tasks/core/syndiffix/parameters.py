@@ -4,7 +4,8 @@ In: what the configuration or the command says (syndiffix.md 1.1). Out: frozen v
 usable. All is public but the salt, which is never part of a text of these parameters.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from tasks.core.errors import ParameterError
 
@@ -157,3 +158,17 @@ class BucketizationParameters:
                 *_whole_problems("precision_limit_depth_threshold", depth, 0),
             ]
         )
+
+
+def by_name(anonymization: AnonymizationParameters, bucketization: BucketizationParameters) -> dict[str, Any]:
+    """All of both but the salt, by the names of the reference's port."""
+    suppression = asdict(anonymization.low_count_params)
+    flattening = (anonymization.outlier_count, anonymization.top_count)
+    outliers, top = ([interval.lower, interval.upper] for interval in flattening)
+    return {
+        **suppression,
+        "outlier_count": outliers,
+        "top_count": top,
+        "layer_noise_sd": anonymization.layer_noise_sd,
+        **asdict(bucketization),
+    }

@@ -12,7 +12,7 @@ from typing import Any
 from tasks.core.anonymity.statement import FORMAT, ContractMode
 from tasks.core.dp.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.syndiffix import statement_claims as claims
-from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
+from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters, by_name
 
 REGIME = "syndiffix"
 #: Said wherever such a release says what it is.
@@ -149,18 +149,5 @@ def _contract(mode: ContractMode) -> str:
 
 def _parameters(facts: SynDiffixFacts) -> Json:
     """By the names of the reference's port."""
-    anonymization, trees = facts.anonymization, facts.bucketization
-    return {
-        "low_threshold": anonymization.low_count_params.low_threshold,
-        "layer_sd": anonymization.low_count_params.layer_sd,
-        "low_mean_gap": anonymization.low_count_params.low_mean_gap,
-        "outlier_count": [anonymization.outlier_count.lower, anonymization.outlier_count.upper],
-        "top_count": [anonymization.top_count.lower, anonymization.top_count.upper],
-        "layer_noise_sd": anonymization.layer_noise_sd,
-        "singularity_low_threshold": trees.singularity_low_threshold,
-        "range_low_threshold": trees.range_low_threshold,
-        "precision_limit_row_fraction": trees.precision_limit_row_fraction,
-        "precision_limit_depth_threshold": trees.precision_limit_depth_threshold,
-        "clustering": facts.clustering,
-        "target_column": facts.target,
-    }
+    protection = by_name(facts.anonymization, facts.bucketization)
+    return {**protection, "clustering": facts.clustering, "target_column": facts.target}

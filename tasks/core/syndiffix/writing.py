@@ -7,6 +7,7 @@ Delimited text is UTF-8 with a header. Null is empty, true and false are words, 
 quoted only where it must be.
 """
 
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -61,8 +62,13 @@ def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> 
             stream.write(lines)
 
 
-def place(path: Path, write: Callable[[BinaryIO], None]) -> None:
+def place(path: Path, write: Callable[[BinaryIO], None], *, is_private: bool = False) -> None:
     """Let ``write`` fill a file under another name, which then takes the path.
+
+    Args:
+        path: of the file.
+        write: is given the file.
+        is_private: nobody but its owner can open it.
 
     Raises:
         ParameterError: the path is a folder, or the file can't be written there.
@@ -78,7 +84,8 @@ def place(path: Path, write: Callable[[BinaryIO], None]) -> None:
         target = path.resolve()
         part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
         try:
-            with part.open("xb") as stream:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            with os.fdopen(os.open(part, flags, 0o600 if is_private else 0o666), "wb") as stream:
                 write(stream)
             part.replace(target)
         finally:
