@@ -15,7 +15,7 @@ from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
 from tasks.core.syndiffix.microdata import DrawnCells
-from tasks.core.syndiffix.salt import salt_of
+from tasks.core.syndiffix.salt import require_apart, salt_of
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.models import Model
 from tasks.progress import Progress
@@ -43,6 +43,7 @@ class Origin(Model):
     @classmethod
     def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...]) -> "Origin":
         """Of a dataset; its salt is made where it has none."""
+        require_apart(ledger_place(), workspace.root)
         salt = salt_of(ledger_place(), dataset).hex()
         return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
 

@@ -278,6 +278,15 @@ def test_an_empty_table_is_told(tmp_path: Path, own_ledger: Path, prefect_server
         pipeline.run(visits.prepared(tmp_path, []))
 
 
+def test_no_salt_is_made_in_the_folder_of_outputs(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "out" / "release" / "ledger"))
+    with pytest.raises(ParameterError, match="apart from what is made"):
+        pipeline.run(visits.prepared(tmp_path))
+    assert not list(tmp_path.rglob("*.salt"))
+
+
 def test_flows_of_other_regimes_refuse_it(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
     from flows.measure import measure
 

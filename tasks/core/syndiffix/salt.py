@@ -54,6 +54,21 @@ def salt_of(ledger_folder: Path, dataset: str) -> bytes:
     return salt
 
 
+def require_apart(ledger_folder: Path, outputs: Path) -> None:
+    """Refuse a ledger in a folder of outputs, which is copied and shared, or outputs in the ledger's.
+
+    Raises:
+        ParameterError: as said.
+    """
+    ledger, place_of_outputs = ledger_folder.resolve(), outputs.resolve()
+    if ledger.is_relative_to(place_of_outputs) or place_of_outputs.is_relative_to(ledger):
+        raise ParameterError(
+            "The ledger keeps the salt of all noise and must be apart from what is made, but "
+            f"{ledger_folder} and {outputs} lie in one another: set {place.VARIABLE} or the outputs to "
+            "another place. Move a ledger that is there as a whole, and make sure that nobody copied it."
+        )
+
+
 def salt_path(ledger_folder: Path, dataset: str) -> Path:
     """Where a dataset's salt is kept."""
     return ledger_folder / "salts" / f"{sha256_of(dataset)[:32]}.salt"

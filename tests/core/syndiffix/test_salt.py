@@ -12,7 +12,7 @@ import pytest
 from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.dp.ledger.registration import Registration
 from tasks.core.errors import LedgerError, ParameterError
-from tasks.core.syndiffix.salt import SALT_BYTES, salt_of, salt_path
+from tasks.core.syndiffix.salt import SALT_BYTES, require_apart, salt_of, salt_path
 
 
 @pytest.fixture
@@ -180,3 +180,13 @@ def test_a_salt_leaves_the_budget_of_its_dataset_as_it_is(ledger):
 def test_a_dataset_without_a_name_is_refused(ledger, dataset):
     with pytest.raises(ParameterError, match="must have a name"):
         salt_of(ledger, dataset)
+
+
+def test_a_ledger_in_a_folder_of_outputs_or_around_one_is_refused(tmp_path):
+    outputs = tmp_path / "out"
+    outputs.mkdir()
+    (tmp_path / "link").symlink_to(outputs)
+    require_apart(tmp_path / "ledger", outputs)
+    for ledger in (outputs / "ledger", outputs, tmp_path, tmp_path / "link" / "release" / "ledger"):
+        with pytest.raises(ParameterError, match="apart from what is made"):
+            require_apart(ledger, outputs)
