@@ -19,13 +19,16 @@ import pyarrow as pa
 
 from flows import syndiffix_blob, syndiffix_log, syndiffix_options, syndiffix_settings
 from tasks.core.dp.ledger.place import ledger_place
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InternalError, MarginaliaError, ParameterError
+from tasks.core.records.reading import read_headers
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.blob import require_size
-from tasks.core.syndiffix.reading import DeclaredColumn, parse_column, read_names, read_table
+from tasks.core.syndiffix.reading import DeclaredColumn, find_dialect, parse_column, read_names, read_table
 from tasks.core.syndiffix.salt import salt_of, salt_path
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.core.syndiffix.writing import write_delimited, write_table
+from tasks.describe import header_notes
+from tasks.failures import unforeseen
 from tasks.progress import Progress, say
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
@@ -33,6 +36,22 @@ _LEAST_ROWS = "fewer people than may be shown (about five)"
 
 
 def synthesize(options: argparse.Namespace) -> int:
+    """Run the command.
+
+    Raises:
+        MarginaliaError: whatever happens: a library's own error can carry cells of the table.
+    """
+    try:
+        return _run(options)
+    except (MarginaliaError, BrokenPipeError):
+        raise
+    except Exception as error:
+        problem = unforeseen(error)
+    # Outside the handler, so that the original is not chained to what leaves.
+    raise InternalError(problem)
+
+
+def _run(options: argparse.Namespace) -> int:
     """Run the command. What can be refused is refused before a salt is made."""
     options = syndiffix_options.unfold(options)
     syndiffix_blob.require_buildable(options)
@@ -77,6 +96,9 @@ class _Asked:
 def _asked(options: argparse.Namespace) -> _Asked:
     """Read off options and header. Raises ParameterError."""
     names = read_names(options.table)
+    source = find_dialect(options.table)
+    for note in header_notes(read_headers(source), source):
+        say(note)
     columns = _declared(options, names)
     selected = [column.name for column in columns]
     if options.blob is not None:

@@ -82,7 +82,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     parameters = dp_parameters(configuration, schema) if configuration.is_private else None
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
-    notes += _header_notes(headers, source)
+    notes += header_notes(headers, source)
     if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, contract, schema, length, parameters, vintage, notes)
@@ -190,7 +190,7 @@ def _syndiffix_notes(configuration: RunConfiguration) -> list[str]:
     return notes
 
 
-def _header_notes(headers: Headers, source: InputFile) -> tuple[str, ...]:
+def header_notes(headers: Headers, source: InputFile) -> tuple[str, ...]:
     """A warning where a text file's first line may be a record: its cells would be released as names."""
     places = [place for place, name in enumerate(headers.names, start=1) if _is_number(name)]
     if not places or source.is_parquet or source.header:
@@ -200,7 +200,8 @@ def _header_notes(headers: Headers, source: InputFile) -> tuple[str, ...]:
     )
     return (
         f"ATTENTION: the first line of the input is taken for its header, and {where}. If it is a record, "
-        "somebody's values would be released as names: give the names as sensitive_microdata_header.",
+        "somebody's values would be released as names: put a header above it, or give the names as a "
+        "configuration's sensitive_microdata_header.",
     )
 
 

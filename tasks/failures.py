@@ -11,6 +11,7 @@ import secrets
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from tasks.core.errors import InputError, InternalError, MarginaliaError
@@ -47,6 +48,19 @@ def unexpected(workspace: Workspace, error: Exception) -> MarginaliaError:
         return workspace.is_full()
     where = _log(workspace, "run", "".join(traceback.format_exception(error)))
     return InternalError(f"The run failed ({type(error).__name__}); {where}.")
+
+
+def unforeseen(error: Exception) -> str:
+    """What a command without a workspace says of an error: its kind and its place in the code, no more."""
+    if isinstance(error, MemoryError):
+        return "The command needs more memory than there is: select fewer columns, or give it more."
+    if isinstance(error, OSError):
+        return f"The command could not read or write ({os.strerror(error.errno or 0)}): check the disk."
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        f"The command failed ({type(error).__name__} in {Path(at.filename).name}, line {at.lineno}). What "
+        "the error says may hold cells of the table, so it is not shown. Please report this line."
+    )
 
 
 def _log(workspace: Workspace, step: str, text: str) -> str:

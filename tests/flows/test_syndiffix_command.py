@@ -261,3 +261,20 @@ class TestMainColumn:
         path = write(tmp_path / "t.csv", rows, ["a", "b", "0", "d", "e"])
         assert run(path, "--clustering-maincolumn", "0", "--value-safe-columns", "0", "-o", output) == 0
         assert read(output)[0] == ["a", "b", "0", "d", "e"]
+
+
+class TestNothingIsTold:
+    def test_an_error_that_nobody_foresaw_is_told_without_its_text(self, table, output, capfd, monkeypatch):
+        def fails(*_: object, **__: object) -> None:
+            raise ValueError(f"cell {TOKEN} of somebody")
+
+        monkeypatch.setattr(pa, "table", fails)
+        assert run(table, "-o", output) == 1
+        told = capfd.readouterr().err
+        assert "ValueError in test_syndiffix_command.py, line" in told
+        assert TOKEN not in told and "Traceback" not in told
+
+    def test_a_first_line_that_may_be_a_record_is_warned_of(self, tmp_path, output, capfd):
+        path = write(tmp_path / "bare.csv", people()[1:], people()[0])
+        assert run(path, "-o", output) == 0
+        assert "the first line of the input is taken for its header" in capfd.readouterr().err

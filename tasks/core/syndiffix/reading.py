@@ -222,8 +222,22 @@ def _cells(source: InputFile, headers: Headers, positions: list[int]) -> list[pa
     arrays = [table.column(str(position)).combine_chunks() for position in positions]
     if not source.is_parquet:
         return [_without_unused(array) for array in arrays]
+    _require_sound(source, arrays)
     kinds = pq.read_schema(source.path).types
     return [array.cast(kinds[position]) for array, position in zip(arrays, positions, strict=True)]
+
+
+def _require_sound(source: InputFile, arrays: list[pa.Array]) -> None:
+    """Refuse what no column of a Parquet file may hold, before it fails with a cell in an error's text."""
+    try:
+        for array in arrays:
+            array.validate(full=True)
+        return
+    except pa.ArrowException:
+        problem = (
+            f"{source.path} must be a whole Parquet file, its texts in UTF-8, and is not: write it anew."
+        )
+    raise InputError(problem)
 
 
 def _without_unused(cells: pa.DictionaryArray) -> pa.DictionaryArray:

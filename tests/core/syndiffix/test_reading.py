@@ -1,6 +1,7 @@
 from datetime import date
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -210,3 +211,13 @@ def test_nested_parquet_columns_are_no_ids(parquet):
 def test_a_file_that_is_no_parquet_is_told(write):
     with pytest.raises(InputError, match="Parquet"):
         read_table(write("a,b\n1,2\n", "x.parquet"))
+
+
+@pytest.mark.parametrize("asked", [None, "s", "i"])
+def test_parquet_texts_that_are_no_utf_8_are_refused_without_a_cell(tmp_path, asked):
+    path = tmp_path / "t.parquet"
+    offsets, content = pa.py_buffer(np.array([0, 5, 12], np.int32)), pa.py_buffer(b"plain" + b"secret\xe9")
+    pq.write_table(pa.table({"x": pa.StringArray.from_buffers(2, offsets, content)}), path)
+    with pytest.raises(InputError, match="its texts in UTF-8") as refused:
+        read_table(path, [DeclaredColumn("x", asked)])
+    assert "secret" not in str(refused.value) and refused.value.__context__ is None
