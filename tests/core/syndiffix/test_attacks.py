@@ -9,6 +9,7 @@ from math import log2
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import binom, norm
 
 from tasks.core.syndiffix.counters import contributions, distinct_entities, is_low_count, noisy_row_count
 from tasks.core.syndiffix.hashing import hash_entities, hash_int
@@ -27,6 +28,15 @@ from tests.oracles.syndiffix_port import (
 MAXIMUM = 1234.567
 EXACT = 511.37
 SECRET = "ma7-secret-clinic"
+SALTS = 60
+FALSE_ALARM = 1e-6  # of a count of salts below the least that is asserted
+# With the default threshold, 5 +- 1, four entities fail the filter so probably, and six pass it (2.3).
+ONE_SD = float(norm.cdf(1))
+
+
+def least(chance):
+    """Of so many salts, fewer find the target only with the probability of a false alarm."""
+    return binom.ppf(FALSE_ALARM, SALTS, chance)
 
 
 def salted(trial, **options):
@@ -102,11 +112,13 @@ def with_rare_value():
 
 
 def test_port_publishes_a_rare_value_that_outliers_were_added_to():
+    # It is published where the four outliers fail the filter, so that they are pushed into the leaf of the
+    # two, and the six of it pass.
     values, published = with_rare_value(), 0
-    for trial in range(60):
+    for trial in range(SALTS):
         buckets = port_buckets([values], salted(trial))
         published += any(interval.lower == interval.upper == EXACT for (interval,), _ in buckets)
-    assert published >= 15
+    assert published >= least(ONE_SD**2)
 
 
 @pytest.mark.parametrize("others", [[], ["sex"], ["sex", "dose"]], ids=["alone", "two", "three"])
@@ -128,25 +140,45 @@ def with_rare_text():
     return [*texts, SECRET, SECRET, "x1", "y2", "z3", "zz4"]
 
 
+def shown_by_port(columns, vocabulary):
+    """In how many outputs the rare text is spelled out; the first column is that of the texts' ranks."""
+    shown = 0
+    for trial in range(SALTS):
+        buckets = port_buckets(columns, salted(trial))
+        texts = (intervals[0] for intervals, _ in buckets if intervals[0].lower < len(vocabulary))
+        cells = {port_texts(interval, vocabulary, 0) for interval in texts}
+        shown += any(cell.startswith(SECRET) for cell in cells)
+    return shown
+
+
 def test_port_publishes_a_rare_text_that_outliers_were_added_to():
     texts = with_rare_text()
     vocabulary = sorted(set(texts))
     ranks = [float(vocabulary.index(text)) for text in texts]
     tail = [float(place >= 280) for place in range(len(texts))]
-    shown = 0
-    for trial in range(60):
-        buckets = port_buckets([ranks, tail], salted(trial))
-        cells = {port_texts(intervals[0], vocabulary, 0) for intervals, _ in buckets}
-        shown += any(cell.startswith(SECRET) for cell in cells)
-    assert shown >= 30
+    # As of a rare value: four outliers, and a leaf of six.
+    assert shown_by_port([ranks, tail], vocabulary) >= least(ONE_SD**2)
 
 
-def test_ours_never_spells_a_rare_text_out():
-    texts = with_rare_text()
+def with_rare_text_alone():
+    """Eight frequent texts, and in the other half of the ranks a rare one with three nulls."""
+    return [*(f"ma{place}-clinic" for place in (0, 1, 2, 3, 4, 5, 6, 61) for _ in range(40)), SECRET, SECRET]
+
+
+def test_port_publishes_a_rare_text_that_is_alone_in_its_range():
+    texts = with_rare_text_alone()
+    vocabulary = sorted(set(texts))
+    ranks = [float(vocabulary.index(text)) for text in texts]
+    # Five pass the filter with a probability of a half, and too few hold the text or null to part them.
+    assert shown_by_port([[*ranks, *[float("nan")] * 3]], vocabulary) >= least(0.5)
+
+
+def test_ours_shows_no_more_of_a_rare_text_than_what_it_begins_with_like_others():
+    texts, alone = with_rare_text(), [*with_rare_text_alone(), None, None, None]
     tail = [place >= 280 for place in range(len(texts))]
     for trial in range(200):
-        for table in ({"t": texts}, {"t": texts, "tail": tail}):
-            assert not any(cell and cell.startswith(SECRET) for cell in sampled(table, trial)["t"])
+        for table in ({"t": texts}, {"t": texts, "tail": tail}, {"t": alone}):
+            assert not any(cell and cell.startswith(SECRET[:3]) for cell in sampled(table, trial)["t"])
 
 
 HIGH = SuppressionParameters(low_threshold=50)

@@ -9,14 +9,15 @@ from itertools import combinations
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.stats import norm
 
-from tasks.core.syndiffix.parameters import AnonymizationParameters, SuppressionParameters
+from tasks.core.syndiffix.parameters import AnonymizationParameters
 from tasks.core.syndiffix.questions import tables_per_question
 from tasks.core.syndiffix.strategies import SingleClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tests.oracles.syndiffix_port import port_column
 
-NOISELESS = {"layer_noise_sd": 0.0, "low_count_params": SuppressionParameters(layer_sd=0.0)}
+FALSE_ALARM = 1e-6
 THRESHOLD = 3
 
 
@@ -26,29 +27,52 @@ def synthesizer(table, trial, ids=(), **options):
 
 
 def numbers():
-    return np.round(np.random.default_rng(3).uniform(0, 500, 200), 3).tolist()
+    return np.round(np.random.default_rng(3).uniform(0, 500, 400), 3).tolist()
+
+
+def port_output(trial):
+    return port_column(numbers(), AnonymizationParameters(trial.to_bytes(16, "little")))
+
+
+def our_output(trial):
+    return synthesizer(pa.table({"x": numbers()}), trial).sample()["x"].to_pylist()
 
 
 def agreement(first, second):
     """The rank correlation of two columns, row by row."""
-    size = min(len(first), len(second))
-    return np.corrcoef(*(np.argsort(np.argsort(column[:size])) for column in (first, second)))[0, 1]
+    return np.corrcoef(*(np.argsort(np.argsort(column)) for column in (first, second)))[0, 1]
+
+
+def predictions(output, guess):
+    """How well a guess, made with a salt of one's own, tells a row's value, and which of two is greater."""
+    size = min(len(output), len(guess)) // 2 * 2
+    one, other = (np.array(column[:size]) for column in (output, guess))
+    return abs(agreement(one, other)), abs(agreement(one[1::2] - one[::2], other[1::2] - other[::2]))
+
+
+def chance_agreement(independent, tests):
+    """What the correlation of so many independent pairs exceeds in one of the tests with FALSE_ALARM."""
+    return norm.isf(FALSE_ALARM / (2 * tests)) / np.sqrt(independent - 1)
 
 
 def test_port_s_rows_are_predicted_by_its_public_generator():
-    for trial in range(3):
-        parameters = [AnonymizationParameters(bytes([t]) * 16, **NOISELESS) for t in (trial, trial + 100)]
-        first, second = (port_column(numbers(), each) for each in parameters)
-        assert first == second
+    found = [predictions(port_output(0), port_output(trial)) for trial in range(1, 6)]
+    # What is beyond chance in all of a hundred tables would be told from a single one.
+    assert min(each[0] for each in found) > chance_agreement(380, 200)
+    assert min(each[1] for each in found) > chance_agreement(190, 200)
 
 
 def test_our_rows_are_not_predicted_without_the_salt():
-    table = pa.table({"x": numbers()})
-    outputs = [synthesizer(table, trial, **NOISELESS).sample()["x"].to_pylist() for trial in range(101)]
-    correlations = [agreement(outputs[0], other) for other in outputs[1:]]
-    in_order = [agreement(output, range(len(output))) for output in outputs]
-    # Of 200 independent rows a correlation has a standard deviation of 0.07.
-    assert max(map(abs, correlations)) < 0.35 and max(map(abs, in_order)) < 0.35
+    found = [predictions(our_output(0), our_output(trial)) for trial in range(1, 101)]
+    assert max(each[0] for each in found) < chance_agreement(380, 200)
+    assert max(each[1] for each in found) < chance_agreement(190, 200)
+
+
+def test_our_rows_are_in_no_order():
+    found = [abs(agreement(output, range(len(output)))) for output in map(our_output, range(100))]
+    assert max(found) < chance_agreement(380, 100)
+    column = port_output(0)
+    assert agreement(column, range(len(column))) > chance_agreement(380, 100)
 
 
 def mixed(generator, rows=60):
@@ -128,15 +152,26 @@ def test_counts_are_the_same_in_any_order_of_rows_and_columns_and_in_each_run():
             assert counts_of_nodes(first, combination) == counts_of_nodes(permuted, mirrored)
 
 
+def holds_row(made, combination, key, row):
+    """Whether a node, as a key of `counts_of_nodes`, holds a row of values by header."""
+    depth, lower = key
+    sizes = made.forest.tree(combination).grid.size / 2**depth
+    size_of = {made.columns[column].name: size for column, size in zip(combination, sizes, strict=True)}
+    pairs = zip(sorted(size_of), lower, strict=True)
+    return all(0 <= row[name] - low < size_of[name] for name, low in pairs)
+
+
 def test_a_row_that_is_added_changes_only_the_counts_of_nodes_that_hold_it():
     generator = np.random.default_rng(8)
     for trial in range(100):
         table = plain(generator)
         added = pa.table({"x": [37.77], "y": [11], "z": ["t3"]}, table.schema)
         before, after = (synthesizer(each, trial) for each in (table, pa.concat_tables([table, added])))
-        first, second = (counts_of_nodes(made, (0,)) for made in (before, after))
-        size = before.forest.tree((0,)).grid.size[0]
-        others = [
-            key for key in first.keys() & second.keys() if not 0 <= 37.77 - key[1][0] < size / 2 ** key[0]
-        ]
-        assert len(others) > 20 and all(first[key] == second[key] for key in others)
+        for combination in ((0,), (0, 1)):
+            first, second = (counts_of_nodes(made, combination) for made in (before, after))
+            others = [
+                key
+                for key in first.keys() & second.keys()
+                if not holds_row(before, combination, key, {"x": 37.77, "y": 11})
+            ]
+            assert len(others) > 20 and all(first[key] == second[key] for key in others)
