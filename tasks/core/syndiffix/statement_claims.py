@@ -93,8 +93,8 @@ def earlier_told(earlier: int) -> str:
     """What other releases there are, in a sentence."""
     many = "1 vintage" if earlier == 1 else f"{whole(earlier)} vintages"
     return (
-        f"{many} of this dataset {'was' if earlier == 1 else 'were'} released by SynDiffix from this "
-        "workspace before this one. Whoever has several can compare them: what changed between two of them "
+        f"{many} of this dataset {'was' if earlier == 1 else 'were'} found in this workspace, released by "
+        "SynDiffix before this one. Whoever has several can compare them: what changed between two of them "
         "can point at one person."
     )
 
@@ -214,7 +214,11 @@ def _many(promise: Protection) -> str:
     )
     if promise.earlier:
         told += f" {earlier_told(promise.earlier)}"
-    return told
+    return (
+        f"{told} Not counted in this statement are other releases of this vintage, releases that are no "
+        "longer in this workspace or are in another, and what the command made of the same data, as a table "
+        "or a blob."
+    )
 
 
 def _texts(promise: Protection) -> list[str]:

@@ -136,6 +136,7 @@ def test_it_says_when_noise_is_not_the_same_and_what_averaging_it_gives() -> Non
     assert "ids their text" in attack("Same noise") and "averaged" in attack("Same noise")
     assert "rows all of their cells" in attack("Same noise", ids=())
     assert "takes the mean has less noise" in attack("Many tables")
+    assert "Not counted in this statement are other releases" in attack("Many tables")
 
 
 def test_public_values_are_excepted_where_suppression_is_promised() -> None:
