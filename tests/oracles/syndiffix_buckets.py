@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from math import trunc
 
 from tasks.core.syndiffix.intervals import Interval
+from tests.oracles.syndiffix_intervals import halves, middle
 from tests.oracles.syndiffix_nodes import Node
 
 
@@ -155,12 +156,12 @@ def compacted(node):
     result = []
     for column, interval in zip(node.columns, node.snapped, strict=True):
         values = node.forest.values[column]
-        halves = [
-            [row for row in node.holders if (values[row] >= interval.middle) == upper]
+        sides = [
+            [row for row in node.holders if (values[row] >= middle(interval)) == upper]
             for upper in (False, True)
         ]
-        low = [node.is_low(threshold, rows) for rows in halves]
-        result.append(interval if low[0] == low[1] else interval.halves()[low.index(False)])
+        low = [node.is_low(threshold, rows) for rows in sides]
+        result.append(interval if low[0] == low[1] else halves(interval)[low.index(False)])
     return result
 
 

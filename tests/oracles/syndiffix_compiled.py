@@ -7,12 +7,12 @@ from math import nextafter, ulp
 import numpy as np
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.counters import bucket_seed
 from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import crypto, hash_int
 from tasks.core.syndiffix.node_kernels import LOW, LOW_AS_SUBNODE, SINGULARITY, STUB
 from tasks.core.syndiffix.parameters import BucketizationParameters
 from tests.oracles.syndiffix_buckets import Harvester
+from tests.oracles.syndiffix_counters import bucket_seed
 from tests.oracles.syndiffix_forest import build_forest
 from tests.oracles.syndiffix_settings import LIMITS, LOUD, NAN, NOISELESS, NOISY
 
@@ -127,13 +127,6 @@ def bounds_of(lower, size):
     return lower, lower + size if size >= ulp(lower) else None
 
 
-def corner_of(index, bounds):
-    """A child's index in a node of such bounds, but for columns where the node holds one float alone."""
-    columns = len(bounds)
-    mask = sum(1 << (columns - 1 - d) for d, (_, upper) in enumerate(bounds) if upper is not None)
-    return index & mask
-
-
 def slow_tree(node, sizes=None):
     """All that is to be equal of a slow node and of those below it."""
     low = node.is_low_count
@@ -149,9 +142,7 @@ def slow_tree(node, sizes=None):
         "flags": (node.is_stub, low, node.is_stub_subnode, node.is_singularity),
     }
     halved = [size / 2 for size in sizes]
-    return facts, {
-        corner_of(index, bounds): slow_tree(child, halved) for index, child in sorted(node.children.items())
-    }
+    return facts, {index: slow_tree(child, halved) for index, child in sorted(node.children.items())}
 
 
 def compiled_tree(tree, number=None):
@@ -175,7 +166,7 @@ def compiled_tree(tree, number=None):
     }
     first = int(nodes.first_child[number])
     children = range(first, first + int(nodes.children[number]))
-    corners = [corner_of(int(nodes.corner[child]), bounds) for child in children]
+    corners = [int(nodes.corner[child]) for child in children]
     return facts, dict(zip(corners, (compiled_tree(tree, child) for child in children), strict=True))
 
 

@@ -5,18 +5,18 @@ from functools import cached_property
 
 import numpy as np
 
-from tasks.core.syndiffix.counters import (
+from tasks.core.syndiffix.hashing import hash_strings, noisy_row_limit
+from tasks.core.syndiffix.intervals import Interval
+from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
+from tests.oracles.syndiffix_counters import (
     bucket_seed,
     contributions,
     distinct_entities,
     is_any_low_count,
     noisy_entity_count,
     noisy_row_count,
-    noisy_row_limit,
 )
-from tasks.core.syndiffix.hashing import hash_strings
-from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
+from tests.oracles.syndiffix_intervals import halves, is_single, middle
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Node:
     @property
     def singular(self):
         """Which dimensions hold a single value."""
-        return [self.actual is not None and self.actual[d].is_singularity for d in range(len(self.columns))]
+        return [self.actual is not None and is_single(self.actual[d]) for d in range(len(self.columns))]
 
     @property
     def is_singularity(self):
@@ -151,17 +151,17 @@ class Node:
         """A bit for each dimension, the first one the highest: 1 for the upper half."""
         index = 0
         for interval, value in zip(self.snapped, self.values_of(row), strict=True):
-            index = 2 * index + (value >= interval.middle)
+            index = 2 * index + (value >= middle(interval))
         return index
 
     def new_child(self, index):
         k = len(self.columns)
-        halves = [interval.halves()[index >> (k - 1 - d) & 1] for d, interval in enumerate(self.snapped)]
+        bounds = [halves(interval)[index >> (k - 1 - d) & 1] for d, interval in enumerate(self.snapped)]
         subnodes = []
         for i, node in enumerate(self.subnodes):
             without_bit = index >> (i + 1) << i | index & ((1 << i) - 1)
             subnodes.append(None if node is None else node.children.get(without_bit))
-        return Node(self.forest, self.columns, halves, self.depth + 1, subnodes)
+        return Node(self.forest, self.columns, bounds, self.depth + 1, subnodes)
 
     def receive(self, row, holds):
         """Note a row and widen the hull for it; nothing else."""

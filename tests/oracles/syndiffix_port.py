@@ -7,9 +7,10 @@ public ``Random(0)``.
 from itertools import takewhile
 from random import Random
 
-from tasks.core.syndiffix.counters import Entities, is_low_count
 from tests.oracles.syndiffix_buckets import Harvester
+from tests.oracles.syndiffix_counters import Entities, is_low_count
 from tests.oracles.syndiffix_forest import build_forest
+from tests.oracles.syndiffix_intervals import is_single
 
 CAP = 21  # entities after which the port stops counting
 
@@ -46,7 +47,7 @@ def port_column(values, parameters, decimals=3):
 
 def port_texts(interval, vocabulary, rank):
     """A text cell of an interval of ranks."""
-    if interval.is_singularity:
+    if is_single(interval):
         return vocabulary[int(interval.lower)]
     first, last = int(interval.lower), min(int(interval.upper), len(vocabulary)) - 1
     characters = zip(vocabulary[first], vocabulary[max(first, last)], strict=False)

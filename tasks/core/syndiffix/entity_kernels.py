@@ -1,7 +1,7 @@
 """Compiled counting of entities: how many hold a set of rows, and its noisy number of rows.
 
-The obvious forms are in `counters`, to which these agree bit for bit. In: row numbers, and whose each row
-is. Out: a `Tally`, or counts.
+The obvious forms, to which these agree bit for bit, are in tests/oracles/syndiffix_counters.py. In: row
+numbers, and whose each row is. Out: a `Tally`, or counts.
 """
 
 from typing import NamedTuple

@@ -8,13 +8,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.buckets import Buckets, harvest_tree, root_buckets
-from tasks.core.syndiffix.counters import noisy_row_limit
 from tasks.core.syndiffix.entity_kernels import Entities
-from tasks.core.syndiffix.hashing import hash_strings
+from tasks.core.syndiffix.hashing import Hashes, hash_strings, noisy_row_limit
 from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
 from tasks.core.syndiffix.noise_kernels import secret
 from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
@@ -22,7 +20,6 @@ from tasks.core.syndiffix.places import PlaceHashes
 from tasks.core.syndiffix.tree import Growth, RankedColumn, Tree, grow_tree, push_down
 from tasks.core.syndiffix.tree_kernels import Rule
 
-Hashes = npt.NDArray[np.uint64]
 Combination = tuple[int, ...]
 
 

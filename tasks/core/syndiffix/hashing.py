@@ -1,13 +1,12 @@
-"""Hashes, seeds and sticky noise: the same question of the same data gets the same noise.
+"""Hashes and seeds, from which all sticky noise follows: the same question of the same data gets the same.
 
-In: texts, integers, the salt. Out: 64-bit seeds and the noise that follows from them (syndiffix.md 2.3).
-A seed is an int in [0, 2^64).
+In: texts, integers, the salt. Out: 64-bit seeds (syndiffix.md 2.3), and integers that follow from one. A seed
+is an int in [0, 2^64).
 """
 
 from collections.abc import Iterable
 from functools import reduce
 from hashlib import blake2b, sha256
-from math import log, pi, sin, sqrt
 from operator import index, xor
 
 import numpy as np
@@ -15,11 +14,6 @@ import numpy.typing as npt
 
 Hashes = npt.NDArray[np.uint64]
 _SEED_BYTES = 8
-_HALF = 0x7FFFFFFF
-_LEAST_UNIFORM = 2.220446049250313e-16  # keeps the logarithm finite
-# The farthest that `normal` gets from 0, 8.490424416849509: more entities than that many SDs above the mean
-# threshold are never too few.
-LARGEST_NORMAL = sqrt(-2.0 * log(_LEAST_UNIFORM))
 
 
 def hash_string(text: str) -> int:
@@ -72,21 +66,16 @@ def step_seed(salt: bytes, step: str, seed: int) -> int:
     return hash_string(step) ^ crypto(salt, seed)
 
 
-def normal(seed: int) -> float:
-    """A standard normal number that follows from a seed; within +-`LARGEST_NORMAL`."""
-    radius = max((seed & _HALF) / _HALF, _LEAST_UNIFORM)
-    angle = ((seed >> 32) & _HALF) / _HALF
-    return sqrt(-2.0 * log(radius)) * sin(2.0 * pi * angle)
-
-
 def uniform(seed: int, lower: int, upper: int) -> int:
     """An integer in lower..upper, both inclusive, that follows from a seed."""
     return lower + seed % (upper - lower + 1)
 
 
-def layered_noise(salt: bytes, step: str, sd: float, seeds: Iterable[int]) -> float:
-    """The sum of one normal number of standard deviation ``sd`` for each layer's seed."""
-    return sum((sd * normal(step_seed(salt, step, seed)) for seed in seeds), 0.0)
+def noisy_row_limit(rows: int, fraction: int, base_seed: int, salt: bytes) -> int:
+    """The rows that a deep node of a one-column tree needs to be divided: rows // fraction +- 5 %."""
+    limit = rows // fraction
+    spread = limit // 20
+    return limit + uniform(step_seed(salt, "precision_limit", base_seed), -spread, spread)
 
 
 def _hash_bytes(content: bytes) -> int:

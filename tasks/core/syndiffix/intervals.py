@@ -19,47 +19,15 @@ _LARGEST = 2.0**1021  # twice the size of any interval within is still a float
 
 @dataclass(frozen=True)
 class Interval:
-    """The values x with lower <= x < upper, or the one value of a singularity (lower = upper)."""
+    """The values x with lower <= x < upper, or a single value (lower = upper)."""
 
     lower: float
     upper: float
 
     @property
-    def is_singularity(self) -> bool:
-        """Whether it is a single value."""
-        return self.lower == self.upper
-
-    @property
     def size(self) -> float:
         """Its length, in the column's units."""
         return self.upper - self.lower
-
-    @property
-    def middle(self) -> float:
-        """Where it is halved; of a singularity, its value.
-
-        Between neighbouring floats there is none: it is then the upper bound, so that each has a half.
-        """
-        middle = self.lower + self.size / 2
-        return middle if middle > self.lower else self.upper
-
-    def contains(self, value: float) -> bool:
-        """Whether a value lies in it: its upper bound does not, unless it is a singularity."""
-        return self.lower <= value < self.upper or (self.is_singularity and value == self.lower)
-
-    def halves(self) -> tuple["Interval", "Interval"]:
-        """The lower half and the upper half, which begins with the middle.
-
-        Of neighbouring floats the upper half is the upper bound alone.
-        """
-        return Interval(self.lower, self.middle), Interval(self.middle, self.upper)
-
-    def in_upper_half(self, values: Values) -> Selected:
-        """Which values (n,) go to the upper half, boolean (n,): those from the middle on.
-
-        Values beyond the interval go to its nearer half.
-        """
-        return values >= self.middle
 
 
 @dataclass(frozen=True)
@@ -81,7 +49,7 @@ def snap(lower: float, upper: float) -> Interval:
     """The smallest interval around lower..upper whose size is 2^i and whose bounds are multiples of 2^(i-1).
 
     A single value gets size 1, or the distance of floats where that is more. An upper bound that is
-    snapped to itself belongs to the upper half, by `Interval.in_upper_half`.
+    snapped to itself counts to the upper half, where all values from the middle on are.
 
     Raises:
         InputError: beyond +-2^1021 or not finite.

@@ -124,10 +124,10 @@ def new_nodes(rows: int, columns: int) -> Nodes:
 
 @njit(cache=True, nogil=True)
 def middle_of(nodes: Nodes, node: int, column: int, grid: Grid) -> float:
-    """Where a node's snapped interval is halved; between neighbouring floats, its upper bound."""
+    """Where a node's snapped interval is halved; where no float lies within, the next float."""
     lower = nodes.lower[node, column]
     middle = lower + ldexp(grid.size[column], -nodes.table[node, DEPTH] - 1)
-    return float(middle if middle > lower else lower + ldexp(grid.size[column], -nodes.table[node, DEPTH]))
+    return float(middle if middle > lower else np.nextafter(lower, np.inf))
 
 
 @njit(cache=True, nogil=True)

@@ -1,6 +1,7 @@
 """Compiled sticky noise: SHA-256 of salt and seed, the low-count filter, noisy counts of single rows.
 
-The obvious forms are in `hashing` and `counters`, to which these agree bit for bit. A seed is a uint64.
+The obvious forms, to which these agree bit for bit, are in tests/oracles/syndiffix_counters.py. A seed is a
+uint64.
 """
 
 from math import log, pi, sin, sqrt
@@ -10,11 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from tasks.core.syndiffix.hashing import LARGEST_NORMAL, hash_string
+from tasks.core.syndiffix.hashing import hash_string
 from tasks.core.syndiffix.parameters import AnonymizationParameters
 
 Words = npt.NDArray[np.uint32]
 _BLOCK = 64
+_LEAST_UNIFORM = 2.220446049250313e-16  # keeps the logarithm finite
+# The farthest that `normal` gets from 0, 8.490424416849509: more entities than that many SDs above the mean
+# threshold are never too few.
+LARGEST_NORMAL = sqrt(-2.0 * log(_LEAST_UNIFORM))
 _ROUND_CONSTANTS = np.array(
     [
         # The first 32 bits of the fractional parts of the cube roots of the first 64 primes (FIPS 180-4).
@@ -155,9 +160,9 @@ def _little_endian(word: np.uint32) -> np.uint64:
 
 @njit(cache=True, nogil=True)
 def normal(seed: np.uint64) -> float:
-    """A standard normal number that follows from a seed."""
+    """A standard normal number that follows from a seed; within +-`LARGEST_NORMAL`."""
     half = np.uint64(0x7FFFFFFF)
-    radius = max(float(seed & half) / 2147483647.0, 2.220446049250313e-16)
+    radius = max(float(seed & half) / 2147483647.0, _LEAST_UNIFORM)
     angle = float((seed >> np.uint64(32)) & half) / 2147483647.0
     return sqrt(-2.0 * log(radius)) * sin(2.0 * pi * angle)
 

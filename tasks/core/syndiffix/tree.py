@@ -150,8 +150,8 @@ def middles(nodes: Nodes, grid: Grid) -> Values:
     """The middle of each node's bucket intervals, (N, k): of a single value, the value itself."""
     depth = nodes.depth[:, None]
     halved = nodes.lower + np.ldexp(grid.size, -depth - 1)
-    # Between neighbouring floats it is the upper bound, as in `node_kernels.middle_of`.
-    halved = np.where(halved > nodes.lower, halved, nodes.lower + np.ldexp(grid.size, -depth))
+    # Where no float lies between, as in `node_kernels.middle_of`.
+    halved = np.where(halved > nodes.lower, halved, np.nextafter(nodes.lower, np.inf))
     return np.where(is_single(nodes), hull_values(nodes, grid, 0), halved)
 
 

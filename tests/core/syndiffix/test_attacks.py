@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom, norm
 
-from tasks.core.syndiffix.counters import contributions, distinct_entities, is_low_count, noisy_row_count
 from tasks.core.syndiffix.hashing import hash_entities, hash_int
 from tasks.core.syndiffix.parameters import AnonymizationParameters, SuppressionParameters
 from tasks.core.syndiffix.strategies import SingleClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tests.oracles.syndiffix_counters import contributions, distinct_entities, is_low_count, noisy_row_count
 from tests.oracles.syndiffix_port import (
     is_low_in_port,
     port_buckets,

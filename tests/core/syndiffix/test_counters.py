@@ -3,7 +3,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.counters import (
+from tasks.core.syndiffix.hashing import hash_entities, hash_strings, noisy_row_limit
+from tasks.core.syndiffix.intervals import Interval
+from tasks.core.syndiffix.parameters import (
+    AnonymizationParameters,
+    FlatteningInterval,
+    SuppressionParameters,
+)
+from tests.oracles.syndiffix import SALT, flattened, is_low, keyed, largest_fitting, normal, text_hash
+from tests.oracles.syndiffix_counters import (
     Contributions,
     Entities,
     bucket_seed,
@@ -15,16 +23,7 @@ from tasks.core.syndiffix.counters import (
     is_low_count,
     noisy_entity_count,
     noisy_row_count,
-    noisy_row_limit,
 )
-from tasks.core.syndiffix.hashing import hash_entities, hash_strings
-from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.parameters import (
-    AnonymizationParameters,
-    FlatteningInterval,
-    SuppressionParameters,
-)
-from tests.oracles.syndiffix import SALT, flattened, is_low, keyed, largest_fitting, normal, text_hash
 from tests.oracles.syndiffix_settings import NOISELESS, NOISY
 
 INTERVALS = st.tuples(st.integers(0, 4), st.integers(0, 4)).map(lambda t: (t[0], t[0] + t[1]))

@@ -5,13 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.counters import (
-    contributions,
-    distinct_entities,
-    is_any_low_count,
-    noisy_entity_count,
-    noisy_row_count,
-)
 from tasks.core.syndiffix.entity_kernels import (
     Entities,
     count_entities,
@@ -27,6 +20,13 @@ from tasks.core.syndiffix.parameters import (
     SuppressionParameters,
 )
 from tests.oracles.syndiffix import SALT
+from tests.oracles.syndiffix_counters import (
+    contributions,
+    distinct_entities,
+    is_any_low_count,
+    noisy_entity_count,
+    noisy_row_count,
+)
 from tests.oracles.syndiffix_settings import NOISY
 
 COMPILED = settings(deadline=None)  # a first call compiles

@@ -4,18 +4,17 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tasks.core.syndiffix.hashing import (
-    LARGEST_NORMAL,
     crypto,
     hash_entities,
     hash_int,
     hash_string,
     hash_strings,
-    layered_noise,
-    normal,
     step_seed,
     uniform,
 )
+from tasks.core.syndiffix.noise_kernels import LARGEST_NORMAL
 from tests.oracles.syndiffix import SALT, keyed
+from tests.oracles.syndiffix_counters import layered_noise, normal
 
 SEEDS = st.integers(0, 2**64 - 1)
 

@@ -1,4 +1,4 @@
-"""Who is counted and how noisily: the low-count filter, and counts flattened by entity.
+"""Who is counted and how noisily: the obvious forms of the kernels' low-count filter and flattened counts.
 
 In: hashes of the entities (see `hashing.hash_entities`) of a node's rows, one array per id column. Out:
 whether the node must be suppressed, and its noisy number of rows (syndiffix.md 2.3, 2.4).
@@ -8,16 +8,20 @@ Every distinct entity is counted, however many there are, so that thresholds hol
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import log, pi, sin, sqrt
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.syndiffix.hashing import Hashes, hash_strings, layered_noise, step_seed, uniform
+from tasks.core.syndiffix.hashing import Hashes, hash_strings, step_seed, uniform
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.parameters import AnonymizationParameters, FlatteningInterval
+from tests.oracles.syndiffix_intervals import middle
 
 Amounts = npt.NDArray[np.int64]
 _LEAST_ROWS = 1
+_HALF = 0x7FFFFFFF
+_LEAST_UNIFORM = 2.220446049250313e-16  # keeps the logarithm finite
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,18 @@ def contributions(hashes: Hashes) -> Contributions:
     return Contributions(amounts[order], distinct[order], len(hashes) - int(amounts.sum()))
 
 
+def normal(seed: int) -> float:
+    """A standard normal number that follows from a seed; within +-`noise_kernels.LARGEST_NORMAL`."""
+    radius = max((seed & _HALF) / _HALF, _LEAST_UNIFORM)
+    angle = ((seed >> 32) & _HALF) / _HALF
+    return sqrt(-2.0 * log(radius)) * sin(2.0 * pi * angle)
+
+
+def layered_noise(salt: bytes, step: str, sd: float, seeds: Iterable[int]) -> float:
+    """The sum of one normal number of standard deviation ``sd`` for each layer's seed."""
+    return sum((sd * normal(step_seed(salt, step, seed)) for seed in seeds), 0.0)
+
+
 def is_low_count(entities: Entities, threshold: int, parameters: AnonymizationParameters) -> bool:
     """Whether there are too few entities to be shown, against a threshold with sticky noise.
 
@@ -103,17 +119,10 @@ def is_any_low_count(
     return any(is_low_count(entities, threshold, parameters) for entities in id_columns)
 
 
-def noisy_row_limit(rows: int, fraction: int, base_seed: int, salt: bytes) -> int:
-    """The rows that a deep node of a one-column tree needs to be divided: rows // fraction +- 5 %."""
-    limit = rows // fraction
-    spread = limit // 20
-    return limit + uniform(step_seed(salt, "precision_limit", base_seed), -spread, spread)
-
-
 def bucket_seed(base_seed: int, intervals: Iterable[Interval]) -> int:
     """The seed of a node's place: its tree's base seed and the middles of its bucket intervals."""
     # Adding 0.0 makes one of the two zeros, whose texts differ.
-    return base_seed ^ hash_strings(str(float(interval.middle) + 0.0) for interval in intervals)
+    return base_seed ^ hash_strings(str(float(middle(interval)) + 0.0) for interval in intervals)
 
 
 def noisy_entity_count(entities: Entities, seed: int, parameters: AnonymizationParameters) -> int:
