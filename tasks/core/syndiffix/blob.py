@@ -28,26 +28,21 @@ import pyarrow.compute as pc
 
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.assembly import StitchingBasis, shuffle
-from tasks.core.syndiffix.blob_file import BlobHeader, Progress, require_blob_name, write_blob_file
+from tasks.core.syndiffix.blob_file import BlobHeader, require_blob_name, write_blob_file
 from tasks.core.syndiffix.clusters import Clusters
-from tasks.core.syndiffix.dependence import Measured, entropies
+from tasks.core.syndiffix.dependence import Measured, measure_dependence
 from tasks.core.syndiffix.forest import Combination, Forest
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
 from tasks.core.syndiffix.parameters import LARGEST_STORED
 from tasks.core.syndiffix.randomness import generator_of
 from tasks.core.syndiffix.solver import solve
 from tasks.core.syndiffix.strategies import DefaultClustering, MlClustering
-from tasks.core.syndiffix.synthesizer import Synthesizer
-from tasks.core.syndiffix.walk_kernels import Walked, walk
+from tasks.core.syndiffix.synthesizer import Progress, Synthesizer, silent
 
 ALL_UP_TO = 3  # columns: every table of so many is stored
 _MOST_TABLES = 20_000
 _DECIMALS = 2  # of dependences and entropies: as many as the solver looks at
 _RANK = r"\*[0-9]+$"
-
-
-def _silent(step: str, done: int, of: int) -> None:
-    pass
 
 
 def count_tables(columns: int, largest: int = LARGEST_STORED) -> int:
@@ -56,7 +51,7 @@ def count_tables(columns: int, largest: int = LARGEST_STORED) -> int:
 
 
 def write_blob(
-    synthesizer: Synthesizer, path: Path, *, largest: int = LARGEST_STORED, progress: Progress = _silent
+    synthesizer: Synthesizer, path: Path, *, largest: int = LARGEST_STORED, progress: Progress = silent
 ) -> int:
     """Build a table's blob; the same bytes each time. Returns how many tables it has.
 
@@ -74,7 +69,7 @@ def write_blob(
     require_size(count, largest)
     if isinstance(synthesizer.strategy, MlClustering):
         raise ParameterError("A blob must be built without a target: name the target when it is read.")
-    measured = _measure(synthesizer.forest, progress)
+    measured = _measured(synthesizer.forest, progress)
     strategy = synthesizer.strategy
     is_solved = isinstance(strategy, DefaultClustering)
     clustering = strategy if isinstance(strategy, DefaultClustering) else DefaultClustering()
@@ -186,21 +181,10 @@ def _table(synthesizer: Synthesizer, combination: Combination, basis: StitchingB
     )
 
 
-def _measure(forest: Forest, progress: Progress) -> Measured:
-    """As `measure_dependence`, of noisy numbers alone: the rows, too, are counted by the trees."""
-    count = len(forest.columns)
-    matrix = np.eye(count)
-    pairs = list(combinations(range(count), 2))
-    least = forest.bucketization.range_low_threshold
-    for done, pair in enumerate(pairs):
-        progress("dependence", done, len(pairs))
-        first, second, both = (
-            Walked(tree.nodes, tree.grid, tree.noisy, tree.root)
-            for tree in (forest.tree(pair[:1]), forest.tree(pair[1:]), forest.tree(pair))
-        )
-        found = walk(first, second, both, max(int(both.noisy[both.root]), 1), least)
-        matrix[pair] = matrix[pair[::-1]] = round(found, _DECIMALS)
-    return Measured(matrix, np.array([round(float(e), _DECIMALS) for e in np.nan_to_num(entropies(forest))]))
+def _measured(forest: Forest, progress: Progress) -> Measured:
+    """Dependences and entropies of all rows, as a blob may tell them."""
+    found = measure_dependence(forest, progress=lambda done, of: progress("dependence", done, of))
+    return Measured(found.dependence.round(_DECIMALS), found.entropies.round(_DECIMALS))
 
 
 def _public_parameters(synthesizer: Synthesizer) -> dict[str, object]:

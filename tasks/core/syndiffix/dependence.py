@@ -70,7 +70,7 @@ def dependence(forest: Forest, one: int, other: int) -> float:
     """How far from independent two columns are, from 0 to 1."""
     one, other = sorted((one, other))
     first, second, both = (_walked(forest.tree(pair)) for pair in ((one,), (other,), (one, other)))
-    return float(walk(first, second, both, forest.rows, forest.bucketization.range_low_threshold))
+    return float(walk(first, second, both, forest.bucketization.range_low_threshold))
 
 
 def is_sample_worthwhile(rows: int, columns: int, sample: int) -> bool:

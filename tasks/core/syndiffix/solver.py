@@ -14,12 +14,19 @@ from tasks.core.syndiffix.strategies import DefaultClustering
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-LARGEST_SINGLE = 4  # columns that always are one cluster: their dependence need not be measured
+_LARGEST_SINGLE = 4  # columns that always are one cluster
 
 
 def column_weights(entropies: Floats) -> Floats:
     """How much each column (d,) adds to a cluster's weight: 2 or more, with its entropy in bits."""
     return 1.0 + np.sqrt(np.maximum(entropies, 1.0))
+
+
+def known_clusters(count: int, parameters: DefaultClustering) -> Clusters | None:
+    """The clusters of ``count`` columns where they don't follow from dependence; None where they do."""
+    if parameters.max_weight <= 1:
+        return separate_clusters(count)
+    return one_cluster(count) if count <= _LARGEST_SINGLE else None
 
 
 def solve(
@@ -28,16 +35,14 @@ def solve(
     """Clusters of d >= 1 columns, the same for the same state of the generator.
 
     Args:
-        dependence: (d, d), symmetric, from 0 to 1; not looked at for up to `LARGEST_SINGLE` columns.
+        dependence: (d, d), symmetric, from 0 to 1; not looked at where there are `known_clusters`.
         entropies: (d,), in bits.
         parameters: the main column, where there is one, is an id (see `strategies.with_ids`).
         generator: of the random moves.
     """
-    count = len(entropies)
-    if parameters.max_weight <= 1:
-        return separate_clusters(count)
-    if count <= LARGEST_SINGLE:
-        return one_cluster(count)
+    known = known_clusters(len(entropies), parameters)
+    if known is not None:
+        return known
     problem = as_problem(dependence, entropies, parameters)
     state = generator.integers(0, 2**64, 4, np.uint64)
     return clusters_of(problem, anneal(problem, float(parameters.solver_alpha), state))[0].simplified()

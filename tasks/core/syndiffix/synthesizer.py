@@ -29,7 +29,7 @@ from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn
 from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.randomness import generator_of
-from tasks.core.syndiffix.solver import LARGEST_SINGLE, solve
+from tasks.core.syndiffix.solver import known_clusters, solve
 from tasks.core.syndiffix.strategies import (
     ClusteringStrategy,
     DefaultClustering,
@@ -39,11 +39,11 @@ from tasks.core.syndiffix.strategies import (
     with_ids,
 )
 
-Progress = Callable[[str, int, int], None]
+Progress = Callable[[str, int, int], None]  # of a step: how much is done, of how much
 
 
-def _silent(step: str, done: int, of: int) -> None:
-    pass
+def silent(step: str, done: int, of: int) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Synthesizer:
         *,
         columns: Sequence[str] | None = None,
         ids: Sequence[str] = (),
-        progress: Progress = _silent,
+        progress: Progress = silent,
     ) -> None:
         """Encode the table.
 
@@ -124,11 +124,9 @@ class Synthesizer:
                 return self._solved(strategy, measured)
 
     def _solved(self, strategy: DefaultClustering, measured: Measured | None) -> Clusters:
-        count = len(self.columns)
-        if strategy.max_weight <= 1:
-            return separate_clusters(count)
-        if count <= LARGEST_SINGLE:
-            return one_cluster(count)
+        known = known_clusters(len(self.columns), strategy)
+        if known is not None:
+            return known
         self.measured = measured or self.measure()
         self._progress("solve", 0, 1)
         generator = generator_of(self._salt, "solve")
@@ -202,7 +200,7 @@ class Synthesizer:
 
 def needs_dependence(strategy: ClusteringStrategy, columns: int) -> bool:
     """Whether the clusters of so many columns are solved by how these depend on each other."""
-    return isinstance(strategy, DefaultClustering) and strategy.max_weight > 1 and columns > LARGEST_SINGLE
+    return isinstance(strategy, DefaultClustering) and known_clusters(columns, strategy) is None
 
 
 def _encodable(table: pa.Table, names: Sequence[str]) -> list[EncodedColumn]:

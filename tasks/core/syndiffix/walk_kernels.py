@@ -25,17 +25,17 @@ class Walked(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def walk(first: Walked, second: Walked, both: Walked, rows: int, least: int) -> float:
-    """The dependence of two columns, from 0 to 1.
+def walk(first: Walked, second: Walked, both: Walked, least: int) -> float:
+    """The dependence of two columns, from 0 to 1; rows of the table are those that the pair's root counts.
 
     Args:
         first: the tree of the column with the smaller number.
         second: of the other.
         both: of the pair.
-        rows: of the table.
         least: noisy rows; smaller nodes of one column are not looked at.
     """
     pending = [(first.root, second.root, both.root)]
+    rows = float(both.noisy[both.root])
     weights, scores, is_root = 0.0, 0.0, True
     while pending:
         one, other, pair = pending.pop()
