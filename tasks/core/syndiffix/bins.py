@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from tasks.core.records.binning import bin_codes
 from tasks.core.records.columns import bin_labels
+from tasks.core.syndiffix.columns import plain_type
 
 Codes = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]
@@ -50,11 +51,6 @@ class Bins:
     edges: tuple[float, ...] | None = None
     period: tuple[str, str] | None = None
 
-    @property
-    def is_ordered(self) -> bool:
-        """Whether the bins have an order of their own; texts stand by how many hold them."""
-        return self.kind != "string"
-
     def codes(self, column: pa.ChunkedArray) -> Codes:
         """The bin of each cell: -1 for null, the number of labels for what is in none."""
         if self.edges is not None:
@@ -67,8 +63,7 @@ class Bins:
 
 def kind_of(kind: pa.DataType) -> str:
     """What a column of an Arrow type is, in a word."""
-    if pa.types.is_dictionary(kind):
-        return kind_of(kind.value_type)
+    kind = plain_type(kind)
     if pa.types.is_boolean(kind):
         return "boolean"
     if pa.types.is_integer(kind):
@@ -98,7 +93,7 @@ def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = 
     distinct = np.unique(numbers[~np.isnan(numbers)])
     if edges is None and len(distinct) <= _MOST_SINGLE:
         texts = _texts(column, None).unique().drop_null()
-        order = pc.sort_indices(column.cast(_plain(column.type)).unique().drop_null())
+        order = pc.sort_indices(column.cast(plain_type(column.type)).unique().drop_null())
         return Bins(name, kind, tuple(texts.take(order).to_pylist()))
     found = tuple(map(float, edges)) if edges is not None else _round_edges(numbers[~np.isnan(numbers)])
     return Bins(name, kind, bin_labels(found), edges=found)
@@ -137,8 +132,7 @@ def _by_count(texts: pa.ChunkedArray) -> list[str]:
 
 def _texts(column: pa.ChunkedArray, period: tuple[str, str] | None) -> pa.ChunkedArray:
     """Cells as text; moments by their period."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = column.cast(plain_type(column.type))
     if period is None:
         return column.cast(pa.string())
     zone = column.type.tz if pa.types.is_timestamp(column.type) else None
@@ -150,14 +144,9 @@ def _has_date(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    """The type of a dictionary's entries; any other as it is."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
 def _numbers(column: pa.ChunkedArray) -> Numbers:
     """Cells as floats, NaN for null; times and durations in their own unit."""
-    column = column.cast(_plain(column.type))
+    column = column.cast(plain_type(column.type))
     if pa.types.is_temporal(column.type):
         wide = pa.int32() if column.type.bit_width == 32 else pa.int64()
         column = column.cast(wide)

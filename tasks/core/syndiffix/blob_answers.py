@@ -21,7 +21,7 @@ from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.columns import encode_column
 from tasks.core.syndiffix.dependence import Measured
 from tasks.core.syndiffix.features import select_features, solve_with_features
-from tasks.core.syndiffix.forest import Combination
+from tasks.core.syndiffix.forest import Combination, column_numbers
 from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
 from tasks.core.syndiffix.microdata import DrawnCells
 from tasks.core.syndiffix.randomness import generator_of
@@ -161,13 +161,13 @@ class _Answer:
             bridges = [each for each in inside if len(each) > 1 and len(set(each) - there) == 1]
             chosen = max(bridges, key=lambda each: weight(each, set(each) - there))
             stitch = tuple(column for column in chosen if column in there)
-            derived.append(DerivedCluster("shared", stitch, _sorted(set(chosen) - there)))
+            derived.append(DerivedCluster("shared", stitch, column_numbers(set(chosen) - there)))
             there.update(chosen)
         return Clusters(initial, tuple(derived))
 
     def _parts(self, clusters: Clusters) -> set[Combination]:
         """The stored tables that clusters are put together from."""
-        parts = {_sorted(cluster.stitch) for cluster in clusters.derived} & self._blob.stored
+        parts = {column_numbers(cluster.stitch) for cluster in clusters.derived} & self._blob.stored
         for combination in clusters.combinations:
             if combination in self._blob.stored:
                 parts.add(combination)
@@ -227,7 +227,7 @@ def _stitched(
     basis: _PublicBasis,
 ) -> Microdata:
     """Two tables stitched, each first to the stitch columns' own table, whose counts are the better ones."""
-    own = tables.get(_sorted(cluster.stitch))
+    own = tables.get(column_numbers(cluster.stitch))
     if cluster.owner == "shared" and own is not None and own.rows:
         left, right = (
             join(own, side, DerivedCluster("left", cluster.stitch, _others(side, cluster)), basis)
@@ -249,7 +249,3 @@ def _renumbered(clusters: Clusters, columns: Combination) -> Clusters:
         for each in clusters.derived
     )
     return Clusters(tuple(columns[c] for c in clusters.initial), tuple(derived))
-
-
-def _sorted(columns: Iterable[int]) -> Combination:
-    return tuple(sorted(columns))

@@ -10,7 +10,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import chain, combinations
@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError, ParameterError
+from tasks.core.syndiffix.columns import plain_type
 from tasks.core.syndiffix.dependence import Measured
 from tasks.core.syndiffix.forest import Combination
 from tasks.core.syndiffix.strategies import DefaultClustering
@@ -108,10 +109,7 @@ def _member(combination: Combination) -> str:
 
 def _plain(table: pa.Table) -> pa.Table:
     """A table without dictionaries, which Parquet keeps of texts alone."""
-    columns = [
-        column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-        for column in table.columns
-    ]
+    columns = [column.cast(plain_type(column.type)) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
@@ -166,7 +164,7 @@ class BlobFile:
         """
         with _explained(self._path):
             table = pq.read_table(io.BytesIO(self._file.read(_member(combination))))
-            kinds = [_plain_type(self.header.columns.types[column]) for column in combination]
+            kinds = [plain_type(self.header.columns.types[column]) for column in combination]
             names = [self.header.columns.names[column] for column in combination]
             return table.cast(pa.schema(list(zip(names, kinds, strict=True))))
 
@@ -214,10 +212,6 @@ def _combinations(members: set[str], columns: int) -> Iterator[Combination]:
                 yield combination
 
 
-def _plain_type(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     """Whatever a file that is not as it was written leads to, in words."""
@@ -232,6 +226,3 @@ def _broken(path: Path) -> InputError:
         f"{path} must be a blob as it was written, and is another file, incomplete or broken: copy it again, "
         "or build it anew from the table."
     )
-
-
-Progress = Callable[[str, int, int], None]

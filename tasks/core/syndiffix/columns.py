@@ -59,14 +59,9 @@ class EncodedColumn:
     vocabulary: pa.Array | None = None
 
     @property
-    def is_integral(self) -> bool:
-        """Whether an interval of size 1 holds a single value (but for a few cells of moments)."""
-        return self.kind != "real" and (self.kind != "timestamp" or self.grids[0].parts == 1)
-
-    @property
     def cell_type(self) -> pa.DataType:
         """The output type; of a dictionary, that of its entries."""
-        return self.output_type.value_type if pa.types.is_dictionary(self.output_type) else self.output_type
+        return plain_type(self.output_type)
 
     def decode(self, numbers: Values, missing: Selected) -> pa.Array:
         """Numbers in tree units as cells, of which those that are missing are null.
@@ -97,6 +92,11 @@ class EncodedColumn:
         """Cells in the output type."""
         is_dictionary = pa.types.is_dictionary(self.output_type)
         return cells.dictionary_encode() if is_dictionary else cells.cast(self.output_type)
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of a dictionary's entries; any other as it is."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColumn:

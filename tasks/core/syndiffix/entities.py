@@ -6,13 +6,10 @@ In: id columns, or encoded columns. Out: hashes, uint64 (n, id columns), 0 where
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from tasks.core.syndiffix.columns import EncodedColumn
-from tasks.core.syndiffix.hashing import crypto, hash_entities, hash_string
-
-Hashes = npt.NDArray[np.uint64]
+from tasks.core.syndiffix.hashing import Hashes, crypto, hash_entities, hash_string
 
 
 def entities_of_ids(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:

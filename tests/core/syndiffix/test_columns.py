@@ -135,7 +135,7 @@ def test_decimals_come_back(scale, unscaled):
 
 def test_decimals_are_reals_of_their_scale():
     column = encode_column("c", pa.array([Decimal("1.25"), None], pa.decimal128(5, 2)))
-    assert (column.kind, column.grids, column.is_integral) == ("real", (Grid(1, 100),), False)
+    assert (column.kind, column.grids) == ("real", (Grid(1, 100),))
     assert column.values[0] == 1.25
     assert column.bounds == (-999.99, 999.99)
 
@@ -214,7 +214,6 @@ def test_drawn_moments_lie_on_the_unit_that_all_but_one_in_a_hundred_do(moment, 
     assert encode_column("c", pa.array(rare)).grids[0] == Grid(86400, 1)
     column = encode_column("c", pa.array(frequent))
     assert column.grids[0] == grid
-    assert column.is_integral == (grid.parts == 1)
 
 
 @given(some(st.text()))
