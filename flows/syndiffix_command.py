@@ -20,14 +20,13 @@ import pyarrow as pa
 from flows import syndiffix_blob, syndiffix_log, syndiffix_options, syndiffix_settings
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
-from tasks.core.records.reading import read_headers
+from tasks.core.records.reading import InputFile, header_notes, read_headers
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.blob import require_size
-from tasks.core.syndiffix.reading import DeclaredColumn, find_dialect, parse_column, read_names, read_table
+from tasks.core.syndiffix.reading import DeclaredColumn, column_names, find_dialect, parse_column, read_table
 from tasks.core.syndiffix.salt import salt_of, salt_path
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.core.syndiffix.writing import write_delimited, write_table
-from tasks.describe import header_notes
 from tasks.failures import unforeseen
 from tasks.progress import Progress, say
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
@@ -83,11 +82,13 @@ class _Asked:
     """What is asked for.
 
     Attributes:
-        names: the file's header.
+        source: the file and its dialect.
+        names: its header.
         columns: to be synthesized.
         parameters: all but the salt.
     """
 
+    source: InputFile
     names: list[str]
     columns: list[DeclaredColumn]
     parameters: SynDiffixParameters
@@ -95,15 +96,15 @@ class _Asked:
 
 def _asked(options: argparse.Namespace) -> _Asked:
     """Read off options and header. Raises ParameterError."""
-    names = read_names(options.table)
     source = find_dialect(options.table)
     for note in header_notes(read_headers(source), source):
         say(note)
+    names = column_names(source)
     columns = _declared(options, names)
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
-    return _Asked(names, columns, _parameters(options, selected))
+    return _Asked(source, names, columns, _parameters(options, selected))
 
 
 def _prepared(options: argparse.Namespace, asked: _Asked, steps: "_Steps") -> tuple[pa.Table, Synthesizer]:
@@ -269,7 +270,7 @@ def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, list[st
     """The whole table, as rows are told apart by all of it, and what its id columns are called in it."""
     selected, ids = {column.name for column in asked.columns}, options.aidcolumns
     others = [name for name in asked.names if name and name not in selected and name not in ids]
-    read = read_table(options.table, [*asked.columns, *map(DeclaredColumn, others)], ids)
+    read = read_table(asked.source, [*asked.columns, *map(DeclaredColumn, others)], ids)
     for complaint in read.complaints:
         say(complaint)
     table, called = read.columns, []

@@ -15,7 +15,7 @@ from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema, normalise
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
-from tasks.core.records.reading import Headers, InputFile, matching_name, read_headers
+from tasks.core.records.reading import Headers, InputFile, header_notes, matching_name, read_headers
 from tasks.parameters import dp_parameters, reporting_length
 
 #: Where neither configuration nor schedule gives a label.
@@ -188,29 +188,6 @@ def _syndiffix_notes(configuration: RunConfiguration) -> list[str]:
         )
     notes += [f"{key} is accepted and has no effect here." for key in configuration.unused_keys]
     return notes
-
-
-def header_notes(headers: Headers, source: InputFile) -> tuple[str, ...]:
-    """A warning where a text file's first line may be a record: its cells would be released as names."""
-    places = [place for place, name in enumerate(headers.names, start=1) if _is_number(name)]
-    if not places or source.is_parquet or source.header:
-        return ()
-    where = (
-        f"column {places[0]} is a number" if len(places) == 1 else f"{len(places)} of its names are numbers"
-    )
-    return (
-        f"ATTENTION: the first line of the input is taken for its header, and {where}. If it is a record, "
-        "somebody's values would be released as names: put a header above it, or give the names as a "
-        "configuration's sensitive_microdata_header.",
-    )
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _binning_notes(columns: list[str]) -> tuple[str, ...]:

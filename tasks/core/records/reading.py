@@ -116,6 +116,29 @@ def read_headers(source: InputFile) -> Headers:
     return headers
 
 
+def header_notes(headers: Headers, source: InputFile) -> tuple[str, ...]:
+    """A warning where a text file's first line may be a record: its cells would be released as names."""
+    places = [place for place, name in enumerate(headers.names, start=1) if _is_number(name)]
+    if not places or source.is_parquet or source.header:
+        return ()
+    where = (
+        f"column {places[0]} is a number" if len(places) == 1 else f"{len(places)} of its names are numbers"
+    )
+    return (
+        f"ATTENTION: the first line of the input is taken for its header, and {where}. If it is a record, "
+        "somebody's values would be released as names: put a header above it, or give the names as a "
+        "configuration's sensitive_microdata_header.",
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def column_positions(headers: Headers, source: InputFile, schema: Schema) -> tuple[list[int], int | None]:
     """Where the schema's columns, and its subject id, are in the file.
 

@@ -80,17 +80,6 @@ def parse_column(item: str) -> DeclaredColumn:
     return _refuse_column(item)
 
 
-def read_names(path: Path) -> list[str]:
-    """The columns of a file by its header, without blanks and single quotes around; "" for one without.
-
-    Raises:
-        InputError: see `read_table`.
-    """
-    source = find_dialect(Path(path))
-    read_headers(source)
-    return column_names(source)
-
-
 def read_table(
     path: Path | InputFile, columns: Sequence[DeclaredColumn] | None = None, id_columns: Sequence[str] = ()
 ) -> ReadTable:
