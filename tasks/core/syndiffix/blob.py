@@ -121,12 +121,15 @@ def public_texts(source: CellSource, cells: DrawnCells, generator: np.random.Gen
 
 def _places(source: CellSource, ranks: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, int]:
     """The public place of each rank, and the digits of the last one."""
-    weights = source.weights
+    weights, texts = source.weights, source.column.bounds[1] + 1
     ends = np.concatenate([[0.0], np.cumsum(weights.counts)])
     bucket = np.searchsorted(weights.lower, ranks, side="right")  # 0: before all of them
     lower, upper = (np.concatenate([[0.0], bound])[bucket] for bound in (weights.lower, weights.upper))
     inside = (bucket > 0) & (ranks < upper)
-    part = (ranks - lower + generator.random(len(ranks))) / np.where(inside, upper - lower, 1.0)
+    spread = generator.random(len(ranks))
+    part = (ranks - lower + spread) / np.where(inside, upper - lower, 1.0)
+    # Of a bucket that the list of texts ends in, a part would tell where: the order within it is given up.
+    part = np.where(upper > texts, spread, part)
     before = ends[bucket - 1].clip(0, None)
     found = np.where(inside, before + np.floor(part * (ends[bucket] - before)), ends[bucket])
     return found.astype(np.int64), len(str(int(ends[-1])))

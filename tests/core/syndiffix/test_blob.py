@@ -12,9 +12,12 @@ import pytest
 
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.syndiffix.assembly import shuffle
-from tasks.core.syndiffix.blob import count_tables, write_blob
+from tasks.core.syndiffix.blob import count_tables, public_texts, write_blob
 from tasks.core.syndiffix.blob_answers import read_blob
+from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.clusters import Clusters
+from tasks.core.syndiffix.columns import encode_column
+from tasks.core.syndiffix.microdata import CellSource, DrawnCells
 from tasks.core.syndiffix.strategies import MlClustering
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tests.core.syndiffix.blob_people import (
@@ -186,6 +189,18 @@ class TestWhatIsTold:
         # A rank has several places, so that how many ranks there are can't be counted.
         assert len(set(pairs)) > 1.2 * len({private for private, _ in pairs})
         assert np.corrcoef(pairs, rowvar=False)[0, 1] > 0.99
+
+    @pytest.mark.parametrize("texts", [17, 20, 30, 32])
+    def test_places_do_not_tell_where_the_list_of_texts_ends(self, texts):
+        column = encode_column("t", pa.array([f"t{number:02}" for number in range(texts)]))
+        bounds = np.array([[0.0], [16.0]])
+        marginal = Buckets(bounds, bounds + 16, np.array([160, 160]))
+        ranks = np.repeat(np.arange(16.0, texts), 320 // (texts - 16))
+        cells = DrawnCells(ranks, pa.array([f"t*{int(rank)}" for rank in ranks]))
+        source = CellSource(column, -1.0, marginal)
+        shown = public_texts(source, cells, np.random.default_rng(1)).to_pylist()
+        places = [int(text.removeprefix("t*")) for text in shown]
+        assert min(places) < 170 and max(places) > 310
 
     def test_ranks_are_written_with_as_many_digits_each(self, blob):
         texts = chain.from_iterable(
