@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.syndiffix.parameters import AnonymizationParameters
 from tasks.core.syndiffix.questions import tables_per_question
+from tasks.core.syndiffix.reading import read_table
 from tasks.core.syndiffix.strategies import DefaultClustering, MlClustering, SingleClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 
@@ -28,7 +29,7 @@ _WARM_UP_ROWS = 500
 def main() -> None:
     """One measurement, one JSON line."""
     path, output, salt, strategy = sys.argv[1:]
-    table = pq.read_table(path)
+    table = read_table(Path(path)).columns
     synthesize(table.slice(0, _WARM_UP_ROWS), bytes(8), strategy)
     base = peak_mb()
     begun = time.process_time()
