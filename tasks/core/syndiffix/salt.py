@@ -12,6 +12,7 @@ import hashlib
 import os
 import secrets
 import stat
+import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def salt_of(ledger_folder: Path, dataset: str) -> bytes:
 
     Raises:
         LedgerError: the salt is gone, damaged, another one, or open to others; or the ledger is.
-        ParameterError: the dataset has no name.
+        ParameterError: the dataset has no name, or that of another in other letters.
     """
     if not dataset.strip():
         raise ParameterError("A dataset must have a name, as its salt is kept by it: give one.")
@@ -45,6 +46,7 @@ def salt_of(ledger_folder: Path, dataset: str) -> bytes:
         with store.transaction() as work:
             known = _fingerprint(work.entries, dataset)
             if known is None:
+                _refuse_twin(work.entries, dataset)
                 _make(path)
                 known = hashlib.sha256(_read(path)).hexdigest()
                 work.append({"phase": _PHASE, "salt_of": dataset, "salt_sha256": known})
@@ -79,6 +81,22 @@ def _fingerprint(entries: Iterable[Entry], dataset: str) -> str | None:
     # Not under "dataset": an account is made of the entries that have that.
     found = (e.text("salt_sha256") for e in entries if e.phase == _PHASE and e.body["salt_of"] == dataset)
     return next(found, None)
+
+
+def _refuse_twin(entries: Iterable[Entry], dataset: str) -> None:
+    """Refuse a new name that is a known one but for case, blanks and how its letters are encoded: a slip."""
+    for entry in entries:
+        known = str(entry.body["salt_of"]) if entry.phase == _PHASE else ""
+        if known and _matching(known) == _matching(dataset):
+            raise ParameterError(
+                "A dataset must keep its name to the letter, as the salt of all its noise is kept by it: there "
+                f"is {known!r}, and {dataset!r} would get another. Give the known name, or one that differs "
+                "by more than case and blanks."
+            )
+
+
+def _matching(name: str) -> str:
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def _make(path: Path) -> None:

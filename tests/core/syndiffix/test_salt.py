@@ -190,3 +190,12 @@ def test_a_ledger_in_a_folder_of_outputs_or_around_one_is_refused(tmp_path):
     for ledger in (outputs / "ledger", outputs, tmp_path, tmp_path / "link" / "release" / "ledger"):
         with pytest.raises(ParameterError, match="apart from what is made"):
             require_apart(ledger, outputs)
+
+
+@pytest.mark.parametrize("name", ["Caf\u00e9 ", "caf\u00e9", "CAFE\u0301", "Ca f\u00e9"])
+def test_a_known_name_in_other_letters_gets_no_second_salt(ledger, name):
+    salt_of(ledger, "Caf\u00e9")
+    with pytest.raises(ParameterError, match="keep its name to the letter"):
+        salt_of(ledger, name)
+    assert len(list(ledger.rglob("*.salt"))) == 1
+    assert salt_of(ledger, "Caf\u00e9 2") != salt_of(ledger, "Caf\u00e9")
