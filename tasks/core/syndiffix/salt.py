@@ -89,9 +89,9 @@ def _refuse_twin(entries: Iterable[Entry], dataset: str) -> None:
         known = str(entry.body["salt_of"]) if entry.phase == _PHASE else ""
         if known and _matching(known) == _matching(dataset):
             raise ParameterError(
-                "A dataset must keep its name to the letter, as the salt of all its noise is kept by it: there "
-                f"is {known!r}, and {dataset!r} would get another. Give the known name, or one that differs "
-                "by more than case and blanks."
+                "A dataset must keep its name to the letter, as the salt of all its noise is kept by it: "
+                f"there is {known!r}, and {dataset!r} would get another. Give the known name, or one that "
+                "differs by more than case and blanks."
             )
 
 
