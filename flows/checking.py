@@ -17,6 +17,7 @@ from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
 from tasks.protect import nominal_charge, registration, release_name, require_unit
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import select_columns
+from tasks.syndiffix_parameters import anonymization
 
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
@@ -75,7 +76,7 @@ def _print_anonymity(configuration: RunConfiguration, described: Described) -> N
 def _print_syndiffix(configuration: RunConfiguration, described: Described) -> None:
     selection = select_columns(configuration, described.source)
     settings, unit = selection.settings, "subject" if selection.ids else "row"
-    mean = settings.low_threshold + settings.low_mean_gap * settings.layer_sd
+    mean = anonymization(settings).low_count_params.mean
     print(
         f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below"
     )

@@ -31,8 +31,6 @@ from tasks.failures import unforeseen
 from tasks.progress import Progress, say
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
-_LEAST_ROWS = "fewer people than may be shown (about five)"
-
 
 def synthesize(options: argparse.Namespace) -> int:
     """Run the command.
@@ -122,7 +120,8 @@ def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
     if options.verbose:
         syndiffix_log.log(run)
     if not run.result.num_rows:
-        say(f"The synthetic table is empty: every group of rows holds {_LEAST_ROWS}.")
+        mean = run.synthesizer.parameters.anonymization.low_count_params.mean
+        say(f"The synthetic table is empty: each group has fewer people than may be shown (about {mean:g}).")
     if options.debug:
         syndiffix_log.write_debug(run, options.output)
     else:

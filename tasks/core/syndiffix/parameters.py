@@ -88,6 +88,11 @@ class SuppressionParameters:
             ]
         )
 
+    @property
+    def mean(self) -> float:
+        """The mean threshold, in entities."""
+        return self.low_threshold + self.low_mean_gap * self.layer_sd
+
 
 # While dependence is measured on a sample, which publishes nothing by itself (syndiffix.md 1.1).
 SAMPLE_SUPPRESSION = SuppressionParameters(low_threshold=2, layer_sd=0.5, low_mean_gap=1.0)

@@ -63,7 +63,7 @@ class SynDiffixFacts:
         return claims.Protection(
             ids=self.ids,
             least=low.low_threshold,
-            usual=low.low_threshold + low.low_mean_gap * low.layer_sd,
+            usual=low.mean,
             threshold_sd=low.layer_sd,
             noise_sd=sqrt(2) * self.anonymization.layer_noise_sd,
             flattened=(self.anonymization.outlier_count.lower, self.anonymization.outlier_count.upper),
