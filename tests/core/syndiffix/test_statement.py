@@ -125,6 +125,11 @@ def test_a_strict_contract_and_unused_keys_are_told() -> None:
     assert "cache_max_size: accepted" in said(unused_keys=("cache_max_size",))
 
 
+def test_how_clusters_were_chosen_is_told() -> None:
+    assert "with lower thresholds and without noise" in attack("The choice of clusters")
+    assert "how well they predict the target" in attack("The choice of clusters", clustering="ml")
+
+
 def test_it_holds_allowed_keys_and_no_trace_of_the_salt() -> None:
     text = json.dumps(stated())
     check_released_json(stated(), SYNDIFFIX_STATEMENT_KEYS)
