@@ -35,7 +35,7 @@ _LOOSE = (
     rf"^{_WEEKDAY}{_DAY}[ -]{_NAME}[ -]{_YEAR}{_TIME}",
     rf"^{_WEEKDAY}{_NAME} +{_DAY},? +{_YEAR}{_TIME}",
 )
-_MONTHS: tuple[str, ...] = (
+_MONTHS = [
     "january",
     "february",
     "march",
@@ -45,8 +45,10 @@ _MONTHS: tuple[str, ...] = (
     "july",
     "august",
     "september",
-)
-_MONTHS += ("october", "november", "december")
+    "october",
+    "november",
+    "december",
+]
 _SHORTEST_NAME = 3
 
 

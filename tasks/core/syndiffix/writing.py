@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.aggregates.delimited import as_lines
 from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.columns import plain_type
 
 _ROWS = 2**16
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -110,16 +111,10 @@ def _as_fine_as_needed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _texts(cells: pa.Array) -> pa.Array:
     """Cells as text, null as the empty one."""
-    kind = cells.type
-    if pa.types.is_dictionary(kind):
-        cells, kind = cells.cast(kind.value_type), kind.value_type
-    if pa.types.is_duration(kind):
-        cells = pc.divide(cells.cast(pa.int64()).cast(pa.float64()), float(_UNITS[kind.unit]))
-    return (
-        pa.nulls(len(cells), pa.string()).fill_null("")
-        if pa.types.is_null(kind)
-        else (cells.cast(pa.string()).fill_null(""))
-    )
+    cells = cells.cast(plain_type(cells.type))
+    if pa.types.is_duration(cells.type):
+        cells = pc.divide(cells.cast(pa.int64()).cast(pa.float64()), float(_UNITS[cells.type.unit]))
+    return cells.cast(pa.string()).fill_null("")
 
 
 def _quoted(texts: pa.Array, delimiter: str, *, alone: bool) -> pa.Array:
