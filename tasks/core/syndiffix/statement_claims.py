@@ -240,8 +240,9 @@ def _safe(promise: Protection) -> list[str]:
 
 def _clustering(promise: Protection) -> list[str]:
     chosen = {
-        "default": "which columns are together was chosen by their dependence, measured on the raw table by "
-        "noisy counts or, where that was on a sample of it, with lower thresholds and without noise",
+        "default": "of more than four columns, which are together was chosen by their dependence, measured "
+        "on the raw table by noisy counts or, where that was on a sample of it, with lower thresholds and "
+        "without noise",
         "ml": "which columns are together was chosen by how well they predict the target in the raw table, "
         "without noise",
     }
