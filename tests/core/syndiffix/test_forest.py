@@ -141,3 +141,20 @@ def test_trees_of_neighbouring_floats_are_the_oracles(table, parameters, limits)
 def test_pairs_with_neighbouring_floats_are_the_oracles(table, parameters):
     check_trees(table, parameters, LIMITS, by_arrival=False)
     check_buckets(table, parameters, LIMITS)
+
+
+@pytest.mark.parametrize("depth", range(5))
+def test_the_row_limit_begins_below_the_depth_threshold(depth):
+    # 96, 96, 48, 24 and 12 rows a node, and a limit of about 32.
+    table = table_of([[float(row % 16) for row in range(96)]])
+    check_trees(table, NOISELESS, BucketizationParameters(3, 6, 3, depth), by_arrival=False)
+
+
+def test_rows_of_a_leaf_stay_in_their_order():
+    generator = np.random.default_rng(4)
+    forest = compiled_forest(table_of([generator.uniform(0, 100, 200).tolist() for _ in range(3)]))
+    for combination in ((0, 1), (0, 1, 2)):
+        nodes = forest.tree(combination).nodes
+        leaves = zip(nodes.start[nodes.children == 0], nodes.rows[nodes.children == 0], strict=True)
+        of_leaves = [nodes.order[start : start + rows] for start, rows in leaves]
+        assert len(of_leaves) > 10 and all((np.diff(rows) > 0).all() for rows in of_leaves)
