@@ -114,9 +114,11 @@ def test_a_damaged_salt_is_refused_and_never_made_anew(ledger, damage):
     salt_of(ledger, "people")
     shutil.copytree(ledger / "salts", ledger / "copy", copy_function=shutil.copy2)
     damage(salt_path(ledger, "people"))
+    left = sorted(ledger.rglob("*"))
     for _ in range(2):
         with pytest.raises(LedgerError, match="Restore the whole ledger folder from a backup"):
             salt_of(ledger, "people")
+        assert sorted(ledger.rglob("*")) == left
 
 
 def test_a_restored_backup_brings_the_salt_back(ledger, tmp_path):
