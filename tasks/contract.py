@@ -55,6 +55,7 @@ def judge_contract(
             say(f"contract: {sentence}")
         raise ContractViolation(
             "The table breaks its data contract, which is strict. What it breaks is said on the terminal and "
-            f"in {workspace.root / stored.key}/contract.json; mend the table, or set contract_mode to repair."
+            f"in {workspace.root / stored.key}/contract.json; mend the table, or set contract_mode to repair "
+            "(not under SynDiffix)."
         )
     return stored
