@@ -61,8 +61,10 @@ def _run(options: argparse.Namespace) -> int:
         from flows import syndiffix_flow
 
         return syndiffix_flow.run_flow(options, asked.columns, asked.parameters)
-    if options.verbose or options.debug:
-        say(syndiffix_log.WARNING if options.verbose else syndiffix_log.DEBUG_WARNING)
+    if options.verbose:
+        say(syndiffix_log.WARNING)
+    if options.debug:
+        say(syndiffix_log.DEBUG_WARNING)
     with _Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:

@@ -97,6 +97,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     _add_protection_options(parser.add_argument_group("protection"))
     _add_clustering_options(parser.add_argument_group("clusters"))
     told = parser.add_argument_group("what is made and told")
+    _add_places(told)
     _add_flag(told, "--flow", help="a whole release, by a Prefect flow, in the folder --output")
     _add_flag(told, "--verbose", help="log what is read off the data: sensitive, for you alone")
     _add_flag(
@@ -122,6 +123,20 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         "--aid_columns",
         help="columns that say whose a row is; without them each row is somebody's own",
     )
+    _add_names(
+        group,
+        "--value-safe-columns",
+        help="columns whose values are public: only they come out, rare ones among them",
+    )
+    group.add_argument(
+        "--dataset",
+        action=_Once,
+        default=DATASET,
+        help=f"name that the salt of all noise is kept under, with the ledger (default: {DATASET})",
+    )
+
+
+def _add_places(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--output",
         "-o",
@@ -139,17 +154,6 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
     )
     largest = "columns of the blob's largest table; 2 if there are many"
     _add_number(group, int, LARGEST_STORED, "--blob-largest", help=largest)
-    _add_names(
-        group,
-        "--value-safe-columns",
-        help="columns whose values are public: only they come out, rare ones among them",
-    )
-    group.add_argument(
-        "--dataset",
-        action=_Once,
-        default=DATASET,
-        help=f"name that the salt of all noise is kept under, with the ledger (default: {DATASET})",
-    )
 
 
 def _add_protection_options(group: "argparse._ArgumentGroup") -> None:
@@ -202,6 +206,10 @@ def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
         "--clustering-solver-alpha",
         help="how fast the search for clusters cools",
     )
+    _add_target_options(group)
+
+
+def _add_target_options(group: "argparse._ArgumentGroup") -> None:
     group.add_argument(
         "--ml-target", "--ml_target", action=_Once, metavar="NAME", help="the column to be predicted"
     )

@@ -94,10 +94,15 @@ def strategy_of(options: argparse.Namespace, columns: Sequence[str]) -> Clusteri
         if options.ml_drop_non_features:
             raise ParameterError("What helps to predict needs a target: say which column with --ml-target.")
         return chosen
+    _require_no_other_way(options)
+    target = MlClustering(options.ml_target, options.ml_drop_non_features, options.clustering_maxweight)
+    return with_ids(target, columns)
+
+
+def _require_no_other_way(options: argparse.Namespace) -> None:
+    """Refuse a target beside another way to ask for clusters. Raises ParameterError."""
     others = ("no_clustering", "clusters", "clustering_maincolumn", "clustering_mainfeatures")
     for other in others:
         if getattr(options, other):
             name = other.replace("_", "-")
             raise ParameterError(f"Clusters must be asked for in one way: --ml-target or --{name}, not both.")
-    target = MlClustering(options.ml_target, options.ml_drop_non_features, options.clustering_maxweight)
-    return with_ids(target, columns)
