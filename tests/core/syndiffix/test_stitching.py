@@ -25,13 +25,18 @@ def stitched(left, right, rows):
 
 @st.composite
 def tables(draw):
-    """Two tables with the same stitch columns, of few values, so that many are equal, or of many."""
+    """Two tables with the same stitch columns, of few values, so that many are equal, or of many.
+
+    The right one is independent of the left, or has most of its rows, so that cells are divided often.
+    """
     columns = draw(st.integers(1, 3))
     seed = draw(st.integers(0, 2**32))
     random = np.random.default_rng(seed)
     sizes = random.integers(0, draw(st.sampled_from([4, 20, 80])), 2)
     fine = random.choice([1.0, 8.0, 1024.0], columns)
     tables = [np.floor(random.random((size, columns)) ** 2 * 16 * fine) / fine for size in sizes]
+    if draw(st.booleans()):
+        tables[1] = random.permutation(tables[0][random.random(len(tables[0])) < 0.9])
     # Some lie beyond the interval, as values do that were pushed out of a root.
     return [np.where(random.random(table.shape) < 0.03, 40.0, table) for table in tables]
 
