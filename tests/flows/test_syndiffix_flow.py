@@ -235,7 +235,7 @@ def test_several_ids_and_none_are_told(tmp_path: Path, own_ledger: Path, prefect
     assert (stated["guarantee"]["unit"], stated["earlier_vintages"]) == ("row", 1)
     page = (release / "report.html").read_text()
     assert "People with several rows are not protected" in page.replace("\n", " ")
-    assert "1 vintage of this dataset was released" in page
+    assert "1 vintage of this dataset was found in this workspace, released by SynDiffix" in page
     again = pipeline.json_of(pipeline.run(both) / "privacy.json")
     assert again["earlier_vintages"] == 0, "a vintage that is released again keeps its number"
 
