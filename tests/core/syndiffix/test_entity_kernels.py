@@ -138,6 +138,16 @@ def test_a_set_is_low_where_any_id_column_is(table, threshold, sd):
         assert low == is_any_low_count(expected, threshold, parameters)
 
 
+@pytest.mark.parametrize("holders", [20, 21, 22, 49, 50])
+@pytest.mark.parametrize("columns", [1, 2])
+def test_a_threshold_above_the_ports_cap_of_entities_holds(holders, columns):
+    entities = entities_of(np.stack([hash_entities(range(holders))] * columns, axis=1))
+    tally = new_tally(entities)
+    count_entities(entities, np.arange(holders, dtype=np.int32), tally)
+    sharp = AnonymizationParameters(SALT, SuppressionParameters(3, 0.0, 2.0))
+    assert is_any_low(secret(sharp), tally, 50) == (holders < 50)
+
+
 def check_counts(table, places, parameters):
     hashes, outside, sets = table
     found = counts(entities_of(hashes, outside), sets, places[: len(sets)], parameters)
