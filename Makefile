@@ -54,7 +54,7 @@ $(UV):
 .venv/.runtime: uv.lock pyproject.toml | $(UV)
 	@echo "Installing into .venv what running needs"
 	@test -f .venv/.dev || $(UV) sync --quiet --frozen --no-dev --python .tools/bin/python
-	@echo "Compiling the kernels (a minute or two, once)"
+	@echo "Compiling the kernels (some minutes, once)"
 	@$(RUN) -m tasks.warm_up
 	@touch $@
 

@@ -1,8 +1,11 @@
 """Compiles every kernel, so that the first run does not wait for it: ``python -m tasks.warm_up``.
 
-Runs the core once on a table of a few made-up rows and keeps nothing but the user's cache.
+Runs the core once on tables of a few made-up rows and keeps nothing but the user's cache. Two processes, as
+SynDiffix and the rest share next to no kernels; each line says what is compiled.
 """
 
+import multiprocessing
+import sys
 import tempfile
 from pathlib import Path
 
@@ -61,6 +64,15 @@ _MODES = (
 
 def main() -> None:
     """Run the core once, every way that a release can be made."""
+    syndiffix = multiprocessing.get_context("spawn").Process(target=_synthesize)
+    syndiffix.start()
+    _release()
+    syndiffix.join()
+    sys.exit(syndiffix.exitcode)
+
+
+def _release() -> None:
+    """Releases with differential privacy and with k-anonymity."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         (root / "table.csv").write_text(_ROWS, encoding="utf-8")
@@ -68,8 +80,10 @@ def main() -> None:
         options = EncodingOptions(total=True, key=b"warm-up", tags=True, resources=resources)
         records = encode(InputFile(root / "table.csv"), _SCHEMA, options)
         aggregates = _draw(records)
+        _tell("noisy counts")
         synthetic = synthesize(aggregates, AggregateSeeded(), 1)
         write_wide_tsv(synthetic, root / "synthetic.tsv")
+        _tell("synthesis from counts")
         (root / "coded").mkdir()
         (root / "marginals").mkdir()
         (root / "files").mkdir()
@@ -78,8 +92,14 @@ def main() -> None:
         inputs = RawInputs(root / "coded", counted, aggregates, synthetic, 1)
         write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
         write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)
+        _tell("evaluation")
         _round(records, counted, root)
-    _synthesize()
+        _tell("synthesis from records")
+
+
+def _tell(what: str) -> None:
+    sys.stdout.write(f"  compiled: {what}\n")
+    sys.stdout.flush()
 
 
 def _draw(records: CodedRecords) -> Aggregates:
@@ -113,6 +133,7 @@ def _synthesize() -> None:
     parameters = SynDiffixParameters(AnonymizationParameters(bytes(32)), clustering=clustering)
     for ids in ([], ["id"]):
         Synthesizer(table, parameters, ids=ids).sample()
+    _tell("SynDiffix")
 
 
 if __name__ == "__main__":
