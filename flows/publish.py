@@ -90,7 +90,8 @@ def building_tables(
     built = BuiltTables(state_tables(workspace, configuration, measurement, work))
     if reaches(last, "navigate"):
         page = cached_publicly(write_table_page, workspace)
-        built.report = page(workspace, measurement, built.statement, configuration.report, work)
+        report, prefix = configuration.report, configuration.prefix
+        built.report = page(workspace, measurement, built.statement, report, prefix, work)
     return built
 
 

@@ -60,7 +60,7 @@ def state_tables(
         target=settings.target_column,
         value_safe_columns=settings.value_safe_columns,
         tables=len(_index(bundle)),
-        earlier_vintages=_earlier_vintages(workspace, bundle),
+        earlier_releases=_earlier_releases(workspace, bundle),
         measurement_sha256=bundle.sha256(),
         contract_mode=bundle.contract_mode,
         unused_keys=configuration.unused_keys,
@@ -77,9 +77,14 @@ def state_tables(
 
 @task
 def write_table_page(
-    workspace: Workspace, measurement: StoredTable, statement: StoredTable, report: Report, work: str
+    workspace: Workspace,
+    measurement: StoredTable,
+    statement: StoredTable,
+    report: Report,
+    prefix: str,
+    work: str,
 ) -> StoredTable:
-    """Write ``report.html``."""
+    """Write ``report.html``, which names released files by their prefix."""
     bundle = open_bundle(workspace, measurement)
     stated = workspace.path(statement)
     contract = stated / "contract.json"
@@ -91,7 +96,7 @@ def write_table_page(
         visuals=report.visuals,
         pages=report.pages,
         contract=_read_json(contract) if contract.is_file() else None,
-        tables=tuple(tuple(names) for names in _index(bundle).values()),
+        tables={f"{_tables_folder(prefix)}/{file}": names for file, names in _index(bundle).items()},
     )
     text = render_table(page)
 
@@ -111,7 +116,7 @@ def write_table_files(
         name = f"{prefix}_synthetic_microdata.{ending}"
         write_table(table, folder / name)
         rows[name] = table.num_rows
-    answers = f"{prefix}_tables"
+    answers = _tables_folder(prefix)
     if _index(bundle):
         (folder / answers).mkdir()
         for path in sorted((bundle.folder / "tables").iterdir()):
@@ -162,6 +167,11 @@ def _table(bundle: Bundle) -> pa.Table:
     return pq.read_table(bundle.folder / "synthetic_table" / "table.parquet")
 
 
+def _tables_folder(prefix: str) -> str:
+    """Of the tables per question, in a release."""
+    return f"{prefix}_tables"
+
+
 def _index(bundle: Bundle) -> Json:
     """Of the tables per question: file to its columns."""
     path = bundle.folder / "tables" / "index.json"
@@ -185,19 +195,20 @@ def _judged(bundle: Bundle, path: str) -> Json:
     return body
 
 
-def _earlier_vintages(workspace: Workspace, bundle: Bundle) -> int:
-    """How many other vintages of the dataset SynDiffix had released here before this one's first.
+def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
+    """How many releases of the dataset with other content SynDiffix had made here before this one's.
 
-    A vintage that is released again keeps its number, so that a rebuild is the same to the last byte.
+    What is released again keeps its number, so that a rebuild is the same to the last byte.
     """
-    others: set[str] = set()
-    for path in sorted((workspace.release / bundle.dataset).glob("*/privacy.json")):
+    own, others = bundle.sha256(), set()
+    # A name with a dot in front is of a release that is not one yet.
+    for path in (workspace.release / bundle.dataset).glob("[!.]*/privacy.json"):
         stated = _read_json(path)
         if stated.get("regime") != REGIME:
             continue
-        if stated["vintage"] == bundle.vintage:
-            return int(stated["earlier_vintages"])
-        others.add(stated["vintage"])
+        if stated["measurement_sha256"] == own:
+            return int(stated["earlier_releases"])
+        others.add(stated["measurement_sha256"])
     return len(others)
 
 

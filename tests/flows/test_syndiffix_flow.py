@@ -61,12 +61,13 @@ def test_a_whole_run_releases_a_table_and_says_everywhere_that_it_is_not_differe
     assert pq.read_table(release / "visits_tables" / "00002.parquet").column_names == ["smoker"]
     stated = pipeline.json_of(release / "privacy.json")
     assert (stated["private"], stated["regime"], stated["label"]) == (False, "syndiffix", LABEL)
-    assert (stated["guarantee"]["ids"], stated["tables"], stated["earlier_vintages"]) == (["person"], 2, 0)
+    assert (stated["guarantee"]["ids"], stated["tables"], stated["earlier_releases"]) == (["person"], 2, 0)
     for path in release.glob("*.json"):
         if path.name != "configuration.json":
             check_released_json(pipeline.json_of(path))
     page = (release / "report.html").read_text()
-    assert "Not differentially private" in page and "What does not protect" in page and "town × age" in page
+    assert "Not differentially private" in page and "What does not protect" in page
+    assert 'town × age: <a href="visits_tables/00001.parquet">' in page
     manifest = pipeline.json_of(release / "MANIFEST.json")["files"]
     assert {LABEL in entry["protection"] for entry in manifest if "configuration" not in entry["file"]} == {
         True
@@ -232,12 +233,15 @@ def test_several_ids_and_none_are_told(tmp_path: Path, own_ledger: Path, prefect
     none = visits.prepared(tmp_path, section=FEW, subject_id=None, vintage="2026-12")
     release = pipeline.run(none)
     stated = pipeline.json_of(release / "privacy.json")
-    assert (stated["guarantee"]["unit"], stated["earlier_vintages"]) == ("row", 1)
+    assert (stated["guarantee"]["unit"], stated["earlier_releases"]) == ("row", 1)
     page = (release / "report.html").read_text()
     assert "People with several rows are not protected" in page.replace("\n", " ")
-    assert "1 vintage of this dataset was found in this workspace, released by SynDiffix" in page
+    assert "1 release of this dataset with other content was found in this workspace" in page
     again = pipeline.json_of(pipeline.run(both) / "privacy.json")
-    assert again["earlier_vintages"] == 0, "a vintage that is released again keeps its number"
+    assert again["earlier_releases"] == 0, "what is released again keeps its number"
+    finer = visits.prepared(tmp_path, section=FEW | {"low_threshold": 4}, subject_id=["person", "household"])
+    stated = pipeline.json_of(pipeline.run(finer) / "privacy.json")
+    assert stated["earlier_releases"] == 2, "other content under a known vintage is a further release"
 
 
 def test_a_private_release_of_the_same_dataset_is_told_and_goes_on(

@@ -51,7 +51,7 @@ ANONYMITY_STATEMENT_KEYS = _words(
 #: The privacy statement of SynDiffix (`tasks.core.syndiffix.statement`), settings by the port's names.
 SYNDIFFIX_STATEMENT_KEYS = _words(
     """
-    clustering code_version columns contract dataset earlier_vintages format guarantee holds ids key kind
+    clustering code_version columns contract dataset earlier_releases format guarantee holds ids key kind
     label layer_noise_sd layer_sd low_mean_gap low_threshold measurement_sha256 name not_covered outlier_count
     parameters precision_limit_depth_threshold precision_limit_row_fraction private public_side_channels
     range_low_threshold regime sentence singularity_low_threshold strict tables target_column top_count type

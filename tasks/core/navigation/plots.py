@@ -150,7 +150,7 @@ def matrix(names: Sequence[str], sides: Sides, title: str) -> str:
     side = len(names) * cell
     words = f"Below the diagonal the {sides.name}, above it the synthetic records."
     if not sides.name:
-        words = "Above the diagonal the synthetic records."
+        words = "Each two columns once, by the synthetic rows."
     return svg.figure(left + side + 84, top + side + 4, title, words, parts, shrinks=False)
 
 

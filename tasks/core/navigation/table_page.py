@@ -6,9 +6,10 @@ with round edges, or with public ones where the configuration has them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 from math import isfinite
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,7 @@ from tasks.core.navigation import charts, plots
 from tasks.core.navigation.associations import MOST_COLUMNS, cramers_v
 from tasks.core.navigation.distributions import SHOWN
 from tasks.core.navigation.page import html
+from tasks.core.navigation.scales import Row, rows_of
 from tasks.core.syndiffix.bins import Bins, bins_of
 from tasks.core.syndiffix.statement import LABEL, topics, warnings
 
@@ -51,7 +53,7 @@ class TablePage:
         visuals: name to attributes ``header:value``.
         pages: page to the visuals and columns on it, in order.
         contract: the content of ``contract.json``; None where there was no data contract.
-        tables: the columns of each table of a single question.
+        tables: of each table of a single question its file, relative to the page, and its columns.
     """
 
     statement: Json
@@ -61,7 +63,7 @@ class TablePage:
     visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contract: Json | None = None
-    tables: Sequence[Sequence[str]] = ()
+    tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -72,11 +74,10 @@ class _Column:
     codes: Codes
 
     @property
-    def counts(self) -> list[tuple[str, int]]:
-        """Each bin and how many rows it has, without empty ones; what is in none is the last."""
-        labels = (*self.bins.labels, "other")
-        found = np.bincount(self.codes[self.codes >= 0], minlength=len(labels))
-        return [(label, int(n)) for label, n in zip(labels, found, strict=True) if n]
+    def rows(self) -> list[Row]:
+        """Each bin and how many rows it has, as its chart shows them; what is in none is the last."""
+        counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.bins.labels) + 1)
+        return rows_of(self.bins, counts.tolist())
 
     @property
     def missing(self) -> int:
@@ -98,7 +99,10 @@ def render_table(page: TablePage) -> str:
         "attacks": [_headed(sentence) for sentence in statement["not_covered"]],
         "contract": page.contract,
         "records": page.table.num_rows,
-        "tables": [" × ".join(each) for each in page.tables[:_TABLES]],
+        "tables": [
+            {"file": file, "link": quote(file), "columns": " × ".join(names)}
+            for file, names in islice(page.tables.items(), _TABLES)
+        ],
         "more_tables": max(len(page.tables) - _TABLES, 0),
         "groups": _groups(page, columns),
         **_associations(columns),
@@ -136,8 +140,8 @@ def _groups(page: TablePage, columns: Mapping[str, _Column]) -> list[Json]:
 
 
 def _chart(name: str, column: _Column) -> Json:
-    rows = column.counts
-    shown = rows if column.bins.edges is not None else rows[:SHOWN]
+    rows = column.rows
+    shown = rows[:SHOWN] if column.bins.kind == "string" else rows
     kind = _KINDS[column.bins.kind]
     if column.bins.edges is not None:
         kind = f"{kind}, in bins"
@@ -149,14 +153,14 @@ def _chart(name: str, column: _Column) -> Json:
 def _visual(name: str, texts: Sequence[str], columns: Mapping[str, _Column]) -> Json:
     """Chosen bins of columns, written ``header:value``."""
     counts = {
-        f"{header}:{label}": count for header, column in columns.items() for label, count in column.counts
+        f"{header}:{label}": count for header, column in columns.items() for label, count in column.rows
     }
     rows = [(text, counts[text]) for text in texts if text in counts]
     return _drawn(name, "chosen values", rows[:SHOWN], max(len(rows) - SHOWN, 0))
 
 
-def _drawn(name: str, kind: str, rows: Sequence[tuple[str, int]], more: int) -> Json:
-    bars = [charts.Bar(label, None, float(count)) for label, count in rows]
+def _drawn(name: str, kind: str, rows: Sequence[Row], more: int) -> Json:
+    bars = [charts.Bar(label, None, count) for label, count in rows]
     chart = charts.bars(bars, f"{name}: counts of its values", None, ("", "synthetic rows"))
     return {"name": name, "kind": kind, "more": more, "chart": Markup(chart) if bars else None}
 

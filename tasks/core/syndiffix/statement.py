@@ -35,7 +35,8 @@ class SynDiffixFacts:
         target: header of the column that clusters are for, if any.
         value_safe_columns: headers of columns whose values are public.
         tables: how many tables of fewer columns were released beside the one of all.
-        earlier_vintages: how many vintages of the dataset this workspace had released by SynDiffix before.
+        earlier_releases: how many releases of the dataset with other content SynDiffix had made in this
+            workspace before.
         measurement_sha256: of what was handed over.
         contract_mode: whether there was a data contract that could have stopped the run.
         unused_keys: configuration keys that were accepted and have no effect.
@@ -51,7 +52,7 @@ class SynDiffixFacts:
     target: str | None = None
     value_safe_columns: tuple[str, ...] = ()
     tables: int = 0
-    earlier_vintages: int = 0
+    earlier_releases: int = 0
     measurement_sha256: str = ""
     contract_mode: ContractMode = "none"
     unused_keys: tuple[str, ...] = ()
@@ -72,7 +73,7 @@ class SynDiffixFacts:
             value_safe=self.value_safe_columns,
             texts=any(kind == "string" for kind in self.columns.values()),
             tables=self.tables,
-            earlier=self.earlier_vintages,
+            earlier=self.earlier_releases,
         )
 
 
@@ -104,7 +105,7 @@ def statement(facts: SynDiffixFacts, code_version: str) -> Json:
             for name, kind in facts.columns.items()
         ],
         "tables": facts.tables,
-        "earlier_vintages": facts.earlier_vintages,
+        "earlier_releases": facts.earlier_releases,
         "contract": {"strict": facts.contract_mode == "strict", "sentence": _contract(facts.contract_mode)},
         "unused_keys": [
             {"key": key, "why": "accepted and unused: it has no effect on this release"}
@@ -136,8 +137,8 @@ def warnings(stated: Json) -> list[str]:
     safe = [column["name"] for column in stated["columns"] if column["value_safe"]]
     if safe:
         found.append(claims.safe_told(tuple(safe)))
-    if stated["earlier_vintages"]:
-        found.append(claims.earlier_told(stated["earlier_vintages"]))
+    if stated["earlier_releases"]:
+        found.append(claims.earlier_told(stated["earlier_releases"]))
     return found
 
 

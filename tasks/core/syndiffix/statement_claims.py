@@ -43,7 +43,7 @@ class Protection:
         value_safe: headers of columns whose values are public.
         texts: whether there is a column of texts.
         tables: how many tables of fewer columns were released beside the one of all.
-        earlier: how many vintages were released before.
+        earlier: how many releases with other content were found in the workspace.
     """
 
     ids: tuple[str, ...]
@@ -91,11 +91,11 @@ def safe_told(columns: Sequence[str]) -> str:
 
 def earlier_told(earlier: int) -> str:
     """What other releases there are, in a sentence."""
-    many = "1 vintage" if earlier == 1 else f"{whole(earlier)} vintages"
+    many = "1 release" if earlier == 1 else f"{whole(earlier)} releases"
     return (
-        f"{many} of this dataset {'was' if earlier == 1 else 'were'} found in this workspace, released by "
-        "SynDiffix before this one. Whoever has several can compare them: what changed between two of them "
-        "can point at one person."
+        f"{many} of this dataset with other content {'was' if earlier == 1 else 'were'} found in this "
+        "workspace, made by SynDiffix before this one. Whoever has several can compare them: what changed "
+        "between two of them can point at one person."
     )
 
 
@@ -117,8 +117,8 @@ def holds(promise: Protection) -> list[str]:
         "No exact outliers: only those who hold a value count for showing it. Values at the far ends that "
         "too few hold are counted at the end of what is shown, and intervals lie on a fixed grid of powers "
         f"of two, not on the table's least and largest value.{excepted}",
-        "Shuffled: the rows are in random order, which tells nothing of the groups that they were drawn "
-        "from.",
+        "Shuffled: the rows are in random order, so that their order does not tell from which groups they "
+        "were drawn.",
     ]
 
 
@@ -126,8 +126,8 @@ def _noise(promise: Protection) -> list[str]:
     if not promise.noise_sd:
         return [NO_NOISE, *_flattening(promise)]
     noise = (
-        f"Noise: every count has noise of standard deviation {near(promise.noise_sd, 3)}, in two layers: "
-        f"one by the {promise.units} in the group, one by the group's place."
+        f"Noise: the count of each group has noise of standard deviation {near(promise.noise_sd, 3)}, in two "
+        f"layers: one by the {promise.units} in the group, one by the group's place."
     )
     grows = f" Where {promise.units} have several rows it grows with them." if promise.ids else ""
     return [noise + grows, *_flattening(promise)]
@@ -161,16 +161,17 @@ def not_covered(promise: Protection) -> list[str]:
         "protected.",
         *_safe(promise),
         "Suppression shows: where a group was divided further, and where not, follows from noisy thresholds "
-        "and can be seen in how finely values are shown. That a value is missing means that few or none "
-        "hold it.",
+        "and can be seen in how finely values are shown. A value that is missing may be held by few or by "
+        "none, or by more and have been lost when groups were divided or tables put together.",
         *_clustering(promise),
         "Several people together: groups are protected by how many are in them. Who knows all but one of a "
         "group, or a group that always comes together, such as a household, learns more than the thresholds "
         "suggest.",
         "The salt: who has it and the table's other rows can compute all noise. Keep the ledger's folder "
         "closed.",
-        "Outside: everything under sensitive/, the evaluation against the raw table too. How long the run "
-        "took and how much memory it used are not protected and are not published.",
+        "Outside this statement: nothing here protects what is under sensitive/, of which the evaluation "
+        "against the raw table is a part: it must not be given out. How long the run took and how much "
+        "memory it used are not protected either, and are not published.",
     ]
 
 
@@ -215,9 +216,8 @@ def _many(promise: Protection) -> str:
     if promise.earlier:
         told += f" {earlier_told(promise.earlier)}"
     return (
-        f"{told} Not counted in this statement are other releases of this vintage, releases that are no "
-        "longer in this workspace or are in another, and what the command made of the same data, as a table "
-        "or a blob."
+        f"{told} Not counted in this statement are releases that are no longer in this workspace or are in "
+        "another, and what the command made of the same data, as a table or a blob."
     )
 
 

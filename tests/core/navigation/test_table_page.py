@@ -85,7 +85,17 @@ def test_an_empty_table_and_a_single_column_have_a_page() -> None:
     assert "There are no two columns" in render_table(page(table=table().select(["old"])))
 
 
-def test_tables_of_questions_are_listed() -> None:
-    text = render_table(page(tables=(("age", "old"), ("blank",))))
-    assert "<li>age × old</li>" in text
+def test_what_a_bar_is_and_is_not_is_said_beside_the_noise() -> None:
+    text = render_table(page())
+    assert "The noise of ± 1.4 is on each group's count: a bar adds up many groups" in text.replace(
+        "&#39;", "'"
+    )
+    assert "values of the original that are well above it may be missing" in text
+
+
+def test_tables_of_questions_are_listed_with_their_files() -> None:
+    text = render_table(page(tables={"my own_tables/00001.parquet": ("age", "old")}))
+    assert (
+        '<li>age × old: <a href="my%20own_tables/00001.parquet">my own_tables/00001.parquet</a></li>' in text
+    )
     assert "A table per question" not in render_table(page())

@@ -107,11 +107,11 @@ def test_without_an_id_column_people_with_several_rows_are_warned_of_first() -> 
     assert "Flattening" not in said(ids=())
 
 
-def test_public_values_tables_and_earlier_vintages_are_told() -> None:
-    body = stated(value_safe_columns=("town",), tables=3, earlier_vintages=2)
-    assert "declared to be public" in warnings(body)[0] and "2 vintages" in warnings(body)[1]
+def test_public_values_tables_and_earlier_releases_are_told() -> None:
+    body = stated(value_safe_columns=("town",), tables=3, earlier_releases=2)
+    assert "declared to be public" in warnings(body)[0] and "2 releases" in warnings(body)[1]
     assert "3 beside the one" in attack("Many tables", tables=3)
-    assert "1 vintage of this dataset was" in attack("Many tables", earlier_vintages=1)
+    assert "1 release of this dataset with other content was" in attack("Many tables", earlier_releases=1)
     assert [column["value_safe"] for column in body["columns"]] == [False, True]  # type: ignore[attr-defined]
 
 
@@ -123,6 +123,10 @@ def test_attacks_that_have_nothing_to_attack_are_left_out() -> None:
 def test_a_strict_contract_and_unused_keys_are_told() -> None:
     assert "satisfied its data contract" in said(contract_mode="strict")
     assert "cache_max_size: accepted" in said(unused_keys=("cache_max_size",))
+
+
+def test_a_missing_value_is_not_told_to_be_rare() -> None:
+    assert "or by more and have been lost" in attack("Suppression shows")
 
 
 def test_how_clusters_were_chosen_is_told() -> None:
@@ -141,7 +145,7 @@ def test_it_says_when_noise_is_not_the_same_and_what_averaging_it_gives() -> Non
     assert "ids their text" in attack("Same noise") and "averaged" in attack("Same noise")
     assert "rows all of their cells" in attack("Same noise", ids=())
     assert "takes the mean has less noise" in attack("Many tables")
-    assert "Not counted in this statement are other releases" in attack("Many tables")
+    assert "Not counted in this statement are releases that are no longer" in attack("Many tables")
 
 
 def test_public_values_are_excepted_where_suppression_is_promised() -> None:
