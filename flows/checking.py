@@ -81,9 +81,10 @@ def _print_syndiffix(configuration: RunConfiguration, described: Described) -> N
         f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below"
     )
     print(
-        f"{settings.low_threshold}; noise of standard deviation {2**0.5 * settings.layer_noise_sd:.3g} on a "
-        "count."
+        f"{settings.low_threshold}; noise of standard deviation {2**0.5 * settings.layer_noise_sd:.3g} on "
+        "each group's count. A count of"
     )
+    print("synthetic rows adds up many groups, and may be off by much more.")
     asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
     print(
         f"Clustering: {settings.clustering}. One table of {_count(len(selection.columns), 'column')}{asked}."
