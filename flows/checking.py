@@ -43,7 +43,7 @@ def check(path: Path, *, propose: bool) -> int:
         _print_syndiffix(configuration, described)
     else:
         _print_anonymity(configuration, described)
-    _print_resources(found)
+    _print_resources(found, is_exact=described.source.is_parquet)
     require_room(found, Workspace.of(configuration).root)
     print("The configuration can be run.")
     return 0
@@ -130,11 +130,14 @@ def _left(charge: Charge, dataset: str) -> int:
     return open_ledger().remaining_runs(dataset, charge)
 
 
-def _print_resources(found: Estimate) -> None:
+def _print_resources(found: Estimate, *, is_exact: bool) -> None:
+    """Rows of a Parquet file are known, those of a text guessed from its size."""
+    records = f"For {_count(found.records, 'record')}"
+    if not is_exact:
+        records += ", the most that a text of this size may hold (there are likely far fewer),"
     print(
-        f"\nFor {_count(found.records, 'record')} (of text: more than there are, by its size) at most about "
-        f"{found.memory_mb} MB of memory and {found.disk_mb} MB of disk, and, very roughly, "
-        f"{_count(math.ceil(found.seconds), 'CPU second')} beside the start-up."
+        f"\n{records} at most about {found.memory_mb} MB of memory and {found.disk_mb} MB of disk, and, very "
+        f"roughly, {_count(math.ceil(found.seconds), 'CPU second')} beside the start-up."
     )
 
 

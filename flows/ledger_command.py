@@ -6,9 +6,11 @@ import math
 from tasks.core.dp.ledger.account import Account
 from tasks.core.dp.ledger.budget import default_threshold_delta_cap
 from tasks.core.dp.ledger.ledger import Ledger, open_ledger
+from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.dp.ledger.registration import Registration
 from tasks.core.errors import ParameterError
 from tasks.core.suggestions import did_you_mean
+from tasks.core.syndiffix.salt import salted_datasets
 from tasks.version import code_version
 
 
@@ -16,24 +18,36 @@ def show_or_set(options: argparse.Namespace) -> int:
     """Show accounts, or register, lower or raise a dataset's caps."""
     ledger = open_ledger(code=code_version())
     if options.dataset is None:
-        for dataset in ledger.datasets():
-            _show(ledger.account(dataset))
-        if not ledger.datasets():
-            print("No dataset is registered in this ledger.")
+        _show_all(ledger)
         return 0
     if options.cap is None:
-        _require_known(ledger, options.dataset)
-        _show(ledger.account(options.dataset))
+        _show_one(ledger, options.dataset)
         return 0
     _show(_set(ledger, options))
     return 0
 
 
-def _require_known(ledger: Ledger, dataset: str) -> None:
+def _show_all(ledger: Ledger) -> None:
+    for dataset in ledger.datasets():
+        _show(ledger.account(dataset))
+    if not ledger.datasets():
+        print("No dataset is registered in this ledger.")
+    if salted := salted_datasets(ledger_place()):
+        print(f"SynDiffix keeps no account. Its salts here are of: {', '.join(salted)}")
+
+
+def _show_one(ledger: Ledger, dataset: str) -> None:
+    """The account; of a dataset without one that SynDiffix alone was used on, that there is a salt."""
+    salted = salted_datasets(ledger_place())
     if ledger.is_registered(dataset):
-        return
-    meant = did_you_mean(dataset, ledger.datasets(), repr) or "its first run registers it."
-    raise ParameterError(f"The ledger has no dataset {dataset!r}: {meant}")
+        _show(ledger.account(dataset))
+    elif dataset in salted:
+        print(f"{dataset}  (no account: SynDiffix keeps none; the salt of its noise is with this ledger)")
+    else:
+        meant = did_you_mean(dataset, [*ledger.datasets(), *salted], repr) or (
+            "its first run under differential privacy registers it; other protections keep no account."
+        )
+        raise ParameterError(f"The ledger has no dataset {dataset!r}: {meant}")
 
 
 def _set(ledger: Ledger, options: argparse.Namespace) -> Account:

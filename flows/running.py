@@ -108,7 +108,12 @@ def _run(configuration: RunConfiguration, run: Callable[[str], Places], *, verbo
     if (release / "report.html").exists():
         say(f"The page: {release / 'report.html'}")
     for stage, place in places.items():
-        say(f"Not to leave this machine, of the {stage} stage: {workspace.root / place}")
+        say(f"Must not leave this machine, from the {stage} stage: {workspace.root / place}")
+    if not (release / "report.html").exists():
+        say(
+            "This release has no page, and latest links to it now: for one with a page run up to "
+            "the navigate stage, or name no stage."
+        )
 
 
 def _followed(url: str, state: "State[Result]") -> Result:

@@ -5,10 +5,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
 import pytest
 
 from flows import command
-from tests.flows import pipeline
+from tasks.core.syndiffix.salt import salt_of
+from tests.flows import pipeline, visits
 
 
 def drafts(text: str) -> list[dict[str, Any]]:
@@ -90,3 +94,33 @@ def test_a_misspelt_dataset_is_not_offered_a_second_budget(
     assert command.main(["ledger", "peopel"]) == 2
     said = capsys.readouterr().err
     assert "did you mean 'people'" in said and "--cap" not in said
+
+
+def test_a_dataset_of_syndiffix_alone_is_told_to_have_a_salt_and_no_account(
+    own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    salt_of(own_ledger, "visits")
+    assert command.main(["ledger", "visits"]) == 0
+    assert "SynDiffix keeps none" in capsys.readouterr().out
+    assert command.main(["ledger"]) == 0
+    assert "Its salts here are of: visits" in capsys.readouterr().out
+    assert command.main(["ledger", "other"]) == 2
+    assert "under differential privacy registers it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_only_the_rows_of_a_text_are_guessed(
+    ending: str, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = visits.flat(tmp_path, {"columns": ["town", "age"]})
+    columns = zip(*visits.rows(20), strict=True)
+    table = pa.table(dict(zip(visits.HEADER, map(list, columns), strict=True)))
+    write = pa_csv.write_csv if ending == "csv" else pq.write_table
+    write(table, tmp_path / f"visits.{ending}")
+    body["sensitive_microdata_path"] = str(tmp_path / f"visits.{ending}")
+    (tmp_path / "configuration.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
+    shown = capsys.readouterr().out
+    assert (f"For {table.num_rows} records at most" in shown) is (ending == "parquet")
+    assert ("there are likely far fewer" in shown) is (ending == "csv")
+    assert "on each group's count" in shown and "may be off by much more" in shown

@@ -1,4 +1,4 @@
-"""The rows of a column's chart: bins and how many rows each has go in, and come out as an axis that is a scale.
+"""The rows of a column's chart: bins and how many rows each has go in, an axis that is a scale comes out.
 
 What is empty between others is shown with 0; where that would be too much, a gap between periods is marked.
 """

@@ -56,6 +56,16 @@ def salt_of(ledger_folder: Path, dataset: str) -> bytes:
     return salt
 
 
+def salted_datasets(ledger_folder: Path) -> list[str]:
+    """The datasets that ever had a salt, by name.
+
+    Raises:
+        LedgerError: see `SqliteStore`.
+    """
+    entries = SqliteStore(ledger_folder).entries()
+    return sorted({str(entry.body["salt_of"]) for entry in entries if entry.phase == _PHASE})
+
+
 def require_apart(ledger_folder: Path, outputs: Path) -> None:
     """Refuse a ledger in a folder of outputs, which is copied and shared, or outputs in the ledger's.
 
