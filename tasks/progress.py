@@ -10,27 +10,28 @@ from collections.abc import Callable
 
 #: Nothing is said of what takes less than this.
 QUIET_SECONDS = 2.0
-_INTERVAL = {True: 0.2, False: 10.0}
+_REWRITTEN_SECONDS, _LINE_SECONDS = 0.2, 10.0
 
 Report = Callable[[str, float], None]
 
 
 class Progress:
-    """One step's progress: a line that is rewritten on a terminal, a line now and then elsewhere."""
+    """One step's progress: a line that is rewritten on a terminal, elsewhere one for what is new."""
 
-    def __init__(self, step: str) -> None:
-        """Args: step: its name, as shown."""
-        self._step = step
-        self._started = self._said = time.monotonic()
+    def __init__(self, step: str, clock: Callable[[], float] = time.monotonic) -> None:
+        """Args: step: its name, as shown. clock: seconds."""
+        self._step, self._clock = step, clock
+        self._started = self._said = clock()
         self._terminal = sys.stderr.isatty()
         self._open = False
+        self._last: tuple[str, int] | None = None
 
     def __call__(self, what: str, fraction: float) -> None:
         """Say how far the step is. Args: what: a few words. fraction: 0 to 1."""
-        now = time.monotonic()
-        if now - self._started < QUIET_SECONDS or now - self._said < _INTERVAL[self._terminal]:
+        now, at = self._clock(), (what, int(10 * fraction))
+        if not (self._rewrites(now) if self._terminal else self._adds(now, at)):
             return
-        self._said = now
+        self._said, self._last = now, at
         line = f"  {self._step}: {what} {min(max(fraction, 0.0), 1.0):4.0%}"
         if self._terminal:
             sys.stderr.write(f"\r\033[K{line}")
@@ -38,6 +39,16 @@ class Progress:
         else:
             sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
+
+    def _rewrites(self, now: float) -> bool:
+        return now - self._started >= QUIET_SECONDS and now - self._said >= _REWRITTEN_SECONDS
+
+    def _adds(self, now: float, at: tuple[str, int]) -> bool:
+        """Whether a line is due: of what is new at once, of a further tenth now and then."""
+        if now - self._started < _LINE_SECONDS or at == self._last:
+            return False
+        is_new = self._last is None or at[0] != self._last[0]
+        return is_new or now - self._said >= _LINE_SECONDS
 
     def close(self) -> None:
         """Clear the line."""
