@@ -6,30 +6,36 @@ output, all else to standard error. Not differentially private.
 
 import argparse
 import sys
-import tempfile
-import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import pyarrow as pa
 
 from flows import syndiffix_blob, syndiffix_log, syndiffix_options, syndiffix_settings
+from flows.syndiffix_places import require_places
+from flows.syndiffix_steps import Steps
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.records.reading import InputFile, header_notes, read_headers
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.blob import require_size
-from tasks.core.syndiffix.reading import DeclaredColumn, column_names, find_dialect, parse_column, read_table
+from tasks.core.syndiffix.reading import (
+    DeclaredColumn,
+    column_names,
+    find_dialect,
+    parse_column,
+    read_table,
+)
 from tasks.core.syndiffix.salt import salt_of, salt_path
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.texts import type_letter
 from tasks.core.syndiffix.writing import write_delimited, write_table
 from tasks.failures import unforeseen
-from tasks.progress import Progress, say
-from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
+from tasks.progress import say
+from tasks.syndiffix_notes import NOT_PRIVATE, rows_are_people
+
+_NOT_PRIVATE = f"{NOT_PRIVATE}; the README says what protects and what does not."
 
 
 def synthesize(options: argparse.Namespace) -> int:
@@ -52,20 +58,25 @@ def _run(options: argparse.Namespace) -> int:
     """Run the command. What can be refused is refused before a salt is made."""
     options = syndiffix_options.unfold(options)
     syndiffix_blob.require_buildable(options)
-    _require_places(options)
+    require_places(options)
     if syndiffix_blob.is_blob(options):
-        _write(syndiffix_blob.answer(options), options.output)
+        answered = syndiffix_blob.answer(options)
+        say(_NOT_PRIVATE)
+        _write(answered, options.output)
         return 0
     asked = _asked(options)
     if options.flow:
         from flows import syndiffix_flow
 
         return syndiffix_flow.run_flow(options, asked.columns, asked.parameters)
+    say(_NOT_PRIVATE)
+    if not options.aidcolumns:
+        say(rows_are_people("id column (--aidcolumns)"))
     if options.verbose:
         say(syndiffix_log.WARNING)
     if options.debug:
         say(syndiffix_log.DEBUG_WARNING)
-    with _Steps(verbose=options.verbose) as steps:
+    with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:
             return syndiffix_blob.build(options, synthesizer, steps)
@@ -107,14 +118,14 @@ def _asked(options: argparse.Namespace) -> _Asked:
     return _Asked(source, names, columns, _parameters(options, selected))
 
 
-def _prepared(options: argparse.Namespace, asked: _Asked, steps: "_Steps") -> tuple[pa.Table, Synthesizer]:
+def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
-    table, ids = _read(options, asked)
+    table = _read(options, asked)
     anonymization = replace(asked.parameters.anonymization, salt=_salt(options.dataset))
     parameters = replace(asked.parameters, anonymization=anonymization)
     steps("prepare", 0, 1)
     selected = [column.name for column in asked.columns]
-    return table, Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps)
+    return table, Synthesizer(table, parameters, columns=selected, ids=options.aidcolumns, progress=steps)
 
 
 def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
@@ -128,91 +139,6 @@ def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
         syndiffix_log.write_debug(run, options.output)
     else:
         _write(run.result, options.output)
-
-
-class _Steps:
-    """Which step is at work, told to the person at the terminal for as long as it lasts."""
-
-    def __init__(self, *, verbose: bool) -> None:
-        """Args: verbose: each step is a line of its own."""
-        self._verbose = verbose
-        self._bar = Progress("syndiffix")
-        self._now = ("read", 0.0)
-        self._started = time.monotonic()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._tell, daemon=True)
-
-    @property
-    def seconds(self) -> float:
-        """Since the beginning."""
-        return time.monotonic() - self._started
-
-    def __call__(self, step: str, done: int, of: int) -> None:
-        """Say where the work is. Args: step: a word. done, of: in the step's own units."""
-        if self._verbose and step != self._now[0]:
-            say(f"[{self.seconds:7.1f} s] {step}")
-        self._now = (step, done / of)
-
-    def __enter__(self) -> Self:
-        """Begin to tell."""
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End, and clear the line."""
-        self._ended.set()
-        self._thread.join()
-        self._bar.close()
-
-    def _tell(self) -> None:
-        while not self._ended.wait(0.2):
-            self._bar(*self._now)
-
-
-def _require_places(options: argparse.Namespace) -> None:
-    """Refuse an output that would be written too late to be refused, or where it must not be."""
-    output: Path | None = options.blob or options.output
-    if options.debug and (output is None or output.suffix.lower() != ".json"):
-        raise ParameterError(
-            "What --debug writes holds the table itself, so it needs a file of its own that ends in .json: "
-            "name one with --output, in a folder that nobody shares."
-        )
-    if output is None:
-        return
-    home = output.expanduser().resolve()
-    if not options.flow:
-        _require_place_for_a_file(output)
-    if home == options.table.expanduser().resolve():
-        raise ParameterError("The output must not take the place of the table it is made from: name another.")
-    if home.is_relative_to(ledger_place().resolve()):
-        raise ParameterError(
-            f"The output {output} must not be in the ledger's folder, which is secret: name another folder."
-        )
-    zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
-    if options.debug and zone:
-        raise ParameterError(
-            f"What --debug writes holds the table itself and must be outside of {zone}/, and {output} is in "
-            "it: name another folder."
-        )
-
-
-def _require_place_for_a_file(output: Path) -> None:
-    """Refuse what is known to fail once all is computed. Raises ParameterError."""
-    path = output.expanduser()
-    if path.exists() and not path.is_file() and not path.is_dir():
-        return  # a device or a pipe
-    if path.is_dir() or not path.resolve().parent.is_dir():
-        raise ParameterError(f"The output {output} must be a file in a folder that is there: name another.")
-    problem = ""
-    try:
-        with tempfile.TemporaryFile(dir=path.resolve().parent):
-            pass
-    except OSError as error:
-        problem = f"The output {output} can't be written ({error.strerror}): name another place."
-    if problem:
-        raise ParameterError(problem)
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[DeclaredColumn]:
@@ -233,6 +159,11 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[Declare
         f"is not: {did_you_mean(name, known, repr) or 'correct its name.'}"
         for name, known in asked
         if name not in known
+    ]
+    problems += [
+        f"{name!r} says whose row it is and can't be synthesized: name it in --aidcolumns or --columns alone."
+        for name in selected
+        if name in options.aidcolumns
     ]
     if problems:
         raise ParameterError(list(dict.fromkeys(problems)))
@@ -267,19 +198,32 @@ def _salt(dataset: str) -> bytes:
     return salt
 
 
-def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, list[str]]:
-    """The whole table, as rows are told apart by all of it, and what its id columns are called in it."""
-    selected, ids = {column.name for column in asked.columns}, options.aidcolumns
-    others = [name for name in asked.names if name and name not in selected and name not in ids]
-    read = read_table(asked.source, [*asked.columns, *map(DeclaredColumn, others)], ids)
+def _read(options: argparse.Namespace, asked: _Asked) -> pa.Table:
+    """The whole table and its ids, as rows are told apart by all of it."""
+    used = {*options.aidcolumns, *(column.name for column in asked.columns)}
+    others = [name for name in asked.names if name and name not in used]
+    read = read_table(asked.source, [*asked.columns, *map(DeclaredColumn, others)], options.aidcolumns)
     for complaint in read.complaints:
         say(complaint)
-    table, called = read.columns, []
-    for name in ids:
-        # One that is synthesized as well is there twice: typed, and as the text that says whose a row is.
-        called.append(f"{name}\0" if name in selected else name)
-        table = table.append_column(called[-1], read.ids[name])
-    return table, called
+    if not asked.source.is_parquet:
+        for line in _inferred(asked.columns, read.columns.schema):
+            say(line)
+    table = read.columns
+    for name in options.aidcolumns:
+        table = table.append_column(name, read.ids[name])
+    return table
+
+
+def _inferred(columns: Sequence[DeclaredColumn], schema: pa.Schema) -> list[str]:
+    """Types that were found out, in a line; a text may have been meant for something else."""
+    found = [
+        (column.name, type_letter(schema.field(column.name).type)) for column in columns if not column.letter
+    ]
+    if not found:
+        return []
+    texts = [name for name, letter in found if letter == "s"]
+    remedy = f" Give {texts[0]}:r to read numbers, {texts[0]}:t moments." if texts else ""
+    return [f"Types that were inferred: {' '.join(f'{name}:{letter}' for name, letter in found)}.{remedy}"]
 
 
 def _write(result: pa.Table, output: Path | None) -> None:

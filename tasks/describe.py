@@ -17,6 +17,7 @@ from tasks.core.records.columns import Schema, normalise
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
 from tasks.core.records.reading import Headers, InputFile, header_notes, matching_name, read_headers
 from tasks.parameters import dp_parameters, reporting_length
+from tasks.syndiffix_notes import NOT_PRIVATE, rows_are_people
 
 #: Where neither configuration nor schedule gives a label.
 UNDATED = "undated"
@@ -175,12 +176,9 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
 
 
 def _syndiffix_notes(configuration: RunConfiguration) -> list[str]:
-    notes = ["SynDiffix is not differentially private; privacy.json says what protects and what does not."]
+    notes = [f"{NOT_PRIVATE}; privacy.json says what protects and what does not."]
     if not configuration.ids:
-        notes.append(
-            "ATTENTION: no subject_id is given: each row is taken for a person of its own, and people with "
-            "several rows are not protected. Give the id column, or several, unless a row is a person."
-        )
+        notes.append(rows_are_people("subject_id"))
     if not configuration.dataset_is_named:
         notes.append(
             f"No dataset is named: its salt is kept under the prefix, {configuration.dataset!r}. Tables "

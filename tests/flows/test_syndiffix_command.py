@@ -232,11 +232,6 @@ class TestIds:
         assert run(path, "--aidcolumns", "id", *exact, "-o", output) == 0
         assert ("few" in {row[0] for row in read(output)}) == ("" not in ids)
 
-    def test_an_id_may_be_synthesized_as_well(self, tmp_path, output):
-        path = write(tmp_path / "t.csv", [[row % 50] for row in range(500)], ["id"])
-        assert run(path, "--columns", "id:i", "--aidcolumns", "id", "-o", output) == 0
-        assert read(output)[0] == ["id"]
-
     def test_several_rows_of_one_person_are_one(self, tmp_path, output):
         rows = [["1", "mine"]] * 100 + [[str(2 + row), "ours"] for row in range(200)]
         path = write(tmp_path / "t.csv", rows, ["id", "c"])

@@ -116,6 +116,10 @@ REFUSED = {
     "no such column": (["--columns", "agee:i"], "'agee'"),
     "a column twice": (["--columns", "age:i", "age:r"], "age"),
     "no such id": (["--aidcolumns", "person"], "'person'"),
+    "an id that is synthesized": (
+        ["--aidcolumns", "pid", "--columns", "pid:i", "age"],
+        "'pid' says whose row",
+    ),
     "an id twice": (["--aidcolumns", "pid", "pid"], "listed twice"),
     "only ids": (["--aidcolumns", *HEADER], "a column besides those of ids"),
     "features alone": (["--clustering-mainfeatures", "age"], "main column"),
@@ -168,7 +172,7 @@ class TestRefusals:
         assert run(table, *arguments, "-o", output) == 2
         printed, said = capfd.readouterr()
         assert printed == ""
-        assert said.startswith("marginalia: ") and words in said, said
+        assert any(line.startswith("marginalia: ") and words in line for line in said.splitlines()), said
         assert not output.exists() and not (own_ledger / "salts").exists()
 
     @pytest.mark.parametrize("place", ["people.csv", "ledger/out.csv", ".", "no/folder.csv", "/proc/out.csv"])
@@ -178,6 +182,14 @@ class TestRefusals:
         assert run(table, "-o", tmp_path / place) == 2
         assert "output" in capfd.readouterr().err
         assert table.read_bytes() == before and list(own_ledger.iterdir()) == []
+
+    @pytest.mark.parametrize("name", ["t.xlsx", "t.tsv.gz", "t.parquet.out", "t.json", "t"])
+    def test_an_output_whose_ending_names_no_format_is_refused(
+        self, table, tmp_path, own_ledger, name, capfd
+    ):
+        assert run(table, "-o", tmp_path / name) == 2
+        assert "one of .csv, .txt, .tsv, .tab, .parquet, .pq" in capfd.readouterr().err
+        assert not (tmp_path / name).exists() and not (own_ledger / "salts").exists()
 
     def test_a_link_into_the_ledger_is_no_way_around(self, table, tmp_path, own_ledger):
         own_ledger.mkdir(mode=0o700)

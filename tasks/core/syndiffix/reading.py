@@ -13,6 +13,7 @@ import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from pathlib import Path
 
 import numpy as np
@@ -23,18 +24,10 @@ import pyarrow.parquet as pq
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.records.batches import read_batches
 from tasks.core.records.reading import Headers, InputFile, read_headers
-from tasks.core.syndiffix.texts import LETTERS, TypeLetter, parse_as, parse_inferred
+from tasks.core.syndiffix.texts import KINDS, LETTERS, MEANINGS, TypeLetter, parse_as, parse_inferred
 
 _DELIMITERS = (",", "\t", ";", "|")
 _SNIFFED_BYTES, _SNIFFED_RECORDS = 2**18, 20
-_MEANINGS = {"b": "booleans", "i": "integers", "r": "real numbers", "t": "dates or times"}
-_KINDS = {
-    "b": pa.types.is_boolean,
-    "i": pa.types.is_integer,
-    "r": pa.types.is_floating,
-    "t": pa.types.is_temporal,
-    "s": pa.types.is_string,
-}
 
 
 @dataclass(frozen=True)
@@ -93,7 +86,7 @@ def read_table(
 
     Raises:
         InputError: no such file, or not a table in UTF-8 with a header and rows, each as long as the header;
-            a column that isn't there.
+            a column that isn't there; a declared type that no cell of its column has.
         ParameterError: a column is listed twice.
     """
     source = path if isinstance(path, InputFile) else find_dialect(Path(path))
@@ -110,13 +103,14 @@ def read_table(
         _typed(column, array, has_types=source.is_parquet)
         for column, array in zip(columns, cells[: len(columns)], strict=True)
     ]
+    _require_readable(columns, [read for _, read in typed])
     return ReadTable(
         pa.table([array for array, _ in typed], names=wanted),
         pa.table([_id_texts(array) for array in cells[len(columns) :]], names=list(id_columns)),
         tuple(
-            f"Column {column.name!r} has cells that are no {_MEANINGS[column.letter]}: they count as missing."
-            for column, (_, is_complete) in zip(columns, typed, strict=True)
-            if not is_complete and column.letter is not None
+            f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}: they count as missing."
+            for column, (_, read) in zip(columns, typed, strict=True)
+            if read is not _Read.ALL and column.letter is not None
         ),
     )
 
@@ -239,18 +233,42 @@ def _without_unused(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(places[indices].astype(np.int32)), texts)
 
 
-def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, bool]:
-    """Cells of the column's type, and whether every one that isn't empty could be read."""
+class _Read(Enum):
+    """How many of a column's cells that aren't empty could be read as its type."""
+
+    ALL = auto()
+    SOME = auto()
+    NONE = auto()
+
+
+def _require_readable(columns: Sequence[DeclaredColumn], read: Sequence[_Read]) -> None:
+    """Refuse a type that no cell has: nothing but missing cells would come out."""
+    problems = [
+        f"Column {column.name!r} must have cells that are {MEANINGS[column.letter]} to be read as "
+        f"{column.name}:{column.letter}, and has none: choose another letter of b, i, r, t and s, or none."
+        for column, found in zip(columns, read, strict=True)
+        if found is _Read.NONE and column.letter is not None
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, _Read]:
+    """Cells of the column's type, and how many of those that aren't empty could be read."""
     if has_types:
-        if column.letter is None or _KINDS[column.letter](cells.type):
-            return cells, True
+        if column.letter is None or KINDS[column.letter](cells.type):
+            return cells, _Read.ALL
         cells = _as_texts(column.name, cells).dictionary_encode()
     texts = cells.dictionary
-    parsed = parse_inferred(texts) if column.letter is None else parse_as(column.letter, texts)
+    if column.letter is None:
+        return parse_inferred(texts).take(cells.indices), _Read.ALL
+    parsed = parse_as(column.letter, texts)
     given = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)
     unread = pc.and_(given, parsed.is_null())
-    is_complete = column.letter is None or not pc.any(unread).as_py()
-    return parsed.take(cells.indices), is_complete
+    read = _Read.ALL
+    if pc.any(unread).as_py():
+        read = _Read.NONE if parsed.null_count == len(parsed) else _Read.SOME
+    return parsed.take(cells.indices), read
 
 
 def _id_texts(cells: pa.Array) -> pa.Array:

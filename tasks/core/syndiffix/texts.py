@@ -17,6 +17,15 @@ from tasks.core.syndiffix.timestamps import parse_timestamps
 
 TypeLetter = Literal["b", "i", "r", "t", "s"]
 LETTERS: tuple[TypeLetter, ...] = ("b", "i", "r", "t", "s")
+#: What a column declared so holds, in words, and whether an Arrow type is of it.
+MEANINGS = {"b": "booleans", "i": "integers", "r": "real numbers", "t": "dates or times"}
+KINDS = {
+    "b": pa.types.is_boolean,
+    "i": pa.types.is_integer,
+    "r": pa.types.is_floating,
+    "t": pa.types.is_temporal,
+    "s": pa.types.is_string,
+}
 
 _TRUE, _FALSE = pa.array(["1", "t", "true"]), pa.array(["0", "f", "false"])
 _INTEGER = r"^[+-]?[0-9]+$"
@@ -25,6 +34,13 @@ _LONG_INTEGER = r"^[+-]?0*[0-9]{1,38}$"
 _REAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _GROUPED_REAL = r"^[+-]?([0-9]{1,3}(,[0-9]{3})+\.?[0-9]*|[0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _CODE = r"^[+-]?0[0-9]"
+
+
+def type_letter(kind: pa.DataType) -> TypeLetter:
+    """The letter of a column's type; s where none says more."""
+    if pa.types.is_decimal(kind) and kind.scale == 0:
+        return "i"
+    return next((letter for letter in LETTERS if KINDS[letter](kind)), "s")
 
 
 def parse_as(letter: TypeLetter, texts: pa.Array) -> pa.Array:

@@ -21,8 +21,29 @@ from tasks.core.aggregates.delimited import as_lines
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.columns import plain_type
 
+_PARQUET = (".parquet", ".pq")
+#: What separates the cells, by the file's ending.
+_DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
 _ROWS = 2**16
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a path is of a device or a pipe, which nothing may replace."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def require_ending(path: Path) -> None:
+    """Refuse a name that does not say the format, unless it is of a device or a pipe.
+
+    Raises:
+        ParameterError: another ending than those that `write_table` knows.
+    """
+    endings = (*_DELIMITERS, *_PARQUET)
+    if path.suffix.lower() not in endings and not path.is_dir() and not is_stream(path):
+        raise ParameterError(
+            f"The output {path} must say its format by its ending, one of {', '.join(endings)}: name it so."
+        )
 
 
 def write_table(table: pa.Table, path: Path) -> None:
@@ -30,17 +51,19 @@ def write_table(table: pa.Table, path: Path) -> None:
 
     Args:
         table: n rows.
-        path: ending in ``.parquet`` or ``.pq``: Parquet, types kept; in ``.tsv`` or ``.tab``: TSV; else CSV.
+        path: ending in ``.parquet`` or ``.pq``: Parquet, types kept; in ``.tsv`` or ``.tab``: TSV; in
+            ``.csv`` or ``.txt``, or of a device or a pipe: CSV.
 
     Raises:
-        ParameterError: the folder does not exist, or the file can't be written there.
+        ParameterError: another ending, or the folder does not exist, or the file can't be written there.
     """
     path = Path(path)
+    require_ending(path)
     ending = path.suffix.lower()
-    if ending in (".parquet", ".pq"):
+    if ending in _PARQUET:
         place(path, lambda stream: pq.write_table(table.replace_schema_metadata(None), stream))
     else:
-        delimiter = "\t" if ending in (".tsv", ".tab") else ","
+        delimiter = _DELIMITERS.get(ending, ",")
         place(path, lambda stream: write_delimited(table, stream, delimiter))
 
 
@@ -78,7 +101,7 @@ def place(path: Path, write: Callable[[BinaryIO], None], *, is_private: bool = F
         raise ParameterError(f"The output must be a file, but {path} is a folder: name a file in it.")
     problem = ""
     try:
-        if path.exists() and not path.is_file():  # a device or a pipe, which nothing may replace
+        if is_stream(path):
             with path.open("wb") as stream:
                 write(stream)
             return

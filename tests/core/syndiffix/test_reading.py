@@ -76,6 +76,18 @@ def test_what_cannot_be_read_is_null_and_told_of_by_column_alone(write):
     )
 
 
+def test_a_type_that_no_cell_has_is_refused_and_an_empty_column_has_any(write):
+    path = write("a,b,c\nsecret,7,\nx,nine,\n,,\n")
+    with pytest.raises(InputError) as refused:
+        read_table(path, columns("a:i", "b:t", "c:r"))
+    assert [problem.partition(",")[0] for problem in refused.value.problems] == [
+        "Column 'a' must have cells that are integers to be read as a:i",
+        "Column 'b' must have cells that are dates or times to be read as b:t",
+    ]
+    assert "secret" not in str(refused.value)
+    assert read_table(path, columns("a:s", "b:i", "c:r")).columns["c"].to_pylist() == [None] * 3
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_the_delimiter_is_found_out(write, delimiter):
     rows = [["a", "b", "c"], ["1", '"x,y;z|w"', "2"], ["2", "", "3"]]

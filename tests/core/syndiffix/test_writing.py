@@ -153,6 +153,13 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path):
     assert pipe.is_fifo()
 
 
+@pytest.mark.parametrize("name", ["t.xlsx", "t.tsv.gz", "t.parquet.out", "t"])
+def test_an_ending_that_names_no_format_is_refused(tmp_path, name):
+    with pytest.raises(ParameterError, match=r"its ending, one of \.csv, \.txt, \.tsv, "):
+        write_table(pa.table({"a": [1]}), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
 def test_places_that_cannot_be_written_are_told(tmp_path):
     table = pa.table({"a": [1]})
     with pytest.raises(ParameterError, match="is a folder"):

@@ -1,0 +1,53 @@
+"""What ``marginalia syndiffix`` tells whoever runs it, on standard error, beside what it makes."""
+
+import pytest
+
+from tests.flows.syndiffix_people import people, run, write
+
+pytestmark = pytest.mark.usefixtures("own_ledger")
+
+NOT_PRIVATE = "SynDiffix is not differentially private"
+ROWS = "each row is taken for a person"
+
+
+def test_it_says_once_what_it_is_and_that_rows_are_people_without_ids(table, tmp_path, capfd):
+    blob = tmp_path / "t.sdxblob.zip"
+    for arguments in (["-o", tmp_path / "out.csv"], ["--blob", blob]):
+        assert run(table, "--columns", "age", "city", *arguments) == 0
+        said = capfd.readouterr().err
+        assert said.count(NOT_PRIVATE) == said.count(ROWS) == 1
+        assert run(table, "--columns", "age", "city", "--aidcolumns", "pid", *arguments) == 0
+        said = capfd.readouterr().err
+        assert NOT_PRIVATE in said and ROWS not in said
+    assert run(blob, "-o", tmp_path / "asked.csv") == 0
+    assert capfd.readouterr().err.count(NOT_PRIVATE) == 1
+
+
+def test_inferred_types_are_told_and_how_to_read_another_where_one_is_text(table, output, capfd):
+    assert run(table, "--columns", "age:r", "income", "joined", "member", "city", "-o", output) == 0
+    (line,) = [each for each in capfd.readouterr().err.splitlines() if "were inferred" in each]
+    assert line == (
+        "Types that were inferred: income:r joined:t member:b city:s. "
+        "Give city:r to read numbers, city:t moments."
+    )
+    assert run(table, "--columns", "age", "-o", output) == 0
+    assert "Types that were inferred: age:i.\n" in capfd.readouterr().err
+    assert run(table, "--columns", "age:i", "city:s", "-o", output) == 0
+    assert "were inferred" not in capfd.readouterr().err
+
+
+def test_the_types_of_a_parquet_file_are_its_own(table, tmp_path, capfd):
+    source = tmp_path / "t.parquet"
+    assert run(table, "--columns", "age", "city", "-o", source) == 0
+    capfd.readouterr()
+    assert run(source, "-o", tmp_path / "out.csv") == 0
+    assert "were inferred" not in capfd.readouterr().err
+
+
+def test_a_type_that_no_cell_has_is_refused_before_a_salt_is_made(tmp_path, output, own_ledger, capfd):
+    table = write(tmp_path / "t.csv", people())
+    assert run(table, "--columns", "city:i", "member:t", "age:i", "-o", output) == 2
+    said = capfd.readouterr().err
+    assert "'city' must have cells that are integers to be read as city:i" in said and "member:t" in said
+    assert "'age'" not in said and "Ulm" not in said
+    assert not output.exists() and not (own_ledger / "salts").exists()
