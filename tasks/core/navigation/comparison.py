@@ -19,7 +19,7 @@ from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.metrics import METRICS, Metric
 from tasks.core.navigation.page import html
 from tasks.core.navigation.run_figures import RunFigures, read_run
-from tasks.core.syndiffix.statement import LABEL
+from tasks.core.syndiffix.statement import LABEL, REGIME
 
 __all__ = [
     "RunFigures",
@@ -113,16 +113,24 @@ def _identities(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]
 
 
 def _differing(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]:
-    """Settings of which not all runs that recorded any have the same; blank where a run has none."""
+    """Settings of which not all runs that recorded any have the same; blank where a run has none.
+
+    SynDiffix has many of its own: that other protections lack them is no difference to be told.
+    """
     held = [dict(run.settings) for run in runs]
     names = dict.fromkeys(itertools.chain.from_iterable(held))
     lines = [(name, tuple(each.get(name, "") for each in held)) for name in names]
-    recorded = [bool(each) for each in held]
-    return [
-        (name, texts)
-        for name, texts in lines
-        if len({text for text, is_there in zip(texts, recorded, strict=True) if is_there}) > 1
-    ]
+    return [(name, texts) for name, texts in lines if _differs(name, runs)]
+
+
+def _differs(name: str, runs: Sequence[RunFigures]) -> bool:
+    """Whether a setting is to be told."""
+    recorded = [(run, dict(run.settings).get(name)) for run in runs if run.settings]
+    having = {run.regime for run, text in recorded if text is not None}
+    lacking = {run.regime for run, text in recorded if text is None}
+    if having == {REGIME} and REGIME not in lacking:
+        lacking = set()
+    return len({text for _, text in recorded if text is not None}) + bool(lacking) > 1
 
 
 def _told(group: str, words: str, texts: tuple[str, ...]) -> TableRow:
@@ -133,7 +141,7 @@ def _measured(metric: Metric, runs: Sequence[RunFigures]) -> TableRow:
     values = tuple(run.figures.get(metric.key) for run in runs)
     known = [value for value in values if value is not None]
     best: float | None = None
-    if metric.better and one_dataset(runs) and min(known) != max(known):
+    if metric.better and one_dataset(runs) and same_columns(runs) and min(known) != max(known):
         best = min(known) if metric.better == "lower" else max(known)
     return TableRow(
         group=metric.group,
@@ -148,6 +156,12 @@ def _measured(metric: Metric, runs: Sequence[RunFigures]) -> TableRow:
 def one_dataset(runs: Sequence[RunFigures]) -> bool:
     """Whether no two runs are known to be of different datasets."""
     return len({run.dataset for run in runs if run.dataset}) <= 1
+
+
+def same_columns(runs: Sequence[RunFigures]) -> bool:
+    """Whether no two runs are known to be of different columns; their order does not matter."""
+    held = (dict(run.settings).get("input.use_columns") for run in runs)
+    return len({frozenset(text.strip("[]").split(", ")) for text in held if text}) <= 1
 
 
 def _shown_alike(values: Sequence[float | None]) -> tuple[str, ...]:
@@ -215,6 +229,7 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         "is_test": any(run.is_test for run in runs),
         "not_private": any(run.regime not in ("differential_privacy", "") for run in runs),
         "one_dataset": one_dataset(runs),
+        "same_columns": same_columns(runs),
         "unrecorded": [
             mark for mark, run in zip(marks, runs, strict=True) if not run.settings and not run.has_failed
         ],

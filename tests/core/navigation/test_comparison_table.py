@@ -76,3 +76,32 @@ def test_a_failed_run_is_listed_as_failed_without_figures(two, tmp_path):
     assert "outcome\t\tdone\tdone\tfailed" in (tmp_path / "t.tsv").read_text()
     assert "outcome" not in Page(render_comparison(two, "t")).text
     assert "dataset" not in [each.words for each in comparison_table(runs)]
+
+
+def of_columns(label, *columns, regime="syndiffix", **settings):
+    given = {"input.use_columns": json.dumps(columns)} | settings
+    figures = {"raw.mean_error": float(len(columns) + len(settings))}
+    return RunFigures(label, regime=regime, settings=tuple(given.items()), figures=figures)
+
+
+def test_runs_of_other_columns_are_not_ranked():
+    error = "mean absolute error, of those kept"
+    runs = [of_columns("a", "x", "y", n="1"), of_columns("b", "y", "x")]
+    assert row(runs, error).best == (False, True), "their order does not matter"
+    assert "of different columns" not in render_comparison(runs, "")
+    runs = [of_columns("a", "x", "y"), of_columns("b", "x")]
+    assert row(runs, error).best == (False, False)
+    assert "of different columns" in render_comparison(runs, "")
+
+
+def test_what_syndiffix_alone_has_is_told_only_where_its_runs_differ():
+    def told(*runs):
+        return [each.words for each in comparison_table(runs) if each.group == SETTINGS]
+
+    other = of_columns("k", "x", regime="k_anonymity", resolution="10")
+    assert told(of_columns("a", "x", layer_sd="1"), other) == ["resolution"]
+    assert told(of_columns("a", "x", layer_sd="1"), of_columns("b", "x", layer_sd="2"), other) == [
+        "layer_sd",
+        "resolution",
+    ]
+    assert told(of_columns("a", "x", layer_sd="1"), of_columns("b", "x")) == ["layer_sd"]
