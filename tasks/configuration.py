@@ -5,14 +5,16 @@ Nested here and discriminated by regime and mode; the flat file that SDS's users
 parameter, in the manifest and on the page.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     Field,
     FiniteFloat,
     Secret,
+    SerializerFunctionWrapHandler,
     StringConstraints,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -244,6 +246,15 @@ class RunConfiguration(Model):
         if isinstance(self.synthesis, ByTrees) != isinstance(self.protection, SynDiffix):
             raise ValueError("synthesis_mode syndiffix is a regime of its own: give it with no other")
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_what_syndiffix_lacks(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """As a parameter and in a release; what is written is read back as it was."""
+        body: dict[str, Any] = handler(self)
+        if isinstance(self.protection, SynDiffix):
+            for name in ("reporting_length", "reporting_resolution", "output_forms"):
+                body.pop(name, None)
+        return body
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -153,10 +153,8 @@ def _entry(path: Path, name: str, rows: dict[str, int]) -> Json:
 
 
 def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
-    """The configuration as released: without the machine's paths, and without what has no effect here."""
-    body: Json = configuration.model_dump(
-        mode="json", exclude={"output_dir", "reporting_length", "reporting_resolution", "output_forms"}
-    )
+    """The configuration as released: without the machine's paths."""
+    body: Json = configuration.model_dump(mode="json", exclude={"output_dir"})
     table = dict(bundle.input)
     if table.pop("contract") is None:
         del table["contract_mode"]
