@@ -17,6 +17,7 @@ from types import FrameType
 from typing import NoReturn
 
 from flows import syndiffix_options
+from flows.command_parser import CommandParser
 from tasks.core.errors import InputError, MarginaliaError
 from tasks.stages import STAGES
 
@@ -78,7 +79,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Share what is in a sensitive table without sharing the people in it.",
         epilog="Exit codes: 0 done, 2 configuration or usage, 3 budget, 4 contract, 1 anything else.",
     )
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(
+        title="commands", required=True, metavar="COMMAND", parser_class=CommandParser
+    )
     _add_run(commands)
     _add_check(commands)
     _add_ledger(commands)
@@ -94,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_run(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     run = commands.add_parser(
         "run",
         help="the whole job on your own table",
@@ -106,7 +109,7 @@ def _add_run(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     _of_flow(run).set_defaults(action=_run)
 
 
-def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_check(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     check = commands.add_parser(
         "check",
         help="validate a configuration and say what its run would cost",
@@ -122,7 +125,7 @@ def _add_check(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     check.set_defaults(action=_check)
 
 
-def _add_ledger(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_ledger(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     ledger = commands.add_parser("ledger", help="show or set a dataset's privacy budget")
     ledger.add_argument("dataset", nargs="?", help="without it, every dataset")
     ledger.add_argument(
@@ -139,7 +142,7 @@ def _add_ledger(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     ledger.set_defaults(action=_ledger)
 
 
-def _add_publish(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_publish(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     publish = commands.add_parser(
         "publish",
         help="rebuild a release from its measurement alone",
@@ -152,7 +155,7 @@ def _add_publish(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     _of_flow(publish).set_defaults(action=_publish)
 
 
-def _add_batch(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_batch(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     batch = commands.add_parser(
         "batch",
         help="many runs from one batch file, compared by group",
@@ -162,7 +165,7 @@ def _add_batch(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     _of_flow(batch).set_defaults(action=_batch)
 
 
-def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_compare(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     compare = commands.add_parser(
         "compare",
         help="two or more runs side by side, in one table and one page",
@@ -177,7 +180,7 @@ def _add_compare(commands: "argparse._SubParsersAction[argparse.ArgumentParser]"
     compare.set_defaults(action=_compare)
 
 
-def _add_syndiffix(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_syndiffix(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     syndiffix = commands.add_parser(
         "syndiffix",
         allow_abbrev=False,

@@ -52,10 +52,13 @@ def answer(options: argparse.Namespace) -> pa.Table:
     """
     _refuse("What is in a blob was settled when it was built", sorted(given(options) - _OF_ASKING))
     path = options.table.expanduser()
-    columns = options.columns
-    if columns is None:
-        with BlobFile(path) as blob:
-            columns = blob.header.columns.names
+    with BlobFile(path) as blob:
+        names = blob.header.columns.names
+    columns = names if options.columns is None else options.columns
+    typed = [item for item in columns if item not in names and item.rpartition(":")[0] in names]
+    if typed:
+        bare = " ".join(item.rpartition(":")[0] if item in typed else item for item in columns)
+        raise ParameterError(f"Types were settled when the blob was built: leave them out, --columns {bare}.")
     return read_blob(path, columns, options.ml_target)
 
 

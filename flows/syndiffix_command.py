@@ -150,6 +150,7 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[Declare
     if options.columns is None:
         columns = [DeclaredColumn(name) for name in names if name not in options.aidcolumns]
     else:
+        _require_apart(options.columns, names)
         columns = [_column(item, names) for item in options.columns]
     selected = [column.name for column in columns]
     asked = [(name, names) for name in (*selected, *options.aidcolumns)]
@@ -168,6 +169,15 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[Declare
     if problems:
         raise ParameterError(list(dict.fromkeys(problems)))
     return columns
+
+
+def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse columns that stand in one word, with commas. Raises ParameterError."""
+    several = [item for item in items if "," in item and item not in names]
+    parts = {part.rpartition(":")[0] or part for item in several for part in item.split(",")}
+    if parts & set(names):
+        told = " ".join(several[0].replace(",", " ").split())
+        raise ParameterError(f"--columns must be separated by spaces, not commas: {told}.")
 
 
 def _column(item: str, names: Sequence[str]) -> DeclaredColumn:

@@ -8,6 +8,7 @@ import argparse
 import shlex
 from pathlib import Path
 
+from flows.command_parser import CommandParser
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.parameters import (
     LARGEST_STORED,
@@ -247,7 +248,7 @@ def unfold(options: argparse.Namespace) -> argparse.Namespace:
             raise ParameterError(
                 "--syndiffix_args must be a text whose quotes are closed: close the last one."
             ) from None
-        inner = argparse.ArgumentParser(
+        inner = CommandParser(
             "marginalia syndiffix: --syndiffix_args",
             usage="%(prog)s [options]",
             add_help=False,

@@ -52,6 +52,8 @@ def sentences(error: ValidationError) -> list[str]:
             found.append("noise_epsilon (or privacy.epsilon) is required under differential privacy.")
         elif detail["type"] == "missing":
             found.append(f"{name} is required.")
+        elif detail["type"] == "literal_error" and place == ("protection", "tables"):
+            found.append(f"{name}: {_words(detail)} or a list of lists of columns.")
         else:
             found.append(f"{name}: {_words(detail)}." if name else f"{_words(detail)}.")
     return list(dict.fromkeys(found))

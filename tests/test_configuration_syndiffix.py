@@ -120,6 +120,7 @@ def test_one_id_or_several_say_whose_a_row_is() -> None:
         ({"columns": "age"}, "must be a list of texts"),
         ({"columns": [{"name": "age", "type": "i"}]}, "must be a list of texts"),
         ({"columns": ["age:z"]}, "b, i, r, t or s"),
+        ({"tables": "all"}, "must be 'pairs' or a list of lists of columns"),
         ({"low_threshold": 1}, "low_threshold must be a whole number of at least 2"),
         ({"low_threshold": "many"}, "syndiffix.low_threshold: must be a whole number"),
         ({"outlier_count": [5, 2]}, "the second at least the first"),

@@ -61,6 +61,8 @@ def test_what_does_not_go_with_a_blob_is_refused(table, blob, tmp_path, capfd):
     assert run(table, "--blob", tmp_path / "people.zip") == 2
     assert run(table, "--blob", ledger_place() / "people.sdxblob.zip") == 2
     assert run(blob, "--columns", "age", "--aidcolumns", "pid") == 2
+    assert run(blob, "--columns", "age:r", "city") == 2
+    assert "leave them out, --columns age city." in capfd.readouterr().err
     assert run(blob, "--columns", "agee") == 2
     assert "did you mean 'age'" in capfd.readouterr().err
     assert not another.exists()

@@ -112,6 +112,8 @@ USAGE = [
 
 REFUSED = {
     "age:x": (["--columns", "age:x"], "name:letter"),
+    "commas": (["--columns", "age:i,city:s"], "separated by spaces, not commas: age:i city:s."),
+    "commas and spaces": (["--columns", "age:i,", "city"], "separated by spaces, not commas: age:i."),
     "no name": (["--columns", ":i"], "name:letter"),
     "no such column": (["--columns", "agee:i"], "'agee'"),
     "a column twice": (["--columns", "age:i", "age:r"], "age"),
@@ -163,6 +165,19 @@ class TestRefusals:
     def test_what_is_no_command_line_ends_with_2(self, table, arguments, capfd):
         assert usage(*([table] if arguments else []), *arguments) == 2
         assert "usage: marginalia" in capfd.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (["t.csv", "--colums", "age"], "unrecognized arguments: --colums age; did you mean --columns?"),
+            (["t.csv", "--syndiffix_args", "--ouput x"], "did you mean --output?"),
+            (["--columns", "age", "t.csv"], "required: FILE: give FILE first"),
+        ],
+    )
+    def test_a_slip_is_told_with_what_helps_and_the_usage_of_the_command(self, arguments, told, capfd):
+        assert usage(*arguments) == 2
+        said = capfd.readouterr().err
+        assert said.startswith("usage: marginalia syndiffix") and told in said
 
     @pytest.mark.parametrize("which", REFUSED)
     def test_arguments_that_do_not_fit_are_told_before_a_salt_is_made(
