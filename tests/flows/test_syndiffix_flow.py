@@ -226,7 +226,9 @@ def test_a_release_is_rebuilt_without_table_ledger_and_sensitive_folder_byte_for
         publish(configuration.model_copy(update={"protection": other}))
 
 
-def test_several_ids_and_none_are_told(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
+def test_several_ids_none_and_earlier_releases_are_told(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
     both = visits.prepared(tmp_path, section=FEW, subject_id=["person", "household"])
     stated = pipeline.json_of(pipeline.run(both) / "privacy.json")
     assert stated["guarantee"]["ids"] == ["person", "household"]
@@ -242,6 +244,10 @@ def test_several_ids_and_none_are_told(tmp_path: Path, own_ledger: Path, prefect
     finer = visits.prepared(tmp_path, section=FEW | {"low_threshold": 4}, subject_id=["person", "household"])
     stated = pipeline.json_of(pipeline.run(finer) / "privacy.json")
     assert stated["earlier_releases"] == 2, "other content under a known vintage is a further release"
+    capfd.readouterr()
+    without_page = pipeline.run(none, last="generate")
+    assert "This release has no page" in capfd.readouterr().err
+    assert pipeline.json_of(without_page / "privacy.json")["earlier_releases"] == 1
 
 
 def test_a_private_release_of_the_same_dataset_is_told_and_goes_on(
