@@ -112,7 +112,7 @@ def read_headers(source: InputFile) -> Headers:
         headers = Headers(tuple(normalise(name) for name in schema.names), tuple(map(str, schema.types)))
     else:
         headers = Headers(tuple(normalise(name) for name in _delimited_header(source)))
-    _require_distinct(headers.names)
+    _require_distinct(headers.names, has_line=not source.header and not source.is_parquet)
     return headers
 
 
@@ -244,7 +244,7 @@ def _lines(text: io.TextIOWrapper) -> Iterator[str]:
         yield line
 
 
-def _require_distinct(names: tuple[str, ...]) -> None:
+def _require_distinct(names: tuple[str, ...], *, has_line: bool) -> None:
     """Raise InputError where two columns have the same name; several columns may have none."""
     first: dict[str, int] = {}
     problems = []
@@ -255,5 +255,9 @@ def _require_distinct(names: tuple[str, ...]) -> None:
                 f"Columns {earlier} and {position} of the input have the same name "
                 "(spaces around it and case don't count): rename one."
             )
+    if problems and has_line:
+        problems.append(
+            "Does the input have a header line at all? Where its first line is a record, put one above it."
+        )
     if problems:
         raise InputError(problems)
