@@ -205,6 +205,11 @@ def _salt(dataset: str) -> bytes:
     salt = salt_of(ledger_place(), dataset)
     if is_new:
         say(f"A salt was made for the dataset {dataset!r}: {path}. Back the ledger's folder up, in secret.")
+        if dataset != syndiffix_options.DATASET:
+            say(
+                "ATTENTION: a table that was synthesized under another dataset's name must keep that name: "
+                "with two salts its noise could be averaged away."
+            )
     return salt
 
 

@@ -36,6 +36,12 @@ def test_inferred_types_are_told_and_how_to_read_another_where_one_is_text(table
     assert "were inferred" not in capfd.readouterr().err
 
 
+def test_a_new_salt_of_a_named_dataset_warns_of_a_second_one_for_the_same_table(table, output, capfd):
+    for name, times in ((("--dataset", "other"), 1), (("--dataset", "other"), 0), ((), 0)):
+        assert run(table, "--columns", "age", *name, "-o", output) == 0
+        assert capfd.readouterr().err.count("with two salts its noise could be averaged away") == times
+
+
 def test_the_types_of_a_parquet_file_are_its_own(table, tmp_path, capfd):
     source = tmp_path / "t.parquet"
     assert run(table, "--columns", "age", "city", "-o", source) == 0
