@@ -24,7 +24,7 @@ from tasks.configuration_places import (
     SYNDIFFIX,
     keys_of_other_modes,
 )
-from tasks.configuration_sentences import impossible, sentences
+from tasks.configuration_sentences import impossible, others_out_of_range, sentences
 from tasks.configuration_syndiffix_file import apply_section, refused_keys, section_problems
 from tasks.core.errors import ParameterError
 from tasks.core.suggestions import did_you_mean
@@ -59,6 +59,8 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         # A missing epsilon says nothing new where the regime is not settled.
         known = ("noise_epsilon (or",) if choice.problems else ()
         found = [text for text in sentences(error) if not text.startswith(known)]
+        if choice.mode == SYNDIFFIX:
+            found += others_out_of_range(error, nested["protection"])
         raise ParameterError(list(dict.fromkeys(problems + found))) from None
     problems += impossible(configuration, {*flat, *_privacy_section(flat)})
     if problems:
@@ -149,6 +151,8 @@ def _choice(flat: dict[str, Any]) -> _Choice:
     if isinstance(given, str) and given.lower() == SYNDIFFIX:
         return _Choice(False, SYNDIFFIX, refused_keys(flat))
     is_private, problems = _regime(flat)
+    if given is None and isinstance(flat.get(SYNDIFFIX), dict) and not is_private:
+        return _Choice(False, SYNDIFFIX, problems)  # that the mode must be given is told by itself
     given = given or ("aggregate_seeded" if is_private else "row_seeded")
     mode = given.lower() if isinstance(given, str) else ""
     if mode == "seeded":

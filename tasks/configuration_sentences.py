@@ -1,5 +1,6 @@
 """What is wrong with a configuration, in sentences that use the file's own keys and none of its values."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -57,6 +58,17 @@ def sentences(error: ValidationError) -> list[str]:
         else:
             found.append(f"{name}: {_words(detail)}." if name else f"{_words(detail)}.")
     return list(dict.fromkeys(found))
+
+
+def others_out_of_range(error: ValidationError, section: Mapping[str, Any]) -> list[str]:
+    """What the core refuses of SynDiffix's keys beside those that the error is about."""
+    places = map(_place, error.errors(include_url=False))
+    wrong = {place[1] for place in places if place[:1] == ("protection",) and len(place) > 1}
+    try:
+        settings = SynDiffix.model_validate({key: section[key] for key in section if key not in wrong})
+    except ValidationError:
+        return []
+    return [f"{SYNDIFFIX}: {problem}" for problem in syndiffix_problems(settings)]
 
 
 def _place(detail: ErrorDetails) -> tuple[str, ...]:

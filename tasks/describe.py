@@ -17,6 +17,7 @@ from tasks.core.records.columns import Schema, normalise
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
 from tasks.core.records.reading import Headers, InputFile, header_notes, matching_name, read_headers
 from tasks.parameters import dp_parameters, reporting_length
+from tasks.syndiffix_columns import select_columns
 from tasks.syndiffix_notes import NOT_PRIVATE, rows_are_people
 
 #: Where neither configuration nor schedule gives a label.
@@ -72,6 +73,9 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = read_headers(source)
     _require_split(headers, source, configuration)
+    if isinstance(configuration.protection, SynDiffix):
+        # First, as it knows by which keys columns were given, and all of those.
+        select_columns(configuration, source)
     schema = build_schema(
         headers.names,
         declarations(configuration, headers.names),

@@ -41,10 +41,11 @@ def select_columns(configuration: RunConfiguration, source: InputFile) -> Select
     Raises:
         ParameterError: a declared column is not there, is named twice, or can't be what it is to be.
     """
-    names = [name for name in column_names(source) if name]
-    match = _Matching(names)
+    header = column_names(source)
+    names = [name for name in header if name]
+    match = _Matching(header)
     ids = match.all("subject_id", configuration.ids)
-    used = match.all("syndiffix.columns", configuration.input.use_columns)
+    used = match.all("syndiffix.columns (or use_columns)", configuration.input.use_columns)
     settings = _with_exact_names(settings_of(configuration), match)
     match.refuse()
     columns = used or tuple(name for name in names if name not in ids)
@@ -58,9 +59,10 @@ def select_columns(configuration: RunConfiguration, source: InputFile) -> Select
 class _Matching:
     """Declared names to the header's, with all that could not be matched."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        """Args: names: the header's."""
-        self._names = {matching_name(name): name for name in names}
+    def __init__(self, header: Sequence[str]) -> None:
+        """Args: header: a name for each column; empty where it has none."""
+        self._names = {matching_name(name): name for name in header if name}
+        self._header = header
         self.problems: list[str] = []
 
     def all(self, key: str, declared: Sequence[str]) -> tuple[str, ...]:
@@ -70,15 +72,23 @@ class _Matching:
             self.problems.append(f"{key} must name each column once: remove what repeats.")
         return found
 
+    def known(self, declared: str) -> str:
+        """One of them, itself where the header does not have it, of which nothing is said."""
+        return self._names.get(matching_name(declared), declared)
+
     def one(self, key: str, declared: str) -> str:
         """One of them, itself where the header does not have it."""
         found = self._names.get(matching_name(declared))
         if found is None:
-            meant = did_you_mean(matching_name(declared), self._names)
+            meant = did_you_mean(matching_name(declared), self._names, self._shown)
             self.problems.append(
                 f"{key} names {declared!r}, which is not a column of the input: {meant or 'correct it.'}"
             )
         return found or declared
+
+    def _shown(self, matched: str) -> str:
+        """By position: a name that nobody declared is told to nobody."""
+        return f"the name of column {self._header.index(self._names[matched]) + 1}"
 
     def refuse(self) -> None:
         """Raise where there are problems."""
@@ -99,7 +109,8 @@ def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
     for key in ("main_column", "target_column"):
         name = getattr(settings, key)
         update[key] = None if name is None else each(key)(name)
-    update["types"] = {each("columns")(name): letter for name, letter in settings.types.items()}
+    # Among the columns that are used, so a name that is not there was told of.
+    update["types"] = {match.known(name): letter for name, letter in settings.types.items()}
     if settings.tables != "pairs":
         update["tables"] = tuple(tuple(map(each("tables"), names)) for names in settings.tables)
     return settings.model_copy(update=update)

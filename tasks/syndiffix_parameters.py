@@ -46,13 +46,15 @@ def anonymization(settings: SynDiffix, salt: bytes = _NO_SALT) -> AnonymizationP
     """
     return AnonymizationParameters(
         salt=salt,
-        low_count_params=SuppressionParameters(
-            settings.low_threshold, settings.layer_sd, settings.low_mean_gap
-        ),
+        low_count_params=_suppression(settings),
         outlier_count=FlatteningInterval(*settings.outlier_count),
         top_count=FlatteningInterval(*settings.top_count),
         layer_noise_sd=settings.layer_noise_sd,
     )
+
+
+def _suppression(settings: SynDiffix) -> SuppressionParameters:
+    return SuppressionParameters(settings.low_threshold, settings.layer_sd, settings.low_mean_gap)
 
 
 def bucketization(settings: SynDiffix) -> BucketizationParameters:
@@ -106,8 +108,13 @@ def strategy(settings: SynDiffix) -> ClusteringStrategy:
 def problems(settings: SynDiffix) -> list[str]:
     """Everything that is out of range, in the core's sentences."""
     found: list[str] = []
+    build: Callable[[], object]
+    # Part by part, as each is told of for itself.
     for build in (
-        lambda: anonymization(settings),
+        lambda: _suppression(settings),
+        lambda: FlatteningInterval(*settings.outlier_count),
+        lambda: FlatteningInterval(*settings.top_count),
+        lambda: AnonymizationParameters(_NO_SALT, layer_noise_sd=settings.layer_noise_sd),
         lambda: bucketization(settings),
         lambda: strategy(settings),
     ):

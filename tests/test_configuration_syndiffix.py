@@ -156,6 +156,19 @@ def test_differential_privacy_and_repair_are_refused() -> None:
     assert from_flat(SMALLEST | {"contract": "c.yaml"}).input.contract_mode == "strict"
 
 
+def test_all_that_is_wrong_in_the_section_is_told_at_once() -> None:
+    told = problems({"low_threshold": 1, "clustering": "best", "outlier_count": [5, 2], "tables": "all"})
+    for key in ("low_threshold", "clustering", "outlier_count", "tables"):
+        assert key in told, told
+
+
+def test_a_section_without_the_mode_is_told_of_that_alone() -> None:
+    with pytest.raises(ParameterError) as found:
+        from_flat({"sensitive_microdata_path": "people.csv", "subject_id": ["a", "b"], "syndiffix": {}})
+    (told,) = found.value.problems
+    assert told.startswith("synthesis_mode must be given")
+
+
 def test_a_section_without_the_mode_is_refused_and_beside_another_mode_unused() -> None:
     flat = {"sensitive_microdata_path": "people.csv", "syndiffix": {}}
     with pytest.raises(ParameterError, match="synthesis_mode must be given"):

@@ -23,7 +23,8 @@ def test_a_strict_contract_stops_the_run_before_anything_is_made(
 @pytest.mark.parametrize(
     ("section", "changes", "told"),
     [
-        ({"columns": ["twon"]}, {}, "did you mean"),
+        ({"columns": ["twon"]}, {}, r"^syndiffix\.columns .*did you mean the name of column \d"),
+        ({"columns": ["twon:s", "age"], "tables": [["aeg"]]}, {}, r"'twon'(.|\n)*'aeg'"),
         ({"columns": ["person", "town"]}, {}, "can't be synthesized"),
         ({"main_column": "household"}, {}, "must be among the selected columns"),
         ({"tables": [["town", "household"]]}, {}, "must name columns that are synthesized"),
