@@ -78,13 +78,13 @@ def _print_syndiffix(configuration: RunConfiguration, described: Described) -> N
     settings, unit = selection.settings, "subject" if selection.ids else "row"
     mean = anonymization(settings).low_count_params.mean
     print(
-        f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below"
+        f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below "
+        f"{settings.low_threshold}."
     )
     print(
-        f"{settings.low_threshold}; noise of standard deviation {2**0.5 * settings.layer_noise_sd:.3g} on "
-        "each group's count. A count of"
+        f"Each group's count has noise of standard deviation {2**0.5 * settings.layer_noise_sd:.3g}; a count"
     )
-    print("synthetic rows adds up many groups, and may be off by much more.")
+    print("of synthetic rows adds up many groups, and may be off by much more.")
     asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
     print(
         f"Clustering: {settings.clustering}. One table of {_count(len(selection.columns), 'column')}{asked}."
@@ -132,13 +132,13 @@ def _left(charge: Charge, dataset: str) -> int:
 
 def _print_resources(found: Estimate, *, is_exact: bool) -> None:
     """Rows of a Parquet file are known, those of a text guessed from its size."""
-    records = f"For {_count(found.records, 'record')}"
-    if not is_exact:
-        records += ", the most that a text of this size may hold (there are likely far fewer),"
     print(
-        f"\n{records} at most about {found.memory_mb} MB of memory and {found.disk_mb} MB of disk, and, very "
-        f"roughly, {_count(math.ceil(found.seconds), 'CPU second')} beside the start-up."
+        f"\nFor {_count(found.records, 'record')} at most about {found.memory_mb} MB of memory and "
+        f"{found.disk_mb} MB of disk, and, very roughly, {_count(math.ceil(found.seconds), 'CPU second')} "
+        "beside the start-up."
     )
+    if not is_exact:
+        print("(So many records may be in a text of this size; there are likely far fewer.)")
 
 
 def _propose(path: Path) -> int:

@@ -123,4 +123,4 @@ def test_only_the_rows_of_a_text_are_guessed(
     shown = capsys.readouterr().out
     assert (f"For {table.num_rows} records at most" in shown) is (ending == "parquet")
     assert ("there are likely far fewer" in shown) is (ending == "csv")
-    assert "on each group's count" in shown and "may be off by much more" in shown
+    assert "Each group's count has noise" in shown and "may be off by much more" in shown
