@@ -64,8 +64,11 @@ def run_batch(path: Path, *, verbose: bool) -> None:
         places = _followed(url, batch(str(path.absolute()), return_state=True))
     say(f"Ran {len(asked.runs)} runs in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
-        page = workspace.root / place / COMPARISON
-        say(f"{group}: {page if page.exists() else workspace.root / place}")
+        home = workspace.root / place
+        page, closed = home / COMPARISON, home / "sensitive" / COMPARISON
+        say(f"{group}: {page if page.exists() else home}")
+        if closed.exists():
+            say(f"Not to leave this machine, {group} against the raw table: {closed}")
 
 
 def run_demo(folder: Path, *, verbose: bool) -> None:

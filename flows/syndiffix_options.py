@@ -153,7 +153,10 @@ def _add_places(group: "argparse._ArgumentGroup") -> None:
         metavar="OUT.sdxblob.zip",
         help="build a file from which any columns are answered later, without the table: give it as FILE",
     )
-    largest = "columns of the blob's largest table; 2 if there are many"
+    largest = (
+        "columns of the blob's largest table: beside all of one, two and three columns it holds the clusters "
+        "of all columns, of up to so many; 2 leaves threes and these out"
+    )
     _add_number(group, int, LARGEST_STORED, "--blob-largest", help=largest)
 
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tasks.configuration import Label, RunConfiguration
 from tasks.configuration_file import from_flat, read_json, unknown
+from tasks.configuration_places import SYNDIFFIX
 from tasks.core.contracts.contract import load_contract
 from tasks.core.errors import ParameterError
 from tasks.core.records.reading import require_readable
@@ -181,9 +182,17 @@ def _run(
     try:
         configuration = from_flat(base | differing)
     except ParameterError as error:
-        found += error.problems
+        found += [_placed(problem, base, differing) for problem in error.problems]
     by_run.append((label, found))
     return BatchRun(group, index, str(name), configuration) if configuration and not found else None
+
+
+def _placed(problem: str, base: dict[str, Any], differing: dict[str, Any]) -> str:
+    """A problem with a key that suits other runs, and where that key belongs."""
+    key = problem.partition(" ")[0]
+    if key not in base or key in differing or SYNDIFFIX not in problem:
+        return problem
+    return f"{problem} It is in base_config: put it into the runs that use it, or set it to null in this one."
 
 
 def _is_label(name: str) -> bool:

@@ -125,6 +125,20 @@ def test_a_batch_that_cannot_be_meant_is_refused(
     assert any(sentence in problem for problem in found)
 
 
+def test_a_key_of_other_runs_in_the_base_is_told_where_it_belongs(tmp_path: Path) -> None:
+    trees = {"name": "trees", "synthesis_mode": "syndiffix", "syndiffix": {"columns": ["age"]}}
+    runs = {"a": [{"name": "rows"}, trees]}
+    found = problems(tmp_path, runs=runs, base_config=BASE | {"use_columns": ["age"]})
+    where = "It is in base_config: put it into the runs that use it, or set it to null in this one."
+    assert [problem.partition(" ")[2].partition(" ")[0] for problem in found] == [
+        "reporting_resolution",
+        "use_columns",
+    ]
+    assert all(problem.startswith("a/trees: ") and problem.endswith(where) for problem in found)
+    runs["a"][1] = trees | {"reporting_resolution": None, "use_columns": None}
+    assert len(read(tmp_path, SDS_BATCH | {"runs": runs, "base_config": BASE}).runs) == 2
+
+
 def test_a_run_that_repeats_the_base_s_folder_is_accepted(tmp_path: Path) -> None:
     assert read(tmp_path, SDS_BATCH | {"runs": {"a": [{"name": "x", "output_dir": "out"}]}}).runs
 

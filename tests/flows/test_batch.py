@@ -77,7 +77,7 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
 
 
 def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_table(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     base = {
         "sensitive_microdata_path": str(tmp_path / "visits.csv"),
@@ -99,6 +99,10 @@ def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_t
     path = batch_file(tmp_path, base, runs)
     assert command.main(["batch", str(path)]) == 0
     out = tmp_path / "out"
+    told = (
+        f"Not to leave this machine, g against the raw table: {out / 'g' / 'sensitive' / 'comparison.html'}"
+    )
+    assert told in capfd.readouterr().err
     lines = (out / "sensitive" / "batch-g" / "comparison.tsv").read_text().splitlines()
     table = {line.split("\t")[1]: line.split("\t")[3:] for line in lines}
     label = "SynDiffix, not differentially private"
