@@ -69,13 +69,13 @@ def _run(options: argparse.Namespace) -> int:
         from flows import syndiffix_flow
 
         return syndiffix_flow.run_flow(options, asked.columns, asked.parameters)
-    say(_NOT_PRIVATE)
-    if not options.aidcolumns:
-        say(rows_are_people("id column (--aidcolumns)"))
     if options.verbose:
         say(syndiffix_log.WARNING)
     if options.debug:
         say(syndiffix_log.DEBUG_WARNING)
+    say(_NOT_PRIVATE)
+    if not options.aidcolumns:
+        say(rows_are_people("id column (--aidcolumns)"))
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:
