@@ -69,11 +69,13 @@ def measure_dependence(workspace: Workspace, table: StoredTable, part: Part, run
         run: the run's folder in ``sensitive/``.
     """
     with closing(Progress("measure dependence")) as progress:
-        synthesizer = Trees(workspace, table, part, progress).solver()
+        trees = Trees(workspace, table, part, progress)
+        synthesizer = trees.solver()
         sample = part.settings.sample_size if synthesizer.is_sampled else 0
         known = KnownDependence(workspace, table, part, sample)
         measured = synthesizer.measure(known.pairs())
         known.add(measured)
+        trees.keep()
     return workspace.store(
         workspace.sensitive / run / "dependence",
         "dependence of columns",
@@ -115,8 +117,10 @@ def synthesize_cluster(workspace: Workspace, table: StoredTable, part: Part, run
         run: the folder in ``sensitive/`` that the rows are to have.
     """
     with closing(Progress("synthesize")) as progress:
-        synthesizer, basis = Trees(workspace, table, part, progress).grown()
+        trees = Trees(workspace, table, part, progress)
+        synthesizer, basis = trees.grown()
         rows = synthesizer.draw(places(synthesizer, part.columns), basis)
+        trees.keep()
     return workspace.store(
         workspace.sensitive / run, "rows of a cluster", lambda folder: write_rows(rows, part.columns, folder)
     )
@@ -159,7 +163,8 @@ def answer_questions(
 ) -> StoredTable:
     """One accurate table for each set of columns, by number, and an index of them."""
     with closing(Progress("answer questions")) as progress:
-        synthesizer, _ = Trees(workspace, table, part, progress).grown()
+        trees = Trees(workspace, table, part, progress)
+        synthesizer, _ = trees.grown()
         sets = [places(synthesizer, names) for names in questions]
 
         def write(folder: Path) -> None:
@@ -169,4 +174,6 @@ def answer_questions(
             index = {f"{number:05}.parquet": names for number, names in enumerate(questions, start=1)}
             (folder / "index.json").write_text(json.dumps(index, indent=1) + "\n", encoding="utf-8")
 
-        return workspace.store(workspace.sensitive / run / "tables", "a table per question", write)
+        stored = workspace.store(workspace.sensitive / run / "tables", "a table per question", write)
+        trees.keep()
+    return stored

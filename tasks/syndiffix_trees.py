@@ -1,26 +1,35 @@
-"""Between SynDiffix's steps and the core: stored tables in, a `Synthesizer` out; and drawn rows stored.
+"""Between SynDiffix's steps and the core: stored tables in, a `Synthesizer` out; trees and rows stored.
 
-The trees of a run's columns are grown once: a step that needs some of them finds those that an earlier step
-grew in this process. They are the same if it does not, as a tree follows from its own columns alone.
+The trees of a table's columns are grown once: a step that needs some of them finds those that an earlier step
+grew in this process, or any run of the same table and settings. They are the same if it does not, as a tree
+follows from its own columns alone.
+
+<workspace>/sensitive/<dataset>/trees/<keyed hash>/    of the newest table, settings and code alone
 """
 
+import json
+import shutil
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.caching import plain
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
 from tasks.core.syndiffix.microdata import DrawnCells
 from tasks.core.syndiffix.salt import require_apart, salt_of
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.tree_files import TreeFiles
 from tasks.models import Model
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
 from tasks.syndiffix_parameters import anonymization, bucketization, strategy
+from tasks.version import code_hash
 
 TABLE = "table.parquet"
 _NUMBERS = "numbers of "
@@ -109,6 +118,25 @@ class Trees:
         held.basis = held.basis or held.synthesizer.basis()
         return held.synthesizer, held.basis
 
+    def keep(self) -> None:
+        """Store what was grown, so that any later run finds it; of another table, settings or code, none."""
+        for other in self._folder.parent.glob("*"):
+            if other != self._folder:
+                shutil.rmtree(other, ignore_errors=True)
+        self._files.keep(self._found(exactly=False).synthesizer.forest)
+
+    @cached_property
+    def _folder(self) -> Path:
+        part = self._part
+        way = [self._table.sha256, plain(part.origin), plain(part.settings.for_trees(())), code_hash()]
+        name = self._workspace.keyed_hash(json.dumps(way, sort_keys=True))[:40]
+        return self._workspace.sensitive / part.origin.dataset / "trees" / name
+
+    @property
+    def _files(self) -> TreeFiles:
+        safe = frozenset(self._part.settings.value_safe_columns)
+        return TreeFiles(self._folder, self._workspace.keyed_hash, safe)
+
     def _found(self, *, exactly: bool) -> _Held:
         """What is held and fits, else new trees in its place: one table's are enough to hold."""
         columns, settings = self._part.columns, self._part.settings
@@ -136,6 +164,7 @@ class Trees:
             columns=self._part.columns,
             ids=origin.ids,
             progress=self._say,
+            known=self._files,
         )
 
     def _say(self, step: str, done: int, of: int) -> None:

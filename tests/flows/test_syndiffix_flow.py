@@ -137,6 +137,24 @@ def test_a_pair_that_was_measured_is_taken_from_what_is_known(
     }
 
 
+def test_trees_of_another_subset_of_the_columns_are_found_and_those_of_another_table_go(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    def trees() -> dict[Path, int]:
+        found = (tmp_path / "out" / "sensitive" / "visits" / "trees").rglob("*.npz")
+        return {path: path.stat().st_mtime_ns for path in found}
+
+    pipeline.run(visits.prepared(tmp_path, section={"columns": COLUMNS[:3]}))
+    first = trees()
+    assert len([path for path in first if ".tree." in path.name]) == 7
+    pipeline.run(visits.prepared(tmp_path, section={"columns": COLUMNS[:2] + COLUMNS[3:4]}))
+    second = trees()
+    assert first.items() < second.items(), "what was there is as it was"
+    assert len([path for path in second if ".tree." in path.name]) == 11
+    pipeline.run(visits.prepared(tmp_path, visits.rows(200), section={"columns": COLUMNS[:3]}))
+    assert len({path.parent for path in trees()}) == 1 and not trees().keys() & first.keys()
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> tuple[Path, pa.Table]:
     """A ledger, and what is released with its salt if nothing happens."""

@@ -5,7 +5,8 @@ columns; and the columns as the trees of several columns see them, after push-do
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.buckets import Buckets, harvest_tree, root_buckets
 from tasks.core.syndiffix.entity_kernels import Entities
 from tasks.core.syndiffix.hashing import Hashes, hash_strings, noisy_row_limit
-from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
+from tasks.core.syndiffix.intervals import Interval, Selected, Values, map_nulls
 from tasks.core.syndiffix.noise_kernels import secret
 from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.places import PlaceHashes
@@ -38,6 +39,16 @@ class ForestColumn:
     value_safe: bool = False
 
 
+class KnownTrees(Protocol):
+    """Trees of the same table, salt and settings that were grown before, by headers in the columns' order."""
+
+    def tree(self, names: Sequence[str]) -> tuple[Tree, Selected] | None:
+        """A tree, and which rows were pushed down, (n,)."""
+
+    def harvest(self, names: Sequence[str]) -> Harvest | None:
+        """A tree's harvest."""
+
+
 class Forest:
     """Trees over the columns of one table."""
 
@@ -49,6 +60,7 @@ class Forest:
         bucketization: BucketizationParameters,
         *,
         by_arrival: bool = False,
+        known: KnownTrees | None = None,
     ) -> None:
         """Prepare to grow.
 
@@ -58,7 +70,9 @@ class Forest:
             anonymization: thresholds, noise and the salt.
             bucketization: how finely the trees divide.
             by_arrival: divide nodes as the reference's port does, which depends on the rows' order.
+            known: trees that need not be grown.
         """
+        self._known = known
         self.columns = tuple(columns)
         self.anonymization = anonymization
         self.bucketization = bucketization
@@ -85,6 +99,19 @@ class Forest:
     def grown(self) -> Mapping[Combination, Tree]:
         """The trees that have been asked for so far, and those they took."""
         return self._trees
+
+    @property
+    def harvested(self) -> Mapping[Combination, Harvest]:
+        """Their harvests, of those that were harvested."""
+        return self._harvests
+
+    def names(self, combination: Combination) -> tuple[str, ...]:
+        """The headers of some columns."""
+        return tuple(self.columns[column].name for column in combination)
+
+    def outside(self, combination: Combination) -> Selected:
+        """Which rows a tree of one column pushed down, (n,); (0,) of several columns."""
+        return self._ranked[combination[0]].outside if len(combination) == 1 else np.zeros(0, np.bool_)
 
     def tree(self, combination: Combination) -> Tree:
         """The tree of some columns, ascending; those of fewer columns are grown before it.
@@ -114,34 +141,39 @@ class Forest:
         return self._ranked[column]
 
     def _grown(self, combination: Combination) -> Tree:
+        found = self._known.tree(self.names(combination)) if self._known else None
         if len(combination) == 1:
-            return self._grown_alone(combination[0])
+            tree, outside = found or self._grown_alone(combination[0])
+            ranked = self._ranked[combination[0]]
+            self._ranked[combination[0]] = replace(ranked, interval=tree.root_interval, outside=outside)
+            return tree
+        if found:
+            return found[0]
         columns = [self.ranked(column) for column in combination]
         below = [self.tree(fewer) for fewer in _below(combination)]
         return grow_tree(columns, below, self._growth.rule, self._growth)
 
     def _harvest(self, combination: Combination) -> Harvest:
         if combination not in self._harvests:
-            self._harvests[combination] = harvest_tree(
-                self.tree(combination),
-                [self.ranked(column) for column in combination],
-                [self._harvest(fewer) for fewer in _below(combination)],
-                self._growth,
-                value_safe=len(combination) == 1 and self.columns[combination[0]].value_safe,
-            )
+            found = self._known.harvest(self.names(combination)) if self._known else None
+            self._harvests[combination] = found or self._harvest_anew(combination)
         return self._harvests[combination]
 
-    def _grown_alone(self, column: int) -> Tree:
+    def _harvest_anew(self, combination: Combination) -> Harvest:
+        return harvest_tree(
+            self.tree(combination),
+            [self.ranked(column) for column in combination],
+            [self._harvest(fewer) for fewer in _below(combination)],
+            self._growth,
+            value_safe=len(combination) == 1 and self.columns[combination[0]].value_safe,
+        )
+
+    def _grown_alone(self, column: int) -> tuple[Tree, Selected]:
         name, value_safe = self.columns[column].name, self.columns[column].value_safe
         fraction = self.bucketization.precision_limit_row_fraction
         limit = noisy_row_limit(self.rows, fraction, hash_strings([name]), self.anonymization.salt)
         rule = self._growth.rule._replace(row_limit=limit, value_safe=value_safe)
-        ranked = self._ranked[column]
-        tree, outside = push_down(grow_tree([ranked], [], rule, self._growth), rule, self._growth)
-        self._ranked[column] = RankedColumn(
-            ranked.name, ranked.distinct, ranked.ranks, tree.root_interval, outside
-        )
-        return tree
+        return push_down(grow_tree([self._ranked[column]], [], rule, self._growth), rule, self._growth)
 
 
 def column_numbers(columns: Collection[int]) -> Combination:

@@ -25,7 +25,7 @@ from tasks.core.syndiffix.dependence import (
 )
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows
 from tasks.core.syndiffix.features import select_features, solve_with_features
-from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn
+from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn, KnownTrees
 from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.randomness import generator_of
@@ -74,6 +74,7 @@ class Synthesizer:
         columns: Sequence[str] | None = None,
         ids: Sequence[str] = (),
         progress: Progress = silent,
+        known: KnownTrees | None = None,
     ) -> None:
         """Encode the table.
 
@@ -83,6 +84,7 @@ class Synthesizer:
             columns: headers of what is synthesized, in the order of the output; None: all but the ids.
             ids: headers of the id columns; none: each row is an entity of its own.
             progress: is told of long work: which step, how much is done, of how much.
+            known: trees of this table that need not be grown.
 
         Raises:
             InputError: a column is missing, or of a type that has no cells to draw.
@@ -97,7 +99,7 @@ class Synthesizer:
         others = [name for name in table.column_names if name not in selected and name not in ids]
         self._rows = entities_of_rows([*self.columns, *_encodable(table, others)], self._salt)
         self._hashes = entities_of_ids([table[name] for name in ids]) if ids else self._rows
-        self.forest = self._planted(np.arange(table.num_rows), parameters.anonymization)
+        self.forest = self._planted(np.arange(table.num_rows), parameters.anonymization, known)
         self.measured: Measured | None = None
 
     @property
@@ -172,11 +174,14 @@ class Synthesizer:
     def _is_safe(self, column: EncodedColumn) -> bool:
         return column.name in self.parameters.value_safe_columns
 
-    def _planted(self, rows: np.ndarray, anonymization: AnonymizationParameters) -> Forest:
+    def _planted(
+        self, rows: np.ndarray, anonymization: AnonymizationParameters, known: KnownTrees | None = None
+    ) -> Forest:
         columns = [
             ForestColumn(column.name, column.values[rows], self._is_safe(column)) for column in self.columns
         ]
-        return Forest(columns, self._hashes[rows], anonymization, self.parameters.bucketization)
+        hashes, bucketization = self._hashes[rows], self.parameters.bucketization
+        return Forest(columns, hashes, anonymization, bucketization, known=known)
 
     @property
     def is_sampled(self) -> bool:

@@ -1,0 +1,85 @@
+"""Trees and their harvests on disk: a folder and a forest's columns go in, what was grown before comes out.
+
+<folder>/<name>.tree.npz      the arrays of a tree; of a one-column tree also which rows were pushed down
+<folder>/<name>.harvest.npz   the arrays of its harvest
+
+As sensitive as the table. A file that can't be read is as good as none: the tree is grown again, the same.
+"""
+
+import secrets
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tasks.core.syndiffix.bucket_kernels import Harvest
+from tasks.core.syndiffix.forest import Forest
+from tasks.core.syndiffix.intervals import Selected
+from tasks.core.syndiffix.node_kernels import Grid, Nodes
+from tasks.core.syndiffix.tree import Tree
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+class TreeFiles:
+    """The trees of all columns of one table, all of one salt and of the same settings."""
+
+    def __init__(self, folder: Path, name: Callable[[str], str], value_safe: frozenset[str]) -> None:
+        """Args: folder: made when something is kept. name: a file's, of a text. value_safe: headers."""
+        self._folder, self._name, self._value_safe = folder, name, value_safe
+
+    def tree(self, names: Sequence[str]) -> tuple[Tree, Selected] | None:
+        """The tree of columns, by their headers in the forest's order, and which rows were pushed down."""
+        found = self._read(self._path(names, "tree"))
+        if found is None:
+            return None
+        grid = Grid(*(found[f"grid.{key}"] for key in Grid._fields))
+        nodes = Nodes(*(found[f"nodes.{key}"] for key in Nodes._fields))
+        return Tree(grid, nodes, int(found["root"]), found["noisy"], found["places"]), found["outside"]
+
+    def harvest(self, names: Sequence[str]) -> Harvest | None:
+        """The harvest of their tree."""
+        found = self._read(self._path(names, "harvest"))
+        return None if found is None else Harvest(*(found[key] for key in Harvest._fields))
+
+    def keep(self, forest: Forest) -> None:
+        """Write what the forest holds and no file has."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for combination, tree in forest.grown.items():
+            arrays = {
+                **{f"grid.{key}": value for key, value in tree.grid._asdict().items()},
+                **{f"nodes.{key}": value for key, value in tree.nodes._asdict().items()},
+                "root": np.array(tree.root),
+                "noisy": tree.noisy,
+                "places": tree.places,
+                "outside": forest.outside(combination),
+            }
+            self._write(self._path(forest.names(combination), "tree"), arrays)
+        for combination, harvest in forest.harvested.items():
+            self._write(self._path(forest.names(combination), "harvest"), harvest._asdict())
+
+    def _path(self, names: Sequence[str], what: str) -> Path:
+        marked = [f"{name in self._value_safe:d}{len(name)}:{name}" for name in names]
+        return self._folder / f"{self._name(' '.join(marked))[:40]}.{what}.npz"
+
+    @staticmethod
+    def _read(path: Path) -> Arrays | None:
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return {key: file[key] for key in file.files}
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            return None
+
+    @staticmethod
+    def _write(path: Path, arrays: Mapping[str, Any]) -> None:
+        if path.exists():
+            return
+        part = path.with_name(f".{secrets.token_hex(4)}.part")
+        # Another run, of newer settings, may have taken the folder away meanwhile.
+        with suppress(FileNotFoundError):
+            with part.open("wb") as file:
+                np.savez(file, **arrays)
+            part.replace(path)
