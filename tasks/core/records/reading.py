@@ -256,8 +256,8 @@ def _require_distinct(names: tuple[str, ...], *, has_line: bool) -> None:
                 "(spaces around it and case don't count): rename one."
             )
     if problems and has_line:
-        problems.append(
-            "Does the input have a header line at all? Where its first line is a record, put one above it."
+        problems[-1] += (
+            " Does the input have a header line at all? Where its first line is a record, put one above it."
         )
     if problems:
         raise InputError(problems)
