@@ -94,7 +94,9 @@ def test_p1_canaries_and_the_number_of_rows_appear_nowhere(
     table = [*pipeline.rows(ROWS - 1), canary_row()]
     path = tmp_path / "configuration.json"
     pipeline.write(tmp_path / "people.csv", table)
-    path.write_text(json.dumps(pipeline.anonymous(tmp_path, synthesis_mode=mode, dataset=dataset)))
+    # With another seed there may be as many synthetic records as rows, by chance.
+    body = pipeline.anonymous(tmp_path, synthesis_mode=mode, dataset=dataset, random_seed=5)
+    path.write_text(json.dumps(body))
     assert command.main(["run", str(path)]) == 0
     out = capfd.readouterr()
     own_ledger.mkdir(exist_ok=True)
