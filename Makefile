@@ -26,7 +26,7 @@ check: .venv/.dev  ## format, lint, types, imports, SQL
 	@.venv/bin/sqlfluff lint sql --processes 1 --nocolor
 
 test: check  ## check, then the tests
-	@.venv/bin/pytest -m "not slow" -q
+	@.venv/bin/pytest -m "not slow" -q -n 2 --dist worksteal
 
 test-slow: .venv/.dev  ## slow statistics and breakages (some minutes)
 	@.venv/bin/pytest -m slow -q -s
