@@ -134,8 +134,7 @@ class Trees:
 
     @property
     def _files(self) -> TreeFiles:
-        safe = frozenset(self._part.settings.value_safe_columns)
-        return TreeFiles(self._folder, self._workspace.keyed_hash, safe)
+        return TreeFiles(self._folder, self._workspace.keyed_hash)
 
     def _found(self, *, exactly: bool) -> _Held:
         """What is held and fits, else new trees in its place: one table's are enough to hold."""

@@ -137,6 +137,19 @@ def test_a_pair_that_was_measured_is_taken_from_what_is_known(
     }
 
 
+def test_trees_of_public_values_are_not_found_once_values_are_no_longer_public(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    rare = [[row[0], f"Rare {n}", *row[2:]] if n < 40 else row for n, row in enumerate(visits.rows())]
+    # A cluster without the public column is drawn from a forest that has it.
+    section = {"columns": ["town", "age", "smoker"], "clustering": "none"}
+    (tmp_path / "other").mkdir()
+    alone = table_of(pipeline.run(visits.prepared(tmp_path / "other", rare, section)))
+    public = pipeline.run(visits.prepared(tmp_path, rare, {**section, "value_safe_columns": ["town"]}))
+    assert "Rare" in str(table_of(public)["town"].unique()), "what is public may be shown"
+    assert table_of(pipeline.run(visits.prepared(tmp_path, rare, section))).equals(alone)
+
+
 def test_trees_of_another_subset_of_the_columns_are_found_and_those_of_another_table_go(
     tmp_path: Path, own_ledger: Path, prefect_server: str
 ) -> None:

@@ -40,12 +40,16 @@ class ForestColumn:
 
 
 class KnownTrees(Protocol):
-    """Trees of the same table, salt and settings that were grown before, by headers in the columns' order."""
+    """Trees of the same table, salt and settings that were grown before.
 
-    def tree(self, names: Sequence[str]) -> tuple[Tree, Selected] | None:
+    By columns in their order: by header, and by whether values are public, as a tree of public values is not
+    suppressed.
+    """
+
+    def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Selected] | None:
         """A tree, and which rows were pushed down, (n,)."""
 
-    def harvest(self, names: Sequence[str]) -> Harvest | None:
+    def harvest(self, columns: Sequence[ForestColumn]) -> Harvest | None:
         """A tree's harvest."""
 
 
@@ -105,9 +109,9 @@ class Forest:
         """Their harvests, of those that were harvested."""
         return self._harvests
 
-    def names(self, combination: Combination) -> tuple[str, ...]:
-        """The headers of some columns."""
-        return tuple(self.columns[column].name for column in combination)
+    def columns_of(self, combination: Combination) -> tuple[ForestColumn, ...]:
+        """Some columns by their numbers."""
+        return tuple(self.columns[column] for column in combination)
 
     def outside(self, combination: Combination) -> Selected:
         """Which rows a tree of one column pushed down, (n,); (0,) of several columns."""
@@ -141,7 +145,7 @@ class Forest:
         return self._ranked[column]
 
     def _grown(self, combination: Combination) -> Tree:
-        found = self._known.tree(self.names(combination)) if self._known else None
+        found = self._known.tree(self.columns_of(combination)) if self._known else None
         if len(combination) == 1:
             tree, outside = found or self._grown_alone(combination[0])
             ranked = self._ranked[combination[0]]
@@ -155,7 +159,7 @@ class Forest:
 
     def _harvest(self, combination: Combination) -> Harvest:
         if combination not in self._harvests:
-            found = self._known.harvest(self.names(combination)) if self._known else None
+            found = self._known.harvest(self.columns_of(combination)) if self._known else None
             self._harvests[combination] = found or self._harvest_anew(combination)
         return self._harvests[combination]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tasks.core.syndiffix.bucket_kernels import Harvest
-from tasks.core.syndiffix.forest import Forest
+from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.intervals import Selected
 from tasks.core.syndiffix.node_kernels import Grid, Nodes
 from tasks.core.syndiffix.tree import Tree
@@ -27,22 +27,22 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 class TreeFiles:
     """The trees of all columns of one table, all of one salt and of the same settings."""
 
-    def __init__(self, folder: Path, name: Callable[[str], str], value_safe: frozenset[str]) -> None:
-        """Args: folder: made when something is kept. name: a file's, of a text. value_safe: headers."""
-        self._folder, self._name, self._value_safe = folder, name, value_safe
+    def __init__(self, folder: Path, name: Callable[[str], str]) -> None:
+        """Args: folder: made when something is kept. name: a file's, of a text."""
+        self._folder, self._name = folder, name
 
-    def tree(self, names: Sequence[str]) -> tuple[Tree, Selected] | None:
-        """The tree of columns, by their headers in the forest's order, and which rows were pushed down."""
-        found = self._read(self._path(names, "tree"))
+    def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Selected] | None:
+        """The tree of columns in the forest's order, and which rows were pushed down."""
+        found = self._read(self._path(columns, "tree"))
         if found is None:
             return None
         grid = Grid(*(found[f"grid.{key}"] for key in Grid._fields))
         nodes = Nodes(*(found[f"nodes.{key}"] for key in Nodes._fields))
         return Tree(grid, nodes, int(found["root"]), found["noisy"], found["places"]), found["outside"]
 
-    def harvest(self, names: Sequence[str]) -> Harvest | None:
+    def harvest(self, columns: Sequence[ForestColumn]) -> Harvest | None:
         """The harvest of their tree."""
-        found = self._read(self._path(names, "harvest"))
+        found = self._read(self._path(columns, "harvest"))
         return None if found is None else Harvest(*(found[key] for key in Harvest._fields))
 
     def keep(self, forest: Forest) -> None:
@@ -57,12 +57,12 @@ class TreeFiles:
                 "places": tree.places,
                 "outside": forest.outside(combination),
             }
-            self._write(self._path(forest.names(combination), "tree"), arrays)
+            self._write(self._path(forest.columns_of(combination), "tree"), arrays)
         for combination, harvest in forest.harvested.items():
-            self._write(self._path(forest.names(combination), "harvest"), harvest._asdict())
+            self._write(self._path(forest.columns_of(combination), "harvest"), harvest._asdict())
 
-    def _path(self, names: Sequence[str], what: str) -> Path:
-        marked = [f"{name in self._value_safe:d}{len(name)}:{name}" for name in names]
+    def _path(self, columns: Sequence[ForestColumn], what: str) -> Path:
+        marked = [f"{column.value_safe:d}{len(column.name)}:{column.name}" for column in columns]
         return self._folder / f"{self._name(' '.join(marked))[:40]}.{what}.npz"
 
     @staticmethod

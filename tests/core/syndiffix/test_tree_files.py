@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tasks.core.syndiffix.forest import ForestColumn
 from tasks.core.syndiffix.parameters import AnonymizationParameters
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.core.syndiffix.tree_files import TreeFiles
@@ -27,15 +28,15 @@ def visits(rows: int = 300) -> pa.Table:
     )
 
 
-def files(folder: Path, value_safe: frozenset[str] = frozenset()) -> TreeFiles:
-    return TreeFiles(folder, lambda text: hashlib.sha256(text.encode()).hexdigest(), value_safe)
+def files(folder: Path) -> TreeFiles:
+    return TreeFiles(folder, lambda text: hashlib.sha256(text.encode()).hexdigest())
 
 
 def synthesizer(
     folder: Path | None, columns: tuple[str, ...] = COLUMNS, value_safe: frozenset[str] = frozenset()
 ) -> Synthesizer:
     parameters = SynDiffixParameters(AnonymizationParameters(bytes(16)), value_safe_columns=value_safe)
-    known = None if folder is None else files(folder, value_safe)
+    known = None if folder is None else files(folder)
     return Synthesizer(visits(), parameters, columns=columns, known=known)
 
 
@@ -74,9 +75,9 @@ def test_a_table_from_known_trees_is_the_one_from_grown_trees(folder: Path) -> N
 
 @pytest.mark.parametrize("lost", [["age"], ["income"], ["age", "income"], ["age", "income", "town"]])
 def test_trees_that_are_not_known_grow_on_those_that_are(lost: list[str], folder: Path) -> None:
-    path = files(folder)._path(lost, "tree")
-    path.unlink()
-    files(folder)._path(lost, "harvest").unlink()
+    columns = [ForestColumn(name, np.zeros(0)) for name in lost]
+    for what in ("tree", "harvest"):
+        files(folder)._path(columns, what).unlink()
     assert synthesizer(folder).sample().equals(synthesizer(None).sample())
 
 
