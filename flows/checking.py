@@ -12,6 +12,7 @@ from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.navigation.charts import Level, curve_text
 from tasks.core.records.reading import InputFile
+from tasks.core.syndiffix.parameters import count_sd
 from tasks.describe import Described, describe
 from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
 from tasks.protect import nominal_charge, registration, release_name, require_unit
@@ -82,7 +83,7 @@ def _print_syndiffix(configuration: RunConfiguration, described: Described) -> N
         f"{settings.low_threshold}."
     )
     print(
-        f"Each group's count has noise of standard deviation {2**0.5 * settings.layer_noise_sd:.3g}; a count"
+        f"Each group's count has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}; a count"
     )
     print("of synthetic rows adds up many groups, and may be off by much more.")
     asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""

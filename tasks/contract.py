@@ -55,7 +55,7 @@ def judge_contract(
             say(f"contract: {sentence}")
         raise ContractViolation(
             "The table breaks its data contract, which is strict. What it breaks is said on the terminal and "
-            f"in {workspace.root / stored.key}/contract.json; mend the table, or set contract_mode to repair "
-            "(not under SynDiffix)."
+            f"in {workspace.root / stored.key}/contract.json; mend the table or, where synthesis_mode is not "
+            "syndiffix, set contract_mode to repair."
         )
     return stored

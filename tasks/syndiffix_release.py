@@ -204,9 +204,10 @@ def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
         stated = _read_json(path)
         if stated.get("regime") != REGIME:
             continue
-        if stated["measurement_sha256"] == own:
+        if stated["measurement_sha256"] != own:
+            others.add(stated["measurement_sha256"])
+        elif "earlier_releases" in stated:  # as it is not in a statement of an earlier version
             return int(stated["earlier_releases"])
-        others.add(stated["measurement_sha256"])
     return len(others)
 
 

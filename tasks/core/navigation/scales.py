@@ -18,7 +18,6 @@ Places = npt.NDArray[np.int64]
 GAP = "…"
 #: Of numbers or periods one apart.
 _MOST_FILLED = 48
-_CODES = {"second": "s", "minute": "m", "hour": "h", "day": "D", "month": "M", "year": "Y"}
 
 
 def rows_of(bins: Bins, counts: Sequence[int]) -> list[Row]:
@@ -55,7 +54,7 @@ def _places(bins: Bins, labels: Sequence[str]) -> Places | None:
         if bins.period is None:
             found = np.array([int(label) for label in labels], np.int64)
         else:
-            unit = f"datetime64[{_CODES[bins.period[0]]}]"
+            unit = f"datetime64[{bins.period[0]}]"
             found = np.array([label.removesuffix(" h") for label in labels], unit).astype(np.int64)
     except (ValueError, OverflowError):  # a year or a number that is beyond what can be told
         return None
@@ -67,7 +66,7 @@ def _labels(bins: Bins, places: Places) -> list[str]:
     steps = range(int(places[0]), int(places[-1]) + 1)
     if bins.period is None:
         return [str(step) for step in steps]
-    unit = _CODES[bins.period[0]]
+    unit = bins.period[0]
     texts = np.datetime_as_string(np.array(steps, f"datetime64[{unit}]"))
     return [text.replace("T", " ") + (" h" if unit == "h" else "") for text in texts.tolist()]
 

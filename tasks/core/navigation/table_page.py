@@ -23,6 +23,7 @@ from tasks.core.navigation.distributions import SHOWN
 from tasks.core.navigation.page import html
 from tasks.core.navigation.scales import Row, rows_of
 from tasks.core.syndiffix.bins import Bins, bins_of
+from tasks.core.syndiffix.parameters import count_sd
 from tasks.core.syndiffix.statement import LABEL, topics, warnings
 
 Json = dict[str, Any]
@@ -94,6 +95,7 @@ def render_table(page: TablePage) -> str:
         "title": page.title or f"{statement['dataset']}, {statement['vintage']}",
         "statement": statement,
         "label": LABEL,
+        "count_sd": count_sd(statement["parameters"]["layer_noise_sd"]),
         "topics": topics(statement),
         "warnings": warnings(statement),
         "attacks": [_headed(sentence) for sentence in statement["not_covered"]],

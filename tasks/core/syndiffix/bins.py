@@ -27,8 +27,8 @@ _MOST_BINS = 14
 _MOST_TEXTS = 300
 #: The coarsest last.
 _UNITS = (
-    ("second", "%Y-%m-%d %H:%M:%S"), ("minute", "%Y-%m-%d %H:%M"), ("hour", "%Y-%m-%d %H h"),
-    ("day", "%Y-%m-%d"), ("month", "%Y-%m"), ("year", "%Y"),
+    ("s", "%Y-%m-%d %H:%M:%S"), ("m", "%Y-%m-%d %H:%M"), ("h", "%Y-%m-%d %H h"),
+    ("D", "%Y-%m-%d"), ("M", "%Y-%m"), ("Y", "%Y"),
 )  # fmt: skip
 _MOST_PERIODS = 36
 
@@ -42,7 +42,7 @@ class Bins:
         kind: ``boolean``, ``integer``, ``real``, ``timestamp`` or ``string``.
         labels: of the bins, in their order.
         edges: of numbers in bins; None where labels are single values or periods.
-        period: the unit and the format of moments; None of others.
+        period: the unit, as numpy has it, and the format of moments; None of others.
     """
 
     name: str

@@ -5,6 +5,7 @@ usable. All is public but the salt, which is never part of a text of these param
 """
 
 from dataclasses import asdict, dataclass, field, replace
+from math import sqrt
 from typing import Any
 
 from tasks.core.errors import ParameterError
@@ -13,6 +14,11 @@ from tasks.core.errors import ParameterError
 LARGEST_STORED = 10
 _LEAST_SALT_BYTES = 8
 _LARGEST_SD = 1e6  # far beyond any use; noise stays a finite number
+
+
+def count_sd(layer_noise_sd: float) -> float:
+    """Standard deviation of the noise on a count of entities with one row each: of two independent layers."""
+    return sqrt(2) * layer_noise_sd
 
 
 def _refuse(problems: list[str]) -> None:

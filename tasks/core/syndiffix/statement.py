@@ -6,13 +6,17 @@ It says first that this is not differential privacy, then what protects, then wh
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import sqrt
 from typing import Any
 
 from tasks.core.anonymity.statement import FORMAT, ContractMode
 from tasks.core.dp.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.syndiffix import statement_claims as claims
-from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters, by_name
+from tasks.core.syndiffix.parameters import (
+    AnonymizationParameters,
+    BucketizationParameters,
+    by_name,
+    count_sd,
+)
 
 REGIME = "syndiffix"
 #: Said wherever such a release says what it is.
@@ -66,7 +70,7 @@ class SynDiffixFacts:
             least=low.low_threshold,
             usual=low.mean,
             threshold_sd=low.layer_sd,
-            noise_sd=sqrt(2) * self.anonymization.layer_noise_sd,
+            noise_sd=count_sd(self.anonymization.layer_noise_sd),
             flattened=(self.anonymization.outlier_count.lower, self.anonymization.outlier_count.upper),
             top=(self.anonymization.top_count.lower, self.anonymization.top_count.upper),
             clustering=self.clustering,
