@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from itertools import combinations
-from math import nextafter, ulp
+from math import inf, nextafter
 
 import numpy as np
 from hypothesis import strategies as st
@@ -120,11 +120,12 @@ def slow_forest(table, anonymization=NOISY, limits=LIMITS, semantics="ours", *, 
 
 
 def bounds_of(lower, size):
-    """An interval's bounds; None for the upper one where it is between two neighbouring floats.
+    """An interval's bounds; None for the upper one where it is no higher than the next float.
 
-    Such an interval, which holds one value, is as wide as both in the slow tree and narrower in the other.
+    Such an interval, which holds one value, is as wide as both in the slow tree and may be narrower in the
+    other.
     """
-    return lower, lower + size if size >= ulp(lower) else None
+    return lower, lower + size if lower + size > nextafter(lower, inf) else None
 
 
 def slow_tree(node, sizes=None):

@@ -129,6 +129,8 @@ def test_buckets_are_the_oracles_to_the_last_draw(table, parameters, limits):
 
 @settings(max_examples=12, deadline=None)
 @given(tables(1, pools=NEIGHBOURS), PARAMETERS, BUCKETIZATION)
+# The root is pushed down to where its interval is one float wide.
+@example(table_of([[-(2.0**60)] * 2 + [-(2.0**60) - 256] * 11]), NOISELESS, LIMITS)
 def test_trees_of_neighbouring_floats_are_the_oracles(table, parameters, limits):
     check_trees(table, parameters, limits, by_arrival=False)
     check_buckets(table, parameters, limits)
