@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from flows import syndiffix_options
 from flows.command_parser import CommandParser
+from flows.without_pandas import hide_pandas_from_pyarrow
 from tasks.core.errors import InputError, MarginaliaError
 from tasks.stages import STAGES
 
@@ -235,6 +236,8 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _syndiffix(options: argparse.Namespace) -> int:
+    if not options.flow:
+        hide_pandas_from_pyarrow()
     from flows import syndiffix_command
 
     return syndiffix_command.synthesize(options)

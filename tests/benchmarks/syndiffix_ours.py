@@ -17,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from flows.without_pandas import hide_pandas_from_pyarrow
 from tasks.core.syndiffix.parameters import AnonymizationParameters
 from tasks.core.syndiffix.questions import tables_per_question
 from tasks.core.syndiffix.reading import read_table
@@ -29,6 +30,7 @@ _WARM_UP_ROWS = 500
 def main() -> None:
     """One measurement, one JSON line."""
     path, output, salt, strategy = sys.argv[1:]
+    hide_pandas_from_pyarrow()  # as the command does
     table = read_table(Path(path)).columns
     synthesize(table.slice(0, _WARM_UP_ROWS), bytes(8), strategy)
     base = peak_mb()

@@ -27,7 +27,7 @@ KINDS = {
     "s": pa.types.is_string,
 }
 
-_TRUE, _FALSE = pa.array(["1", "t", "true"]), pa.array(["0", "f", "false"])
+_TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")
 _INTEGER = r"^[+-]?[0-9]+$"
 _SHORT_INTEGER = r"^[+-]?0*[0-9]{1,18}$"
 _LONG_INTEGER = r"^[+-]?0*[0-9]{1,38}$"
@@ -50,7 +50,7 @@ def parse_as(letter: TypeLetter, texts: pa.Array) -> pa.Array:
         return trimmed
     if letter == "b":
         lower = pc.utf8_lower(trimmed)
-        is_true, is_false = pc.is_in(lower, _TRUE), pc.is_in(lower, _FALSE)
+        is_true, is_false = (pc.is_in(lower, pa.array(words)) for words in (_TRUE, _FALSE))
         return pc.if_else(pc.or_(is_true, is_false), is_true, pa.scalar(None, pa.bool_()))
     if letter == "i":
         return _integers(trimmed)
