@@ -4,8 +4,9 @@ In: a table as numbers and its target. Out: the target's features, and clusters 
 (syndiffix.md 3.7).
 
 Like the reference, but the same for any order of the rows and without random numbers: texts are their rank,
-rows are sorted before they are divided into folds, and estimators are seeded. Features come by importance,
-as the reference's own documentation says, so that the best ones share the target's first cluster.
+rows are sorted before they are divided into folds, and estimators are seeded. Of sets of features that predict
+equally well the smallest is taken: each column more makes the counts of the target's cluster less accurate.
+Features come by importance, as the reference's own documentation says, so that the best ones share it.
 
 Scores are computed from raw data: what a cluster consists of is not protected.
 """
@@ -131,7 +132,7 @@ def _estimator(is_class: bool, parameters: MlClustering) -> Any:
 
 def _rank(table: Floats, outcome: npt.NDArray[Any], estimator: Any) -> Integers:
     """The columns of a table sorted by its outcome that predict it in cross-validation, by importance."""
-    from sklearn.feature_selection import RFECV
+    from sklearn.feature_selection import RFE, RFECV
 
     folds = min(_FOLDS, len(table) // _LEAST_TESTED)
     # Every fold has rows of every outcome, as they are sorted by it.
@@ -140,7 +141,15 @@ def _rank(table: Floats, outcome: npt.NDArray[Any], estimator: Any) -> Integers:
     with warnings.catch_warnings():
         # That a target has many classes for its few rows.
         warnings.simplefilter("ignore", UserWarning)
-        found = RFECV(estimator, cv=splits).fit(table, outcome)
+        tried = RFECV(estimator, cv=splits).fit(table, outcome).cv_results_
+        number = _fewest(tried["n_features"], tried["mean_test_score"], tried["std_test_score"] / folds**0.5)
+        found = RFE(estimator, n_features_to_select=number).fit(table, outcome)
     selected: Integers = np.flatnonzero(found.support_)
     importance = getattr(found.estimator_, "feature_importances_", np.zeros(len(selected)))
     return selected[np.argsort(-importance, kind="stable")]
+
+
+def _fewest(numbers: Integers, scores: Floats, errors: Floats) -> int:
+    """The fewest features whose score is within a standard error of the best (Breiman et al. 1984, 3.4.3)."""
+    best = int(np.argmax(scores))
+    return int(numbers[scores >= scores[best] - errors[best]].min())

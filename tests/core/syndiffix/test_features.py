@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
-from tasks.core.syndiffix.features import select_features, solve_with_features
+from tasks.core.syndiffix.features import _fewest, select_features, solve_with_features
 from tasks.core.syndiffix.strategies import MlClustering
 
 pytestmark = pytest.mark.filterwarnings("error")
@@ -77,6 +77,22 @@ def test_clusters_of_features_have_every_column_and_fit(entropies, random, drop,
 
 def test_features_of_a_categorical_target_are_found_the_most_important_first():
     assert select_features(planted(), NUMBERS, MlClustering(3)) == (4, 1)
+
+
+def test_columns_that_tell_nothing_are_no_features():
+    """Some of them seem to help a tree that overfits; column 1 does help, in one row of 200."""
+    for seed in range(8):
+        random = np.random.default_rng(seed)
+        table = random.integers(0, 4, (2000, 6)).astype(float)
+        table[:, 1] = np.arange(2000) % 200 == 0
+        table[:, 3] = ((table[:, 4] > 1) != table[:, 1]) != (random.random(2000) < 0.1)
+        assert select_features(table, NUMBERS, MlClustering(3)) in ((4,), (4, 1)), seed
+
+
+@pytest.mark.parametrize(("error", "fewest"), [(0.0, 3), (0.0009, 3), (0.0011, 2), (0.2, 1)])
+def test_the_fewest_features_within_an_error_of_the_best_score_are_enough(error, fewest):
+    scores = np.array([0.7607, 0.8202, 0.8212, 0.7958])
+    assert _fewest(np.arange(1, 5), scores, np.full(4, error)) == fewest
 
 
 def test_features_of_a_numeric_target_are_found_the_most_important_first():
