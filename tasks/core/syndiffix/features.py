@@ -4,9 +4,9 @@ In: a table as numbers and its target. Out: the target's features, and clusters 
 (syndiffix.md 3.7).
 
 Like the reference, but the same for any order of the rows and without random numbers: texts are their rank,
-rows are sorted before they are divided into folds, and estimators are seeded. Of sets of features that predict
-equally well the smallest is taken: each column more makes the counts of the target's cluster less accurate.
-Features come by importance, as the reference's own documentation says, so that the best ones share it.
+rows are sorted before they are divided into folds, and estimators are seeded. Of sets that predict equally
+well the smallest is taken: each column more makes the counts of the target's cluster less accurate. Features
+come by importance, as the reference's own documentation says, so that the best ones share that cluster.
 
 Scores are computed from raw data: what a cluster consists of is not protected.
 """
