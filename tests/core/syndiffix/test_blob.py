@@ -95,6 +95,13 @@ class TestAnswers:
         assert answer[["age", "income"]].corr().iloc[0, 1] > 0.5
         assert ((answer["age"] > 40) == answer["member"]).mean() > 0.8
 
+    def test_rows_that_are_put_together_are_in_no_order(self, tmp_path):
+        path = tmp_path / "pairs.sdxblob.zip"
+        write_blob(grown(), path, largest=2)
+        ages = read_blob(path, ["age", "income", "member"]).drop_null()["age"].to_numpy()
+        # Of independent orders the correlation is normal with sd 1 / sqrt(n): a chance of 6e-7 beyond five.
+        assert abs(np.corrcoef(ages, np.arange(len(ages)))[0, 1]) < 5 / len(ages) ** 0.5
+
     def test_a_cluster_that_is_not_stored_is_put_together_along_what_depends_on_each_other(self, tmp_path):
         # Halved around the column that tells most, noise, the two copies of a column would be in two halves.
         draw = np.random.default_rng(3)
