@@ -137,37 +137,6 @@ def test_a_pair_that_was_measured_is_taken_from_what_is_known(
     }
 
 
-def test_trees_of_public_values_are_not_found_once_values_are_no_longer_public(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    rare = [[row[0], f"Rare {n}", *row[2:]] if n < 40 else row for n, row in enumerate(visits.rows())]
-    # A cluster without the public column is drawn from a forest that has it.
-    section = {"columns": ["town", "age", "smoker"], "clustering": "none"}
-    (tmp_path / "other").mkdir()
-    alone = table_of(pipeline.run(visits.prepared(tmp_path / "other", rare, section)))
-    public = pipeline.run(visits.prepared(tmp_path, rare, {**section, "value_safe_columns": ["town"]}))
-    assert "Rare" in str(table_of(public)["town"].unique()), "what is public may be shown"
-    assert table_of(pipeline.run(visits.prepared(tmp_path, rare, section))).equals(alone)
-
-
-def test_trees_of_another_subset_of_the_columns_are_found_and_those_of_another_table_go(
-    tmp_path: Path, own_ledger: Path, prefect_server: str
-) -> None:
-    def trees() -> dict[Path, int]:
-        found = (tmp_path / "out" / "sensitive" / "visits" / "trees").rglob("*.npz")
-        return {path: path.stat().st_mtime_ns for path in found}
-
-    pipeline.run(visits.prepared(tmp_path, section={"columns": COLUMNS[:3]}))
-    first = trees()
-    assert len([path for path in first if ".tree." in path.name]) == 7
-    pipeline.run(visits.prepared(tmp_path, section={"columns": COLUMNS[:2] + COLUMNS[3:4]}))
-    second = trees()
-    assert first.items() < second.items(), "what was there is as it was"
-    assert len([path for path in second if ".tree." in path.name]) == 11
-    pipeline.run(visits.prepared(tmp_path, visits.rows(200), section={"columns": COLUMNS[:3]}))
-    assert len({path.parent for path in trees()}) == 1 and not trees().keys() & first.keys()
-
-
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, prefect_server: str) -> tuple[Path, pa.Table]:
     """A ledger, and what is released with its salt if nothing happens."""
