@@ -1,0 +1,50 @@
+"""The pages' style: every colour has its dark counterpart, and no rule comes after the dark ones."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tasks.core.navigation import svg
+from tasks.core.navigation.page import html
+
+FOLDER = Path(svg.__file__).parent
+PAGES = ("report.html.j2", "report_syndiffix.html.j2", "comparison.html.j2")
+#: White on a red that is dark enough for both.
+SAME_IN_BOTH = {".banner"}
+_COLOUR = re.compile(r"(?:background|color|border[a-z-]*):[^;{}]*#[0-9a-f]{3,8}")
+
+
+def sheets(page: str) -> list[str]:
+    style = (FOLDER / page).read_text().split("<style>")[1].split("</style>")[0]
+    return re.findall(r'include "([^"]+)"', style)
+
+
+def rules(sheet: str) -> list[tuple[str, str]]:
+    """Selector and body of each innermost rule."""
+    return [(found[0].strip(), found[1]) for found in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet)]
+
+
+def of(found: list[tuple[str, str]], selector: str) -> set[str]:
+    """The colour variables that a rule sets."""
+    bodies = [body for name, body in found if name == selector]
+    return set(re.findall(r"(--[a-z-]+): #", " ".join(bodies)))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_dark_rules_come_last_so_that_none_undoes_them(page: str) -> None:
+    assert sheets(page)[-1] == "dark.css.j2"
+    assert sheets(page).count("dark.css.j2") == 1
+    assert html({}, "dark.css.j2").rstrip().endswith("}\n}")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_colour_is_a_variable_or_has_its_dark_counterpart(page: str) -> None:
+    light = rules("".join((FOLDER / sheet).read_text() for sheet in sheets(page)[:-1]))
+    dark = rules(html({}, "dark.css.j2").split("{", 1)[1])
+    assert of(light, ":root") == of(dark, ":root")
+    undone = {name for name, _ in dark} | {name.removeprefix(".mark") for name, _ in dark}
+    for selector, body in light:
+        if selector not in SAME_IN_BOTH | {":root", ".mark"}:
+            assert not _COLOUR.search(body) or selector in undone, selector
+    assert "#fff" not in dict(dark)[".mark.look0"] and svg.DARK[svg.PAPER] in dict(dark)[".mark.look0"]
