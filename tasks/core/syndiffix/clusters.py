@@ -16,6 +16,10 @@ StitchOwner = Literal["left", "right", "shared"]
 _OWNERS = get_args(StitchOwner)
 _DERIVED_KEYS = {"StitchOwner", "StitchColumns", "DerivedColumns"}
 _KEYS = {"InitialCluster", "DerivedClusters"}
+_EXAMPLE = (
+    '{"InitialCluster": [0, 1], "DerivedClusters": '
+    '[{"StitchOwner": "shared", "StitchColumns": [0], "DerivedColumns": [2]}]}'
+)
 
 
 @dataclass(frozen=True)
@@ -123,7 +127,7 @@ def read_clusters(text: str) -> Clusters:
     Raises:
         ParameterError: no such file, no such JSON, or clusters that can't be carried out.
     """
-    content = text if text.lstrip().startswith("{") else _read_file(text)
+    content = text if text.lstrip().startswith(("{", "[")) else _read_file(text)
     try:
         value = json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -133,6 +137,10 @@ def read_clusters(text: str) -> Clusters:
         raise ParameterError(
             f"Clusters must be valid JSON, and these are not{where}: correct them."
         ) from None
+    if not isinstance(value, dict):
+        raise ParameterError(
+            f"Clusters must be an object of JSON, not another value: give such as {_EXAMPLE}."
+        )
     entries = _entries("Clusters", value, _KEYS, {"DerivedClusters": []})
     derived = entries["DerivedClusters"]
     if not isinstance(derived, list):
@@ -186,7 +194,8 @@ def _entries(which: str, value: object, keys: set[str], defaults: dict[str, obje
 def _ids(which: str, value: object) -> tuple[int, ...]:
     if not isinstance(value, list) or not all(type(item) is int for item in value):
         raise ParameterError(
-            f"{which} must be a list of column numbers, counted from 0: give such as [0, 2]."
+            f"{which} must be a list of column numbers, counted from 0 among the selected columns, not of names: "
+            "give such as [0, 2]."
         )
     return tuple(value)
 

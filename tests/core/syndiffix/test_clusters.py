@@ -71,6 +71,8 @@ def test_clusters_that_are_written_are_read_as_they_were(clusters):
         ('{"InitialCluster": [0', "valid JSON.*line 1"),
         ('{"a":' * 100_000, "valid JSON"),
         ('{"InitialCluster": "0"}', "InitialCluster must be a list of column numbers"),
+        ('{"InitialCluster": ["town"]}', "column numbers, .* among the selected columns, not of names"),
+        (" [[0, 1], [2, 3, 4]]", r"Clusters must be an object of JSON.* give such as .*InitialCluster"),
         ('{"InitialCluster": [true]}', "InitialCluster must be a list of column numbers"),
         ('{"InitialCluster": [0], "Other": 1}', "object with InitialCluster"),
         ('{"DerivedClusters": []}', "object with InitialCluster"),
