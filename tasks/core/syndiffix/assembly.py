@@ -141,9 +141,6 @@ def _take(cells: DrawnCells, rows: Rows) -> DrawnCells:
 def _alternate(left: DrawnCells, right: DrawnCells, found: StitchedRows) -> DrawnCells:
     """A stitch column's cells, each from the side that owns it."""
     both = DrawnCells(
-        np.concatenate([left.numbers, right.numbers]),
-        pa.concat_arrays([left.values, right.values], unify_dictionaries=True)
-        if pa.types.is_dictionary(left.values.type)
-        else pa.concat_arrays([left.values, right.values]),
+        np.concatenate([left.numbers, right.numbers]), pa.concat_arrays([left.values, right.values])
     )
     return _take(both, np.where(found.from_left, found.left, found.right + len(left.numbers)))

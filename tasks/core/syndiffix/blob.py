@@ -116,7 +116,7 @@ def public_texts(source: CellSource, cells: DrawnCells, generator: np.random.Gen
     written = pc.utf8_lpad(pa.array(places).cast(vocabulary.type), width, "0")
     prefixes = pc.replace_substring_regex(texts.filter(pa.array(starred)), _RANK, "*")
     new = pc.binary_join_element_wise(prefixes, written, pa.scalar("", vocabulary.type))
-    return source.column.finish(pc.replace_with_mask(texts, pa.array(starred), new))
+    return pc.replace_with_mask(texts, pa.array(starred), new).cast(source.column.cell_type)
 
 
 def _places(source: CellSource, ranks: np.ndarray, generator: np.random.Generator) -> tuple[np.ndarray, int]:

@@ -68,7 +68,7 @@ def write_blob_file(path: Path, header: BlobHeader, tables: Iterable[tuple[Combi
     Args:
         path: ends in `ENDING`.
         header: see there.
-        tables: each with the numbers of its columns; used up one by one.
+        tables: of plain cells, each with the numbers of its columns; used up one by one.
 
     Raises:
         ParameterError: another name, or the file can't be written there.
@@ -91,7 +91,7 @@ def _fill(stream: BinaryIO, header: BlobHeader, tables: Iterable[tuple[Combinati
         _add(file, _TYPES, header.columns.remove_metadata().serialize().to_pybytes())
         for combination, table in tables:
             buffer = io.BytesIO()
-            pq.write_table(_plain(table), buffer, compression="zstd")
+            pq.write_table(table, buffer, compression="zstd")
             _add(file, _member(combination), buffer.getvalue())
 
 
@@ -105,12 +105,6 @@ def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 def _member(combination: Combination) -> str:
     return f"tables/{'-'.join(map(str, combination))}.parquet"
-
-
-def _plain(table: pa.Table) -> pa.Table:
-    """A table without dictionaries, which Parquet keeps of texts alone."""
-    columns = [column.cast(plain_type(column.type)) for column in table.columns]
-    return pa.table(columns, names=table.column_names)
 
 
 class BlobFile:

@@ -64,7 +64,7 @@ class EncodedColumn:
         return plain_type(self.output_type)
 
     def decode(self, numbers: Values, missing: Selected) -> pa.Array:
-        """Numbers in tree units as cells, of which those that are missing are null.
+        """Numbers in tree units as plain cells, of which those that are missing are null.
 
         Args:
             numbers: (m,); integers and decimals beyond ``bounds`` become its ends.
@@ -86,12 +86,11 @@ class EncodedColumn:
             inside = np.clip(numbers, *self.bounds)  # the float nearest to a type's largest may be beyond it
             words = whole_numbers.words_of_floats(np.rint(inside * scale)).plus(self.base)
             cells = whole_numbers.array_of(words, missing, kind)
-        return self.finish(cells)
+        return cells.cast(kind)
 
-    def finish(self, cells: pa.Array) -> pa.Array:
-        """Cells in the output type."""
-        is_dictionary = pa.types.is_dictionary(self.output_type)
-        return cells.dictionary_encode() if is_dictionary else cells.cast(self.output_type)
+    def finished(self, cells: pa.Array) -> pa.Array:
+        """Plain cells in the output type; a dictionary's entries in the order in which rows have them."""
+        return cells.dictionary_encode() if pa.types.is_dictionary(self.output_type) else cells
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
@@ -112,7 +111,7 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
         InputError: another type; infinite numbers; numbers or dates too large.
     """
     output_type = column.type
-    array = _whole(column)
+    array = plain_array(column)
     kind = array.type
     if pa.types.is_dictionary(output_type):
         output_type = pa.dictionary(pa.int32(), kind)
@@ -133,7 +132,7 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
     )
 
 
-def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """A column in one piece, dictionaries resolved, a column without a type as text."""
     kind = column.type
     if pa.types.is_dictionary(kind):

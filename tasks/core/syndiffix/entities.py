@@ -1,6 +1,6 @@
 """Whose the rows are: hashes of entities from id columns, or from the rows themselves where there are none.
 
-In: id columns, or encoded columns. Out: hashes, uint64 (n, id columns), 0 where an id is missing.
+In: id columns, or whole rows. Out: hashes, uint64 (n, id columns), 0 where an id is missing.
 """
 
 from collections.abc import Sequence
@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.syndiffix.columns import EncodedColumn
+from tasks.core.syndiffix import moments, whole_numbers
+from tasks.core.syndiffix.columns import plain_array
 from tasks.core.syndiffix.hashing import Hashes, crypto, hash_entities, hash_string
+from tasks.core.syndiffix.intervals import Values
 
 
 def entities_of_ids(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
@@ -20,17 +22,20 @@ def entities_of_ids(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
     return np.stack([_hash_column(column) for column in columns], axis=1)
 
 
-def entities_of_rows(columns: Sequence[EncodedColumn], salt: bytes) -> Hashes:
+def entities_of_rows(table: pa.Table, salt: bytes) -> Hashes:
     """An entity for each row, (n, 1): the hash of its content and of how many equal rows are before it.
 
     It follows from the table's content alone, whatever the order of its rows and columns, and a row that is
-    added changes no other's: noise sticks from one month to the next. Give it all columns of a table, also
-    those that are not asked for.
+    added changes no other's, whatever it holds: noise sticks from one month to the next. Give it all columns
+    of a table, also those that are not asked for. Columns of types such as lists, which can't be synthesized,
+    tell no rows apart.
     """
-    content = np.zeros(len(columns[0].values) if columns else 0, np.uint64)
-    for column in columns:
-        key = np.uint64(crypto(salt, hash_string(column.name)))
-        content += _mixed(_hash_values(column) ^ key)
+    content = np.zeros(table.num_rows, np.uint64)
+    for name in table.column_names:
+        key = np.uint64(crypto(salt, hash_string(name)))
+        hashes = _hash_cells(plain_array(table[name]))
+        if hashes is not None:
+            content += _mixed(hashes ^ key)
     content = _mixed(content)
     order = np.argsort(content, kind="stable")
     is_first = np.ones(len(order), np.bool_)
@@ -52,17 +57,51 @@ def _hash_column(column: pa.Array | pa.ChunkedArray) -> Hashes:
     return np.asarray(hashes[encoded.indices.fill_null(len(distinct)).to_numpy(zero_copy_only=False)])
 
 
-def _hash_values(column: EncodedColumn) -> Hashes:
-    """A hash of each cell; of a text its own, as its rank depends on other rows."""
-    missing = np.isnan(column.values)
-    if column.vocabulary is None:
-        hashes = np.where(missing, 0.0, column.values + 0.0).view(np.uint64).copy()
+def _hash_cells(array: pa.Array) -> Hashes | None:
+    """A hash of each cell, by itself: of a text its own, of a number that of the float nearest to it."""
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        coded = array.dictionary_encode()
+        texts = [hash_string(text) for text in coded.dictionary.to_pylist()]
+        hashes = np.array([*texts, 0], np.uint64)[coded.indices.fill_null(len(texts)).to_numpy()]
+    elif pa.types.is_integer(kind) or (pa.types.is_decimal128(kind) and kind.scale == 0):
+        hashes = _hash_integers(whole_numbers.words_of(array))
     else:
-        texts = np.array([hash_string(text) for text in column.vocabulary.to_pylist()] or [0], np.uint64)
-        hashes = texts[np.where(missing, 0, column.values).astype(np.int64)]
+        numbers = _numbers(array)
+        if numbers is None:
+            return None
+        hashes = _bits(numbers)
     hashes = _mixed(hashes)
-    hashes[missing] = 1
+    hashes[array.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)] = 1
     return hashes
+
+
+def _hash_integers(words: whole_numbers.Words) -> Hashes:
+    """The same as of the equal float, where there is one."""
+    numbers = words.floats()
+    rest = words.low - whole_numbers.words_of_floats(numbers).low
+    return _bits(numbers) ^ np.where(rest == 0, np.uint64(0), _mixed(rest))
+
+
+def _numbers(array: pa.Array) -> Values | None:
+    """Cells as floats; None of a type that isn't synthesized."""
+    kind = array.type
+    if moments.is_moment(kind):
+        return moments.any_floats_of(array)
+    numbers: Values
+    if pa.types.is_decimal128(kind) and whole_numbers.is_supported_decimal(kind):
+        numbers = whole_numbers.words_of(array).floats() / 10.0**kind.scale
+        return numbers
+    if pa.types.is_boolean(kind):
+        array = array.cast(pa.uint8())
+    elif not pa.types.is_floating(kind) and not whole_numbers.is_supported_decimal(kind):
+        return None
+    return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+
+
+def _bits(numbers: Values) -> Hashes:
+    """Of floats; there is one zero."""
+    return np.where(np.isnan(numbers), 0.0, numbers + 0.0).view(np.uint64)
 
 
 def _mixed(numbers: Hashes) -> Hashes:

@@ -71,7 +71,7 @@ class DrawnCells:
 
     Attributes:
         numbers: (m,), in tree units: the rank of a text, ``null_value`` for null.
-        values: (m,), of the column's output type.
+        values: (m,), of the column's cell type.
     """
 
     numbers: Values
@@ -108,7 +108,8 @@ def draw_cells(
     places = np.where(missing, 0.0, numbers).astype(np.int64)
     places[ranges] = len(vocabulary) + np.arange(len(ranges))
     choice = pa.concat_arrays([vocabulary, texts])
-    return DrawnCells(numbers, source.column.finish(choice.take(pa.array(places, mask=missing))))
+    cells = choice.take(pa.array(places, mask=missing)).cast(source.column.cell_type)
+    return DrawnCells(numbers, cells)
 
 
 def nearest_values(numbers: Values, values: Values) -> Values:

@@ -39,20 +39,30 @@ def seconds_of(array: pa.Array) -> tuple[I8, I8] | None:
 
     Where the array is null, both are 0.
     """
+    whole, micros = _divided(array)
+    if len(whole) and max(-int(whole.min()), int(whole.max())) > _MOST_SECONDS:
+        return None
+    return whole + _origin(array.type), micros
+
+
+def any_floats_of(array: pa.Array) -> Values:
+    """Seconds with their fraction, of dates of no use, too; anything where the array is null."""
+    whole, micros = _divided(array)
+    return (whole.astype(np.float64) + _origin(array.type)) + micros / float(_FINEST)
+
+
+def _divided(array: pa.Array) -> tuple[I8, I8]:
+    """Whole seconds since the type's own start, and microseconds from 0 to 10^6."""
     kind = array.type
     stored = array.view(pa.int32() if kind.bit_width == 32 else pa.int64())
     ticks = stored.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
     if pa.types.is_date32(kind):
-        return ticks * _DAY + _FROM_1800, np.zeros_like(ticks)
+        return ticks * _DAY, np.zeros_like(ticks)
     parts = _parts(kind)
     whole, rest = np.divmod(ticks, parts)
-    if len(whole) and max(-int(whole.min()), int(whole.max())) > _MOST_SECONDS:
-        return None
     if parts > _FINEST:
-        rest = (rest + parts // _FINEST // 2) // (parts // _FINEST)
-    else:
-        rest = rest * (_FINEST // parts)
-    return whole + _origin(kind), rest
+        return whole, (rest + parts // _FINEST // 2) // (parts // _FINEST)
+    return whole, rest * (_FINEST // parts)
 
 
 def floats_of(whole: I8, micros: I8) -> Values:

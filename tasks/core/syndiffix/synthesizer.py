@@ -5,7 +5,6 @@ contributors, and noise that is the same whenever the same is asked (syndiffix.m
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -96,8 +95,7 @@ class Synthesizer:
         self.strategy = with_ids(parameters.clustering, selected)
         self._progress = progress
         self.columns = tuple(encode_column(name, table[name]) for name in selected)
-        others = [name for name in table.column_names if name not in selected and name not in ids]
-        self._rows = entities_of_rows([*self.columns, *_encodable(table, others)], self._salt)
+        self._rows = entities_of_rows(table.drop_columns(list(ids)), self._salt)
         self._hashes = entities_of_ids([table[name] for name in ids]) if ids else self._rows
         self.forest = self._planted(np.arange(table.num_rows), parameters.anonymization, known)
         self.measured: Measured | None = None
@@ -158,8 +156,8 @@ class Synthesizer:
     def stitched(self, clusters: Clusters, drawn: Sequence[Microdata], basis: StitchingBasis) -> pa.Table:
         """The synthetic table from the rows of all clusters, in the order of ``clusters.combinations``."""
         table = shuffle(assemble(clusters, drawn, basis), basis)
-        names = [(column, self.columns[column].name) for column in clusters.columns]
-        return pa.table({name: table.cells[column].values for column, name in names})
+        found = [(self.columns[column], table.cells[column].values) for column in clusters.columns]
+        return pa.table({column.name: column.finished(cells) for column, cells in found})
 
     def basis(self) -> StitchingBasis:
         """What rows are drawn and stitched by."""
@@ -206,15 +204,6 @@ class Synthesizer:
 def needs_dependence(strategy: ClusteringStrategy, columns: int) -> bool:
     """Whether the clusters of so many columns are solved by how these depend on each other."""
     return isinstance(strategy, DefaultClustering) and known_clusters(columns, strategy) is None
-
-
-def _encodable(table: pa.Table, names: Sequence[str]) -> list[EncodedColumn]:
-    """Columns that help to tell rows apart; those of types that have no cells to draw don't."""
-    encoded = []
-    for name in names:
-        with suppress(InputError):
-            encoded.append(encode_column(name, table[name]))
-    return encoded
 
 
 def _require_columns(names: Sequence[str], selected: Sequence[str], known: Sequence[str]) -> None:

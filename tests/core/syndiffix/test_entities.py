@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.columns import encode_column
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows
 from tasks.core.syndiffix.hashing import hash_int, hash_string
 from tests.oracles.syndiffix import SALT
@@ -14,15 +13,12 @@ from tests.oracles.syndiffix import SALT
 NUMBERS = st.lists(st.sampled_from([None, -1.5, 0.0, 2.0]), min_size=1, max_size=12)
 
 
-def encoded(numbers, texts):
-    return [
-        encode_column("x", pa.array(numbers, pa.float64())),
-        encode_column("y", pa.array(texts, pa.string())),
-    ]
+def table_of(numbers, texts):
+    return pa.table({"x": pa.array(numbers, pa.float64()), "y": pa.array(texts, pa.string())})
 
 
 def hashes_of(numbers, texts, salt=SALT):
-    return entities_of_rows(encoded(numbers, texts), salt)[:, 0].tolist()
+    return entities_of_rows(table_of(numbers, texts), salt)[:, 0].tolist()
 
 
 def by_content(rows, hashes):
@@ -44,7 +40,9 @@ def test_entities_do_not_depend_on_the_order_of_rows_or_columns(rows, random):
     shuffled = random.sample(rows, len(rows))
     hashes = hashes_of(*zip(*rows, strict=True))
     assert by_content(rows, hashes) == by_content(shuffled, hashes_of(*zip(*shuffled, strict=True)))
-    assert entities_of_rows(encoded(*zip(*rows, strict=True))[::-1], SALT)[:, 0].tolist() == hashes
+    assert (
+        entities_of_rows(table_of(*zip(*rows, strict=True)).select(["y", "x"]), SALT)[:, 0].tolist() == hashes
+    )
 
 
 @settings(deadline=None)
@@ -62,6 +60,46 @@ def test_a_row_that_is_added_changes_no_other(rows, number, text):
     assert hashes_of(*zip(*rows, (number, text), strict=True))[:-1] == hashes
 
 
+MANY_YEARS = [2**62 + day * 86_400 * 10**9 for day in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "added", "kind"),
+    [
+        (MANY_YEARS, 0, pa.int64()),
+        (MANY_YEARS, 2**63 + 7, pa.uint64()),
+        ([7, 8, None], 10**37, pa.decimal128(38, 0)),
+        ([7, 8, None], 10**60, pa.decimal256(70, 0)),
+        ([1.5, float("nan"), None], float("inf"), pa.float64()),
+        ([1.5, 2.5, None], 65504.0, pa.float16()),
+        ([0, 10**9, None], -(2**62), pa.timestamp("s", "UTC")),
+        ([0, 10**9, None], 2**62, pa.duration("us")),
+        ([0, 20_000, None], 2**31 - 1, pa.date32()),
+        ([b"a", b"b"], b"", pa.binary()),
+        ([[1], [2, 3]], [], pa.list_(pa.int64())),
+    ],
+)
+def test_a_row_that_is_added_changes_no_other_whatever_it_holds(cells, added, kind):
+    def hashes(cells):
+        table = pa.table({"t": pa.array(cells, kind), "x": pa.array([n % 2 for n in range(len(cells))])})
+        return entities_of_rows(table, SALT)[:, 0].tolist()
+
+    assert hashes([*cells, added])[:-1] == hashes(cells)
+
+
+def test_large_integers_are_told_apart_and_small_ones_are_their_floats():
+    def hashes(cells, kind):
+        return entities_of_rows(pa.table({"x": pa.array(cells, kind)}), SALT)[:, 0].tolist()
+
+    large = [2**62 + n for n in range(100)]
+    numbers = hashes(large, pa.int64())
+    # A table of one of them is a row that is not the second one of equal rows.
+    assert [hashes([one], pa.int64())[0] for one in large] == numbers
+    assert hashes(large, pa.uint64()) == hashes(large, pa.decimal128(38, 0)) == numbers
+    for kind in (pa.int8(), pa.uint32(), pa.float32(), pa.decimal128(5, 2), pa.decimal256(50, 2)):
+        assert hashes([None, 0, 5, 100], kind) == hashes([None, 0.0, 5.0, 100.0], pa.float64())
+
+
 def test_a_text_is_hashed_as_it_is_and_not_by_its_rank():
     one, other = hashes_of([1.0], ["a"]), hashes_of([1.0], ["b"])
     assert one != other  # each has the rank 0
@@ -74,16 +112,16 @@ def test_a_null_is_no_value():
 
 def test_entities_depend_on_the_salt_and_on_the_columns_names():
     column = pa.array([1.0, 2.0])
-    x, y = encode_column("x", column), encode_column("y", column)
-    found = [entities_of_rows([x], SALT), entities_of_rows([x], b"other salt"), entities_of_rows([y], SALT)]
+    x, y = pa.table({"x": column}), pa.table({"y": column})
+    found = [entities_of_rows(x, SALT), entities_of_rows(x, b"other salt"), entities_of_rows(y, SALT)]
     assert len({tuple(each[:, 0].tolist()) for each in found}) == 3
     assert set(found[0].ravel().tolist()).isdisjoint(found[1].ravel().tolist())
 
 
 def test_values_that_change_places_between_columns_are_another_entity():
     x, y = pa.array([1.0]), pa.array([2.0])
-    one = entities_of_rows([encode_column("x", x), encode_column("y", y)], SALT)
-    other = entities_of_rows([encode_column("x", y), encode_column("y", x)], SALT)
+    one = entities_of_rows(pa.table({"x": x, "y": y}), SALT)
+    other = entities_of_rows(pa.table({"x": y, "y": x}), SALT)
     assert one[0, 0] != other[0, 0]
 
 
