@@ -3,11 +3,13 @@
 <folder>/<name>.tree.npz      the arrays of a tree; of a one-column tree also which rows were pushed down
 <folder>/<name>.harvest.npz   the arrays of its harvest
 
-As sensitive as the table. A file that can't be read is as good as none: the tree is grown again, the same.
+As sensitive as the table. Each begins with a seal, a keyed hash of its name and content: a file that is
+damaged, or is another's, is as good as none, and the tree is grown again, the same.
 """
 
+import hashlib
+import io
 import secrets
-import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -27,9 +29,9 @@ Arrays = dict[str, np.ndarray[Any, Any]]
 class TreeFiles:
     """The trees of all columns of one table, all of one salt and of the same settings."""
 
-    def __init__(self, folder: Path, name: Callable[[str], str]) -> None:
-        """Args: folder: made when something is kept. name: a file's, of a text."""
-        self._folder, self._name = folder, name
+    def __init__(self, folder: Path, keyed_hash: Callable[[str], str]) -> None:
+        """Args: folder: made when something is kept. keyed_hash: of a text, in ASCII, always as long."""
+        self._folder, self._keyed_hash = folder, keyed_hash
 
     def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Selected] | None:
         """The tree of columns in the forest's order, and which rows were pushed down."""
@@ -63,23 +65,30 @@ class TreeFiles:
 
     def _path(self, columns: Sequence[ForestColumn], what: str) -> Path:
         marked = [f"{column.value_safe:d}{len(column.name)}:{column.name}" for column in columns]
-        return self._folder / f"{self._name(' '.join(marked))[:40]}.{what}.npz"
+        return self._folder / f"{self._keyed_hash(' '.join(marked))[:40]}.{what}.npz"
 
-    @staticmethod
-    def _read(path: Path) -> Arrays | None:
+    def _read(self, path: Path) -> Arrays | None:
         try:
-            with np.load(path, allow_pickle=False) as file:
-                return {key: file[key] for key in file.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            content = path.read_bytes()
+        except OSError:
             return None
+        seal = self._seal(path, b"")
+        body = content[len(seal) :]
+        if content[: len(seal)] != self._seal(path, body):
+            return None
+        with np.load(io.BytesIO(body), allow_pickle=False) as file:
+            return {key: file[key] for key in file.files}
 
-    @staticmethod
-    def _write(path: Path, arrays: Mapping[str, Any]) -> None:
+    def _write(self, path: Path, arrays: Mapping[str, Any]) -> None:
         if path.exists():
             return
+        stream = io.BytesIO()
+        np.savez(stream, **arrays)
         part = path.with_name(f".{secrets.token_hex(4)}.part")
         # Another run, of newer settings, may have taken the folder away meanwhile.
         with suppress(FileNotFoundError):
-            with part.open("wb") as file:
-                np.savez(file, **arrays)
+            part.write_bytes(self._seal(path, stream.getbuffer()) + stream.getbuffer())
             part.replace(path)
+
+    def _seal(self, path: Path, body: bytes | memoryview) -> bytes:
+        return self._keyed_hash(f"{path.name} {hashlib.sha256(body).hexdigest()}").encode("ascii")
