@@ -19,7 +19,7 @@ class CommandParser(argparse.ArgumentParser):
         """The same as without, but nothing is left unknown."""
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            known = [name for name in self._option_string_actions if name.startswith("--")]
+            known = self._option_string_actions
             meant = [did_you_mean(word.partition("=")[0], known) for word in unknown if word.startswith("-")]
             hints = "".join(f"; {each}" for each in meant if each)
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hints}")

@@ -34,6 +34,13 @@ def require_buildable(options: argparse.Namespace) -> None:
     _refuse(
         "A blob is built for any later question", [name for name in _OF_BUILDING if getattr(options, name)]
     )
+    if "clustering_samplesize" in given(options):
+        _refuse("A blob's dependences are measured on all rows", ["clustering_samplesize"])
+    if options.clustering_maxweight <= 1:
+        raise ParameterError(
+            "--clustering-maxweight must be more than 1 for a blob, whose columns are put together by "
+            "how they depend on each other whenever it is asked: leave it out."
+        )
 
 
 def build(options: argparse.Namespace, synthesizer: Synthesizer, progress: Progress) -> int:

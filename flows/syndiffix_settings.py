@@ -5,7 +5,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from flows.syndiffix_options import given
 from tasks.core.errors import ParameterError
+from tasks.core.suggestions import did_you_mean
+from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.parameters import (
     AnonymizationParameters,
     BucketizationParameters,
@@ -17,19 +20,40 @@ from tasks.core.syndiffix.strategies import (
     ClusteringStrategy,
     DefaultClustering,
     MlClustering,
+    NoClustering,
+    SingleClustering,
     choose_strategy,
     with_ids,
 )
+from tasks.progress import say
 
 _NO_SALT = bytes(32)  # while the rest is checked: no salt is made for a command that can't be run
-#: Where an option has another name than the parameter that it stands for.
+#: The option that stands for a parameter.
 _OPTIONS = {
     "low_threshold": "--lcf-low-threshold",
     "layer_sd": "--threshold-sd",
+    "low_mean_gap": "--low-mean-gap",
+    "layer_noise_sd": "--layer-noise-sd",
+    "singularity_low_threshold": "--singularity-low-threshold",
+    "range_low_threshold": "--range-low-threshold",
+    "precision_limit_row_fraction": "--precision-limit-row-fraction",
+    "precision_limit_depth_threshold": "--precision-limit-depth-threshold",
     "sample_size": "--clustering-samplesize",
     "max_weight": "--clustering-maxweight",
     "merge_threshold": "--clustering-thresh-merge",
     "solver_alpha": "--clustering-solver-alpha",
+}
+#: Ways to ask for clusters that the reference puts in no order, each with those that it excludes.
+_EXCLUDED = {
+    "ml_target": ("no_clustering", "clusters", "clustering_maincolumn", "clustering_mainfeatures"),
+    "no_clustering": ("clusters", "clustering_maincolumn", "clustering_mainfeatures"),
+}
+#: The options that each strategy is settled by, beside which other ones of clustering have no effect.
+_SETTLED_BY: dict[type[ClusteringStrategy], tuple[str, ...]] = {
+    SingleClustering: ("no_clustering",),
+    NoClustering: ("clustering_maxweight",),
+    Clusters: ("clusters",),
+    MlClustering: ("ml_target", "clustering_maincolumn", "clustering_mainfeatures", "clustering_maxweight"),
 }
 
 
@@ -52,10 +76,17 @@ def anonymization_of(options: argparse.Namespace, salt: bytes = _NO_SALT) -> Ano
     return AnonymizationParameters(
         salt,
         SuppressionParameters(options.lcf_low_threshold, options.threshold_sd, options.low_mean_gap),
-        FlatteningInterval(*options.outlier_count),
-        FlatteningInterval(*options.top_count),
+        _interval("--outlier-count", options.outlier_count),
+        _interval("--top-count", options.top_count),
         options.layer_noise_sd,
     )
+
+
+def _interval(option: str, bounds: Sequence[int]) -> FlatteningInterval:
+    try:
+        return FlatteningInterval(*bounds)
+    except ParameterError as error:
+        raise ParameterError([f"{option}: {problem}" for problem in error.problems]) from None
 
 
 def bucketization_of(options: argparse.Namespace) -> BucketizationParameters:
@@ -71,9 +102,19 @@ def bucketization_of(options: argparse.Namespace) -> BucketizationParameters:
 def strategy_of(options: argparse.Namespace, columns: Sequence[str]) -> ClusteringStrategy:
     """Which columns are synthesized together, in the reference's order of precedence.
 
+    What the options given can't change is told.
+
     Raises:
         ParameterError: options that exclude each other, or see `choose_strategy`.
     """
+    _require_selected(options, columns)
+    _require_one_way(options, columns)
+    chosen = _chosen(options, columns)
+    _tell_without_effect(options, chosen)
+    return chosen
+
+
+def _chosen(options: argparse.Namespace, columns: Sequence[str]) -> ClusteringStrategy:
     chosen = choose_strategy(
         ClusteringOptions(
             no_clustering=options.no_clustering,
@@ -94,15 +135,57 @@ def strategy_of(options: argparse.Namespace, columns: Sequence[str]) -> Clusteri
         if options.ml_drop_non_features:
             raise ParameterError("What helps to predict needs a target: say which column with --ml-target.")
         return chosen
-    _require_no_other_way(options)
     target = MlClustering(options.ml_target, options.ml_drop_non_features, options.clustering_maxweight)
     return with_ids(target, columns)
 
 
-def _require_no_other_way(options: argparse.Namespace) -> None:
-    """Refuse a target beside another way to ask for clusters. Raises ParameterError."""
-    others = ("no_clustering", "clusters", "clustering_maincolumn", "clustering_mainfeatures")
-    for other in others:
-        if getattr(options, other):
-            name = other.replace("_", "-")
-            raise ParameterError(f"Clusters must be asked for in one way: --ml-target or --{name}, not both.")
+def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> None:
+    """Refuse columns that clusters are asked for by and that are not selected. Raises ParameterError."""
+    problems = []
+    for option in ("ml_target", "clustering_maincolumn", "clustering_mainfeatures"):
+        value = getattr(options, option) or []
+        for name in [value] if isinstance(value, str) else value:
+            if name not in columns:
+                problems.append(
+                    f"{_shown(option)} must name selected columns, and {name!r} is none: "
+                    f"{_meant(name, columns)}"
+                )
+    if problems:
+        raise ParameterError(problems)
+
+
+def _meant(name: str, columns: Sequence[str]) -> str:
+    bare = name.rpartition(":")[0]
+    if bare in columns:
+        return f"give it without its type, {bare}."
+    meant = did_you_mean(name, columns, repr)
+    return f"{meant} If not, add it to --columns." if meant else "add it to --columns, or name another."
+
+
+def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> None:
+    """Refuse ways to ask for clusters of which one would be passed over. Raises ParameterError."""
+    for way, others in _EXCLUDED.items():
+        for other in others:
+            if getattr(options, way) and getattr(options, other):
+                raise ParameterError(
+                    f"Clusters must be asked for in one way: {_shown(way)} or {_shown(other)}, not both."
+                )
+    if options.blob is not None and options.no_clustering and len(columns) > options.blob_largest:
+        raise ParameterError(
+            f"--no-clustering has no effect on a blob whose tables have up to {options.blob_largest} of "
+            f"{len(columns)} columns: leave it out, or raise --blob-largest."
+        )
+
+
+def _tell_without_effect(options: argparse.Namespace, chosen: ClusteringStrategy) -> None:
+    settled = _SETTLED_BY.get(type(chosen))
+    if settled is None:
+        return
+    clustering = {option for option in given(options) if option.startswith("cluster")}
+    if unread := sorted(clustering - set(settled)):
+        by = ", ".join(_shown(option) for option in settled if option in given(options))
+        say(f"Without effect beside {by}: {', '.join(map(_shown, unread))}.")
+
+
+def _shown(option: str) -> str:
+    return f"--{option.replace('_', '-')}"

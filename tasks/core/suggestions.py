@@ -12,5 +12,7 @@ def did_you_mean(given: str, known: Iterable[str], shown: Callable[[str], str] =
         known: those that are.
         shown: how a message shows one of them.
     """
-    close = difflib.get_close_matches(given, list(known), n=1)
-    return f"did you mean {shown(close[0])}?" if close and close[0] else ""
+    # Upper and lower case is the likeliest slip of all.
+    spelt = {name.casefold(): name for name in known if name}
+    close = difflib.get_close_matches(given.casefold(), list(spelt), n=1)
+    return f"did you mean {shown(spelt[close[0]])}?" if close else ""

@@ -58,6 +58,13 @@ def test_what_does_not_go_with_a_blob_is_refused(table, blob, tmp_path, capfd):
     another = tmp_path / "another.sdxblob.zip"
     assert run(table, "--blob", another, "--output", tmp_path / "out.csv") == 2
     assert run(table, "--blob", another, "--ml-target", "age") == 2
+    for without_effect in (
+        ["--clustering-samplesize", "5"],
+        ["--clustering-maxweight", "1"],
+        ["--no-clustering", "--blob-largest", "4"],
+    ):
+        assert run(table, "--blob", another, *without_effect) == 2, without_effect
+        assert without_effect[0] in capfd.readouterr().err
     assert run(table, "--blob", tmp_path / "people.zip") == 2
     assert run(table, "--blob", ledger_place() / "people.sdxblob.zip") == 2
     assert run(blob, "--columns", "age", "--aidcolumns", "pid") == 2

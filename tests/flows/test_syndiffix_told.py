@@ -57,3 +57,22 @@ def test_a_type_that_no_cell_has_is_refused_before_a_salt_is_made(tmp_path, outp
     assert "'city' must have cells that are integers to be read as city:i" in said and "member:t" in said
     assert "'age'" not in said and "Ulm" not in said
     assert not output.exists() and not (own_ledger / "salts").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--no-clustering", "--clustering-maxweight", "5"], "--no-clustering: --clustering-maxweight."),
+        (["--clustering-maxweight", "1", "--clustering-maincolumn", "age"], "--clustering-maincolumn."),
+        (
+            ["--clusters", '{"InitialCluster":[0,1]}', "--clustering-samplesize", "9"],
+            "--clustering-samplesize.",
+        ),
+        (["--clustering-maincolumn", "age", "--clustering-samplesize", "9"], ""),
+        (["--ml-target", "age", "--clustering-maxweight", "9"], ""),
+    ],
+)
+def test_options_that_another_one_leaves_without_effect_are_told(table, output, arguments, said, capfd):
+    assert run(table, "--columns", "age", "city", *arguments, "-o", output) == 0
+    told = [line for line in capfd.readouterr().err.splitlines() if line.startswith("Without effect")]
+    assert [line.endswith(said) for line in told] == ([True] if said else [])

@@ -194,8 +194,8 @@ def _entries(which: str, value: object, keys: set[str], defaults: dict[str, obje
 def _ids(which: str, value: object) -> tuple[int, ...]:
     if not isinstance(value, list) or not all(type(item) is int for item in value):
         raise ParameterError(
-            f"{which} must be a list of column numbers, counted from 0 among the selected columns, not of names: "
-            "give such as [0, 2]."
+            f"{which} must be a list of column numbers, counted from 0 among the selected columns, "
+            "not of names: give such as [0, 2]."
         )
     return tuple(value)
 
