@@ -1,24 +1,13 @@
-"""``marginalia check``: what a configuration would do and cost; or, when asked, a proposal."""
+"""``marginalia check``: what a configuration would do and cost; or, when asked, a proposal.
+
+What describes a run is imported only where there is one, so that a slip in the file is told at once.
+"""
 
 import json
-import math
 from pathlib import Path
 
-from tasks.bundles import unit_of
-from tasks.configuration import RunConfiguration
 from tasks.configuration_file import read_configuration
-from tasks.configuration_places import SYNDIFFIX
-from tasks.core.dp.ledger.budget import Charge
-from tasks.core.dp.ledger.ledger import open_ledger
-from tasks.core.navigation.charts import Level, curve_text
 from tasks.core.records.reading import InputFile
-from tasks.core.syndiffix.parameters import count_sd
-from tasks.describe import Described, describe
-from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
-from tasks.protect import nominal_charge, registration, release_name, require_unit
-from tasks.storage import Workspace
-from tasks.syndiffix_columns import select_columns
-from tasks.syndiffix_parameters import anonymization
 
 _TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
 
@@ -31,115 +20,10 @@ def check(path: Path, *, propose: bool) -> int:
     if propose:
         return _propose(path)
     configuration = read_configuration(path)
-    described = describe(configuration)
-    found = estimate(described)
-    print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
-    for note in described.notes:
-        print(f"  note: {note}")
-    _print_columns(described)
-    if configuration.is_private:
-        _print_levels(found)
-        _print_budget(configuration, described)
-    elif configuration.protection.regime == SYNDIFFIX:
-        _print_syndiffix(configuration, described)
-    else:
-        _print_anonymity(configuration, described)
-    _print_resources(found, is_exact=described.source.is_parquet)
-    require_room(found, Workspace.of(configuration).root)
-    print("The configuration can be run.")
+    from flows import checking_report
+
+    checking_report.report(configuration)
     return 0
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
-
-
-def _print_columns(described: Described) -> None:
-    columns = described.schema.columns
-    opened = [column.name for column in columns if column.is_open]
-    uncapped = [column.name for column in columns if not column.max_items]
-    most = "at least" if uncapped else "at most"
-    print(f"{_count(len(columns), 'column')}, {most} {_count(described.schema.width, 'attribute')} a record:")
-    print(f"  {', '.join(column.name for column in columns)}")
-    if opened and described.parameters:
-        print(f"  open domains (values pass a threshold): {', '.join(opened)}")
-
-
-def _print_anonymity(configuration: RunConfiguration, described: Described) -> None:
-    length, k = described.reporting_length, configuration.reporting_resolution
-    lengths = "of all lengths" if length == -1 else f"of up to {length} attributes"
-    print(f"\nk-anonymity, not differential privacy: combinations {lengths}, counts rounded down to")
-    print(f"multiples of {k}; what fewer than {k} {unit_of(described.schema)}s hold is left out.")
-    reads = "the raw records" if configuration.synthesis.reads_records else "the rounded counts alone"
-    print(f"Synthesis: {configuration.synthesis.mode}, from {reads}.")
-
-
-def _print_syndiffix(configuration: RunConfiguration, described: Described) -> None:
-    selection = select_columns(configuration, described.source)
-    settings, unit = selection.settings, "subject" if selection.ids else "row"
-    mean = anonymization(settings).low_count_params.mean
-    print(
-        f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below "
-        f"{settings.low_threshold}."
-    )
-    print(
-        f"Each group's count has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}; a count"
-    )
-    print("of synthetic rows adds up many groups, and may be off by much more.")
-    asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
-    print(
-        f"Clustering: {settings.clustering}. One table of {_count(len(selection.columns), 'column')}{asked}."
-    )
-
-
-def _print_levels(found: Estimate) -> None:
-    print("\nlength      sigma  sensitivity  noise sd  95% error  threshold  candidates up to")
-    for level in found.levels:
-        threshold = "none" if level.threshold is None else str(level.threshold)
-        print(
-            f"{level.length:>6}  {level.sigma:>9.4f}  {level.sensitivity:>11}  {level.scale:>8.2f}  "
-            f"{'+-' + format(level.half_width_95, '.0f'):>9}  {threshold:>9}  {level.candidates:>16}"
-        )
-    print(f"(an open column is taken to have {OPEN_VALUES} values; the error bar leaves out truncation)")
-    curves = [Level(f"length {level.length}", level.scale, level.threshold) for level in found.levels]
-    print("\nThe chance that a combination is published:")
-    print(curve_text([curve for curve in curves if curve.threshold is not None]))
-
-
-def _print_budget(configuration: RunConfiguration, described: Described) -> None:
-    charge = nominal_charge(described)
-    ledger = open_ledger()
-    print(f"\nClaim: epsilon {charge.epsilon:g}, delta {charge.delta:g}; charge mu^2 {charge.mu_squared:.6g}")
-    if not ledger.is_registered(configuration.dataset):
-        entered = registration(configuration, described, charge)
-        print(
-            f"The dataset is not registered yet: this run would register it with a cap of epsilon "
-            f"{entered.epsilon_cap:.6g}, delta {entered.delta_cap:.6g}."
-        )
-        return
-    require_unit(ledger, configuration, described)
-    admission = ledger.check_admission(release_name(configuration, described), charge)
-    account = ledger.account(configuration.dataset)
-    print(
-        f"Spent so far: epsilon {account.epsilon_spent:.6g} of {float(account.caps.epsilon):.6g} "
-        f"at delta {float(account.caps.delta):.6g}."
-    )
-    print(f"This release: {admission.value}. {_left(charge, configuration.dataset)} more of its kind fit.")
-
-
-def _left(charge: Charge, dataset: str) -> int:
-    return open_ledger().remaining_runs(dataset, charge)
-
-
-def _print_resources(found: Estimate, *, is_exact: bool) -> None:
-    """Rows of a Parquet file are known, those of a text guessed from its size."""
-    print(
-        f"\nFor {_count(found.records, 'record')} at most about {found.memory_mb} MB of memory and "
-        f"{found.disk_mb} MB of disk, and, very roughly, {_count(math.ceil(found.seconds), 'CPU second')} "
-        "beside the start-up."
-    )
-    if not is_exact:
-        print("(So many records may be in a text of this size; there are likely far fewer.)")
 
 
 def _propose(path: Path) -> int:

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,3 +126,25 @@ def test_only_the_rows_of_a_text_are_guessed(
     assert (f"For {table.num_rows} records at most" in shown) is (ending == "parquet")
     assert ("there are likely far fewer" in shown) is (ending == "csv")
     assert "Each group's count has noise" in shown and "may be off by much more" in shown
+
+
+def test_columns_of_syndiffix_are_listed_by_their_headers_in_the_order_asked_for(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = ("person", "town", "free:b", "age")
+    pipeline.write(tmp_path / "visits.csv", [row[: len(header)] for row in visits.rows(20)], header)
+    section = {"columns": [{"name": "free:b"}, "age:i", "town"]}
+    (tmp_path / "configuration.json").write_text(json.dumps(visits.flat(tmp_path, section)))
+    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
+    assert "\n3 columns:\n  free:b, age, town\n" in capsys.readouterr().out
+
+
+def test_a_file_that_is_not_there_is_told_before_what_takes_seconds_to_load(tmp_path: Path) -> None:
+    code = (
+        "import sys; from flows import command; code = command.main(['check', sys.argv[1]]); "
+        "sys.exit(code if 'prefect' not in sys.modules else 99)"
+    )
+    arguments = [sys.executable, "-c", code, str(tmp_path / "nope.json")]
+    ended = subprocess.run(arguments, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2, ended.stderr
+    assert "does not exist" in ended.stderr
