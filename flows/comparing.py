@@ -1,10 +1,12 @@
 """``marginalia compare``: folders of runs in, one table and one page out."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tasks.core.errors import ParameterError
 from tasks.core.navigation.comparison import read_run
+from tasks.core.syndiffix.statement import REGIME
 from tasks.group import write_comparison
 from tasks.progress import say
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
@@ -16,7 +18,9 @@ def compare(folders: Sequence[Path], output: Path) -> int:
     Raises:
         ParameterError: too few folders, one without an evaluation, or a place that it must not go to.
     """
-    runs = [read_run(folder, label) for label, folder in _labelled(folders).items()]
+    labelled = _labelled(folders)
+    _require_figures(labelled.values())
+    runs = [read_run(folder, label) for label, folder in labelled.items()]
     home, is_sensitive = output.resolve(), any(run.is_raw for run in runs)
     zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
     if is_sensitive and zone:
@@ -51,3 +55,24 @@ def _evaluated(place: Path) -> Path:
     """The release of a batch's run, where that is what was given; otherwise the folder itself."""
     release = (place / RELEASE).resolve()
     return release if (release / "evaluation.json").is_file() else place
+
+
+def _require_figures(places: Iterable[Path]) -> None:
+    """Refuse releases of SynDiffix, which hold none by design. Raises ParameterError."""
+    bare = [
+        str(place) for place in places if _is_syndiffix(place) and not (place / "evaluation.json").exists()
+    ]
+    if bare:
+        raise ParameterError(
+            "A release of SynDiffix reports no counts to be compared by, and this holds of "
+            f"{', '.join(bare)}: give the runs' evaluations against the raw table, the folders "
+            "sensitive/DATASET/RUN/evaluation of the workspace, which the evaluate stage writes."
+        )
+
+
+def _is_syndiffix(place: Path) -> bool:
+    try:
+        statement = json.loads((place / "privacy.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(statement, dict) and statement.get("regime") == REGIME
