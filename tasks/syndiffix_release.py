@@ -97,6 +97,9 @@ def write_table_page(
         pages=report.pages,
         contract=_read_json(contract) if contract.is_file() else None,
         tables={f"{_tables_folder(prefix)}/{file}": names for file, names in _index(bundle).items()},
+        read=lambda file, names: pq.read_table(
+            bundle.folder / "tables" / Path(file).name, columns=list(names)
+        ),
     )
     text = render_table(page)
 

@@ -174,14 +174,14 @@ def two_shares(rows: Sequence[tuple[str, float, float]], title: str, names: tupl
     return svg.figure(WIDTH, height, title, f"{len(rows)} pairs, strongest first.", parts)
 
 
-def one_share(rows: Sequence[tuple[str, float]], title: str) -> str:
-    """Pairs of synthetic columns by one figure between 0 and 1, as a bar each."""
+def one_share(rows: Sequence[tuple[str, float, str]], title: str) -> str:
+    """Pairs of synthetic columns by one figure between 0 and 1, as a bar each; last: words on where from."""
     ticks = (0, 0.25, 0.5, 0.75, 1)
     parts = _ticks(ticks, [f"{tick:g}" for tick in ticks], 0, len(rows))
-    for index, (pair, share) in enumerate(rows):
+    for index, (pair, share, source) in enumerate(rows):
         y, one, other = 6 + _PITCH * index, *(_two_lines(pair))
         shapes = [
-            svg.tag("title", svg.escape(f"{pair}: {share:.2f}")),
+            svg.tag("title", svg.escape(f"{pair}: {share:.2f}{source}")),
             _name(one, y + (10 if other else 16)),
             _name(other, y + 23) if other else "",
             svg.rect(_LEFT, y + 5, share * (_RIGHT - _LEFT), 14, svg.SYNTHETIC),

@@ -6,28 +6,30 @@ with round edges, or with public ones where the configuration has them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations, islice
-from math import isfinite
+from itertools import islice
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 from markupsafe import Markup
 
 from tasks.core.dp.figures import whole
+from tasks.core.errors import InternalError
 from tasks.core.navigation import charts, plots
-from tasks.core.navigation.associations import MOST_COLUMNS, cramers_v
 from tasks.core.navigation.distributions import SHOWN
 from tasks.core.navigation.page import html
-from tasks.core.navigation.scales import Row, rows_of
-from tasks.core.syndiffix.bins import Bins, bins_of
+from tasks.core.navigation.scales import Row
+from tasks.core.navigation.table_associations import (
+    BinnedColumn,
+    Read,
+    TableAssociations,
+    table_associations,
+)
+from tasks.core.syndiffix.bins import bins_of
 from tasks.core.syndiffix.parameters import count_sd
 from tasks.core.syndiffix.statement import LABEL, topics, warnings
 
 Json = dict[str, Any]
-Codes = npt.NDArray[np.int64]
 
 _MATRIX_COLUMNS = 20
 _HALF_MATRIX = 5
@@ -40,6 +42,10 @@ _KINDS = {
     "timestamp": "dates or times",
     "string": "texts",
 }
+
+
+def _no_table(file: str, columns: Sequence[str]) -> pa.Table:
+    raise InternalError(f"a page without tables of questions was asked for {len(columns)} columns of one")
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ class TablePage:
         pages: page to the visuals and columns on it, in order.
         contract: the content of ``contract.json``; None where there was no data contract.
         tables: of each table of a single question its file, relative to the page, and its columns.
+        read: some columns of one of these tables, by its file.
     """
 
     statement: Json
@@ -65,25 +72,7 @@ class TablePage:
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contract: Json | None = None
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column in its bins."""
-
-    bins: Bins
-    codes: Codes
-
-    @property
-    def rows(self) -> list[Row]:
-        """Each bin and how many rows it has, as its chart shows them; what is in none is the last."""
-        counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.bins.labels) + 1)
-        return rows_of(self.bins, counts.tolist())
-
-    @property
-    def missing(self) -> int:
-        """How many rows have no value."""
-        return int(np.count_nonzero(self.codes < 0))
+    read: Read = _no_table
 
 
 def render_table(page: TablePage) -> str:
@@ -107,14 +96,14 @@ def render_table(page: TablePage) -> str:
         ],
         "more_tables": max(len(page.tables) - _TABLES, 0),
         "groups": _groups(page, columns),
-        **_associations(columns),
+        **_associations(page, columns),
     }
     return html(context, "report_syndiffix.html.j2")
 
 
-def _column(page: TablePage, name: str) -> _Column:
+def _column(page: TablePage, name: str) -> BinnedColumn:
     bins = bins_of(name, page.table[name], page.bins.get(name))
-    return _Column(bins, bins.codes(page.table[name]))
+    return BinnedColumn(bins, bins.codes(page.table[name]))
 
 
 def _headed(sentence: str) -> tuple[str, str]:
@@ -123,7 +112,7 @@ def _headed(sentence: str) -> tuple[str, str]:
     return name, said[0].upper() + said[1:]
 
 
-def _groups(page: TablePage, columns: Mapping[str, _Column]) -> list[Json]:
+def _groups(page: TablePage, columns: Mapping[str, BinnedColumn]) -> list[Json]:
     """The columns' charts, under the configured pages where there are any."""
     drawn = {name: _chart(name, column) for name, column in columns.items()}
     drawn |= {name: _visual(name, texts, columns) for name, texts in page.visuals.items()}
@@ -141,7 +130,7 @@ def _groups(page: TablePage, columns: Mapping[str, _Column]) -> list[Json]:
     ]
 
 
-def _chart(name: str, column: _Column) -> Json:
+def _chart(name: str, column: BinnedColumn) -> Json:
     rows = column.rows
     shown = rows[:SHOWN] if column.bins.kind == "string" else rows
     kind = _KINDS[column.bins.kind]
@@ -152,7 +141,7 @@ def _chart(name: str, column: _Column) -> Json:
     return _drawn(name, kind, shown, len(rows) - len(shown))
 
 
-def _visual(name: str, texts: Sequence[str], columns: Mapping[str, _Column]) -> Json:
+def _visual(name: str, texts: Sequence[str], columns: Mapping[str, BinnedColumn]) -> Json:
     """Chosen bins of columns, written ``header:value``."""
     counts = {
         f"{header}:{label}": count for header, column in columns.items() for label, count in column.rows
@@ -167,31 +156,26 @@ def _drawn(name: str, kind: str, rows: Sequence[Row], more: int) -> Json:
     return {"name": name, "kind": kind, "more": more, "chart": Markup(chart) if bars else None}
 
 
-def _associations(columns: Mapping[str, _Column]) -> Json:
+def _associations(page: TablePage, columns: Mapping[str, BinnedColumn]) -> Json:
     """The matrix and the ranked pairs, of the first columns where there are many."""
-    names = list(columns)[:MOST_COLUMNS]
-    found = np.full((len(names), len(names)), np.nan)
-    for one, other in combinations(range(len(names)), 2):
-        table = _crossed(columns[names[one]], columns[names[other]])
-        found[one, other] = found[other, one] = cramers_v(table)
-    pairs = [
-        (f"{names[one]} × {names[other]}", float(found[one, other]))
-        for one, other in combinations(range(len(names)), 2)
-        if isfinite(found[one, other])
-    ]
-    pairs = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:_STRONGEST]
-    context: Json = {"matrix": None, "pairs": None, "is_large_matrix": len(names) > _HALF_MATRIX}
-    if pairs:
+    found = table_associations(columns, page.tables, page.read)
+    names, few = found.names, len(found.names) <= _MATRIX_COLUMNS
+    context: Json = {"matrix": None, "pairs": None, "is_large_matrix": few and len(names) > _HALF_MATRIX}
+    context["counted_in"] = _counted_in(found, page.tables)
+    if found.sources:
+        pairs = [
+            (" × ".join(pair), value, f", in {found.sources[pair] or 'the table of all columns'}")
+            for pair, value in found.ranked(_STRONGEST)
+        ]
         context["pairs"] = Markup(charts.one_share(pairs, "Strongest associations"))
-        if len(names) <= _MATRIX_COLUMNS:
-            sides = plots.Sides(found, found, "")
+        if few:
+            sides = plots.Sides(found.values, found.values, "")
             context["matrix"] = Markup(plots.matrix(names, sides, "Cramer's V of every two columns"))
     return context
 
 
-def _crossed(one: _Column, other: _Column) -> npt.NDArray[np.float64]:
-    """The two-way table of the rows that have a value in both."""
-    both = (one.codes >= 0) & (other.codes >= 0)
-    shape = len(one.bins.labels) + 1, len(other.bins.labels) + 1
-    keys = one.codes[both] * shape[1] + other.codes[both]
-    return np.bincount(keys, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
+def _counted_in(found: TableAssociations, tables: Mapping[str, Sequence[str]]) -> Json:
+    """How many pairs were counted in a table of the two alone, in one of more, and in the one of all."""
+    sizes = [len(tables[file]) if file else 0 for file in found.sources.values()]
+    own, whole_table = sizes.count(2), sizes.count(0)
+    return {"own": own, "larger": len(sizes) - own - whole_table, "all": whole_table}

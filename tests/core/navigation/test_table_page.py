@@ -65,7 +65,9 @@ def test_declared_bins_are_the_page_s() -> None:
 
 
 def test_related_columns_are_the_strongest_pair() -> None:
-    pairs = re.findall(r"<title>([^<]* × [^<]*): ([0-9.]+)</title>", render_table(page()))
+    pairs = re.findall(
+        r"<title>([^<]* × [^<]*): ([0-9.]+), in the table of all columns</title>", render_table(page())
+    )
     assert pairs[0][0] == "age × old" and float(pairs[0][1]) > 0.9
 
 
@@ -94,8 +96,19 @@ def test_what_a_bar_is_and_is_not_is_said_beside_the_noise() -> None:
 
 
 def test_tables_of_questions_are_listed_with_their_files() -> None:
-    text = render_table(page(tables={"my own_tables/00001.parquet": ("age", "old")}))
+    tables = {"my own_tables/00001.parquet": ("age", "old")}
+    text = render_table(page(tables=tables, read=lambda file, names: table().select(names)))
     assert (
         '<li>age × old: <a href="my%20own_tables/00001.parquet">my own_tables/00001.parquet</a></li>' in text
     )
     assert "A table per question" not in render_table(page())
+
+
+def test_each_pair_says_which_table_it_was_counted_in() -> None:
+    unrelated = table().set_column(1, "old", pa.array([row % 2 == 0 for row in range(300)]))
+    tables = {"t/1.parquet": ("age", "<b>town</b>", "old"), "t/2.parquet": ("old", "age")}
+    text = render_table(page(table=unrelated, tables=tables, read=lambda file, names: table().select(names)))
+    assert re.search(r"<title>age × old: (0.9\d|1.00), in t/2.parquet</title>", text)
+    assert "town&lt;/b&gt;: 0.5" not in text and ", in t/1.parquet</title>" in text
+    assert re.search(r"1 pair in a <[^>]*>table of the two alone</a>\s*, 2 in a <", text)
+    assert "in the table of all columns</title>" not in text
