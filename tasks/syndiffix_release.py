@@ -96,6 +96,7 @@ def write_table_page(
         visuals=report.visuals,
         pages=report.pages,
         contract=_read_json(contract) if contract.is_file() else None,
+        files=_microdata_files(prefix),
         tables={f"{_tables_folder(prefix)}/{file}": names for file, names in _index(bundle).items()},
         read=lambda file, names: pq.read_table(
             bundle.folder / "tables" / Path(file).name, columns=list(names)
@@ -115,8 +116,7 @@ def write_table_files(
     """Write every released file into an empty folder; return the manifest's entries."""
     prefix, table = configuration.prefix, _table(bundle)
     rows = {}
-    for ending in ("parquet", "tsv"):
-        name = f"{prefix}_synthetic_microdata.{ending}"
+    for name in _microdata_files(prefix):
         write_table(table, folder / name)
         rows[name] = table.num_rows
     answers = _tables_folder(prefix)
@@ -166,6 +166,11 @@ def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Js
 
 def _table(bundle: Bundle) -> pa.Table:
     return pq.read_table(bundle.folder / "synthetic_table" / "table.parquet")
+
+
+def _microdata_files(prefix: str) -> list[str]:
+    """Of the table of all columns, in a release."""
+    return [f"{prefix}_synthetic_microdata.{ending}" for ending in ("parquet", "tsv")]
 
 
 def _tables_folder(prefix: str) -> str:

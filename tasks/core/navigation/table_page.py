@@ -60,7 +60,8 @@ class TablePage:
         visuals: name to attributes ``header:value``.
         pages: page to the visuals and columns on it, in order.
         contract: the content of ``contract.json``; None where there was no data contract.
-        tables: of each table of a single question its file, relative to the page, and its columns.
+        files: of the table of all columns, relative to the page.
+        tables: likewise of each table of a single question its file, and its columns.
         read: some columns of one of these tables, by its file.
     """
 
@@ -71,6 +72,7 @@ class TablePage:
     visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contract: Json | None = None
+    files: Sequence[str] = ()
     tables: Mapping[str, Sequence[str]] = field(default_factory=dict)
     read: Read = _no_table
 
@@ -86,14 +88,16 @@ def render_table(page: TablePage) -> str:
         "label": LABEL,
         "count_sd": count_sd(statement["parameters"]["layer_noise_sd"]),
         "topics": topics(statement),
-        "warnings": warnings(statement),
+        "warnings": _warnings(page),
         "attacks": [_headed(sentence) for sentence in statement["not_covered"]],
         "contract": page.contract,
         "records": page.table.num_rows,
+        "files": [_linked(file) for file in page.files],
         "tables": [
-            {"file": file, "link": quote(file), "columns": " × ".join(names)}
-            for file, names in islice(page.tables.items(), _TABLES)
+            {**_linked(file), "columns": " × ".join(held)}
+            for file, held in islice(page.tables.items(), _TABLES)
         ],
+        "folder": next(iter(page.tables), "").rpartition("/")[0],
         "more_tables": max(len(page.tables) - _TABLES, 0),
         "groups": _groups(page, columns),
         **_associations(page, columns),
@@ -104,6 +108,20 @@ def render_table(page: TablePage) -> str:
 def _column(page: TablePage, name: str) -> BinnedColumn:
     bins = bins_of(name, page.table[name], page.bins.get(name))
     return BinnedColumn(bins, bins.codes(page.table[name]))
+
+
+def _linked(file: str) -> Json:
+    """A file's name without its folder, and the link to it."""
+    return {"name": file.rpartition("/")[2], "link": quote(file)}
+
+
+def _warnings(page: TablePage) -> list[str]:
+    """What must be seen before anything else; that there is nothing to see comes first."""
+    if page.table.num_rows:
+        return warnings(page.statement)
+    unit = page.statement["guarantee"]["unit"]
+    empty = f"The synthetic table is empty: each group has fewer {unit}s than may be shown."
+    return [empty, *warnings(page.statement)]
 
 
 def _headed(sentence: str) -> tuple[str, str]:

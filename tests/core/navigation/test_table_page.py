@@ -98,10 +98,32 @@ def test_what_a_bar_is_and_is_not_is_said_beside_the_noise() -> None:
 def test_tables_of_questions_are_listed_with_their_files() -> None:
     tables = {"my own_tables/00001.parquet": ("age", "old")}
     text = render_table(page(tables=tables, read=lambda file, names: table().select(names)))
-    assert (
-        '<li>age × old: <a href="my%20own_tables/00001.parquet">my own_tables/00001.parquet</a></li>' in text
-    )
+    link = '<a href="my%20own_tables/00001.parquet">age × old</a> <span class="quiet">00001.parquet</span>'
+    assert f"<li>{link}</li>" in text and "<code>my own_tables/</code>" in text
+    assert "<details>" not in text
     assert "A table per question" not in render_table(page())
+
+
+def test_many_tables_of_questions_are_folded_away() -> None:
+    tables = {f"t/{number}.parquet": ("age", "old") for number in range(91)}
+    text = render_table(page(tables=tables, read=lambda file, names: table().select(names)))
+    assert "<details><summary>91 tables</summary>" in text
+    assert text.count('<li><a href="t/') == 91
+
+
+def test_the_table_of_all_columns_is_linked_at_the_top_and_among_the_tables() -> None:
+    text = render_table(page(files=("my own_synthetic.parquet", "my own_synthetic.tsv")))
+    summary, tables = text.split('<section id="privacy">')[0], text.split('<section id="tables">')[1]
+    for part in (summary, tables):
+        assert '<a href="my%20own_synthetic.parquet">my own_synthetic.parquet</a>' in part
+        assert '<a href="my%20own_synthetic.tsv">my own_synthetic.tsv</a>' in part
+
+
+def test_that_there_are_no_rows_is_the_first_warning() -> None:
+    told = '<p class="warning">The synthetic table is empty: each group has fewer subjects than may be shown.'
+    text = render_table(page(table=table().slice(0, 0)))
+    assert text.index(told) == text.index('<p class="warning">')
+    assert "synthetic table is empty" not in render_table(page())
 
 
 def test_each_pair_says_which_table_it_was_counted_in() -> None:
