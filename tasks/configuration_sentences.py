@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from tasks.configuration import DifferentialPrivacy, KAnonymity, RunConfiguration, Thresholds
 from tasks.configuration_places import MODES, PLACES, PRIVACY_PLACES, SYNDIFFIX
-from tasks.configuration_syndiffix import SECTION_KEYS, SynDiffix
+from tasks.configuration_syndiffix import CLUSTERING_KEYS, SECTION_KEYS, SynDiffix
 from tasks.syndiffix_parameters import problems as syndiffix_problems
 
 #: What pydantic puts between the keys: the tags of a discriminated union.
@@ -33,6 +33,8 @@ _WORDS = {
     "string_pattern_mismatch": "must be a safe name of a file: at most 100 letters, digits, spaces, '.', '_' "
     "and '-', the first a letter, a digit or '_'",
     "tuple_type": "must be a list",
+    "too_short": "each list must have at least {min_length} item(s)",
+    "too_long": "must be a list of at most {max_length} item(s)",
     "dict_type": "must be an object",
     "literal_error": "must be {expected}",
 }
@@ -51,6 +53,8 @@ def sentences(error: ValidationError) -> list[str]:
         )
         if detail["type"] == "missing" and place == ("protection", "epsilon"):
             found.append("noise_epsilon (or privacy.epsilon) is required under differential privacy.")
+        elif detail["type"] == "missing" and isinstance(detail["loc"][-1], int):
+            found.append(f"{name}: must be a list of more items than it has.")
         elif detail["type"] == "missing":
             found.append(f"{name} is required.")
         elif detail["type"] == "literal_error" and place == ("protection", "tables"):
@@ -64,6 +68,8 @@ def others_out_of_range(error: ValidationError, section: Mapping[str, Any]) -> l
     """What the core refuses of SynDiffix's keys beside those that the error is about."""
     places = map(_place, error.errors(include_url=False))
     wrong = {place[1] for place in places if place[:1] == ("protection",) and len(place) > 1}
+    if wrong & CLUSTERING_KEYS["ml"] | wrong & CLUSTERING_KEYS["clusters"]:
+        wrong.add("clustering")  # which would be said to lack the wrong key
     try:
         settings = SynDiffix.model_validate({key: section[key] for key in section if key not in wrong})
     except ValidationError:

@@ -121,6 +121,9 @@ def test_one_id_or_several_say_whose_a_row_is() -> None:
         ({"columns": [{"name": "age", "type": "i"}]}, "must be a list of texts"),
         ({"columns": ["age:z"]}, "b, i, r, t or s"),
         ({"tables": "all"}, "must be 'pairs' or a list of lists of columns"),
+        ({"tables": [["age"], []]}, "syndiffix.tables: each list must have at least 1 item(s)."),
+        ({"outlier_count": [1]}, "syndiffix.outlier_count: must be a list of more items than it has."),
+        ({"outlier_count": [1, 2, 3]}, "syndiffix.outlier_count: must be a list of at most 2 item(s)."),
         ({"low_threshold": 1}, "low_threshold must be a whole number of at least 2"),
         ({"low_threshold": "many"}, "syndiffix.low_threshold: must be a whole number"),
         ({"outlier_count": [5, 2]}, "the second at least the first"),
@@ -160,6 +163,11 @@ def test_all_that_is_wrong_in_the_section_is_told_at_once() -> None:
     told = problems({"low_threshold": 1, "clustering": "best", "outlier_count": [5, 2], "tables": "all"})
     for key in ("low_threshold", "clustering", "outlier_count", "tables"):
         assert key in told, told
+
+
+def test_clusters_of_a_wrong_form_are_not_said_to_be_missing_as_well() -> None:
+    told = problems({"clusters": [[0, 1]]})
+    assert "syndiffix.clusters: must be an object" in told and "needs clusters" not in told
 
 
 def test_a_section_without_the_mode_is_told_of_that_alone() -> None:
