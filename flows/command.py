@@ -18,6 +18,7 @@ from typing import NoReturn
 
 from flows import syndiffix_options
 from flows.command_parser import CommandParser
+from flows.interruption import raise_from
 from flows.without_pandas import hide_pandas_from_pyarrow
 from tasks.core.errors import InputError, MarginaliaError
 from tasks.stages import STAGES
@@ -70,8 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated(number)
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise_from(frame, Terminated(number))
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise_from(frame, KeyboardInterrupt())
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -237,6 +242,8 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _syndiffix(options: argparse.Namespace) -> int:
     if not options.flow:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _interrupt)
         hide_pandas_from_pyarrow()
     from flows import syndiffix_command
 

@@ -1,0 +1,57 @@
+"""Signals while a compiled function's result is made."""
+
+import subprocess
+import sys
+
+import pytest
+
+from flows.interruption import raise_from
+
+STRUCK = """
+import signal
+import numpy as np
+import pyarrow as pa
+from flows.interruption import raise_from
+from tasks.core.syndiffix.parameters import AnonymizationParameters
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+
+draw = np.random.default_rng(0)
+table = pa.table({name: draw.integers(0, 50, 4000) for name in "abc"})
+parameters = SynDiffixParameters(AnonymizationParameters(bytes(16)))
+Synthesizer(table, parameters).sample()
+signal.signal(signal.SIGALRM, lambda number, frame: raise_from(frame, KeyboardInterrupt()))
+stopped = 0
+for trial in range(60):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.0005 * trial)
+        Synthesizer(table, parameters).sample()
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    except KeyboardInterrupt:
+        stopped += 1
+assert stopped > 20, stopped
+"""
+
+
+def stop() -> None:
+    raise_from(sys._getframe(), KeyboardInterrupt())
+
+
+@pytest.mark.parametrize("module", ["namedtuple_Nodes", "numba.core.serialize"])
+def test_the_exception_is_put_off_until_what_numba_calls_has_returned(module: str) -> None:
+    returned: list[bool] = []
+    called = {"__name__": module, "stop": stop, "returned": returned}
+    exec("def _numba_unpickle():\n    stop()\n    returned.append(True)", called)
+    with pytest.raises(KeyboardInterrupt):
+        called["_numba_unpickle"]()  # type: ignore[operator]
+        returned.append(False)
+    assert returned == [True] and sys.gettrace() is None
+
+
+def test_anywhere_else_it_is_raised_at_once() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        stop()
+
+
+def test_a_process_that_is_struck_at_any_time_is_stopped_and_does_not_crash() -> None:
+    done = subprocess.run([sys.executable, "-c", STRUCK], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
