@@ -74,6 +74,7 @@ class SynDiffixFacts:
             flattened=(self.anonymization.outlier_count.lower, self.anonymization.outlier_count.upper),
             top=(self.anonymization.top_count.lower, self.anonymization.top_count.upper),
             clustering=self.clustering,
+            columns=len(self.columns),
             value_safe=self.value_safe_columns,
             texts=any(kind == "string" for kind in self.columns.values()),
             tables=self.tables,

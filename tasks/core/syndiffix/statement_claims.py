@@ -26,6 +26,9 @@ SIDE_CHANNELS = (
     "table's own."
 )
 
+#: Of no more columns the default clustering always makes one cluster.
+MOST_TOGETHER = 4
+
 
 @dataclass(frozen=True)
 class Protection:
@@ -40,6 +43,7 @@ class Protection:
         flattened: how many largest contributors are flattened, from and to.
         top: how many after them give the level they are flattened to.
         clustering: the name of the way in which columns were put together.
+        columns: how many there are to be put together.
         value_safe: headers of columns whose values are public.
         texts: whether there is a column of texts.
         tables: how many tables of fewer columns were released beside the one of all.
@@ -54,6 +58,7 @@ class Protection:
     flattened: tuple[int, int]
     top: tuple[int, int]
     clustering: str
+    columns: int
     value_safe: tuple[str, ...]
     texts: bool
     tables: int
@@ -240,13 +245,13 @@ def _safe(promise: Protection) -> list[str]:
 
 def _clustering(promise: Protection) -> list[str]:
     chosen = {
-        "default": "of more than four columns, which are together was chosen by their dependence, measured "
-        "on the raw table by noisy counts or, where that was on a sample of it, with lower thresholds and "
-        "without noise",
+        "default": "which columns are together was chosen by their dependence, measured on the raw "
+        "table by noisy counts or, where that was on a sample of it, with lower thresholds and without noise",
         "ml": "which columns are together was chosen by how well they predict the target in the raw table, "
         "without noise",
     }
-    if promise.clustering not in chosen:
+    together = promise.clustering == "default" and promise.columns <= MOST_TOGETHER
+    if together or promise.clustering not in chosen:
         return []
     return [
         f"The choice of clusters: {chosen[promise.clustering]}. It can be guessed from which relations the "

@@ -11,10 +11,13 @@ from tasks.core.syndiffix.parameters import (
     FlatteningInterval,
     SuppressionParameters,
 )
+from tasks.core.syndiffix.solver import known_clusters
 from tasks.core.syndiffix.statement import LABEL, SynDiffixFacts, statement, topics, warnings
+from tasks.core.syndiffix.statement_claims import MOST_TOGETHER
+from tasks.core.syndiffix.strategies import DefaultClustering
 
 SALT = b"zqx secret salt zqx"
-COLUMNS = {"age": "integer", "town": "string"}
+COLUMNS = {"age": "integer", "town": "string", "income": "real", "smoker": "boolean", "seen": "timestamp"}
 
 
 def facts(**changes: object) -> SynDiffixFacts:
@@ -112,12 +115,21 @@ def test_public_values_tables_and_earlier_releases_are_told() -> None:
     assert "declared to be public" in warnings(body)[0] and "2 releases" in warnings(body)[1]
     assert "3 beside the one" in attack("Many tables", tables=3)
     assert "1 release of this dataset with other content was" in attack("Many tables", earlier_releases=1)
-    assert [column["value_safe"] for column in body["columns"]] == [False, True]  # type: ignore[attr-defined]
+    assert [column["value_safe"] for column in body["columns"]] == [False, True, False, False, False]  # type: ignore[attr-defined]
 
 
 def test_attacks_that_have_nothing_to_attack_are_left_out() -> None:
     names = [each.partition(":")[0] for each in attacks(columns={"age": "integer"}, clustering="single")]
     assert not {"Texts", "The choice of clusters", "Public values"} & set(names)
+
+
+def test_columns_of_which_all_are_always_together_have_no_choice_of_clusters() -> None:
+    assert known_clusters(MOST_TOGETHER, DefaultClustering()) is not None
+    assert known_clusters(MOST_TOGETHER + 1, DefaultClustering()) is None
+    few = dict(list(COLUMNS.items())[:MOST_TOGETHER])
+    assert "The choice of clusters" in " ".join(attacks())
+    assert "The choice of clusters" not in " ".join(attacks(columns=few))
+    assert "four columns" not in " ".join(attacks(columns=few))
 
 
 def test_a_strict_contract_and_unused_keys_are_told() -> None:
