@@ -8,12 +8,16 @@ Trees are not steps: a cluster's are grown where its rows are drawn.
 
 from dataclasses import dataclass
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 from prefect import flow
 
 from flows.publish import building_tables, releasing, work_folder
 from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.contract import judge_contract
+from tasks.core.records.reading import matching_name
+from tasks.core.syndiffix.bins import kind_of
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.describe import Described, describe
@@ -38,7 +42,7 @@ from tasks.syndiffix_columns import Selection, select_columns
 from tasks.syndiffix_evaluate import TableEvaluation, evaluate_tables
 from tasks.syndiffix_handover import hand_over_tables
 from tasks.syndiffix_parameters import strategy
-from tasks.syndiffix_trees import Origin, Part, release_trees
+from tasks.syndiffix_trees import TABLE, Origin, Part, release_trees
 
 _BOTH_REGIMES = (
     "ATTENTION: this dataset also has differentially private releases. One of SynDiffix is not covered by "
@@ -154,7 +158,9 @@ def _read(
     columns = tuple((column.name, column.letter) for column in place.selection.table)
     typed = read(workspace, source, columns, place.selection.ids, place.run)
     # Changed since it was made: an error, also where all that would read it is cached.
-    workspace.path(typed)
+    schema = pq.read_schema(workspace.path(typed) / TABLE)
+    if unbinned := [name for name in _bins(place) if not _takes_bins(schema.field(name).type)]:
+        say(f"ATTENTION: bins are of numbers: they have no effect on {', '.join(map(repr, unbinned))}.")
     return source, typed
 
 
@@ -192,9 +198,19 @@ def _drawn(workspace: Workspace, typed: StoredTable, clusters: Clusters, place: 
     return drawn
 
 
+def _bins(place: Place) -> dict[str, tuple[float, ...]]:
+    """Public edges by the header's names, which the schema spells as SDS's outputs do."""
+    edges = {matching_name(column.name): column.bins for column in place.described.schema.columns}
+    found = {name: edges.get(matching_name(name)) for name in place.selection.columns}
+    return {name: bins for name, bins in found.items() if bins}
+
+
+def _takes_bins(kind: pa.DataType) -> bool:
+    return kind_of(kind) in ("integer", "real") or pa.types.is_time(kind)
+
+
 def evaluating(workspace: Workspace, configuration: RunConfiguration, made: Made) -> StoredTable:
     """The synthetic tables against the raw one; it stays in ``sensitive/``."""
-    bins = {c.name: c.bins for c in made.place.described.schema.columns if c.bins}
-    settings = TableEvaluation(bins=bins, prefix=configuration.prefix)
+    settings = TableEvaluation(bins=_bins(made.place), prefix=configuration.prefix)
     judge = cached(evaluate_tables, workspace)
     return judge(workspace, settings, made.typed, (made.table, made.answers), made.place.run)

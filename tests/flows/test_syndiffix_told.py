@@ -2,6 +2,8 @@
 
 import pytest
 
+from tasks.configuration_file import from_flat
+from tests.flows import pipeline, visits
 from tests.flows.syndiffix_people import people, run, write
 
 pytestmark = pytest.mark.usefixtures("own_ledger")
@@ -76,3 +78,15 @@ def test_options_that_another_one_leaves_without_effect_are_told(table, output, 
     assert run(table, "--columns", "age", "city", *arguments, "-o", output) == 0
     told = [line for line in capfd.readouterr().err.splitlines() if line.startswith("Without effect")]
     assert [line.endswith(said) for line in told] == ([True] if said else [])
+
+
+@pytest.mark.server
+def test_bins_of_what_is_no_number_are_told_to_have_no_effect_whatever_the_name(
+    tmp_path, own_ledger, prefect_server, capfd
+):
+    header = ["person", "town:i", *visits.HEADER[2:]]
+    pipeline.write(tmp_path / "visits.csv", visits.rows(), header)
+    section = {"columns": [{"name": "town:i"}, "age"]}
+    bins = {"Town:i": [0, 5], "age": [0, 30, 60]}
+    pipeline.run(from_flat(visits.flat(tmp_path, section, bins=bins)))
+    assert "bins are of numbers: they have no effect on 'town:i'." in capfd.readouterr().err
