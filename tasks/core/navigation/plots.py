@@ -124,6 +124,15 @@ class Sides:
     name: str
 
 
+#: Of a matrix in px: a square's side, room for names to the left and above, and to the right as they slant.
+_CELL, _NAMES, _ABOVE, _BESIDE = 40, 134, 96, 84
+
+
+def matrix_width(columns: int) -> int:
+    """How wide the matrix of so many columns is, in px."""
+    return _NAMES + columns * _CELL + _BESIDE
+
+
 def matrix(names: Sequence[str], sides: Sides, title: str) -> str:
     """Associations of every two columns: one source below the diagonal, the other above it.
 
@@ -132,7 +141,7 @@ def matrix(names: Sequence[str], sides: Sides, title: str) -> str:
         sides: both sources.
         title: for screen readers.
     """
-    cell, left, top = 40, 134, 96
+    cell, left, top = _CELL, _NAMES, _ABOVE
     parts = []
     for index, name in enumerate(names):
         middle = index * cell + cell / 2
@@ -151,7 +160,7 @@ def matrix(names: Sequence[str], sides: Sides, title: str) -> str:
     words = f"Below the diagonal the {sides.name}, above it the synthetic records."
     if not sides.name:
         words = "Each two columns once, by the synthetic rows."
-    return svg.figure(left + side + 84, top + side + 4, title, words, parts, shrinks=False)
+    return svg.figure(matrix_width(len(names)), top + side + 4, title, words, parts, shrinks=False)
 
 
 def _matrix_cell(value: float, place: tuple[float, float, float], row: int, column: int) -> str:

@@ -7,6 +7,7 @@ with round edges, or with public ones where the configuration has them.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from math import ceil
 from typing import Any
 from urllib.parse import quote
 
@@ -32,8 +33,9 @@ from tasks.core.syndiffix.statement import LABEL, topics, warnings
 Json = dict[str, Any]
 
 _MATRIX_COLUMNS = 20
-_HALF_MATRIX = 5
-_STRONGEST = 15
+_STRONGEST = 16
+#: More of the strongest pairs are drawn in two charts, side by side.
+_ONE_CHART = 8
 _TABLES = 200
 _KINDS = {
     "boolean": "true or false",
@@ -177,16 +179,21 @@ def _drawn(name: str, kind: str, rows: Sequence[Row], more: int) -> Json:
 def _associations(page: TablePage, columns: Mapping[str, BinnedColumn]) -> Json:
     """The matrix and the ranked pairs, of the first columns where there are many."""
     found = table_associations(columns, page.tables, page.read)
-    names, few = found.names, len(found.names) <= _MATRIX_COLUMNS
-    context: Json = {"matrix": None, "pairs": None, "is_large_matrix": few and len(names) > _HALF_MATRIX}
+    names = found.names
+    context: Json = {"matrix": None, "pairs": [], "matrix_width": plots.matrix_width(len(names))}
     context["counted_in"] = _counted_in(found, page.tables)
     if found.sources:
         pairs = [
             (" × ".join(pair), value, f", in {found.sources[pair] or 'the table of all columns'}")
             for pair, value in found.ranked(_STRONGEST)
         ]
-        context["pairs"] = Markup(charts.one_share(pairs, "Strongest associations"))
-        if few:
+        half = len(pairs) if len(pairs) <= _ONE_CHART else ceil(len(pairs) / 2)
+        context["pairs"] = [
+            (first + 1, first + len(part), Markup(charts.one_share(part, "Strongest associations")))
+            for first in range(0, len(pairs), half)
+            if (part := pairs[first : first + half])
+        ]
+        if len(names) <= _MATRIX_COLUMNS:
             sides = plots.Sides(found.values, found.values, "")
             context["matrix"] = Markup(plots.matrix(names, sides, "Cramer's V of every two columns"))
     return context

@@ -134,3 +134,20 @@ def test_each_pair_says_which_table_it_was_counted_in() -> None:
     assert "town&lt;/b&gt;: 0.5" not in text and ", in t/1.parquet</title>" in text
     assert re.search(r"1 pair in a <[^>]*>table of the two alone</a>\s*, 2 in a <", text)
     assert "in the table of all columns</title>" not in text
+
+
+def test_many_of_the_strongest_pairs_are_in_two_charts_side_by_side() -> None:
+    draw = np.random.default_rng(4)
+    names = [f"c{number}" for number in range(5)]
+    wide = pa.table({name: pa.array(draw.integers(0, 3, 90)) for name in names})
+    text = render_table(page(table=wide))
+    assert re.findall(r"Strongest pairs, (\d+ to \d+)", text) == ["1 to 5", "6 to 10"]
+    shares = [float(share) for share in re.findall(r"× c\d: ([0-9.]+), in", text)]
+    assert len(shares) == 10 and shares == sorted(shares, reverse=True)
+    assert "to 6" not in render_table(page(table=wide.select(names[:4])))
+
+
+def test_the_matrix_card_is_as_wide_as_the_matrix() -> None:
+    text = render_table(page())
+    (width,) = re.findall(r"--width: (\d+)px", text)
+    assert f'min-width:{width}px"' in text
