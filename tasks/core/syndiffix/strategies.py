@@ -163,23 +163,24 @@ def with_ids(strategy: ClusteringStrategy, columns: Sequence[str]) -> Clustering
     """
     match strategy:
         case DefaultClustering(main_column=main) if main is not None:
-            return replace(strategy, main_column=_column_id(main, columns))
+            return replace(strategy, main_column=_column_id("main_column", main, columns))
         case MlClustering(target_column=target, main_features=features):
-            ids = None if features is None else tuple(_column_id(feature, columns) for feature in features)
-            return replace(strategy, target_column=_column_id(target, columns), main_features=ids)
+            target = _column_id("target_column", target, columns)
+            if features is not None:
+                features = tuple(_column_id("main_features", feature, columns) for feature in features)
+            return replace(strategy, target_column=target, main_features=features)
         case Clusters():
             return strategy.require_all(len(columns))
     return strategy
 
 
-def _column_id(column: ColumnReference, columns: Sequence[str]) -> int:
+def _column_id(name: str, column: ColumnReference, columns: Sequence[str]) -> int:
     if isinstance(column, str) and column in columns:
         return columns.index(column)
     if type(column) is int and 0 <= column < len(columns):
         return column
     raise ParameterError(
-        f"The main column and its features must be among the selected columns, and {column!r} is not: "
-        "select it or name another."
+        f"{name} must be among the selected columns, and {column!r} is not: select it or name another."
     )
 
 

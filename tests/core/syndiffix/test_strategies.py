@@ -79,18 +79,18 @@ def test_a_column_that_is_named_once_by_name_and_once_by_position_is_refused():
 
 
 @pytest.mark.parametrize(
-    "strategy",
+    ("strategy", "parameter"),
     [
-        DefaultClustering(main_column="income"),
-        DefaultClustering(main_column=3),
-        DefaultClustering(main_column=-1),
-        DefaultClustering(main_column=True),
-        MlClustering("income"),
-        MlClustering("age", main_features=("income",)),
+        (DefaultClustering(main_column="income"), "main_column"),
+        (DefaultClustering(main_column=3), "main_column"),
+        (DefaultClustering(main_column=-1), "main_column"),
+        (DefaultClustering(main_column=True), "main_column"),
+        (MlClustering("income"), "target_column"),
+        (MlClustering("age", main_features=("income",)), "main_features"),
     ],
 )
-def test_columns_that_are_not_selected_are_refused(strategy):
-    with pytest.raises(ParameterError, match="must be among the selected columns"):
+def test_columns_that_are_not_selected_are_refused_by_their_parameter(strategy, parameter):
+    with pytest.raises(ParameterError, match=f"^{parameter} must be among the selected columns"):
         with_ids(strategy, COLUMNS)
 
 
