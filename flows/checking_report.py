@@ -29,7 +29,7 @@ def report(configuration: RunConfiguration) -> None:
     for note in described.notes:
         print(f"  note: {note}")
     if configuration.protection.regime == SYNDIFFIX:
-        _print_syndiffix(select_columns(configuration, described.source))
+        _print_syndiffix(select_columns(configuration, described.source, described.contract))
     else:
         _print_columns(described)
         if configuration.is_private:

@@ -135,7 +135,7 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> Place:
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
     described = describe(configuration, scheduled_date())
-    selection = select_columns(configuration, described.source)
+    selection = select_columns(configuration, described.source, described.contract)
     for note in described.notes:
         say(note)
     if recorded_heads(workspace, configuration.dataset):

@@ -75,7 +75,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     _require_split(headers, source, configuration)
     if isinstance(configuration.protection, SynDiffix):
         # First, as it knows by which keys columns were given, and all of those.
-        select_columns(configuration, source)
+        select_columns(configuration, source, contract)
     schema = build_schema(
         headers.names,
         declarations(configuration, headers.names),
@@ -134,7 +134,7 @@ def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Dec
 
 def _notes(configuration: RunConfiguration, schema: Schema, vintage: str) -> tuple[str, ...]:
     if isinstance(configuration.protection, SynDiffix):
-        return tuple(_syndiffix_notes(configuration))
+        return tuple(_syndiffix_notes(configuration, schema))
     notes = (
         _private_notes(configuration, vintage)
         if configuration.is_private
@@ -179,9 +179,9 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
     ]
 
 
-def _syndiffix_notes(configuration: RunConfiguration) -> list[str]:
+def _syndiffix_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
     notes = [f"{NOT_PRIVATE}; privacy.json says what protects and what does not."]
-    if not configuration.ids:
+    if schema.subject_id is None:
         notes.append(rows_are_people("subject_id"))
     if not configuration.dataset_is_named:
         notes.append(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tasks.configuration import RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
+from tasks.core.contracts.contract import Contract
 from tasks.core.errors import ParameterError
 from tasks.core.records.reading import InputFile, matching_name
 from tasks.core.suggestions import did_you_mean
@@ -35,8 +36,12 @@ class Selection:
     questions: tuple[tuple[str, ...], ...]
 
 
-def select_columns(configuration: RunConfiguration, source: InputFile) -> Selection:
+def select_columns(
+    configuration: RunConfiguration, source: InputFile, contract: Contract | None
+) -> Selection:
     """Match what is declared with the header: trimmed, and without regard to upper and lower case.
+
+    Whose row it is, the contract may say where the configuration does not.
 
     Raises:
         ParameterError: a declared column is not there, is named twice, or can't be what it is to be.
@@ -44,7 +49,8 @@ def select_columns(configuration: RunConfiguration, source: InputFile) -> Select
     header = column_names(source)
     names = [name for name in header if name]
     match = _Matching(header)
-    ids = match.all("subject_id", configuration.ids)
+    promised = (contract.subject_id,) if contract and contract.subject_id else ()
+    ids = match.all("subject_id", configuration.ids or promised)
     used = match.all("syndiffix.columns (or use_columns)", configuration.input.use_columns)
     settings = _with_exact_names(settings_of(configuration), match)
     match.refuse()

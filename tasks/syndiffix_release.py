@@ -49,10 +49,11 @@ def state_tables(
     bundle = open_bundle(workspace, measurement)
     settings = settings_of(configuration)
     table = _table(bundle)
+    promised = bundle.schema().subject_id  # by the contract, where the configuration does not say it
     facts = SynDiffixFacts(
         dataset=bundle.dataset,
         vintage=bundle.vintage,
-        ids=configuration.ids,
+        ids=configuration.ids or ((promised,) if promised else ()),
         columns={field.name: kind_of(field.type) for field in table.schema},
         anonymization=anonymization(settings),
         bucketization=bucketization(settings),

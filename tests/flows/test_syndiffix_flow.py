@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.configuration_file import from_flat
 from tasks.core.dp.released_json import check_released_json
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.salt import salt_path
@@ -67,7 +68,8 @@ def test_a_whole_run_releases_a_table_and_says_everywhere_that_it_is_not_differe
             check_released_json(pipeline.json_of(path))
     page = (release / "report.html").read_text()
     assert "Not differentially private" in page and "What does not protect" in page
-    assert 'town × age: <a href="visits_tables/00001.parquet">' in page
+    assert '<a href="visits_tables/00001.parquet">town × age</a>' in page
+    assert page.count('<a href="visits_synthetic_microdata.parquet">') == 2
     manifest = pipeline.json_of(release / "MANIFEST.json")["files"]
     assert {LABEL in entry["protection"] for entry in manifest if "configuration" not in entry["file"]} == {
         True
@@ -117,6 +119,24 @@ def test_a_second_run_does_nothing_again_and_a_change_only_what_it_touches(
     assert done(section={"solver_alpha": 0.02}) >= {"solve_clusters"}
     assert "type_columns" not in done(section={"low_threshold": 4})
     assert done(visits.rows(200)) >= made
+
+
+def test_the_contract_may_say_whose_the_rows_are(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "promised").mkdir()
+    given = pipeline.run(
+        visits.prepared(tmp_path, section={"columns": []}, contract=visits.contract(tmp_path))
+    )
+    visits.prepared(tmp_path / "promised")
+    flat = visits.flat(tmp_path / "promised", {"columns": []})
+    flat |= {"subject_id": None, "contract": visits.contract(tmp_path / "promised", subject_id="person")}
+    promised = pipeline.run(from_flat(flat))
+    assert table_of(promised).equals(table_of(given))
+    assert pipeline.json_of(promised / "privacy.json")["guarantee"]["ids"] == ["person"]
+    assert "no subject_id is given" not in capfd.readouterr().err
+    with pytest.raises(ParameterError, match="'household' in the configuration and 'person' in the contract"):
+        pipeline.run(from_flat(flat | {"subject_id": "household"}))
 
 
 def test_a_pair_that_was_measured_is_taken_from_what_is_known(

@@ -2,10 +2,15 @@
 
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from tasks.configuration_file import from_flat
 from tasks.core.errors import ContractViolation, InputError, ParameterError
 from tests.flows import pipeline, visits
+from tests.flows.server_objects import text_of_everything
+from tests.flows.test_runs import fresh_name
 
 pytestmark = pytest.mark.server
 
@@ -65,3 +70,19 @@ def test_flows_of_other_regimes_refuse_it(tmp_path: Path, own_ledger: Path, pref
 
     with pytest.raises(ParameterError, match="run the flow syndiffix"):
         measure(visits.prepared(tmp_path))
+
+
+@pytest.mark.parametrize("header", ["zqxheader", "zqxheader,'zqxheader'"])
+def test_a_header_that_nobody_declared_is_told_on_the_terminal_alone(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, header: str
+) -> None:
+    names, dataset = header.split(","), fresh_name("headers")
+    columns = [pa.array([1.5, float("inf")] * 100) for _ in names]
+    path = tmp_path / "visits.parquet"
+    pq.write_table(pa.table([pa.array([1, 2] * 100), *columns], names=["age", *names]), path)
+    changes = {"sensitive_microdata_path": str(path), "subject_id": None, "syndiffix": {}}
+    with pytest.raises(InputError) as raised:
+        pipeline.run(from_flat(visits.flat(tmp_path, dataset=dataset, **changes)))
+    assert "zqx" not in str(raised.value)
+    assert "zqx" in raised.value.operator_detail or "Columns 2 and 3" in str(raised.value)
+    assert "zqx" not in text_of_everything(prefect_server, dataset)

@@ -58,19 +58,20 @@ def prepared(
     return from_flat(flat(folder, section, **changes))
 
 
-def contract(folder: Path, towns: tuple[str, ...] = TOWNS) -> str:
-    """Write a data contract on the towns; return its path."""
+def contract(folder: Path, towns: tuple[str, ...] = TOWNS, subject_id: str = "") -> str:
+    """Write a data contract on the towns, which may say whose the rows are; return its path."""
     valid = {"metric": "invalidValues", "mustBe": 0, "arguments": {"validValues": list(towns)}}
     columns = [
         {"name": name, "quality": [valid] if name == "town" else []} for name in HEADER if name != "person"
     ]
+    subject = [{"property": "subjectId", "value": subject_id}] if subject_id else []
     body = {
         "apiVersion": "v3.1.0",
         "kind": "DataContract",
         "id": "visits",
         "version": "1.0.0",
         "status": "active",
-        "schema": [{"name": "visits", "properties": columns}],
+        "schema": [{"name": "visits", "properties": columns, "customProperties": subject}],
     }
     path = folder / "contract.yaml"
     path.write_text(yaml.safe_dump(body), encoding="utf-8")

@@ -126,10 +126,16 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
         return _encode_moments(name, array, output_type)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _encode_texts(name, array, output_type)
-    raise InputError(
-        f"Column {name!r} must hold booleans, integers, reals, decimals, dates, times or text, but is of "
-        f"type {kind}: convert it or leave it out."
+    raise _unfit(
+        name,
+        "A column must hold booleans, integers, reals, decimals, dates, times or text, but is of type "
+        f"{str(kind).partition('<')[0]}: convert it or leave it out.",  # what is in it may have names
     )
+
+
+def _unfit(name: str, problem: str) -> InputError:
+    """That nobody declared, a header is told to the operator alone."""
+    return InputError(problem, f"The column is {name!r}.")
 
 
 def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
@@ -162,7 +168,7 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     except pa.ArrowInvalid:
         words = None
     if words is None:
-        raise InputError(f"Column {name!r} must hold decimals of at most 38 digits: leave out longer ones.")
+        raise _unfit(name, "A column must hold decimals of at most 38 digits: leave out longer ones.")
     present = ~_missing(array)
     scale = kind.scale if pa.types.is_decimal(kind) else 0
     base = 0
@@ -185,9 +191,10 @@ def _encode_floats(name: str, array: pa.Array, output_type: pa.DataType) -> Enco
         raw = raw.astype(np.float32)
     values = raw.astype(np.float64) + 0.0  # one zero, not two
     if (np.abs(values) > _LARGEST).any():
-        raise InputError(
-            f"Column {name!r} must hold finite numbers within +-2^1020, and has infinite or larger ones: "
-            "make them null, rescale the column or leave it out."
+        raise _unfit(
+            name,
+            "A column must hold finite numbers within +-2^1020, and has infinite or larger ones: make them "
+            "null, rescale the column or leave it out.",
         )
     decimals = _decimals(raw[~np.isnan(raw)], _MOST_DECIMALS)
     grids = () if decimals is None else _decimal_grids(decimals, _MOST_DECIMALS)
@@ -220,7 +227,7 @@ def _encode_moments(name: str, array: pa.Array, output_type: pa.DataType) -> Enc
     kind = array.type
     seconds = moments.seconds_of(array)
     if seconds is None:
-        raise InputError(f"Column {name!r} has dates too far from today to be dates: make them null.")
+        raise _unfit(name, "A column has dates too far from today to be dates: make them null.")
     whole, micros = seconds
     present = ~_missing(array)
     off = [int((present & ~moments.lies_on(unit, whole, micros)).sum()) for unit in moments.UNITS]

@@ -171,9 +171,12 @@ def column_names(source: InputFile) -> list[str]:
         with Path(source.path).open(encoding="utf-8-sig", errors="replace", newline="") as text:
             cells = next(csv.reader(text, delimiter=source.delimiter))
     names = [cell.strip(" \t'") for cell in cells]
-    twice = sorted(name for name, times in Counter(names).items() if name and times > 1)
+    places: dict[str, list[str]] = {}
+    for place, name in enumerate(names, start=1):
+        places.setdefault(name, []).append(str(place))
+    twice = [" and ".join(found) for name, found in places.items() if name and found[1:]]
     if twice:
-        raise InputError([f"Column {name!r} is twice in the input's header: rename one." for name in twice])
+        raise InputError([f"Columns {found} of the input have the same name: rename one." for found in twice])
     return names
 
 

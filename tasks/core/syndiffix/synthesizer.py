@@ -209,8 +209,7 @@ def needs_dependence(strategy: ClusteringStrategy, columns: int) -> bool:
 def _require_columns(names: Sequence[str], selected: Sequence[str], known: Sequence[str]) -> None:
     if missing := sorted({name for name in names if name not in known}):
         raise InputError(
-            f"The table has no column {', '.join(map(repr, missing))}: name columns of its header "
-            f"({', '.join(map(repr, known))})."
+            f"The table has no column {', '.join(map(repr, missing))}: name columns of its header."
         )
     if len(set(selected)) < len(selected) or not selected:
         raise InputError("The columns to synthesize must be named, each once: correct their list.")

@@ -274,14 +274,16 @@ def test_a_column_without_a_type_is_text_of_no_value():
 
 @pytest.mark.parametrize("bad", [inf, -inf, 1e308])
 def test_numbers_without_an_interval_are_refused_by_column_and_not_shown(bad):
-    with pytest.raises(InputError, match="'income' must hold finite numbers") as raised:
+    with pytest.raises(InputError, match="must hold finite numbers") as raised:
         encode_column("income", pa.array([1.0, bad]))
+    assert "income" not in str(raised.value) and raised.value.operator_detail == "The column is 'income'."
     assert str(bad) not in str(raised.value).replace("finite", "").replace("infinite", "")
 
 
 def test_a_date_that_is_none_is_refused_by_column():
-    with pytest.raises(InputError, match="'born'"):
+    with pytest.raises(InputError, match="too far from today") as raised:
         encode_column("born", pa.array([2**62], pa.timestamp("s")))
+    assert "born" in raised.value.operator_detail
 
 
 @pytest.mark.parametrize(
@@ -289,11 +291,11 @@ def test_a_date_that_is_none_is_refused_by_column():
     [pa.array([[1]]), pa.array([{"a": 1}]), pa.array([b"x"]), pa.array([Decimal(100)], pa.decimal128(5, -2))],
 )
 def test_types_that_have_no_units_are_refused_by_column(array):
-    with pytest.raises(InputError, match="Column 'odd' must hold"):
+    with pytest.raises(InputError, match="must hold booleans"):
         encode_column("odd", array)
 
 
 def test_decimals_of_more_digits_than_38_are_refused_without_being_shown():
-    with pytest.raises(InputError, match="'long' must hold decimals") as raised:
+    with pytest.raises(InputError, match="must hold decimals") as raised:
         encode_column("long", pa.array([Decimal(10**39 + 7)], pa.decimal256(50, 0)))
     assert "00000" not in str(raised.value) and raised.value.__context__ is None

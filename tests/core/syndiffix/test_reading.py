@@ -154,7 +154,7 @@ def test_texts_come_back_as_they_are_written(tmp_path, cells):
         ("a,b\n1,2\n".encode("utf-16"), "UTF-8|header"),
         ("a,a\n1,2\n", "same name"),
         ("7,7\n1,2\n", "have a header line at all"),
-        ("a,'a'\n1,2\n", "'a' is twice"),
+        ("a,'a'\n1,2\n", "Columns 1 and 2"),
         (",b\n1,2\n", "Column 1 of the input has no name"),
     ],
 )
