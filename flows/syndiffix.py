@@ -41,7 +41,8 @@ from tasks.syndiffix import (
 from tasks.syndiffix_columns import Selection, select_columns
 from tasks.syndiffix_evaluate import TableEvaluation, evaluate_tables
 from tasks.syndiffix_handover import hand_over_tables
-from tasks.syndiffix_parameters import strategy
+from tasks.syndiffix_notes import is_empty, left_out
+from tasks.syndiffix_parameters import anonymization, strategy
 from tasks.syndiffix_trees import TABLE, Origin, Part, release_trees
 
 _BOTH_REGIMES = (
@@ -125,6 +126,7 @@ def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
     place = _settled(workspace, configuration)
     source, typed = _read(workspace, configuration, place)
     table, answers = _synthesized(workspace, typed, place)
+    _tell(workspace, place, table)
     measurement = hand_over_tables(workspace, configuration, place.described, table, answers)
     compare_with_last(workspace, configuration, place.described, source)
     return Made(place, source, typed, table, answers, measurement)
@@ -162,6 +164,15 @@ def _read(
     if unbinned := [name for name in _bins(place) if not _takes_bins(schema.field(name).type)]:
         say(f"ATTENTION: bins are of numbers: they have no effect on {', '.join(map(repr, unbinned))}.")
     return source, typed
+
+
+def _tell(workspace: Workspace, place: Place, table: StoredTable) -> None:
+    """What the person may not have expected of the synthetic table."""
+    settings, made = place.selection.settings, pq.ParquetFile(workspace.path(table) / TABLE)
+    if not made.metadata.num_rows:
+        say(is_empty(anonymization(settings).low_count_params.mean))
+    for line in left_out(place.selection.columns, made.schema_arrow.names, str(settings.target_column)):
+        say(line)
 
 
 def _synthesized(

@@ -15,7 +15,6 @@ import pyarrow as pa
 from flows import syndiffix_blob, syndiffix_log, syndiffix_options, syndiffix_settings
 from flows.syndiffix_places import require_places
 from flows.syndiffix_steps import Steps
-from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.records.reading import InputFile, header_notes, read_headers
 from tasks.core.suggestions import did_you_mean
@@ -27,13 +26,19 @@ from tasks.core.syndiffix.reading import (
     parse_column,
     read_table,
 )
-from tasks.core.syndiffix.salt import salt_of, salt_path
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
-from tasks.core.syndiffix.texts import type_letter
 from tasks.core.syndiffix.writing import write_delimited, write_table
 from tasks.failures import unforeseen
 from tasks.progress import say
-from tasks.syndiffix_notes import NOT_PRIVATE, rows_are_people
+from tasks.syndiffix_notes import (
+    NOT_PRIVATE,
+    inferred_types,
+    is_empty,
+    left_out,
+    rows_are_people,
+    without_ids,
+)
+from tasks.syndiffix_salt import told_salt
 
 _NOT_PRIVATE = f"{NOT_PRIVATE}; the README says what protects and what does not."
 
@@ -121,7 +126,7 @@ def _asked(options: argparse.Namespace) -> _Asked:
 def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
     table = _read(options, asked)
-    anonymization = replace(asked.parameters.anonymization, salt=_salt(options.dataset))
+    anonymization = replace(asked.parameters.anonymization, salt=_salt(options))
     parameters = replace(asked.parameters, anonymization=anonymization)
     steps("prepare", 0, 1)
     selected = [column.name for column in asked.columns]
@@ -133,8 +138,10 @@ def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
     if options.verbose:
         syndiffix_log.log(run)
     if not run.result.num_rows:
-        mean = run.synthesizer.parameters.anonymization.low_count_params.mean
-        say(f"The synthetic table is empty: each group has fewer people than may be shown (about {mean:g}).")
+        say(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
+    selected = [column.name for column in run.synthesizer.columns]
+    for line in left_out(selected, run.result.column_names, str(options.ml_target)):
+        say(line)
     if options.debug:
         syndiffix_log.write_debug(run, options.output)
     else:
@@ -198,19 +205,8 @@ def _parameters(options: argparse.Namespace, selected: Sequence[str]) -> SynDiff
         )
 
 
-def _salt(dataset: str) -> bytes:
-    """The dataset's salt; of a new one, the person is told to keep it."""
-    path = salt_path(ledger_place(), dataset)
-    is_new = not path.exists()
-    salt = salt_of(ledger_place(), dataset)
-    if is_new:
-        say(f"A salt was made for the dataset {dataset!r}: {path}. Back the ledger's folder up, in secret.")
-        if dataset != syndiffix_options.DATASET:
-            say(
-                "ATTENTION: a table that was synthesized under another dataset's name must keep that name: "
-                "with two salts its noise could be averaged away."
-            )
-    return salt
+def _salt(options: argparse.Namespace) -> bytes:
+    return told_salt(options.dataset, is_named=options.dataset != syndiffix_options.DATASET)
 
 
 def _read(options: argparse.Namespace, asked: _Asked) -> pa.Table:
@@ -220,25 +216,13 @@ def _read(options: argparse.Namespace, asked: _Asked) -> pa.Table:
     read = read_table(asked.source, [*asked.columns, *map(DeclaredColumn, others)], options.aidcolumns)
     for complaint in read.complaints:
         say(complaint)
-    if not asked.source.is_parquet:
-        for line in _inferred(asked.columns, read.columns.schema):
-            say(line)
+    told = [] if asked.source.is_parquet else inferred_types(asked.columns, read.columns.schema)
+    for line in [*told, *without_ids(read.ids)]:
+        say(line)
     table = read.columns
     for name in options.aidcolumns:
         table = table.append_column(name, read.ids[name])
     return table
-
-
-def _inferred(columns: Sequence[DeclaredColumn], schema: pa.Schema) -> list[str]:
-    """Types that were found out, in a line; a text may have been meant for something else."""
-    found = [
-        (column.name, type_letter(schema.field(column.name).type)) for column in columns if not column.letter
-    ]
-    if not found:
-        return []
-    texts = [name for name, letter in found if letter == "s"]
-    remedy = f" Give {texts[0]}:r to read numbers, {texts[0]}:t moments." if texts else ""
-    return [f"Types that were inferred: {' '.join(f'{name}:{letter}' for name, letter in found)}.{remedy}"]
 
 
 def _write(result: pa.Table, output: Path | None) -> None:

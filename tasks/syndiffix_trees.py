@@ -29,6 +29,7 @@ from tasks.models import Model
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
 from tasks.syndiffix_parameters import anonymization, bucketization, strategy
+from tasks.syndiffix_salt import told_salt
 from tasks.version import code_hash
 
 TABLE = "table.parquet"
@@ -53,7 +54,7 @@ class Origin(Model):
     def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...]) -> "Origin":
         """Of a dataset; its salt is made where it has none."""
         require_apart(ledger_place(), workspace.root)
-        salt = salt_of(ledger_place(), dataset).hex()
+        salt = told_salt(dataset).hex()
         return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
 
 

@@ -30,7 +30,7 @@ def test_inferred_types_are_told_and_how_to_read_another_where_one_is_text(table
     (line,) = [each for each in capfd.readouterr().err.splitlines() if "were inferred" in each]
     assert line == (
         "Types that were inferred: income:r joined:t member:b city:s. "
-        "Give city:r to read numbers, city:t moments."
+        "NAME:r reads the numbers of a text, NAME:i, NAME:t and NAME:b likewise."
     )
     assert run(table, "--columns", "age", "-o", output) == 0
     assert "Types that were inferred: age:i.\n" in capfd.readouterr().err
