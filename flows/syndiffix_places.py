@@ -20,7 +20,9 @@ def require_places(options: argparse.Namespace) -> None:
         ParameterError: as said.
     """
     output: Path | None = options.blob or options.output
-    if options.debug and (output is None or output.suffix.lower() != ".json"):
+    # A link named so may lead to standard output.
+    target = None if output is None else output.expanduser().resolve()
+    if options.debug and (target is None or target.suffix.lower() != ".json" or is_stream(target)):
         raise ParameterError(
             "What --debug writes holds the table itself, so it needs a file of its own that ends in .json: "
             "name one with --output, in a folder that nobody shares."

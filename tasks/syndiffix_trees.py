@@ -147,8 +147,9 @@ class Trees:
             if held.key == key and same and fits:
                 return held
         release_trees()
-        _held.append(_Held(key, settings, self._new()))
-        return _held[-1]
+        new = _Held(key, settings, self._new())
+        _held.append(new)
+        return new
 
     def _new(self) -> Synthesizer:
         settings, origin = self._part.settings, self._part.origin

@@ -40,7 +40,7 @@ def test_a_blob_of_too_many_tables_is_refused_with_what_helps_before_a_salt_is_m
     table = write(tmp_path / "wide.csv", [[row % 3] * 50 for row in range(20)], header)
     path = tmp_path / "wide.sdxblob.zip"
     assert run(table, "--blob", path) == 2
-    assert "let the largest table have 2" in capfd.readouterr().err
+    assert "--blob-largest 2" in capfd.readouterr().err
     assert run(table, "--blob", path, "--blob-largest", "1") == 2
     assert not (ledger_place() / "salts").exists() and not path.exists()
 

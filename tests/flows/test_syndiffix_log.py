@@ -60,6 +60,12 @@ class TestLog:
         assert salt.hex() not in content and repr(salt) not in content and str(salt) not in content
         assert '"salt"' not in content
 
+    def test_debug_follows_no_link_to_a_stream(self, table, tmp_path, capfd):
+        link = tmp_path / "debug.json"
+        link.symlink_to("/dev/stdout")
+        assert run(table, "--columns", "age", "--debug", "-o", link) == 2
+        assert capfd.readouterr().out == ""
+
     @pytest.mark.parametrize("place", [None, "out.csv", "release/debug.json", "no/folder.json"])
     def test_debug_needs_a_file_of_its_own(self, table, tmp_path, place, capfd):
         (tmp_path / "release").mkdir()

@@ -29,10 +29,15 @@ def test_trees_of_another_salt_or_of_lower_thresholds_are_not_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: str
 ) -> None:
     strict = {**FEW, "low_threshold": 30}
-    for number, (ledger, section) in enumerate([("one", FEW), ("other", FEW), ("other", strict)]):
+    ways = [("one", FEW), ("other", FEW), ("other", strict)]
+
+    def synthesized(workspace: str, ledger: str, section: dict[str, object]) -> pa.Table:
         monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / ledger))
-        alone = run(tmp_path / f"alone-{number}", section)
-        assert run(tmp_path / "shared", section).equals(alone)
+        return run(tmp_path / workspace, section)
+
+    alone = [synthesized(f"alone-{number}", *way) for number, way in enumerate(ways)]
+    # One after the other: neither files nor what this process holds may be another's.
+    assert [synthesized("shared", *way) for way in ways] == alone
 
 
 def test_trees_of_public_values_are_not_found_once_values_are_no_longer_public(
