@@ -144,7 +144,8 @@ def require_size(columns: int, largest: int) -> None:
     if (tables := count_tables(columns, largest)) > _MOST_TABLES:
         raise ParameterError(
             f"A blob may hold {_MOST_TABLES} tables, and {columns} columns have {tables} of up to "
-            f"{min(largest, ALL_UP_TO)}: select fewer columns, or leave all of more than two columns out (--blob-largest 2)."
+            f"{min(largest, ALL_UP_TO)}: select fewer columns, or leave out all of more than two columns "
+            "(--blob-largest 2)."
         )
 
 
