@@ -6,6 +6,7 @@
 Trees are not steps: a cluster's are grown where its rows are drawn.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -41,7 +42,7 @@ from tasks.syndiffix import (
 from tasks.syndiffix_columns import Selection, select_columns
 from tasks.syndiffix_evaluate import TableEvaluation, evaluate_tables
 from tasks.syndiffix_handover import hand_over_tables
-from tasks.syndiffix_notes import is_empty, left_out
+from tasks.syndiffix_notes import inferred_types, is_empty, left_out
 from tasks.syndiffix_parameters import anonymization, strategy
 from tasks.syndiffix_trees import TABLE, Origin, Part, release_trees
 
@@ -126,7 +127,7 @@ def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
     place = _settled(workspace, configuration)
     source, typed = _read(workspace, configuration, place)
     table, answers = _synthesized(workspace, typed, place)
-    _tell(workspace, place, table)
+    _tell(workspace, configuration, place, table)
     measurement = hand_over_tables(workspace, configuration, place.described, table, answers)
     compare_with_last(workspace, configuration, place.described, source)
     return Made(place, source, typed, table, answers, measurement)
@@ -161,18 +162,29 @@ def _read(
     typed = read(workspace, source, columns, place.selection.ids, place.run)
     # Changed since it was made: an error, also where all that would read it is cached.
     schema = pq.read_schema(workspace.path(typed) / TABLE)
+    named = _named(configuration, [column.name for column in place.selection.table])
+    if not described.source.is_parquet:
+        for line in inferred_types([c for c in place.selection.table if c.name in named], schema):
+            say(line)
     if unbinned := [name for name in _bins(place) if not _takes_bins(schema.field(name).type)]:
         say(f"ATTENTION: bins are of numbers: they have no effect on {', '.join(map(repr, unbinned))}.")
     return source, typed
 
 
-def _tell(workspace: Workspace, place: Place, table: StoredTable) -> None:
+def _tell(workspace: Workspace, configuration: RunConfiguration, place: Place, table: StoredTable) -> None:
     """What the person may not have expected of the synthetic table."""
     settings, made = place.selection.settings, pq.ParquetFile(workspace.path(table) / TABLE)
     if not made.metadata.num_rows:
         say(is_empty(anonymization(settings).low_count_params.mean))
-    for line in left_out(place.selection.columns, made.schema_arrow.names, str(settings.target_column)):
-        say(line)
+    left = [name for name in place.selection.columns if name not in made.schema_arrow.names]
+    if left:
+        say(left_out(_named(configuration, left), len(left), str(settings.target_column)))
+
+
+def _named(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]:
+    """Those that the configuration names: other headers are told to nobody."""
+    declared = set(map(matching_name, configuration.input.use_columns))
+    return [name for name in columns if matching_name(name) in declared]
 
 
 def _synthesized(

@@ -139,9 +139,9 @@ def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
         syndiffix_log.log(run)
     if not run.result.num_rows:
         say(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
-    selected = [column.name for column in run.synthesizer.columns]
-    for line in left_out(selected, run.result.column_names, str(options.ml_target)):
-        say(line)
+    left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
+    if left:
+        say(left_out(left, len(left), str(options.ml_target)))
     if options.debug:
         syndiffix_log.write_debug(run, options.output)
     else:
@@ -160,13 +160,17 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[Declare
         _require_apart(options.columns, names)
         columns = [_column(item, names) for item in options.columns]
     selected = [column.name for column in columns]
-    asked = [(name, names) for name in (*selected, *options.aidcolumns)]
-    asked += [(name, selected) for name in options.value_safe_columns]
     problems = [
-        f"Column {name!r} must be one of the input's{'' if known is names else ' that are synthesized'}, and "
-        f"is not: {did_you_mean(name, known, repr) or 'correct its name.'}"
-        for name, known in asked
-        if name not in known
+        f"Column {name!r} must be one of the input's, and is not: "
+        f"{did_you_mean(name, names, repr) or 'correct its name.'}"
+        for name in (*selected, *options.aidcolumns, *options.value_safe_columns)
+        if name not in names
+    ]
+    problems += [
+        f"--value-safe-columns must name columns that are synthesized, and {name!r} is not: leave it out"
+        f"{'.' if name in options.aidcolumns else ', or add it to --columns.'}"
+        for name in options.value_safe_columns
+        if name in names and name not in selected
     ]
     problems += [
         f"{name!r} says whose row it is and can't be synthesized: name it in --aidcolumns or --columns alone."

@@ -21,7 +21,7 @@ from tasks.ingest import SensitiveTable
 from tasks.progress import Progress, say
 from tasks.storage import StoredTable, Workspace
 from tasks.syndiffix_dependence import KnownDependence, read_measured, write_measured
-from tasks.syndiffix_notes import inferred_types, without_ids
+from tasks.syndiffix_notes import without_ids
 from tasks.syndiffix_trees import TABLE, Part, Trees, places, read_rows, write_rows
 
 _CLUSTERS = "clusters.json"
@@ -45,10 +45,8 @@ def type_columns(
         ids: the id columns.
         run: the run's folder in ``sensitive/``.
     """
-    declared = [DeclaredColumn(name, letter) for name, letter in columns]
-    found = read_table(table.source, declared, ids)
-    types = [] if table.source.is_parquet else inferred_types(declared, found.columns.schema)
-    for line in [*found.complaints, *types, *without_ids(found.ids)]:
+    found = read_table(table.source, [DeclaredColumn(name, letter) for name, letter in columns], ids)
+    for line in [*found.complaints, *without_ids(found.ids)]:
         say(line)
     whole = found.columns
     for name in ids:

@@ -41,12 +41,16 @@ def inferred_types(columns: Sequence[DeclaredColumn], schema: pa.Schema) -> list
     return [f"Types that were inferred: {' '.join(f'{name}:{letter}' for name, letter in found)}.{remedy}"]
 
 
-def left_out(selected: Sequence[str], synthesized: Sequence[str], target: str) -> list[str]:
-    """Which columns are not synthesized as they do not help to predict the target."""
-    missing = [name for name in selected if name not in synthesized]
-    if not missing:
-        return []
-    return [f"Left out, as they do not help to predict {target!r}: {', '.join(missing)}."]
+def left_out(named: Sequence[str], number: int, target: str) -> str:
+    """Which columns are not synthesized as they do not help to predict the target.
+
+    Args:
+        named: those that may be named.
+        number: of all of them.
+        target: header.
+    """
+    shown = ", ".join(named) if len(named) == number else f"{number} columns of the input"
+    return f"Left out, as they do not help to predict {target!r}: {shown}."
 
 
 def is_empty(mean: float) -> str:

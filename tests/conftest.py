@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -17,6 +18,9 @@ def pytest_configure() -> None:
     from flows.running import _quieten
 
     _quieten(verbose=False)
+    # A slow machine is no failure.
+    settings.register_profile("whole", deadline=None)
+    settings.load_profile("whole")
 
 
 @pytest.hookimpl(hookwrapper=True)

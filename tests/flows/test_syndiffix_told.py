@@ -90,3 +90,16 @@ def test_bins_of_what_is_no_number_are_told_to_have_no_effect_whatever_the_name(
     bins = {"Town:i": [0, 5], "age": [0, 30, 60]}
     pipeline.run(from_flat(visits.flat(tmp_path, section, bins=bins)))
     assert "bins are of numbers: they have no effect on 'town:i'." in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--columns", "age", "--value-safe-columns", "city"), "leave it out, or add it to --columns."),
+        (("--columns", "age", "--value-safe-columns", "ctiy"), "did you mean 'city'"),
+        (("--columns", "age:x"), "in 'age:x' 'x' is no such letter: correct it."),
+    ],
+)
+def test_what_is_asked_of_a_column_that_it_cannot_be_is_told(table, output, arguments, said, capfd):
+    assert run(table, *arguments, "-o", output) == 2
+    assert said in capfd.readouterr().err

@@ -116,9 +116,12 @@ def read_table(
 
 
 def _refuse_column(item: str) -> DeclaredColumn:
+    name, _, letter = item.rpartition(":")
+    wrong = f"{letter!r} is no such letter" if name else "there is no name"
     raise ParameterError(
         "A column must be given as name:letter, the letter being b, i, r, t or s for boolean, integer, real, "
-        f"timestamp or string, but {item!r} is not: add the letter, also where the name has a colon."
+        f"timestamp or string, and in {item!r} {wrong}: correct it. A name that has a colon itself needs a "
+        "letter behind it."
     )
 
 
