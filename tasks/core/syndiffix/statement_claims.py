@@ -196,7 +196,7 @@ def _people(promise: Protection) -> list[str]:
 
 def _same(promise: Protection) -> str:
     whose = (
-        "ids their text"
+        "the same columns are named as ids and keep their text"
         if promise.ids
         else "rows all of their cells, also those of columns that are not released, as each row is told from "
         "others by all of them"
