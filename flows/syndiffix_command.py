@@ -232,6 +232,7 @@ def _read(options: argparse.Namespace, asked: _Asked) -> pa.Table:
 def _write(result: pa.Table, output: Path | None) -> None:
     if output is not None:
         write_table(result, output.expanduser())
+        say(f"{output} has {result.num_rows} synthetic rows of {result.num_columns} columns.")
         return
     write_delimited(result, sys.stdout.buffer)
     sys.stdout.buffer.flush()

@@ -33,9 +33,11 @@ class TestLog:
     def test_without_verbose_nothing_that_was_read_off_the_data_is_told(self, table, output, capfd):
         assert run(table, "--aidcolumns", "pid", "-o", output) == 0
         said = capfd.readouterr().err.splitlines()
-        what, types = (line for line in said if "salt" not in line and "syndiffix:" not in line)
+        what, types, made = (line for line in said if "salt" not in line and "syndiffix:" not in line)
         assert what.startswith("SynDiffix is not differentially private")
         assert types.startswith("Types that were inferred: ")  # the output has them too
+        rows = len(output.read_text().splitlines()) - 1
+        assert made == f"{output} has {rows} synthetic rows of 5 columns."
 
     def test_debug_writes_all_but_the_salt_to_a_closed_file(self, table, tmp_path, own_ledger, capfd):
         path = tmp_path / "debug.json"
