@@ -123,13 +123,12 @@ def place(path: Path, write: Callable[[BinaryIO], None], *, is_private: bool = F
 def _as_fine_as_needed(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Timestamps in the coarsest unit that holds all of them, as their text always has all of its digits.
 
-    Days, where they are of no zone and all at midnight: as texts that are read as timestamps were.
+    As days where they have no zone and all are at midnight: so were the texts that they were read from.
     """
     if not pa.types.is_timestamp(column.type):
         return column
-    days = column.cast(pa.date32(), safe=False)
-    if column.type.tz is None and days.cast(column.type).equals(column):
-        return days
+    if column.type.tz is None and pc.all(pc.equal(column, pc.floor_temporal(column, unit="day"))).as_py():
+        return column.cast(pa.date32())
     for unit in _UNITS:
         try:
             return column.cast(pa.timestamp(unit, column.type.tz))
@@ -142,9 +141,8 @@ def _texts(cells: pa.Array) -> pa.Array:
     """Cells as text, null as the empty one."""
     cells = cells.cast(plain_type(cells.type))
     if pa.types.is_duration(cells.type):
-        cells = pc.divide(
-            cells.cast(pa.int64()).cast(pa.float64(), safe=False), float(_UNITS[cells.type.unit])
-        )
+        ticks = cells.cast(pa.int64()).cast(pa.float64(), safe=False)
+        cells = pc.divide(ticks, float(_UNITS[cells.type.unit]))
     return cells.cast(pa.string()).fill_null("")
 
 

@@ -53,6 +53,7 @@ def cell(array):
         (pa.array([datetime(2023, 1, 24), None], pa.timestamp("us")), "2023-01-24"),
         (pa.array([datetime(2023, 1, 24), MOMENT], pa.timestamp("us")), "2023-01-24 00:00:00"),
         (pa.array([datetime(2023, 1, 24, tzinfo=UTC)], pa.timestamp("s", "UTC")), "2023-01-24 00:00:00Z"),
+        (pa.array([10 - 2**63], pa.timestamp("ns")), "1677-09-21 00:12:43.145224202"),
         (pa.array([2**53 + 1], pa.duration("ns")), "9007199.254740993"),
         (pa.array([time(1, 2, 3)], pa.time32("s")), "01:02:03"),
         (pa.array([timedelta(seconds=1, milliseconds=500)]), "1.5"),
