@@ -18,7 +18,7 @@ from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.contract import judge_contract
 from tasks.core.records.reading import matching_name
-from tasks.core.syndiffix.bins import kind_of
+from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.describe import Described, describe
@@ -166,17 +166,18 @@ def _read(
     if not described.source.is_parquet:
         for line in inferred_types([c for c in place.selection.table if c.name in named], schema):
             say(line)
-    if unbinned := [name for name in _bins(place) if not _takes_bins(schema.field(name).type)]:
+    edges = public_edges(described.schema, place.selection.columns)
+    if unbinned := [name for name in edges if not _takes_bins(schema.field(name).type)]:
         say(f"ATTENTION: bins are of numbers: they have no effect on {', '.join(map(repr, unbinned))}.")
     return source, typed
 
 
 def _tell(workspace: Workspace, configuration: RunConfiguration, place: Place, table: StoredTable) -> None:
     """What the person may not have expected of the synthetic table."""
-    settings, made = place.selection.settings, pq.ParquetFile(workspace.path(table) / TABLE)
-    if not made.metadata.num_rows:
+    settings, made = place.selection.settings, pq.read_metadata(workspace.path(table) / TABLE)
+    if not made.num_rows:
         say(is_empty(anonymization(settings).low_count_params.mean))
-    left = [name for name in place.selection.columns if name not in made.schema_arrow.names]
+    left = [name for name in place.selection.columns if name not in made.schema.names]
     if left:
         say(left_out(_named(configuration, left), len(left), str(settings.target_column)))
 
@@ -221,19 +222,13 @@ def _drawn(workspace: Workspace, typed: StoredTable, clusters: Clusters, place: 
     return drawn
 
 
-def _bins(place: Place) -> dict[str, tuple[float, ...]]:
-    """Public edges by the header's names, which the schema spells as SDS's outputs do."""
-    edges = {matching_name(column.name): column.bins for column in place.described.schema.columns}
-    found = {name: edges.get(matching_name(name)) for name in place.selection.columns}
-    return {name: bins for name, bins in found.items() if bins}
-
-
 def _takes_bins(kind: pa.DataType) -> bool:
     return kind_of(kind) in ("integer", "real") or pa.types.is_time(kind)
 
 
 def evaluating(workspace: Workspace, configuration: RunConfiguration, made: Made) -> StoredTable:
     """The synthetic tables against the raw one; it stays in ``sensitive/``."""
-    settings = TableEvaluation(bins=_bins(made.place), prefix=configuration.prefix)
+    bins = public_edges(made.place.described.schema, made.place.selection.columns)
+    settings = TableEvaluation(bins=bins, prefix=configuration.prefix)
     judge = cached(evaluate_tables, workspace)
     return judge(workspace, settings, made.typed, (made.table, made.answers), made.place.run)

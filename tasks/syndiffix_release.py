@@ -21,8 +21,7 @@ from tasks.core.contracts.contract import load_contract
 from tasks.core.contracts.rules import rules_of
 from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
 from tasks.core.navigation.table_page import TablePage, render_table
-from tasks.core.records.columns import normalise
-from tasks.core.syndiffix.bins import kind_of
+from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.statement import LABEL, REGIME, SynDiffixFacts, statement
 from tasks.core.syndiffix.writing import write_table
 from tasks.release_files import write_json
@@ -91,12 +90,10 @@ def write_table_page(
     stated = workspace.path(statement)
     contract = stated / "contract.json"
     table = _table(bundle)
-    # The schema spells names as SDS's outputs do, the table as the file does.
-    edges = {column.name: column.bins for column in bundle.schema().columns if column.bins}
     page = TablePage(
         statement=_read_json(stated / "privacy.json"),
         table=table,
-        bins={name: edges[normalise(name)] for name in table.column_names if normalise(name) in edges},
+        bins=public_edges(bundle.schema(), table.column_names),
         title=report.title,
         visuals=report.visuals,
         pages=report.pages,

@@ -73,14 +73,7 @@ def table_associations(
         read: called once for each pair that one of them holds.
     """
     names = tuple(columns)[:MOST_COLUMNS]
-    files = _smallest(
-        names,
-        {
-            file: held
-            for file, held in sorted(tables.items(), key=lambda item: len(item[1]))
-            if len(held) < len(columns)
-        },
-    )
+    files = _smallest(names, {file: held for file, held in tables.items() if len(held) < len(columns)})
     values = np.full((len(names), len(names)), np.nan)
     sources = {}
     for (i, one), (j, other) in combinations(enumerate(names), 2):

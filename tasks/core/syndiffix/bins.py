@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.records.binning import bin_codes
-from tasks.core.records.columns import bin_labels
+from tasks.core.records.columns import Schema, bin_labels, normalise
 from tasks.core.syndiffix.columns import plain_type
 
 Codes = npt.NDArray[np.int64]
@@ -71,6 +71,12 @@ def kind_of(kind: pa.DataType) -> str:
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return "real"
     return "timestamp" if pa.types.is_temporal(kind) else "string"
+
+
+def public_edges(schema: Schema, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
+    """The declared edges by the file's names of columns, which the schema spells as SDS's outputs do."""
+    edges = {column.name: column.bins for column in schema.columns if column.bins}
+    return {name: edges[normalise(name)] for name in names if normalise(name) in edges}
 
 
 def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = None) -> Bins:

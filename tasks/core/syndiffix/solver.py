@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
 from tasks.core.syndiffix.solver_kernels import Problem, Solution, anneal, evaluate, new_solution
-from tasks.core.syndiffix.strategies import DefaultClustering
+from tasks.core.syndiffix.strategies import MOST_TOGETHER, DefaultClustering
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-_LARGEST_SINGLE = 4  # columns that always are one cluster
 
 
 def column_weights(entropies: Floats) -> Floats:
@@ -26,7 +25,7 @@ def known_clusters(count: int, parameters: DefaultClustering) -> Clusters | None
     """The clusters of ``count`` columns where they don't follow from dependence; None where they do."""
     if parameters.max_weight <= 1:
         return separate_clusters(count)
-    return one_cluster(count) if count <= _LARGEST_SINGLE else None
+    return one_cluster(count) if count <= MOST_TOGETHER else None
 
 
 def solve(

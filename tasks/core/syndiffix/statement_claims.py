@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.core.dp.figures import near, whole
+from tasks.core.syndiffix.strategies import MOST_TOGETHER
 
 NOT_DIFFERENTIALLY_PRIVATE = (
     "This release is not differentially private. It was made by SynDiffix: what follows makes it hard to "
@@ -25,9 +26,6 @@ SIDE_CHANNELS = (
     "and type of each column, the number of decimals of its numbers, and the order of its texts are the "
     "table's own."
 )
-
-#: Of no more columns the default clustering always makes one cluster.
-MOST_TOGETHER = 4
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from math import isfinite
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters, read_clusters
 
+#: Of no more columns the default clustering always makes one cluster.
+MOST_TOGETHER = 4
 ColumnReference = str | int  # a header, or a position among the selected columns
 _LEAST_ALPHA = 1e-5  # 29 million steps
 _MAX_WEIGHT = 15.0

@@ -27,6 +27,7 @@ KINDS = {
     "s": pa.types.is_string,
 }
 
+# No arrays, which would load pandas at import.
 _TRUE, _FALSE = ("1", "t", "true"), ("0", "f", "false")
 _INTEGER = r"^[+-]?[0-9]+$"
 _SHORT_INTEGER = r"^[+-]?0*[0-9]{1,18}$"

@@ -69,12 +69,12 @@ class TreeFiles:
 
     def _read(self, path: Path) -> Arrays | None:
         try:
-            content = path.read_bytes()
+            content = memoryview(path.read_bytes())
         except OSError:
             return None
-        seal = self._seal(path, b"")
-        body = content[len(seal) :]
-        if content[: len(seal)] != self._seal(path, body):
+        length = len(self._seal(path, b""))
+        body = content[length:]
+        if content[:length] != self._seal(path, body):
             return None
         with np.load(io.BytesIO(body), allow_pickle=False) as file:
             return {key: file[key] for key in file.files}

@@ -13,8 +13,7 @@ from tasks.core.syndiffix.parameters import (
 )
 from tasks.core.syndiffix.solver import known_clusters
 from tasks.core.syndiffix.statement import LABEL, SynDiffixFacts, statement, topics, warnings
-from tasks.core.syndiffix.statement_claims import MOST_TOGETHER
-from tasks.core.syndiffix.strategies import DefaultClustering
+from tasks.core.syndiffix.strategies import MOST_TOGETHER, DefaultClustering
 
 SALT = b"zqx secret salt zqx"
 COLUMNS = {"age": "integer", "town": "string", "income": "real", "smoker": "boolean", "seen": "timestamp"}
