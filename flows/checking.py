@@ -40,10 +40,8 @@ def _propose(path: Path) -> int:
     configuration, contract = propose(table)
     print("\n# configuration.json")
     print(json.dumps(configuration, indent=2, ensure_ascii=False))
-    print(
-        "\n# For k-anonymity, which is not differentially private, take out dp_aggregates, noise_epsilon and"
-    )
-    print("# delta, and put in:")
+    print("\n# For k-anonymity, which is not differentially private, take out dp_aggregates, noise_epsilon,")
+    print("# delta and privacy, and put in:")
     print(json.dumps(_ANONYMITY, indent=2))
     print("\n# contract.yaml")
     print(contract)

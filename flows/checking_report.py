@@ -3,14 +3,14 @@
 import math
 
 from tasks.bundles import unit_of
-from tasks.configuration import RunConfiguration
+from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
-from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.navigation.charts import Level, curve_text
 from tasks.core.syndiffix.parameters import count_sd
 from tasks.describe import Described, describe
 from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
+from tasks.planned_releases import cost_together, told_at_first, told_later
 from tasks.protect import nominal_charge, registration, release_name, require_unit
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import Selection, select_columns
@@ -108,6 +108,7 @@ def _print_budget(configuration: RunConfiguration, described: Described) -> None
             f"The dataset is not registered yet: this run would register it with a cap of epsilon "
             f"{entered.epsilon_cap:.6g}, delta {entered.delta_cap:.6g}."
         )
+        _print_sentences(told_at_first(configuration, charge))
         return
     require_unit(ledger, configuration, described)
     admission = ledger.check_admission(release_name(configuration, described), charge)
@@ -116,11 +117,17 @@ def _print_budget(configuration: RunConfiguration, described: Described) -> None
         f"Spent so far: epsilon {account.epsilon_spent:.6g} of {float(account.caps.epsilon):.6g} "
         f"at delta {float(account.caps.delta):.6g}."
     )
-    print(f"This release: {admission.value}. {_left(charge, configuration.dataset)} more of its kind fit.")
+    left = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
+    print(f"This release: {admission.value}. {left:,} more of its kind fit.")
+    protection = configuration.protection
+    if isinstance(protection, DifferentialPrivacy) and protection.releases:
+        print(f"{cost_together(charge, protection.releases)}.")
+    _print_sentences(told_later(configuration, charge, account))
 
 
-def _left(charge: Charge, dataset: str) -> int:
-    return open_ledger().remaining_runs(dataset, charge)
+def _print_sentences(sentences: list[str]) -> None:
+    for sentence in sentences:
+        print(sentence)
 
 
 def _print_resources(found: Estimate, *, is_exact: bool) -> None:

@@ -62,7 +62,8 @@ def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:
     if not after.within(caps):
         raise BudgetExhausted(
             f"The budget must cover a whole batch before its first run. {cost} Nothing was drawn: leave runs "
-            f"out, lower their epsilon, or raise the cap (marginalia ledger {dataset!r} --cap EPSILON DELTA)."
+            "out, lower their epsilon, plan for all of them (privacy.releases, before the first run of the "
+            f"dataset), or raise the cap (marginalia ledger {dataset!r} --cap EPSILON DELTA)."
         )
     return cost
 

@@ -76,7 +76,6 @@ class BudgetCap(Model):
 
     epsilon: PositiveNumber
     delta: Proportion
-    population: str = Field("", description="Whose data these are, in words; stated in every release.")
 
 
 class DifferentialPrivacy(Model):
@@ -97,6 +96,14 @@ class DifferentialPrivacy(Model):
     thresholds: Thresholds | FabricationWord = Thresholds()
     threshold_delta_share: Proportion = 0.1
     cap: BudgetCap | None = None
+    releases: int | None = Field(
+        None,
+        ge=1,
+        le=10_000,
+        description="How many releases of the dataset are planned. Without a cap, the first run registers "
+        "what they cost together; later only the ledger's own command changes it.",
+    )
+    population: str = Field("", description="Whose data these are, in words; stated in every release.")
 
 
 class KAnonymity(Model):

@@ -222,12 +222,24 @@ def _given(flat: dict[str, Any]) -> tuple[dict[tuple[str, ...], Any], list[str]]
             if place in given and given[place] != value:
                 problems.append(f"{label}{key} and its other spelling are both given and differ; keep one.")
             given[place] = value
+    problems += _population(given)
     thresholds = given.pop(("protection", "thresholds"), None)
     if thresholds is not None and any(place[:2] == ("protection", "thresholds") for place in given):
         problems.append("privacy.thresholds and noise_threshold_type/values are both given; keep one.")
     elif thresholds is not None:
         given["protection", "thresholds"] = thresholds
     return given, problems
+
+
+def _population(given: dict[tuple[str, ...], Any]) -> list[str]:
+    """Take the population, which is the dataset's, out of its cap, where it may stand as well."""
+    cap = given.get(("protection", "cap"))
+    if not isinstance(cap, dict) or "population" not in cap:
+        return []
+    given["protection", "cap"] = {key: value for key, value in cap.items() if key != "population"}
+    if given.setdefault(("protection", "population"), cap["population"]) != cap["population"]:
+        return ["privacy.population and privacy.cap.population are both given and differ; keep one."]
+    return []
 
 
 def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:

@@ -59,6 +59,8 @@ PRIVACY_PLACES: dict[str, tuple[str, ...]] = {
     "thresholds": ("protection", "thresholds"),
     "threshold_delta_share": ("protection", "threshold_delta_share"),
     "cap": ("protection", "cap"),
+    "releases": ("protection", "releases"),
+    "population": ("protection", "population"),
 }
 
 #: Read by `tasks.configuration_file` itself.

@@ -5,17 +5,16 @@ See `bundles` for what lies there.
 """
 
 import json
-import math
 import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from decimal import Decimal
 from pathlib import Path
 
 from tasks.bundles import Bundle, DeclaredInput, configured_digest, declared_input, name_of, seal
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.anonymity.statement import REGIME
+from tasks.core.dp.ledger.budget import float_up
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.statement import LedgerFacts
@@ -51,8 +50,8 @@ def hand_over(
         epsilon_cap=float(account.guarantee.epsilon),
         delta_cap=float(account.guarantee.delta),
         threshold_delta_cap=float(account.guarantee.threshold_delta),
-        mu_squared_spent=_float_up(account.spent.mu_squared),
-        threshold_delta_spent=_float_up(account.spent.threshold_delta),
+        mu_squared_spent=float_up(account.spent.mu_squared),
+        threshold_delta_spent=float_up(account.spent.threshold_delta),
         epsilon_spent=account.epsilon_spent,
         releases=account.charged_releases,
         remaining_releases=drawn.remaining_runs,
@@ -103,12 +102,6 @@ def _copy(source: Path, folder: Path) -> None:
     folder.mkdir()
     for path in source.iterdir():
         shutil.copyfile(path, folder / path.name)
-
-
-def _float_up(value: Decimal) -> float:
-    """The smallest double that is no less: what a release says of its cost is never too little."""
-    nearest = float(value)
-    return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def recorded_heads(workspace: Workspace, dataset: str) -> list[str]:

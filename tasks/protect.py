@@ -12,8 +12,8 @@ from prefect.cache_policies import NO_CACHE
 
 from tasks.bundles import DeclaredInput, configured_digest, declared_input, unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
-from tasks.core.dp.accounting import gdp_epsilon, plan
-from tasks.core.dp.ledger.budget import Charge, default_threshold_delta_cap
+from tasks.core.dp.accounting import plan
+from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.drawing import draw_once
 from tasks.core.dp.ledger.ledger import Admission, Ledger, open_ledger
 from tasks.core.dp.ledger.names import ReleaseName
@@ -25,6 +25,7 @@ from tasks.core.records.coded import read_coded_records
 from tasks.describe import Described
 from tasks.failures import sanitised
 from tasks.handover import Circumstances, hand_over, recorded_heads
+from tasks.planned_releases import first_caps, told_at_first, told_later
 from tasks.progress import Progress, say
 from tasks.record import record_drawn
 from tasks.storage import StoredTable, Workspace
@@ -49,19 +50,14 @@ def nominal_charge(described: Described) -> Charge:
 
 
 def registration(configuration: RunConfiguration, described: Described, charge: Charge) -> Registration:
-    """What the first run registers its dataset with: the configured cap, else one release's cost."""
-    protection = configuration.protection
-    cap = protection.cap if isinstance(protection, DifferentialPrivacy) else None
-    delta_cap = cap.delta if cap else charge.delta
-    threshold_cap = default_threshold_delta_cap(delta_cap, charge)
-    # A zcdp charge is larger in mu^2 than a gdp charge of the same claim (rule 8): cover it.
-    least = gdp_epsilon(charge.mu_squared**0.5, (delta_cap - threshold_cap) / (1 - threshold_cap))
+    """What the first run registers its dataset with."""
+    protection, caps = configuration.protection, first_caps(configuration, charge)
     return Registration(
         dataset=configuration.dataset,
-        epsilon_cap=cap.epsilon if cap else max(charge.epsilon, least * (1 + 1e-9)),
-        delta_cap=delta_cap,
-        threshold_delta_cap=threshold_cap,
-        population=cap.population if cap else "",
+        epsilon_cap=float(caps.epsilon),
+        delta_cap=float(caps.delta),
+        threshold_delta_cap=float(caps.threshold_delta),
+        population=protection.population if isinstance(protection, DifferentialPrivacy) else "",
         unit=unit_of(described.schema),
     )
 
@@ -104,7 +100,12 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
         ledger.verify(head)
     charge = nominal_charge(described)
     if not ledger.is_registered(configuration.dataset):
-        _register(ledger, registration(configuration, described, charge))
+        _register(
+            ledger, registration(configuration, described, charge), told_at_first(configuration, charge)
+        )
+    else:
+        for sentence in told_later(configuration, charge, ledger.account(configuration.dataset)):
+            say(sentence)
     require_unit(ledger, configuration, described)
     _compare_caps(ledger, configuration)
     name = release_name(configuration, described)
@@ -113,8 +114,8 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
     return Admitted(name, declared_input(configuration))
 
 
-def _register(ledger: Ledger, entered: Registration) -> None:
-    """Register a dataset, unless another first run was faster."""
+def _register(ledger: Ledger, entered: Registration, plan: list[str]) -> None:
+    """Register a dataset and tell the plan, unless another first run was faster."""
     try:
         ledger.register(entered)
     except ParameterError:
@@ -125,6 +126,8 @@ def _register(ledger: Ledger, entered: Registration) -> None:
         f"Registered dataset {entered.dataset!r} with a cap of epsilon {entered.epsilon_cap:.6g}, "
         f"delta {entered.delta_cap:.6g} for all its releases together."
     )
+    for sentence in plan:
+        say(sentence)
 
 
 def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:

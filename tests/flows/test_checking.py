@@ -37,7 +37,7 @@ def test_a_proposal_is_a_configuration_that_can_be_run(
     configuration, instead = drafts(said)
     (tmp_path / "contract.yaml").write_text(said.partition("# contract.yaml\n")[2])
     if not is_private:
-        for key in ("dp_aggregates", "noise_epsilon", "delta"):
+        for key in ("dp_aggregates", "noise_epsilon", "delta", "privacy"):
             assert f"{key}" in said.partition("k-anonymity")[2].partition("{")[0], (
                 "it is said what to take out"
             )

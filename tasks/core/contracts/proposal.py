@@ -196,6 +196,7 @@ def _configuration(
         "dp_aggregates": True,
         "noise_epsilon": 1.0,
         "delta": 1e-6,
+        "privacy": {"releases": 12},
         "dataset": name,
         "vintage": "1",
         "prefix": name,

@@ -87,7 +87,7 @@ CONFIGURATION_KEYS = _words(
     multi_value_columns number_of_records_proportion outlier_count output_forms oversampling_ratio
     oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion population
     precision_limit_depth_threshold precision_limit_row_fraction prefix protection random_seed
-    range_low_threshold record_limit regime report reporting_length reporting_resolution resources
+    range_low_threshold record_limit regime releases report reporting_length reporting_resolution resources
     sample_size sensitive_zeros sigma_proportions singularity_low_threshold solver_alpha subject_id
     synthesis tables target_column target_number_of_records threshold_delta_share thresholds title
     top_count types use_columns use_synthetic_counts value_safe_columns values vintage visuals

@@ -41,6 +41,12 @@ def decimal_up(value: float) -> Decimal:
     )
 
 
+def float_up(value: Decimal) -> float:
+    """The smallest double that is no less."""
+    nearest = float(value)
+    return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
 @cache
 def mu_squared(epsilon: Decimal, delta: Decimal, threshold_delta: Decimal) -> Decimal:
     """The square of gdp_mu(epsilon, (delta - delta_t) / (1 - delta_t)) at 17 digits, rounded down.
@@ -222,6 +228,28 @@ def sum_of(charges: Iterable[tuple[Decimal, Decimal]]) -> Spent:
     for charge in charges:
         spent = spent.plus(*charge)
     return spent
+
+
+def caps_for(charge: Charge, releases: int) -> Caps:
+    """Caps that so many releases of one charge use up: what they cost together by the accountant.
+
+    delta is the sum of theirs, D what their thresholds take of it, epsilon what is then left to be. One
+    release's caps are its own claim where that admits it (under ``zcdp`` its mu^2 is that of a larger one).
+
+    Raises:
+        ParameterError: their deltas add up to 1 or more.
+    """
+    spent = sum_of([(charge.mu_squared_exact, charge.threshold_delta_exact)] * releases)
+    delta, threshold_delta = releases * charge.delta, float_up(spent.threshold_delta)
+    if delta >= 1:
+        raise ParameterError(
+            f"{releases} releases with delta {charge.delta:g} each would have a delta of 1 or more together: "
+            "plan fewer of them (privacy.releases), or give a smaller delta."
+        )
+    if releases == 1 and spent.within(own := caps_of(charge.epsilon, delta, threshold_delta)):
+        return own
+    # A hair more than they cost, as the caps' own mu^2 is rounded down.
+    return caps_of(spent.epsilon(decimal_up(delta)) * (1 + 1e-9), delta, threshold_delta)
 
 
 def runs_left(caps: Caps, spent: Spent, mu_squared: Decimal, threshold_delta: Decimal) -> int:
