@@ -87,7 +87,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     parameters = dp_parameters(configuration, schema) if configuration.is_private else None
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
-    notes += header_notes(headers, source)
+    notes += header_notes(headers, source) + _zero_notes(contract)
     if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, contract, schema, length, parameters, vintage, notes)
@@ -190,6 +190,17 @@ def _syndiffix_notes(configuration: RunConfiguration, schema: Schema) -> list[st
         )
     notes += [f"{key} is accepted and has no effect here." for key in configuration.unused_keys]
     return notes
+
+
+def _zero_notes(contract: Contract | None) -> tuple[str, ...]:
+    columns = contract.columns if contract else ()
+    named = [column.name for column in columns if column.bins and column.zero_is_value is False]
+    if not named:
+        return ()
+    return (
+        f"zeroIsValue has no effect on {', '.join(map(repr, named))}: in a column with bins 0 is a number. "
+        "Where 0 stands for a missing number, make those cells empty.",
+    )
 
 
 def _binning_notes(columns: list[str]) -> tuple[str, ...]:

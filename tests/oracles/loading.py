@@ -74,7 +74,7 @@ class Conflict(Exception):
 def value_of(cell: str, column: Column) -> str:
     """A cell's or item's value, or ""."""
     value = cell.strip().replace(";", "<semicolon>").replace(":", "<colon>")
-    if value == "" or (value == "0" and not column.zero_is_value):
+    if value == "" or (value == "0" and not column.zero_is_value and column.bins is None):
         return ""
     if any(re.search(pattern, value) for pattern in column.forbidden):
         return ""

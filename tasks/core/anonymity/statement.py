@@ -14,6 +14,7 @@ from tasks.core.anonymity import statement_table as table
 from tasks.core.dp.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
+from tasks.core.records.preparation import prepared
 
 FORMAT = "marginalia-privacy-statement/1"
 REGIME = "k_anonymity"
@@ -117,7 +118,7 @@ def _guarantee(facts: AnonymityFacts, promise: claims.Promise) -> Json:
         "resolution": facts.resolution,
         "reporting_length": facts.reporting_length,
         "record_limit": facts.record_limit,
-        "holds": [table.prepared(facts.schema, facts.contract_mode), *claims.counts_hold(promise)],
+        "holds": [prepared(facts.schema, facts.contract_mode), *claims.counts_hold(promise)],
     }
 
 
@@ -149,7 +150,7 @@ def _columns(schema: Schema) -> list[Json]:
             "domain_size": None if column.domain is None else len(column.domain),
             "bins": None if column.bins is None else list(column.bins),
             "max_items": column.max_items or None,
-            "zero_is_value": column.zero_is_value,
+            "zero_is_value": column.keeps_zero,
         }
         for column in schema.columns
     ]

@@ -1,29 +1,8 @@
-"""How the table became what is counted, and what shows by that it did: public facts in, sentences out."""
+"""What a data contract did to the table, and what shows by that it was counted: sentences."""
 
 from tasks.core.anonymity.statement_claims import Promise
-from tasks.core.records.columns import Schema
 
 Json = dict[str, object]
-
-
-def prepared(schema: Schema, contract_mode: str) -> str:
-    """What of a table is counted at all: every other sentence is about records prepared in this way."""
-    columns = schema.columns
-    rules = ["cells are trimmed, and empty ones hold no value"]
-    if not all(column.zero_is_value for column in columns):
-        rules.append("a 0 is no value in a column that is not marked as keeping it")
-    if any(column.bins for column in columns):
-        rules.append("a number of a column with bins stands for its bin, and what is no number for no value")
-    if any(column.domain is not None and not column.bins for column in columns):
-        rules.append("a value that is not among those declared of its column is no value")
-    if any(column.is_multi_valued and column.max_items for column in columns):
-        rules.append("of a column with several items no more than its cap are kept, others are dropped")
-    if contract_mode == "repair":
-        rules.append("a cell that broke the data contract was blanked or replaced by a declared value")
-    return (
-        f"Counted are the records as they were prepared: {'; '.join(rules)}. To hold a value or a "
-        "combination, here and below, is to hold it after that; the table itself may have more of it."
-    )
 
 
 def contract(mode: str) -> Json:

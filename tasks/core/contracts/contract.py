@@ -48,7 +48,7 @@ class ContractColumn(Model):
         delimiter: between the items of an array.
         max_items: most items of one subject, for an array; None: not promised.
         value_format: strftime pattern of a date, time or timestamp.
-        zero_is_value: whether the text ``0`` is a value.
+        zero_is_value: whether the text ``0`` is a value; None: not said. In bins it is one whatever is said.
         max_distinct: most distinct values; None: not promised.
         max_empty_percent: largest share of records without a value, 0..100; None: not promised.
         forbidden: what no cell of this column may look like, beside the table's own rules.
@@ -63,7 +63,7 @@ class ContractColumn(Model):
     delimiter: str | None = None
     max_items: int | None = None
     value_format: str | None = None
-    zero_is_value: bool = False
+    zero_is_value: bool | None = None
     max_distinct: int | None = None
     max_empty_percent: float | None = None
     forbidden: tuple[Forbidden, ...] = ()

@@ -144,7 +144,7 @@ def load_values(connection: duckdb.DuckDBPyConnection, schema: Schema, rules: li
             "column_id": index,
             "whitespace": _WHITESPACE,
             "white_edge": _WHITE_EDGE,
-            "zero_is_value": column.zero_is_value,
+            "zero_is_value": column.keeps_zero,
             "delimiter": column.delimiter,
         }
         cell = identifier(_cell(index))

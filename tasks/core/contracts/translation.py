@@ -31,7 +31,7 @@ class ColumnExtras(odcs.Part):
     delimiter: str | None = Field(None, min_length=1)
     other: str | None = None
     value_format: str | None = Field(None, min_length=1)
-    zero_is_value: bool = False
+    zero_is_value: bool | None = None
     drafted: bool = False
 
 
@@ -142,7 +142,7 @@ def _column(part: Property, place: Place, problems: Problems) -> ContractColumn:
         delimiter=extras.delimiter,
         max_items=part.logical_type_options.max_items,
         value_format=extras.value_format,
-        zero_is_value=extras.zero_is_value or "0" in (values or ()),
+        zero_is_value=True if "0" in (values or ()) else extras.zero_is_value,
         max_distinct=rules.max_distinct,
         max_empty_percent=0.0 if part.required else rules.max_empty_percent,
         forbidden=tuple(rules.forbidden),

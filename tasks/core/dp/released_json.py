@@ -30,10 +30,10 @@ STATEMENT_KEYS = _words(
     excluded expected_size expected_spurious expected_spurious_share false_alarm format generator
     group_privacy guarantee half_width_95 head how identity key kind lattice law ledger length levels
     max_items measurement_sha256 mu mu_squared mu_squared_spent name neighbours noise noisy_count
-    not_covered open per_release population power privacy private public_side_channels regime releases
-    remaining_releases reporting_length rows rule sampling scale scope sd sensitivity sentence sigma
+    not_covered open per_release population power prepared privacy private public_side_channels regime
+    releases remaining_releases reporting_length rows rule sampling scale scope sd sensitivity sentence sigma
     spurious strict subject_id suppressed survivors text theorem threshold threshold_rule unit
-    unused_keys value vintage why width
+    unused_keys value vintage why width zero_is_value
     """
 )
 

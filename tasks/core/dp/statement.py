@@ -21,6 +21,7 @@ from tasks.core.dp.released_json import check_released_json
 from tasks.core.dp.statement_noise import level_error_bar, noisy_count, spurious
 from tasks.core.dp.thresholds import survival_probability
 from tasks.core.errors import InternalError
+from tasks.core.records.preparation import prepared
 
 FORMAT = "marginalia-privacy-statement/1"
 Json = dict[str, object]
@@ -101,6 +102,7 @@ def statement(
         "noisy_count": noisy_count(measurement),
         "levels": [_level(measurement, length) for length in range(1, len(measurement.levels) + 1)],
         "columns": _columns(measurement),
+        "prepared": prepared(measurement.schema),
         "noise": law.noise(measurement),
         "contribution": law.contribution(measurement, ledger.unit),
         "sampling": law.sampling(measurement.parameters),
@@ -225,6 +227,7 @@ def _columns(measurement: Measurement) -> list[Json]:
             "domain_size": None if column.domain is None else len(column.domain),
             "bins": None if column.bins is None else list(column.bins),
             "max_items": column.max_items,
+            "zero_is_value": column.keeps_zero,
         }
         for column in measurement.schema.columns
     ]

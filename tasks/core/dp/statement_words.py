@@ -32,7 +32,12 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
         ("The account", _account(statement)),
         (
             "Conditions",
-            [statement["contract"]["sentence"], claim["computational"], statement["public_side_channels"]],
+            [
+                statement["prepared"],
+                statement["contract"]["sentence"],
+                claim["computational"],
+                statement["public_side_channels"],
+            ],
         ),
         *([("Unused settings", unused)] if unused else []),
     ]

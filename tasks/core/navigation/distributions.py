@@ -127,7 +127,7 @@ def _drawn(rows: list[Bar], ordered: Sequence[str] | None) -> tuple[tuple[Bar, .
 def _kind(column: Column, kinds: Kinds) -> str:
     """What a column is, in words, and what a 0 in it means where the declared values do not say."""
     several = f"several items a {kinds.unit}, " if column.is_multi_valued else ""
-    zero = "0 is a value" if column.zero_is_value else "0 is read as empty"
+    zero = "0 is a value" if column.keeps_zero else "0 is read as empty"
     if column.bins is not None:
         return f"{several}numeric, in {len(column.domain or ())} declared bins; {zero}"
     if column.domain is not None:

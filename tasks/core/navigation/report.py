@@ -94,7 +94,7 @@ def render(inputs: ReportInputs) -> str:
             "zeros_lost": [
                 column.name
                 for column in inputs.schema.columns
-                if not column.zero_is_value and (column.is_open or column.bins)
+                if not column.keeps_zero and (column.is_open or column.bins)
             ],
             **sections.context(statement, inputs.aggregates),
             "record_words": _record_words(inputs),

@@ -55,7 +55,7 @@ def present(text: str | None, column: Column) -> str:
     if text is None:
         return ""
     value = normalise(text)
-    return "" if value == "0" and not column.zero_is_value else value
+    return "" if value == "0" and not column.keeps_zero else value
 
 
 def _allowed(values: list[str], forbidden: tuple[str, ...]) -> list[str]:

@@ -72,7 +72,9 @@ class Column:
         delimiter: what separates the items of a cell; None for a single-valued column.
         max_items: the largest number of items that one subject may hold; 0 is "no cap"
             (never under differential privacy).
-        zero_is_value: whether the text ``0`` is a value; otherwise it means absent.
+        zero_is_value: whether the text ``0`` is declared to be a value; `keeps_zero` says whether it is one.
+        zero_is_binned: whether 0 is a number in a column with bins. It always is; False is only in the
+            schema of a release that was measured before that held.
         other: the declared value that stands for a value outside the domain; None: it becomes absent.
         value_format: strftime pattern of a typed date or timestamp, or None.
         forbidden: regular expressions (RE2 syntax, found anywhere in the normalised cell or item) of
@@ -85,6 +87,7 @@ class Column:
     delimiter: str | None = None
     max_items: int = 1
     zero_is_value: bool = False
+    zero_is_binned: bool = True
     other: str | None = None
     value_format: str | None = None
     forbidden: tuple[str, ...] = ()
@@ -93,6 +96,15 @@ class Column:
     def is_open(self) -> bool:
         """Whether the values are read off the data (and so must pass the threshold)."""
         return self.domain is None
+
+    @property
+    def keeps_zero(self) -> bool:
+        """Whether ``0`` is a value; otherwise it means absent, as in SDS.
+
+        In a column with bins 0 is a number like any other: SDS's rule would lose the spelling ``0`` and
+        keep ``0.0``, and with it the youngest of an age.
+        """
+        return self.zero_is_value or (self.bins is not None and self.zero_is_binned)
 
     @property
     def is_multi_valued(self) -> bool:
@@ -138,5 +150,6 @@ class Schema:
             for key in ("domain", "bins"):
                 column[key] = None if column[key] is None else tuple(column[key])
             column["forbidden"] = tuple(column.get("forbidden", ()))
+            column.setdefault("zero_is_binned", False)
             columns.append(Column(**column))
         return cls(columns=tuple(columns), subject_id=body["subject_id"])

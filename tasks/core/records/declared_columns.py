@@ -138,7 +138,9 @@ class DeclaredColumn:
             bins=self.bins,
             delimiter=self.delimiter,
             max_items=self._cap(domain, cap_required),
-            zero_is_value=self.given.zero_is_value or self.promised.zero_is_value or "0" in (domain or ()),
+            zero_is_value=self.given.zero_is_value
+            or bool(self.promised.zero_is_value)
+            or "0" in (domain or ()),
             other=other,
             value_format=self.promised.value_format,
             forbidden=patterns if domain is None else (),

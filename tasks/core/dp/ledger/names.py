@@ -65,12 +65,27 @@ def configuration_digest(
     return sha256_of(
         canonical(
             {
-                "schema": _plain(asdict(schema)),
+                "schema": _plain(_named(schema)),
                 "parameters": _plain(parameters if isinstance(parameters, Mapping) else asdict(parameters)),
                 "preparation": _plain(dict(preparation or {})),
             }
         )
     )
+
+
+#: Of a column, what was added to it later, and the value that means "as before"; None: any, as a vintage
+#: that was drawn under the earlier meaning is still that vintage.
+_ADDED: dict[str, object] = {"zero_is_binned": None}
+
+
+def _named(schema: Schema) -> Mapping[str, object]:
+    """The schema as digests have it."""
+    body = asdict(schema)
+    for column in body["columns"]:
+        for key, before in _ADDED.items():
+            if before is None or column[key] == before:
+                del column[key]
+    return body
 
 
 def _plain(value: object) -> object:

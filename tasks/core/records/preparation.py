@@ -1,0 +1,38 @@
+"""How a table becomes what is counted, in words: the public schema goes in, a sentence comes out.
+
+Every statement has it, as each other sentence of one is about records prepared in this way.
+"""
+
+from tasks.core.records.columns import Column, Schema
+
+
+def prepared(schema: Schema, contract_mode: str = "none") -> str:
+    """What of a table is counted at all.
+
+    Args:
+        schema: the public schema.
+        contract_mode: ``repair`` where cells that broke a data contract were blanked.
+    """
+    columns = schema.columns
+    rules = ["cells are trimmed, and empty ones hold no value"]
+    if not all(column.keeps_zero for column in columns):
+        rules.append("a 0 is no value in a column that is not marked as keeping it")
+    binned = [column for column in columns if column.bins]
+    if binned:
+        rules.append(f"{_numbers(binned)} stands for its bin, and what is no number for no value")
+    if any(column.domain is not None and not column.bins for column in columns):
+        rules.append("a value that is not among those declared of its column is no value")
+    if any(column.is_multi_valued and column.max_items for column in columns):
+        rules.append("of a column with several items no more than its cap are kept, others are dropped")
+    if contract_mode == "repair":
+        rules.append("a cell that broke the data contract was blanked or replaced by a declared value")
+    return (
+        f"Counted are the records as they were prepared: {'; '.join(rules)}. To hold a value or a "
+        "combination, here and below, is to hold it after that; the table itself may have more of it."
+    )
+
+
+def _numbers(binned: list[Column]) -> str:
+    """A number of such a column; of an older release, whose 0 may have been lost, no more than that."""
+    keep = all(column.keeps_zero for column in binned)
+    return f"a number of a column with bins{', 0 among them,' if keep else ''}"

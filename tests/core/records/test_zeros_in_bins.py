@@ -1,0 +1,86 @@
+"""In a column with bins 0 is a number like any other, whatever its spelling and type; elsewhere as in SDS."""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.core.dp.ledger import configuration_digest
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.preparation import prepared
+from tasks.core.records.public_schema import Declarations, build_schema
+from tasks.core.records.reading import InputFile, read_headers
+
+EDGES = (0.0, 100.0, 1000.0)
+#: The column whose zeros were lost, as a measurement of before has it.
+OLD = (
+    '{"columns": [{"bins": null, "delimiter": null, "domain": null, "forbidden": [], "max_items": 1, '
+    '"name": "town", "other": null, "value_format": null, "zero_is_value": false}, {"bins": [0.0, 100.0, '
+    '1000.0], "delimiter": null, "domain": ["<0", "[0,100)", "[100,1000]", ">1000"], "forbidden": [], '
+    '"max_items": 1, "name": "income", "other": null, "value_format": null, "zero_is_value": false}], '
+    '"subject_id": "person"}'
+)
+PARAMETERS = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
+
+
+def binned(path, *, total: bool, header: str = "income"):
+    """How many records of a file are in each bin, from the first, after how many in none."""
+    headers = read_headers(InputFile(path))
+    schema = build_schema(
+        headers.names, Declarations(bins={header: EDGES}), cap_required=total, types=headers.types
+    )
+    codes = encode(InputFile(path), schema, EncodingOptions(total=total, key=b"k")).slots[0]
+    return [codes.tolist().count(code) for code in range(5)]
+
+
+@pytest.mark.parametrize("total", [True, False], ids=["private", "anonymous"])
+def test_every_spelling_of_zero_is_counted(tmp_path, total):
+    cells = ["0"] * 10 + ["0.0"] * 5 + ["00"] * 2 + ["-0", " 0 ", "0e0", "+0", "-0.0", "0.", ".0"]
+    path = tmp_path / "t.csv"
+    path.write_text("income,x\n" + "".join(f"{cell},a\n" for cell in [*cells, ""]), encoding="utf-8")
+    assert binned(path, total=total) == [1, 0, 24, 0, 0]
+
+
+@pytest.mark.parametrize("total", [True, False], ids=["private", "anonymous"])
+@pytest.mark.parametrize(
+    "kind", [pa.int8(), pa.int64(), pa.uint16(), pa.float32(), pa.float64(), pa.decimal128(9, 2), pa.string()]
+)
+def test_zeros_of_every_type_of_a_parquet_file_are_counted(tmp_path, kind, total):
+    cells = [Decimal(0), None, Decimal(100), Decimal(0)]
+    texts = pa.array([None if cell is None else str(cell) for cell in cells])
+    column = texts if pa.types.is_string(kind) else pa.array(cells, pa.decimal128(9, 2)).cast(kind)
+    pq.write_table(pa.table({"income": column}), tmp_path / "t.parquet")
+    assert binned(tmp_path / "t.parquet", total=total) == [1, 0, 2, 1, 0]
+
+
+def test_elsewhere_a_zero_is_absent_unless_it_is_declared():
+    open_column, declared = Column("a"), Column("a", domain=("x",))
+    assert not open_column.keeps_zero and not declared.keeps_zero
+    assert replace(open_column, zero_is_value=True).keeps_zero
+
+
+def test_what_was_measured_before_is_stated_as_it_was_counted():
+    old = Schema.from_json(OLD)
+    now = Schema((Column("town"), Column("income", domain=bin_labels(EDGES), bins=EDGES)), "person")
+    assert [column.keeps_zero for column in old.columns] == [False, False]
+    assert [column.keeps_zero for column in now.columns] == [False, True]
+    assert Schema.from_json(now.to_json()) == now
+    assert "0 among them" in prepared(now) and "0 among them" not in prepared(old)
+
+
+def test_a_vintage_that_was_committed_before_keeps_its_name_and_is_not_drawn_again():
+    """The digests are those of the version that lost zeros."""
+    schema = Schema((Column("town"), Column("income", domain=bin_labels(EDGES), bins=EDGES)), "person")
+    rest = (PARAMETERS, {"delimiter": ",", "contract_mode": "repair"})
+    name = configuration_digest(schema, *rest)
+    assert name == configuration_digest(Schema.from_json(OLD), *rest)
+    assert name == "b828379f8ee67ac3cee3ba31b80b1ddf6b33b5cc31651383e6fb0b25659c32ed"
+    kept = replace(schema, columns=(schema.columns[0], replace(schema.columns[1], zero_is_value=True)))
+    assert (
+        configuration_digest(kept, *rest)
+        == "79f6cab751a532aaeae5a6d5871e759150b8b74b1b65103c03870fc594abeaea"
+    )
