@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from flows import server
+from flows.run_page import page_of_run
 from tasks.configuration import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.failures import unexpected
@@ -121,8 +122,7 @@ def _run(configuration: RunConfiguration, run: Callable[[str], Places], *, verbo
 
 def _followed(url: str, state: "State[Result]") -> Result:
     """What a flow returned or raised, after saying where Prefect shows its run."""
-    run = state.state_details.flow_run_id
-    say(f"The run and its lineage: {url.removesuffix('/api')}/runs/flow-run/{run}")
+    say(f"The run and its lineage: {page_of_run(str(state.state_details.flow_run_id))}")
     return state.result(raise_on_failure=True)
 
 

@@ -21,6 +21,7 @@ from prefect.context import TaskRunContext
 from prefect.serializers import Serializer
 from pydantic import BaseModel, Secret
 
+from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Schema
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_hash
@@ -32,7 +33,7 @@ P = ParamSpec("P")
 
 
 if TYPE_CHECKING:
-    _Serializer = Serializer[StoredTable]
+    _Serializer = Serializer[Any]
 else:  # Prefect registers every subclass, and a parametrised one has no name to be registered under
     _Serializer = Serializer
 
@@ -43,13 +44,23 @@ class StoredTableSerializer(_Serializer):
     type: Literal["stored-table"] = "stored-table"
     root: str
 
-    def dumps(self, obj: StoredTable) -> bytes:
-        """The reference as JSON."""
+    def dumps(self, obj: StoredTable | BaseException) -> bytes:
+        """The reference as JSON. Prefect also hands over what a failed step raised, under a random key."""
+        if isinstance(obj, BaseException):  # a text of our own is safe; a library's may carry a cell
+            failed = str(obj) if isinstance(obj, MarginaliaError) else type(obj).__name__
+            return json.dumps({"failed": failed}).encode()
         return json.dumps(obj.to_json(), sort_keys=True).encode()
 
-    def loads(self, blob: bytes) -> StoredTable:
-        """The reference, if its folder is there; whether it was changed is judged on reading."""
-        table = StoredTable(**json.loads(blob))
+    def loads(self, blob: bytes) -> StoredTable | str:
+        """The reference, or the text of the failure; whether a table was changed is judged on reading.
+
+        Raises:
+            FileNotFoundError: the folder is gone.
+        """
+        body = json.loads(blob)
+        if "failed" in body:
+            return str(body["failed"])
+        table = StoredTable(**body)
         folder = Path(self.root) / table.key
         if not folder.is_dir():
             raise FileNotFoundError(table.key)

@@ -1,0 +1,106 @@
+"""What a run leaves for whoever looks at it in the browser: a link to the right page, a log without noise."""
+
+import json
+import re
+import threading
+import time
+import urllib.request
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows import command
+from flows.run_page import page_of_run
+from tasks.caching import StoredTableSerializer
+from tasks.core.errors import InputError
+from tests.flows.processes import configuration_file
+from tests.flows.server_objects import Known, known
+from tests.flows.test_runs import fresh_name
+
+
+def logged(url: str, dataset: str) -> Known:
+    """What the server knows of a run once it has its last line: lines come a little later than states."""
+    deadline = time.monotonic() + 60
+    while True:
+        found = known(url, dataset)
+        lines = " ".join(line["message"] for line in found.logs)
+        if "Finished in state Failed" in lines:
+            return found
+        assert time.monotonic() < deadline, lines
+        time.sleep(0.3)
+
+
+@pytest.mark.server
+def test_a_failed_run_is_linked_to_its_new_page_and_logs_only_why_it_failed(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dataset = fresh_name("failed")
+    path = configuration_file(tmp_path, dataset=dataset)
+    with (tmp_path / "people.csv").open("a") as file:
+        file.write("a row with too few cells\n")
+    assert command.main(["run", str(path)]) == 2
+    (link,) = re.findall(r"^The run and its lineage: (\S+)$", capfd.readouterr().err, re.MULTILINE)
+    found = logged(prefect_server, dataset)
+    (run,) = found.flow_runs
+    assert link == f"{prefect_server.removesuffix('/api')}/v2/runs/flow-run/{run['id']}"
+    with urllib.request.urlopen(urllib.request.Request(link, headers={"Accept": "text/html"})) as page:
+        assert page.url == link and b'"/v2/' in page.read()
+    failed = [step["state"]["message"] for step in found.task_runs if step["state_type"] == "FAILED"]
+    assert len(failed) == 1 and "number of cells" in failed[0]
+    assert [line["message"] for line in found.logs if "write result" in line["message"]] == []
+
+
+class Answering(BaseHTTPRequestHandler):
+    """A server that says of its interfaces what a test wants."""
+
+    told: Any = None
+
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path.endswith("/ui-settings") and self.told is not None else 404)
+        self.end_headers()
+        self.wfile.write(json.dumps(self.told).encode())
+
+    def log_message(self, *words: Any) -> None:
+        """Nothing on the terminal."""
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    """Of such a server."""
+    server = HTTPServer(("127.0.0.1", 0), Answering)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("told", "below", "version"),
+    [
+        ({"v1_base_url": "/", "v2_base_url": "/v2"}, "", "/v2"),
+        ({"v1_base_url": "/pages", "v2_base_url": "/pages/v2"}, "/pages", "/v2"),
+        ({"v1_base_url": None, "v2_base_url": "/v2"}, "/v2", ""),
+        ({"v1_base_url": "/", "v2_base_url": None}, "", ""),
+        ({"another": "answer"}, "", ""),
+        (["no object"], "", ""),
+        (None, "", ""),
+    ],
+)
+def test_a_server_without_the_new_interface_is_linked_to_the_old_one(
+    told: Any, below: str, version: str, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prefect.settings import PREFECT_UI_URL, temporary_settings
+
+    monkeypatch.setattr(Answering, "told", told)
+    with temporary_settings(updates={PREFECT_UI_URL: address + below}):
+        assert page_of_run("1234") == f"{address}{below}{version}/runs/flow-run/1234"
+
+
+def test_what_a_step_raised_is_kept_as_a_text_without_cells() -> None:
+    serializer = StoredTableSerializer(root="nowhere")
+    ours = InputError("The input must be a table.", operator_detail="row 7: Aberwick")
+    for error, kept in ((ours, "The input must be a table."), (ValueError("Aberwick"), "ValueError")):
+        assert serializer.loads(serializer.dumps(error)) == kept
