@@ -45,13 +45,20 @@ class Oracle:
     def _begun_with(self, random: Random) -> list[Attributes]:
         """All rows but n modulo the resolution, which hold what is beyond the rounded counts."""
         rows = random.sample(self.rows, len(self.rows))
+        spare = set(self.spare_rows(rows, len(rows) % self.resolution))
+        return [row for place, row in enumerate(rows) if place not in spare]
+
+    def spare_rows(self, rows: Sequence[Attributes], number: int) -> list[int]:
+        """Places of so many rows: each time the first of those with the fewest attributes not beyond."""
         beyond = {a: self.counts[a] - n for a, n in self.wanted.items()}
-        for _ in range(len(rows) % self.resolution):
-            least = min(rows, key=lambda row: sum(beyond.get(a, 1) <= 0 for a in row))
-            rows.remove(least)
-            for attribute in least & set(beyond):
+        chosen: list[int] = []
+        for _ in range(number):
+            left = [place for place in range(len(rows)) if place not in chosen]
+            least = min(left, key=lambda place: sum(beyond.get(a, 1) <= 0 for a in rows[place]))
+            chosen.append(least)
+            for attribute in rows[least] & set(beyond):
                 beyond[attribute] -= 1
-        return rows
+        return chosen
 
     def value_seeded(self, random: Random) -> list[tuple[int, ...]]:
         """All records, sorted."""

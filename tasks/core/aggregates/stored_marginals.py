@@ -172,10 +172,19 @@ def slot_choices(combination: tuple[int, ...], slot_columns: Sequence[int]) -> I
     One for single-valued columns; for m of a multi-valued column's slots, all C(slots, m) choices.
     """
     wanted = [(column, len(list(same))) for column, same in itertools.groupby(combination)]
-    places = [[slot for slot, owner in enumerate(slot_columns) if owner == column] for column, _ in wanted]
-    pools = [itertools.combinations(own, size) for own, (_, size) in zip(places, wanted, strict=True)]
+    places = _slots_by_column(tuple(slot_columns))
+    pools = [itertools.combinations(places.get(column, ()), size) for column, size in wanted]
     for choice in itertools.product(*pools):
         yield tuple(itertools.chain.from_iterable(choice))
+
+
+@functools.lru_cache(maxsize=8)
+def _slots_by_column(slot_columns: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
+    """The slots of each column, ascending."""
+    found: dict[int, list[int]] = {}
+    for slot, column in enumerate(slot_columns):
+        found.setdefault(column, []).append(slot)
+    return {column: tuple(slots) for column, slots in found.items()}
 
 
 def check_same_table(facts: Sequence[MarginalFacts]) -> None:

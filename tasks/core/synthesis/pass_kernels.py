@@ -16,6 +16,7 @@ from tasks.core.synthesis.present_row_kernels import (
     CANDIDATES,
     DROPPED,
     ENDED,
+    NONE,
     SIZE,
     Drawing,
     borrowed_drawing,
@@ -195,3 +196,40 @@ def remove_excess(offsets: Integers, ids: Ids, order: Ids, excess: Integers) -> 
                 excess[ids[place]] -= 1
                 kept[place] = False
     return kept
+
+
+@njit(cache=True, nogil=True)
+def choose_spare_rows(cells: Cells, holders: tuple[Integers, Ids], beyond: Integers, number: int) -> Ids:
+    """One row after the other that lacks the fewest attributes, the first of equals.
+
+    An attribute is lacking once it is not beyond its rounded count any more, which happens once to each; so
+    rows only come to lack more, and one pass over them for each number of lacking attributes finds all.
+
+    Args:
+        cells: (rows, slots).
+        holders: where the list of each attribute's rows begins, and the lists; see `Index`.
+        beyond: (attributes + 1,), how many rows with each may be chosen before it is lacking; above 0 for the
+            empty cell. Counted down.
+        number: how many rows to choose, at most all of them.
+    """
+    first, listed = holders
+    empty = len(beyond) - 1
+    lacking = np.zeros(len(cells), np.int32)
+    for row in range(len(cells)):
+        for attribute in cells[row]:
+            lacking[row] += beyond[attribute] <= 0
+    chosen, found, fewest = np.empty(number, np.int32), 0, 0
+    while found < number:
+        for row in range(len(cells)):
+            if lacking[row] != fewest or found == number:
+                continue
+            chosen[found], lacking[row] = row, NONE
+            found += 1
+            for attribute in cells[row]:
+                if attribute != empty:
+                    beyond[attribute] -= 1
+                    if beyond[attribute] == 0:
+                        for other in listed[first[attribute] : first[attribute + 1]]:
+                            lacking[other] += lacking[other] != NONE
+        fewest += 1
+    return chosen

@@ -9,14 +9,18 @@ attributes are beyond their rounded counts anyway: begun with, they would end as
 them, and the synthetic records of a narrow table would be exactly as many as its rows, which are not told.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.block_kernels import fill_lists
+from tasks.core.synthesis.blocks import cells_of, held_by
 from tasks.core.synthesis.consolidation import Consolidation
 from tasks.core.synthesis.drafts import drafts_of, drawn_of, joined, uses_of
 from tasks.core.synthesis.growth import Growth, Progress, check_threads
 from tasks.core.synthesis.nodes import Table, table_of
-from tasks.core.synthesis.pass_kernels import Ids
+from tasks.core.synthesis.pass_kernels import Ids, choose_spare_rows
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
@@ -25,7 +29,7 @@ from tasks.core.synthesis.suppression import suppressed
 
 #: The part of the time that growing records out of rows takes, about.
 _SHARE_OF_ROWS = 0.6
-#: Of how many rows those that are not begun with are chosen.
+#: Of how many rows those that are not begun with are chosen; of more where that many are to be.
 _LOOKED_AT = 1 << 16
 
 
@@ -79,14 +83,13 @@ def _left_out(rows: Rows, seed: int) -> Ids:
     One after the other, the row with the fewest attributes that are not beyond their rounded counts; the
     seed decides between equals, and of large tables which rows are looked at.
     """
+    number = rows.number_of_records % rows.resolution
     drawn = np.random.PCG64(base_of(seed, "rows left out")).random_raw(rows.number_of_records)
-    looked_at = np.argsort(drawn, kind="stable")[:_LOOKED_AT].astype(np.int32)
-    ids = rows.ids[looked_at]
-    beyond = np.append(rows.counts % rows.resolution, 1)  # the last for what is absent, whose id is -1
-    chosen: list[int] = []
-    for _ in range(rows.number_of_records % rows.resolution):
-        lacking = (beyond[ids] <= 0).sum(axis=1)
-        lacking[chosen] = ids.shape[1] + 1
-        chosen.append(int(np.argmin(lacking)))
-        beyond[ids[chosen[-1]][ids[chosen[-1]] >= 0]] -= 1
-    return looked_at[chosen]
+    looked_at = np.argsort(drawn, kind="stable")[: max(_LOOKED_AT, number)].astype(np.int32)
+    cells = cells_of(replace(rows, ids=rows.ids[looked_at]))
+    held = held_by(cells, len(rows.attributes))
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
+    listed = np.empty(int(first[-1]), np.int32)
+    fill_lists(cells, first, listed)
+    beyond = np.append(rows.counts % rows.resolution, 1)  # the last for the empty cell: it lacks nothing
+    return looked_at[choose_spare_rows(cells, (first, listed), beyond, number)]

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.block_kernels import Integers
-from tasks.core.synthesis.row_seeded import synthesize
+from tasks.core.synthesis.block_kernels import Integers, fill_lists
+from tasks.core.synthesis.blocks import cells_of, held_by
+from tasks.core.synthesis.pass_kernels import choose_spare_rows
+from tasks.core.synthesis.row_seeded import _left_out, synthesize
 from tasks.core.synthesis.rows import Rows
 from tasks.core.synthesis.shards import Drawn
 from tasks.core.synthesis.suppression import suppressed
@@ -138,6 +140,36 @@ def _compare_outputs(table, resolution, seeds):
     for pair in pairs:
         counts = [[statistic(r, [pair])[1] for r in side] for side in (ours, theirs)]
         assert same_law(*counts) > FALSE_ALARM
+
+
+@settings(max_examples=200, deadline=None)
+@given(raw_tables(most_rows=30), st.integers(1, 9), st.integers(0, 30))
+def test_the_rows_that_are_not_begun_with_are_those_of_the_oracle(table, resolution, number):
+    rows = rows_of(table, resolution)
+    number = min(number, rows.number_of_records)
+    as_sets = [frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()]
+    cells, empty = cells_of(rows), len(rows.attributes)
+    first = np.concatenate([np.zeros(1, np.int64), np.cumsum(held_by(cells, empty))])
+    listed = np.empty(int(first[-1]), np.int32)
+    fill_lists(cells, first, listed)
+    beyond = np.append(rows.counts % resolution, 1)
+    found = choose_spare_rows(cells, (first, listed), beyond, number).tolist()
+    assert found == Oracle(as_sets, resolution).spare_rows(as_sets, number)
+
+
+def test_as_many_rows_as_asked_are_left_out_at_a_large_resolution():
+    """One was chosen again and again, where more were to be left out than were looked at."""
+    rows = _one_value(139_999, 70_000)
+    spare = _left_out(rows, 1)
+    assert len(np.unique(spare)) == 69_999
+    assert synthesize(rows, 1).number_of_records == 70_000
+
+
+def _one_value(number: int, resolution: int) -> Rows:
+    """So many rows of one value in one column."""
+    like = rows_of(single_valued("x"), 1)
+    ids, counts = np.zeros((number, 1), np.int32), np.array([number])
+    return Rows(like.headers, like.attributes, ids, like.slots_of, like.column_of, counts, resolution)
 
 
 def big_rows(records: int, columns: int, resolution: int) -> Rows:
