@@ -5,11 +5,11 @@ import math
 from tasks.bundles import unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
-from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.navigation.charts import Level, curve_text
 from tasks.core.syndiffix.parameters import count_sd
 from tasks.describe import Described, describe
 from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
+from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import cost_together, told_at_first, told_later
 from tasks.protect import nominal_charge, registration, release_name, require_unit
 from tasks.storage import Workspace
@@ -100,7 +100,7 @@ def _print_levels(found: Estimate) -> None:
 
 def _print_budget(configuration: RunConfiguration, described: Described) -> None:
     charge = nominal_charge(described)
-    ledger = open_ledger()
+    ledger = kept_ledger()
     print(f"\nClaim: epsilon {charge.epsilon:g}, delta {charge.delta:g}; charge mu^2 {charge.mu_squared:.6g}")
     if not ledger.is_registered(configuration.dataset):
         entered = registration(configuration, described, charge)

@@ -5,18 +5,18 @@ import math
 
 from tasks.core.dp.ledger.account import Account
 from tasks.core.dp.ledger.budget import default_threshold_delta_cap
-from tasks.core.dp.ledger.ledger import Ledger, open_ledger
+from tasks.core.dp.ledger.ledger import Ledger
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.dp.ledger.registration import Registration
 from tasks.core.errors import ParameterError
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.salt import salted_datasets
-from tasks.version import code_version
+from tasks.kept_ledger import kept_ledger
 
 
 def show_or_set(options: argparse.Namespace) -> int:
     """Show accounts, or register, lower or raise a dataset's caps."""
-    ledger = open_ledger(code=code_version())
+    ledger = kept_ledger()
     if options.dataset is None:
         _show_all(ledger)
         return 0

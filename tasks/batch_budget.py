@@ -6,12 +6,12 @@ from decimal import Decimal
 
 from tasks.configuration import RunConfiguration
 from tasks.core.dp.ledger.budget import Caps, Charge, Spent, caps_of
-from tasks.core.dp.ledger.ledger import Admission, Ledger, open_ledger
+from tasks.core.dp.ledger.ledger import Admission, Ledger
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.describe import Described, describe
+from tasks.kept_ledger import kept_ledger
 from tasks.protect import nominal_charge, registration, release_name, require_unit
-from tasks.version import code_version
 
 _Planned = dict[ReleaseName, tuple[RunConfiguration, Described, Charge]]
 
@@ -27,7 +27,7 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
     private = [run for run in runs if run.is_private]
     if not private:
         return []
-    ledger = open_ledger(code=code_version())
+    ledger = kept_ledger()
     sentences = []
     datasets = dict.fromkeys(run.dataset for run in private)
     if len(datasets) > 1:

@@ -22,6 +22,9 @@ from tasks.core.errors import StoredTableMismatch
 from tasks.describe import Described
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
 
+#: Of a handed-over measurement: the account at its commit.
+_ACCOUNT = "ledger.json"
+
 
 @dataclass(frozen=True)
 class Circumstances:
@@ -61,7 +64,7 @@ def hand_over(
     def write(folder: Path) -> None:
         _copy(drawn.folder, folder / "measurement")
         text = json.dumps(asdict(facts), indent=1, sort_keys=True)
-        (folder / "ledger.json").write_text(text + "\n", encoding="utf-8")
+        (folder / _ACCOUNT).write_text(text + "\n", encoding="utf-8")
         seal(folder, {"digest": name.digest, "input": circumstances.input})
 
     place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
@@ -104,29 +107,41 @@ def _copy(source: Path, folder: Path) -> None:
         shutil.copyfile(path, folder / path.name)
 
 
-def recorded_heads(workspace: Workspace, dataset: str) -> list[str]:
-    """The ledger's heads that the differentially private releases of a dataset recorded.
+def recorded_heads(workspace: Workspace, dataset: str = "*") -> list[str]:
+    """The ledger's heads that differentially private releases and measurements recorded.
+
+    Both are asked: whoever moves ``release/`` away leaves ``measurement/``, and the other way round.
+
+    Args:
+        workspace: where they are.
+        dataset: whose; without it those of all datasets in the workspace.
 
     Raises:
-        StoredTableMismatch: a release does not say what protects it, or where the ledger stood.
+        StoredTableMismatch: one does not say what protects it, or where the ledger stood.
     """
     # A name with a dot in front is of work under way, or left behind, which may not say anything yet.
-    found = (path for path in (workspace.release / dataset).glob("*-*") if not path.name.startswith("."))
+    found = (path for path in workspace.release.glob(f"{dataset}/*-*") if _is_finished(path))
     releases = sorted(path for path in found if path.name.rpartition("-")[2].isdecimal())
-    heads = map(_recorded_head, releases)
+    heads = [_recorded_head(path / "privacy.json") for path in releases]
+    measurements = sorted(filter(_is_finished, (workspace.root / MEASUREMENT).glob(f"{dataset}/*")))
+    heads += [_recorded_head(path / _ACCOUNT) for path in measurements if (path / _ACCOUNT).is_file()]
     return list(dict.fromkeys(head for head in heads if head is not None))
 
 
-def _recorded_head(release: Path) -> str | None:
-    """Of one release; None of a regime that the ledger has no account of."""
-    path = release / "privacy.json"
+def _is_finished(path: Path) -> bool:
+    return not path.name.startswith(".") and not path.parent.name.startswith(".")
+
+
+def _recorded_head(path: Path) -> str | None:
+    """What a statement or a handed-over account says; None of a regime that has no account."""
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
         if body.get("regime") in (REGIME, SYNDIFFIX):
             return None
-        return str(body["ledger"]["head"])
+        account = body if path.name == _ACCOUNT else body["ledger"]
+        return str(account["head"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise StoredTableMismatch(
-            f"Every release must say where the ledger stood; {path} does not, so it was changed. "
-            "Restore it, or move that release away, and run again."
+            f"Every release and measurement must say where the ledger stood; {path} does not, so it was "
+            "changed. Restore it, or move its folder away, and run again."
         ) from None

@@ -15,7 +15,7 @@ from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.core.dp.accounting import plan
 from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.drawing import draw_once
-from tasks.core.dp.ledger.ledger import Admission, Ledger, open_ledger
+from tasks.core.dp.ledger.ledger import Admission, Ledger
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.ledger.registration import Registration
 from tasks.core.dp.release import measure
@@ -25,11 +25,11 @@ from tasks.core.records.coded import read_coded_records
 from tasks.describe import Described
 from tasks.failures import sanitised
 from tasks.handover import Circumstances, hand_over, recorded_heads
+from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import first_caps, told_at_first, told_later
 from tasks.progress import Progress, say
 from tasks.record import record_drawn
 from tasks.storage import StoredTable, Workspace
-from tasks.version import code_version
 
 
 def release_name(configuration: RunConfiguration, described: Described) -> ReleaseName:
@@ -95,8 +95,8 @@ class Admitted:
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
 def admit_release(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Admitted:
     """Ask the ledger whether this release may be drawn, before anything is read."""
-    ledger = open_ledger(code=code_version())
-    for head in recorded_heads(workspace, configuration.dataset):
+    ledger = kept_ledger()
+    for head in recorded_heads(workspace):
         ledger.verify(head)
     charge = nominal_charge(described)
     if not ledger.is_registered(configuration.dataset):
@@ -159,7 +159,7 @@ def protect_records(
         table_hash: keyed, of the table that the records were made from.
     """
     name = admitted.name
-    ledger = open_ledger(code=code_version())
+    ledger = kept_ledger()
     charge = nominal_charge(described)
     progress = Progress("protect")
 

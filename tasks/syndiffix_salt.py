@@ -2,6 +2,7 @@
 
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.syndiffix.salt import salt_of, salt_path
+from tasks.kept_ledger import kept_ledger
 from tasks.progress import say
 
 
@@ -12,6 +13,7 @@ def told_salt(dataset: str, *, is_named: bool = True) -> bytes:
         dataset: its name.
         is_named: whether somebody chose the name, and may have chosen another one before.
     """
+    kept_ledger()
     path = salt_path(ledger_place(), dataset)
     is_new = not path.exists()
     salt = salt_of(ledger_place(), dataset)

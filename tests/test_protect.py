@@ -10,7 +10,7 @@ from flows.checking import check
 from tasks.bundles import require_made_as_configured
 from tasks.configuration import RunConfiguration
 from tasks.core.dp.measurement import read_measurement
-from tasks.core.errors import ParameterError
+from tasks.core.errors import LedgerError, ParameterError
 from tasks.core.queries import Resources
 from tasks.describe import describe
 from tasks.generate import normalise_counts
@@ -133,3 +133,14 @@ def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(
     require_made_as_configured(workspace, pipeline.prepared(tmp_path), measurement)
     with pytest.raises(ParameterError, match=said):
         require_made_as_configured(workspace, pipeline.prepared(tmp_path, **changed), measurement)
+
+
+@pytest.mark.parametrize("dataset", ["people", "others"])
+def test_a_replaced_ledger_is_refused_also_where_no_release_is_left(
+    dataset: str, tmp_path: Path, own_ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, _ = measured(pipeline.prepared(tmp_path))
+    assert not (workspace.release / "people").exists()
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "another"))
+    with pytest.raises(LedgerError, match="another ledger"):
+        measured(pipeline.prepared(tmp_path, vintage="2026-12", dataset=dataset))

@@ -4,6 +4,7 @@ All reads and writes of the chain that others need go through `Ledger`; drawing 
 `tasks.core.dp.ledger.drawing.draw_once`.
 """
 
+from collections.abc import Callable
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -57,7 +58,7 @@ class Ledger:
         """Check the whole chain and return its head.
 
         Args:
-            expected_head: the head that the newest release recorded; it must be one of this chain's.
+            expected_head: a head that a release or a measurement recorded; it must be one of this chain's.
 
         Raises:
             LedgerError: the chain is broken, or was cut short, or is another ledger's.
@@ -66,7 +67,8 @@ class Ledger:
         if expected_head is not None and all(entry.sha256 != expected_head for entry in entries):
             raise broken(
                 str(self.store.measurements.parent),
-                "the head that a release has recorded is not in it: it was cut short, or is another ledger",
+                "the head that a release or measurement in the workspace has recorded is not in it: it was "
+                "cut short, or is another ledger",
             )
         return entries[-1].sha256
 
@@ -240,13 +242,20 @@ class Ledger:
         return work.append({"phase": phase, "dataset": dataset, "code": self.code, **content})
 
 
-def open_ledger(folder: Path | None = None, code: str = "") -> Ledger:
+def open_ledger(
+    folder: Path | None = None, code: str = "", notice: Callable[[str], None] | None = None
+) -> Ledger:
     """The ledger of a folder, by default the user's own (`place.ledger_place`), made where it is missing.
+
+    Args:
+        folder: its own.
+        code: the code's version, noted with each entry.
+        notice: called with what the operator must be told.
 
     Raises:
         LedgerError: see `SqliteStore`.
     """
-    return Ledger(SqliteStore(folder or ledger_place()), code)
+    return Ledger(SqliteStore(folder or ledger_place(), notice), code)
 
 
 def covers(reservation: Reservation, charge: Charge) -> bool:

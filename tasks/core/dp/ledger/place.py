@@ -1,8 +1,9 @@
 """Where a ledger lives: the environment goes in, a folder that only its owner can open comes out.
 
 <ledger>/ledger.sqlite              the chain
+<ledger>/head.json                  its last entry's place and hash
 <ledger>/measurements/<key>.<seq>/  one folder a measurement, by release and reservation
-<ledger>/locks/<key>.lock           one a release, and one for making the ledger
+<ledger>/locks/<key>.lock           one a release, one for making the ledger, one for writing to it
 """
 
 import fcntl
