@@ -158,7 +158,10 @@ def _read(
         judge, resources = cached(judge_contract, workspace), query_resources(configuration, workspace)
         judge(workspace, source, described.contract, described.schema, place.run, resources)
     read = cached(type_columns, workspace)
-    columns = tuple((column.name, column.letter) for column in place.selection.table)
+    columns = tuple(
+        (column.name, column.letter, column.number_format.decimal, column.number_format.thousands)
+        for column in place.selection.table
+    )
     typed = read(workspace, source, columns, place.selection.ids, place.run)
     # Changed since it was made: an error, also where all that would read it is cached.
     schema = pq.read_schema(workspace.path(typed) / TABLE)

@@ -6,7 +6,7 @@ output, all else to standard error. Not differentially private.
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +16,9 @@ from flows import syndiffix_blob, syndiffix_log, syndiffix_options, syndiffix_se
 from flows.syndiffix_places import require_places
 from flows.syndiffix_steps import Steps
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
+from tasks.core.records.declared_columns import declared_column
+from tasks.core.records.number_format import EVERY_COLUMN, NumberFormat
+from tasks.core.records.public_schema import Declarations
 from tasks.core.records.reading import InputFile, header_notes, read_headers
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.blob import require_size
@@ -177,9 +180,24 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[Declare
         for name in selected
         if name in options.aidcolumns
     ]
+    marks = syndiffix_settings.marks_of(options)
+    problems += [
+        f"--{key} names the column {name!r}, which is not synthesized: "
+        f"{did_you_mean(name, selected, repr) or 'correct its name.'}"
+        for key, declared in marks.items()
+        for name in declared
+        if name not in (*selected, EVERY_COLUMN)
+    ]
+    formats = [_number_format(marks, name) for name in selected]
+    problems += [found.problem for found in formats if found.problem]
     if problems:
         raise ParameterError(list(dict.fromkeys(problems)))
-    return columns
+    return [replace(column, number_format=found) for column, found in zip(columns, formats, strict=True)]
+
+
+def _number_format(marks: Mapping[str, Mapping[str, str]], name: str) -> NumberFormat:
+    declared = Declarations(decimal=marks["decimal"], thousands=marks["thousands"]).of(name)
+    return declared_column(name, declared, None).number_format
 
 
 def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from flows import running
+from flows import running, syndiffix_settings
 from tasks.configuration_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters, write_clusters
@@ -62,6 +62,7 @@ def flat_configuration(
         "dataset": options.dataset,
         "prefix": options.dataset,
         "output_dir": str(options.output.expanduser().absolute()),
+        **syndiffix_settings.marks_of(options),
         "synthesis_mode": "syndiffix",
         "syndiffix": {
             "columns": [f"{c.name}:{c.letter}" if c.letter else {"name": c.name} for c in columns],

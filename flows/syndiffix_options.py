@@ -129,6 +129,12 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         "--value-safe-columns",
         help="columns whose values are public: only they come out, rare ones among them",
     )
+    _add_marks(group, "--decimal", help="what numbers have before decimals: a point (the default) or a comma")
+    _add_marks(
+        group,
+        "--thousands",
+        help="what numbers have between thousands: . , ' or a space, whichever kind (default: nothing)",
+    )
     group.add_argument(
         "--dataset",
         action=_Once,
@@ -227,6 +233,11 @@ def _add_target_options(group: "argparse._ArgumentGroup") -> None:
 
 def _add_names(group: "argparse._ArgumentGroup", *names: str, help: str) -> None:
     group.add_argument(*names, nargs="+", action=_Once, default=[], metavar="NAME", help=help)
+
+
+def _add_marks(group: "argparse._ArgumentGroup", name: str, help: str) -> None:
+    told = f"{help}; COLUMN=MARK for a single column"
+    group.add_argument(name, nargs="+", action=_Once, default=[], metavar="MARK", help=told)
 
 
 def _add_number(group: "argparse._ArgumentGroup", kind: type, default: float, *names: str, help: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from flows.syndiffix_options import given
 from tasks.core.errors import ParameterError
+from tasks.core.records.number_format import DECIMALS, EVERY_COLUMN, THOUSANDS, canonical_thousands
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.parameters import (
@@ -189,3 +190,26 @@ def _tell_without_effect(options: argparse.Namespace, chosen: ClusteringStrategy
 
 def _shown(option: str) -> str:
     return f"--{option.replace('_', '-')}"
+
+
+def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
+    """The marks of numbers as a configuration has them: key to column, or all of them, to mark.
+
+    Raises:
+        ParameterError: a mark is none that numbers have, or a column has two.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for key, known in (("decimal", DECIMALS), ("thousands", tuple(THOUSANDS))):
+        marks: dict[str, str] = {}
+        for item in getattr(options, key):
+            column, equals, mark = item.rpartition("=")
+            mark = str(canonical_thousands(mark)) if key == "thousands" else mark
+            if mark not in known or (equals and not column):
+                raise ParameterError(
+                    f"--{key} must be {' or '.join(map(repr, known))}, or COLUMN= and one of these, but is "
+                    f"{item!r}: correct it."
+                )
+            if marks.setdefault(column or EVERY_COLUMN, mark) != mark:
+                raise ParameterError(f"--{key} gives one column two marks: keep one.")
+        found[key] = marks
+    return found

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-from tasks.configuration import RunConfiguration
+from tasks.configuration import Input, RunConfiguration
 from tasks.core.dp.ledger.names import Parameters, configuration_digest
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.statement import LedgerFacts
@@ -120,6 +120,12 @@ def declared_input(configuration: RunConfiguration) -> DeclaredInput:
     return body | {"contract": _contract_sha256(configuration.input.contract)}
 
 
+def _said(declared: DeclaredInput) -> DeclaredInput:
+    """What is not a default: a measurement of before a key was added says nothing of it."""
+    silent = Input(path="?").model_dump(mode="json")
+    return {key: value for key, value in declared.items() if key not in silent or value != silent[key]}
+
+
 def _contract_sha256(path: str | None) -> str | None:
     try:
         return None if path is None else file_sha256(Path(path))
@@ -171,7 +177,7 @@ def require_made_as_configured(
                 "other settings of protection",
                 not same_regime or configured_digest(configuration, bundle.schema()) != bundle.digest,
             ),
-            ("another contract or other declarations of its input", declared != bundle.input),
+            ("another contract or other declarations of its input", _said(declared) != _said(bundle.input)),
         )
         if differs
     ]

@@ -8,6 +8,7 @@ parameter, in the manifest and on the page.
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    BeforeValidator,
     Field,
     FiniteFloat,
     Secret,
@@ -19,6 +20,7 @@ from pydantic import (
 )
 
 from tasks.configuration_syndiffix import SynDiffix
+from tasks.core.records.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.models import Model
 
 PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
@@ -31,6 +33,18 @@ Seed = Secret[Annotated[int, Field(ge=0, lt=2**63)]]
 
 AccuracyWord = Literal["long", "balanced", "short"]
 FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
+
+
+def _by_column(value: object) -> object:
+    """One text stands for every column."""
+    return {EVERY_COLUMN: value} if isinstance(value, str) else value
+
+
+DecimalMarks = Annotated[dict[str, Literal[".", ","]], BeforeValidator(_by_column)]
+ThousandsMarks = Annotated[
+    dict[str, Annotated[Literal["", ".", ",", " ", "'"], BeforeValidator(canonical_thousands)]],
+    BeforeValidator(_by_column),
+]
 
 
 class Input(Model):
@@ -53,6 +67,8 @@ class Input(Model):
     )
     bins: dict[str, tuple[FiniteFloat, ...]] = Field({}, description="Public edges, by numeric column.")
     domains: dict[str, tuple[str, ...]] = Field({}, description="Public values, by column.")
+    decimal: DecimalMarks = Field({}, description="Mark before decimals, by column; '*': all others.")
+    thousands: ThousandsMarks = Field({}, description="Mark between thousands, by column; '*': all others.")
     contract: str | None = Field(None, description="Path of the data contract.")
     contract_mode: Literal["repair", "strict"] = Field(
         "repair",

@@ -13,6 +13,8 @@ PLACES: dict[str, tuple[str, ...]] = {
     "record_limit": ("input", "record_limit"),
     "bins": ("input", "bins"),
     "domains": ("input", "domains"),
+    "decimal": ("input", "decimal"),
+    "thousands": ("input", "thousands"),
     "contract": ("input", "contract"),
     "contract_mode": ("input", "contract_mode"),
     "dataset": ("dataset",),

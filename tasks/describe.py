@@ -87,7 +87,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     parameters = dp_parameters(configuration, schema) if configuration.is_private else None
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
-    notes += header_notes(headers, source) + _zero_notes(contract)
+    notes += header_notes(headers, source) + _zero_notes(contract) + _mark_notes(configuration, source)
     if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, contract, schema, length, parameters, vintage, notes)
@@ -129,6 +129,8 @@ def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Dec
         bins=dict(table.bins),
         domains=dict(table.domains),
         max_items=dict(table.max_items),
+        decimal=dict(table.decimal),
+        thousands=dict(table.thousands),
     )
 
 
@@ -200,6 +202,22 @@ def _zero_notes(contract: Contract | None) -> tuple[str, ...]:
     return (
         f"zeroIsValue has no effect on {', '.join(map(repr, named))}: in a column with bins 0 is a number. "
         "Where 0 stands for a missing number, make those cells empty.",
+    )
+
+
+def _mark_notes(configuration: RunConfiguration, source: InputFile) -> tuple[str, ...]:
+    """A warning where a number is only read whole if it is quoted."""
+    table = configuration.input
+    keys = [
+        key
+        for key, marks in (("decimal", table.decimal), ("thousands", table.thousands))
+        if source.delimiter in marks.values() and not source.is_parquet
+    ]
+    if not keys:
+        return ()
+    return (
+        f"{' and '.join(keys)}: the mark {source.delimiter!r} also separates the cells of the input, so each "
+        "number that has it must be in quotes there, as programs that write tables do.",
     )
 
 

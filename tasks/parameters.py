@@ -34,10 +34,12 @@ def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> Ano
 
 
 def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dict[str, object]:
-    """SynDiffix's settings, and the order of the columns, which the schema does not have."""
+    """SynDiffix's settings, and what the schema does not have: the columns' order, marks of all numbers."""
+    marks = {"decimal": configuration.input.decimal, "thousands": configuration.input.thousands}
     return {
         **configuration.protection.model_dump(mode="json"),
         "columns": list(configuration.input.use_columns),
+        **{key: declared for key, declared in marks.items() if declared},
     }
 
 

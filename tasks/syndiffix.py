@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from prefect import task
 
+from tasks.core.records.number_format import NumberFormat
 from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
 from tasks.core.syndiffix.questions import tables_per_question
 from tasks.core.syndiffix.reading import DeclaredColumn, read_table
@@ -32,7 +33,7 @@ _CLUSTERS = "clusters.json"
 def type_columns(
     workspace: Workspace,
     table: SensitiveTable,
-    columns: tuple[tuple[str, TypeLetter | None], ...],
+    columns: tuple[tuple[str, TypeLetter | None, str, str], ...],
     ids: tuple[str, ...],
     run: str,
 ) -> StoredTable:
@@ -41,11 +42,12 @@ def type_columns(
     Args:
         workspace: where it is.
         table: the input.
-        columns: all but the ids, with the declared type of those that have one.
+        columns: all but the ids, with the declared type of those that have one, and the marks of numbers.
         ids: the id columns.
         run: the run's folder in ``sensitive/``.
     """
-    found = read_table(table.source, [DeclaredColumn(name, letter) for name, letter in columns], ids)
+    declared = [DeclaredColumn(name, letter, NumberFormat(*marks)) for name, letter, *marks in columns]
+    found = read_table(table.source, declared, ids)
     for line in [*found.complaints, *without_ids(found.ids)]:
         say(line)
     whole = found.columns

@@ -10,6 +10,9 @@ from tasks.configuration import RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract
 from tasks.core.errors import ParameterError
+from tasks.core.records.declared_columns import declared_column
+from tasks.core.records.number_format import NumberFormat
+from tasks.core.records.public_schema import Declarations
 from tasks.core.records.reading import InputFile, matching_name
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.reading import DeclaredColumn, column_names
@@ -58,8 +61,19 @@ def select_columns(
     match.problems += _overlaps(columns, ids, configuration.input.bins, settings)
     match.refuse()
     with_ids(strategy(settings), columns)
-    table = tuple(DeclaredColumn(name, settings.types.get(name)) for name in names if name not in ids)
+    table = tuple(
+        DeclaredColumn(name, settings.types.get(name), _number_format(configuration, contract, name))
+        for name in names
+        if name not in ids
+    )
     return Selection(columns, ids, table, settings, questions(settings, columns))
+
+
+def _number_format(configuration: RunConfiguration, contract: Contract | None, name: str) -> NumberFormat:
+    """As the configuration or the contract declares it; that of typed cells is not looked at."""
+    table = configuration.input
+    given = Declarations(decimal=table.decimal, thousands=table.thousands).of(name)
+    return declared_column(name, given, contract.column(name) if contract else None).number_format
 
 
 class _Matching:

@@ -8,12 +8,8 @@ from (
 ) as cells
 where not coalesce(
     case $logical_type
-        when 'integer' then regexp_full_match(written, '[+-]?[0-9]+')
-        when 'number'
-            then regexp_full_match(
-                written,
-                '[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?'
-            )
+        when 'integer' then regexp_full_match(written, cast($number_pattern as varchar))
+        when 'number' then regexp_full_match(written, cast($number_pattern as varchar))
         when 'boolean' then lower(written) in ('true', 'false', '1', '0', 'yes', 'no')
         else
             case

@@ -44,7 +44,7 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     numbers = (
         "--aidcolumns pid -lcf 4 -thresh_sd 0.5 --low-mean-gap 1.5 -noise_sd 0.25 --outlier-count 1 6 "
         "--top-count 3 7 -sing 8 -range 16 --precision-limit-row-fraction 17 "
-        "--precision-limit-depth-threshold 18 --value-safe-columns city"
+        "--precision-limit-depth-threshold 18 --value-safe-columns city --decimal , age=. --thousands a:i='"
     )
     parser = argparse.ArgumentParser(allow_abbrev=False)
     syndiffix_options.add_arguments(parser)
@@ -67,6 +67,8 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     assert settings.types == {"age": "i"}
     assert configuration.input.use_columns == ("age", "city", "a:i")
     assert configuration.input.subject_id == "pid"
+    assert configuration.input.decimal == {"*": ",", "age": "."}
+    assert configuration.input.thousands == {"a:i": "'"}
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ EVERY_OPTION = {
     "--clustering-maincolumn": "age", "--clustering-samplesize": "50", "--clustering-maxweight": "4",
     "--clustering-thresh-merge": "0.2", "--clustering-solver-alpha": "0.1",
     "--value-safe-columns": "city age",
-    "--ml-target": "city", "--ml_target": "city", "--dataset": "people",
+    "--ml-target": "city", "--ml_target": "city", "--dataset": "people", "--decimal": ",", "--thousands": "'",
     "--clusters": '{"InitialCluster":[1,0],"DerivedClusters":[]}',
 }  # fmt: skip
 EVERY_FLAG = ["--no-clustering", "--verbose", "--dev"]

@@ -4,9 +4,10 @@ A YAML file in the Open Data Contract Standard 3.1 goes in (see `odcs`), a froze
 Everything in a contract is declared by somebody, so it is public and may appear anywhere. Where the
 standard has no field, its ``customProperties`` and ``custom`` quality rules carry ours:
 
-* of the table: ``subjectId``, ``structuralZeros``, ``functionalDependencies``; rules
-  ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
-* of a column: ``bins``, ``delimiter``, ``other``, ``valueFormat``, ``zeroIsValue``, ``drafted``; rules
+* of the table: ``subjectId``, ``structuralZeros``, ``functionalDependencies``, ``decimal``, ``thousands``;
+  rules ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
+* of a column: ``bins``, ``delimiter``, ``other``, ``valueFormat``, ``zeroIsValue``, ``drafted``, and
+  ``decimal`` and ``thousands`` where they are not the table's; rules
   ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
 
 A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
@@ -49,6 +50,7 @@ class ContractColumn(Model):
         max_items: most items of one subject, for an array; None: not promised.
         value_format: strftime pattern of a date, time or timestamp.
         zero_is_value: whether the text ``0`` is a value; None: not said. In bins it is one whatever is said.
+        decimal, thousands: marks of its numbers (see `NumberFormat`), its own or the table's; None: not said.
         max_distinct: most distinct values; None: not promised.
         max_empty_percent: largest share of records without a value, 0..100; None: not promised.
         forbidden: what no cell of this column may look like, beside the table's own rules.
@@ -64,6 +66,8 @@ class ContractColumn(Model):
     max_items: int | None = None
     value_format: str | None = None
     zero_is_value: bool | None = None
+    decimal: str | None = None
+    thousands: str | None = None
     max_distinct: int | None = None
     max_empty_percent: float | None = None
     forbidden: tuple[Forbidden, ...] = ()

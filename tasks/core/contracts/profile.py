@@ -182,6 +182,7 @@ def _number(connection: duckdb.DuckDBPyConnection, rule: Rule, schema: Schema) -
         "patterns": list(rule.patterns),
         "logical_type": rule.logical_type,
         "value_format": rule.value_format or None,
+        "number_pattern": rule.number_pattern,
     }
     if rule.kind == "minimum rows":
         by_subject = schema.subject_id is not None

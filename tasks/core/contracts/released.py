@@ -23,8 +23,6 @@ from tasks.core.records.columns import Column
 
 Json = dict[str, object]
 
-_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
-
 #: What ``contract.json`` says of its verdicts, by whether the contract is strict.
 _BASIS = {
     True: (
@@ -121,10 +119,8 @@ def _is_enforced(rule: Rule, column: Column) -> bool:
 def _parses(rule: Rule, value: str) -> bool:
     """Whether a released value is of the declared type (as ``cells_of_another_type.sql`` reads it)."""
     value = value.replace("<colon>", ":").replace("<semicolon>", ";")
-    if rule.logical_type == "integer":
-        return re.fullmatch(r"[+-]?[0-9]+", value) is not None
-    if rule.logical_type == "number":
-        return _NUMBER.fullmatch(value) is not None
+    if rule.number_pattern is not None:
+        return re.fullmatch(rule.number_pattern, value) is not None
     if rule.logical_type == "boolean":
         return value.lower() in ("true", "false", "1", "0", "yes", "no")
     try:

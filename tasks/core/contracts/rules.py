@@ -10,6 +10,7 @@ from typing import Literal
 
 from tasks.core.contracts.contract import Contract, ContractColumn
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.number_format import PLAIN, NumberFormat
 
 Kind = Literal[
     "subject id present",
@@ -35,7 +36,7 @@ class Rule:
             cells it is the number of cells that break the rule, and ``most`` is 0.
         allowed: the allowed values.
         patterns: what no cell may look like, and ``detail`` its name.
-        logical_type, value_format: what each cell must parse as.
+        logical_type, value_format, number_format: what each cell must parse as.
     """
 
     kind: Kind
@@ -48,6 +49,14 @@ class Rule:
     detail: str = ""
     logical_type: str = ""
     value_format: str = ""
+    number_format: NumberFormat = PLAIN
+
+    @property
+    def number_pattern(self) -> str | None:
+        """What a cell that is a number must match in full; None where it need not be one."""
+        if self.logical_type == "integer":
+            return self.number_format.whole_pattern
+        return self.number_format.pattern if self.logical_type == "number" else None
 
     @property
     def sentence(self) -> str:
@@ -110,6 +119,7 @@ def _column_rules(index: int, column: Column, contract: Contract, promised: Cont
             most=0,
             logical_type=promised.logical_type,
             value_format=promised.value_format or "",
+            number_format=column.number_format,
         )
     allowed = promised.values if promised.drafted or column.bins is not None else column.domain
     if allowed is not None and column.other is None:

@@ -5,9 +5,9 @@ its place and the rest is still looked at, so that all are reported at once.
 """
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import Field, FiniteFloat, JsonValue
+from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
 
 from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import (
@@ -19,9 +19,14 @@ from tasks.core.contracts.contract import (
 from tasks.core.contracts.odcs import CustomProperty, Place, Problems, Property
 from tasks.core.contracts.quality import ColumnRules, table_rules
 from tasks.core.records.columns import bin_labels, bin_problems, domain_problems, normalise
+from tasks.core.records.number_format import canonical_thousands
 
 ExtrasType = TypeVar("ExtrasType", bound=odcs.Part)
 _DATED = ("date", "time", "timestamp")
+
+
+Decimal = Literal[".", ","]
+Thousands = Annotated[Literal["", ".", ",", " ", "'"], BeforeValidator(canonical_thousands)]
 
 
 class ColumnExtras(odcs.Part):
@@ -32,6 +37,8 @@ class ColumnExtras(odcs.Part):
     other: str | None = None
     value_format: str | None = Field(None, min_length=1)
     zero_is_value: bool | None = None
+    decimal: Decimal | None = None
+    thousands: Thousands | None = None
     drafted: bool = False
 
 
@@ -48,6 +55,8 @@ class TableExtras(odcs.Part):
     subject_id: str | None = Field(None, min_length=1)
     structural_zeros: tuple[dict[str, tuple[str, ...]], ...] = ()
     functional_dependencies: tuple[Dependency, ...] = ()
+    decimal: Decimal | None = None
+    thousands: Thousands | None = None
 
 
 def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
@@ -64,7 +73,7 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
         return None
     extras = _extras(TableExtras, table.custom_properties, place, problems)
     subject = normalise(extras.subject_id) if extras.subject_id else None
-    columns = _columns(table.properties, subject, problems)
+    columns = [_with_marks(column, extras) for column in _columns(table.properties, subject, problems)]
     min_rows, forbidden = table_rules(table.quality, (*place, "quality"), problems)
     zeros = _structural_zeros(extras, columns, table.custom_properties, problems)
     dependencies = _dependencies(extras, columns, table.custom_properties, problems)
@@ -105,6 +114,16 @@ def _columns(properties: Sequence[Any], subject: str | None, problems: Problems)
     return columns
 
 
+def _with_marks(column: ContractColumn, table: TableExtras) -> ContractColumn:
+    """The column with the table's marks of numbers where it has none of its own."""
+    return column.model_copy(
+        update={
+            "decimal": column.decimal or table.decimal,
+            "thousands": table.thousands if column.thousands is None else column.thousands,
+        }
+    )
+
+
 def _makes_promises(column: ContractColumn) -> bool:
     plain = ContractColumn(name=column.name, logical_type=column.logical_type, max_empty_percent=0)
     return column not in (plain, plain.model_copy(update={"max_empty_percent": None}))
@@ -143,6 +162,8 @@ def _column(part: Property, place: Place, problems: Problems) -> ContractColumn:
         max_items=part.logical_type_options.max_items,
         value_format=extras.value_format,
         zero_is_value=True if "0" in (values or ()) else extras.zero_is_value,
+        decimal=extras.decimal,
+        thousands=extras.thousands,
         max_distinct=rules.max_distinct,
         max_empty_percent=0.0 if part.required else rules.max_empty_percent,
         forbidden=tuple(rules.forbidden),
@@ -169,6 +190,10 @@ def _column_problems(column: ContractColumn, part: Property) -> list[str]:
         (
             column.value_format is not None and column.logical_type not in _DATED,
             "valueFormat needs the logicalType date, time or timestamp",
+        ),
+        (
+            (column.decimal is not None or column.thousands is not None) and not column.is_numeric,
+            "decimal and thousands need the logicalType integer or number",
         ),
         (column.drafted and column.values is None, "drafted marks a list of validValues; there is none"),
         (column.other is not None and not declared, "other needs declared validValues or bins"),

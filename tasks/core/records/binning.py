@@ -85,7 +85,7 @@ def _binned(values: list[str], column: Column, connection: duckdb.DuckDBPyConnec
     """Bins of texts that are numbers; any other text is outside."""
     edges = column.bins or ()
     labels = column.domain if column.domain is not None else bin_labels(edges)
-    codes = bin_codes(numbers_of_texts(connection, values), edges)
+    codes = bin_codes(numbers_of_texts(connection, values, column.number_format), edges)
     if column.other in labels:
         outside = (codes == 0) & np.array([value != "" for value in values], dtype=np.bool_)
         codes[outside] = labels.index(column.other) + 1

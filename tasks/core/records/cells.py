@@ -16,9 +16,11 @@ import pyarrow.compute as pc
 from tasks.core.queries import query_text
 from tasks.core.records.coded import Codes, code_type
 from tasks.core.records.kernels import mark
+from tasks.core.records.number_format import PLAIN, NumberFormat
 
 #: Seconds, from and below: years 1 to 9999, and the times of a day. All of them have a text in DuckDB.
 _MOMENTS, _TIMES_OF_DAY = (-62_135_596_800, 253_402_300_800), (0, 86_400)
+_INFINITE = "^[+-]?(?i:inf(inity)?)$"
 _A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
@@ -180,13 +182,19 @@ def _with_text(values: pa.Array) -> pa.Array:
     return pa.array(bare, mask=outside).view(kind)
 
 
-def numbers_of_texts(connection: duckdb.DuckDBPyConnection, texts: list[str]) -> npt.NDArray[np.float64]:
+def numbers_of_texts(
+    connection: duckdb.DuckDBPyConnection, texts: list[str], number_format: NumberFormat = PLAIN
+) -> npt.NDArray[np.float64]:
     """Each text as a number, NaN where it isn't one; never fails.
 
-    A number is decimal digits with an optional sign, point and exponent, or ``inf``; one too large for
-    double precision is infinite.
+    A number is decimal digits with an optional sign, decimals and exponent in the given format, or ``inf``;
+    one too large for double precision is infinite.
     """
-    numbers = _one_column(connection, "records/numbers_of_texts", pa.array(texts, pa.string()), {})
+    values = pa.array(texts, pa.string())
+    if number_format != PLAIN:
+        is_infinite = pc.match_substring_regex(values, _INFINITE)
+        values = pc.if_else(is_infinite, values, number_format.plain_texts(values))
+    numbers = _one_column(connection, "records/numbers_of_texts", values, {})
     return np.asarray(numbers.fill_null(float("nan")).to_numpy(zero_copy_only=False), dtype=np.float64)
 
 

@@ -14,6 +14,8 @@ import math
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
+from tasks.core.records.number_format import PLAIN, NumberFormat
+
 #: Reserved in the outputs (SDS), so replaced in headers and values (sds.md 1.3).
 _RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
 
@@ -79,6 +81,7 @@ class Column:
         value_format: strftime pattern of a typed date or timestamp, or None.
         forbidden: regular expressions (RE2 syntax, found anywhere in the normalised cell or item) of
             what looks like an identifier of a person: what one of them matches becomes absent.
+        number_format: how numbers are written, where the cells are text that is read as numbers.
     """
 
     name: str
@@ -91,6 +94,7 @@ class Column:
     other: str | None = None
     value_format: str | None = None
     forbidden: tuple[str, ...] = ()
+    number_format: NumberFormat = PLAIN
 
     @property
     def is_open(self) -> bool:
@@ -151,5 +155,6 @@ class Schema:
                 column[key] = None if column[key] is None else tuple(column[key])
             column["forbidden"] = tuple(column.get("forbidden", ()))
             column.setdefault("zero_is_binned", False)
+            column["number_format"] = NumberFormat(**column.get("number_format", {}))
             columns.append(Column(**column))
         return cls(columns=tuple(columns), subject_id=body["subject_id"])

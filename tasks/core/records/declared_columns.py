@@ -10,10 +10,12 @@ from dataclasses import dataclass, replace
 from tasks.core.contracts.contract import ContractColumn, Forbidden
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Column, bin_labels, bin_problems, domain_problems, normalise
+from tasks.core.records.number_format import PLAIN, NumberFormat
 
 #: Items of one subject in a multi-valued column for which nobody declares a cap (privacy.md, rule 12).
 DEFAULT_MAX_ITEMS = 8
 
+_TEXT_TYPES = ("string", "large_string", "string_view")
 _FRACTIONAL_TYPES = ("halffloat", "float", "double", "decimal")
 
 
@@ -31,6 +33,8 @@ class Given:
     delimiter: str | None = None
     max_items: int | None = None
     zero_is_value: bool = False
+    decimal: str | None = None
+    thousands: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,23 @@ class DeclaredColumn:
         is_boolean = self.physical_type == "bool" and self.bins is None and self.delimiter is None
         return ("false", "true") if is_boolean else None
 
+    @property
+    def number_format(self) -> NumberFormat:
+        """How numbers of the column are written; those of a typed Parquet column are not written."""
+        if not self.holds_text:
+            return PLAIN
+        given, promised = self.given, self.promised
+        return NumberFormat(
+            given.decimal or promised.decimal or PLAIN.decimal,
+            (promised.thousands or "") if given.thousands is None else given.thousands,
+        )
+
+    @property
+    def holds_text(self) -> bool:
+        """Whether the cells are text, by physical type."""
+        kind = self.physical_type.removeprefix("dictionary<values=")
+        return not kind or kind.startswith(_TEXT_TYPES)
+
     def problems(self, *, under_dp: bool) -> list[str]:
         """What is wrong with the declarations, one sentence each."""
         subject = f"Column {self.name!r}"
@@ -99,12 +120,18 @@ class DeclaredColumn:
             *(domain_problems(given.domain) if given.domain is not None else []),
         ]
 
+    def marks_problem(self) -> str:
+        """What is wrong with the marks of its numbers, in words that are the same for every column."""
+        return self.number_format.problem
+
     def _differing(self) -> list[str]:
         pairs = {
             "bins": (self.given.bins, self.promised.bins),
             "domains": (self.given.domain, self.promised.domain),
             "multi_value_columns": (self.given.delimiter, self.promised.delimiter),
             "max_items": (self.given.max_items, self.promised.max_items),
+            "decimal": (self.given.decimal, self.promised.decimal),
+            "thousands": (self.given.thousands, self.promised.thousands),
         }
         differing = [key for key, (a, b) in pairs.items() if a is not None and b is not None and a != b]
         single = self.described and self.promised.delimiter is None
@@ -144,7 +171,12 @@ class DeclaredColumn:
             other=other,
             value_format=self.promised.value_format,
             forbidden=patterns if domain is None else (),
+            number_format=self.number_format if self._reads_numbers() else PLAIN,
         )
+
+    def _reads_numbers(self) -> bool:
+        """Whether its text is ever read as numbers: elsewhere a format is not in a release's name."""
+        return self.delimiter is None and (self.bins is not None or self.promised.is_numeric)
 
     def _cap(self, domain: tuple[str, ...] | None, cap_required: bool) -> int:
         if self.delimiter is None:

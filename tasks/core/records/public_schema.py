@@ -24,6 +24,7 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema, normalise
 from tasks.core.records.declared_columns import Given, declared_column, matching, without_collisions
+from tasks.core.records.number_format import EVERY_COLUMN
 from tasks.core.suggestions import did_you_mean
 
 ValueType = TypeVar("ValueType")
@@ -40,6 +41,7 @@ class Declarations:
         bins: column to increasing edges.
         domains: column to its values.
         max_items: multi-valued column to the most items of one subject.
+        decimal, thousands: column to the mark of its numbers, or `EVERY_COLUMN` to that of all others.
     """
 
     subject_id: str | None = None
@@ -49,6 +51,8 @@ class Declarations:
     bins: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     domains: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     max_items: Mapping[str, int] = field(default_factory=dict)
+    decimal: Mapping[str, str] = field(default_factory=dict)
+    thousands: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, header: str) -> Given:
         """What is declared of one column."""
@@ -61,7 +65,13 @@ class Declarations:
             delimiter=_of(self.multi_value_columns, key),
             max_items=_of(self.max_items, key),
             zero_is_value=key in map(matching, self.sensitive_zeros),
+            decimal=_of(self.decimal, key) or self.decimal.get(EVERY_COLUMN),
+            thousands=self._thousands(key),
         )
+
+    def _thousands(self, key: str) -> str | None:
+        own = _of(self.thousands, key)
+        return self.thousands.get(EVERY_COLUMN) if own is None else own
 
 
 def _of(declared: Mapping[str, ValueType], key: str) -> ValueType | None:
@@ -104,6 +114,7 @@ def build_schema(
         for position in names.used
     ]
     problems = [problem for column in declared for problem in column.problems(under_dp=cap_required)]
+    problems += dict.fromkeys(filter(None, (column.marks_problem() for column in declared)))
     if not declared:
         problems.append("At least one column must be used, beside the subject id: check use_columns.")
     if problems:
@@ -189,6 +200,8 @@ class _Names:
             "bins": tuple(given.bins),
             "domains": tuple(given.domains),
             "max_items": tuple(given.max_items),
+            "decimal": tuple(name for name in given.decimal if name != EVERY_COLUMN),
+            "thousands": tuple(name for name in given.thousands if name != EVERY_COLUMN),
             "subject_id": () if given.subject_id is None else (given.subject_id,),
         }
         for key, names in named.items():
@@ -233,7 +246,15 @@ class _Names:
             self.subject = self.headers[self.positions[self.subject_key]]
         elif given is None:
             self.problems.append(f"The contract's subject id {name!r} is not a column of the input.")
-        for key in ("multi_value_columns", "sensitive_zeros", "bins", "domains", "max_items"):
+        for key in (
+            "multi_value_columns",
+            "sensitive_zeros",
+            "bins",
+            "domains",
+            "max_items",
+            "decimal",
+            "thousands",
+        ):
             if self.subject_key in map(matching, getattr(self.declared, key)):
                 self.problems.append(
                     f"{key} names the subject id {name!r}, which is never an attribute; remove it."

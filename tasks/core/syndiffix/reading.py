@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.records.batches import read_batches
+from tasks.core.records.number_format import PLAIN, NumberFormat
 from tasks.core.records.reading import Headers, InputFile, read_headers
 from tasks.core.syndiffix.texts import KINDS, LETTERS, MEANINGS, TypeLetter, parse_as, parse_inferred
 
@@ -37,10 +38,12 @@ class DeclaredColumn:
     Attributes:
         name: as the header has it, without blanks and single quotes around.
         letter: its type, b, i, r, t or s: boolean, integer, real, timestamp, string; None: inferred.
+        number_format: how its numbers are written, where its cells are text.
     """
 
     name: str
     letter: TypeLetter | None = None
+    number_format: NumberFormat = PLAIN
 
 
 @dataclass(frozen=True)
@@ -264,17 +267,25 @@ def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple
     if has_types:
         if column.letter is None or KINDS[column.letter](cells.type):
             return cells, _Read.ALL
+        marks = column.number_format if _is_text(cells.type) else PLAIN
         cells = _as_texts(column.name, cells).dictionary_encode()
+    else:
+        marks = column.number_format
     texts = cells.dictionary
     if column.letter is None:
-        return parse_inferred(texts).take(cells.indices), _Read.ALL
-    parsed = parse_as(column.letter, texts)
+        return parse_inferred(texts, marks).take(cells.indices), _Read.ALL
+    parsed = parse_as(column.letter, texts, marks)
     given = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)
     unread = pc.and_(given, parsed.is_null())
     read = _Read.ALL
     if pc.any(unread).as_py():
         read = _Read.NONE if parsed.null_count == len(parsed) else _Read.SOME
     return parsed.take(cells.indices), read
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _id_texts(cells: pa.Array) -> pa.Array:

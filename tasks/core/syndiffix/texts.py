@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.records.number_format import PLAIN, NumberFormat
 from tasks.core.syndiffix.timestamps import parse_timestamps
 
 TypeLetter = Literal["b", "i", "r", "t", "s"]
@@ -44,8 +45,11 @@ def type_letter(kind: pa.DataType) -> TypeLetter:
     return next((letter for letter in LETTERS if KINDS[letter](kind)), "s")
 
 
-def parse_as(letter: TypeLetter, texts: pa.Array) -> pa.Array:
-    """Texts, trimmed, as cells of a declared type; an empty one is null unless the type is text."""
+def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.Array:
+    """Texts, trimmed, as cells of a declared type; an empty one is null unless the type is text.
+
+    Reals in the plain format may have a comma between thousands, as in the reference.
+    """
     trimmed = pc.utf8_trim_whitespace(texts)
     if letter == "s":
         return trimmed
@@ -53,15 +57,22 @@ def parse_as(letter: TypeLetter, texts: pa.Array) -> pa.Array:
         lower = pc.utf8_lower(trimmed)
         is_true, is_false = (pc.is_in(lower, pa.array(words)) for words in (_TRUE, _FALSE))
         return pc.if_else(pc.or_(is_true, is_false), is_true, pa.scalar(None, pa.bool_()))
+    if letter == "t":
+        return parse_timestamps(trimmed)
+    numbers = _plain(trimmed, number_format)
     if letter == "i":
-        return _integers(trimmed)
-    return _reals(trimmed, _GROUPED_REAL) if letter == "r" else parse_timestamps(trimmed)
+        return _integers(numbers)
+    return _reals(numbers, _GROUPED_REAL if number_format == PLAIN else _REAL)
 
 
-def parse_inferred(texts: pa.Array) -> pa.Array:
+def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.Array:
     """Texts as cells of the first type that all have that aren't empty; an empty one is null.
 
     In this order: ISO 8601 timestamps, integers, reals (of which NaN is null), true and false, texts.
+
+    Args:
+        texts: distinct.
+        number_format: how integers and reals are written.
     """
     given = _where(pc.greater(pc.binary_length(texts), 0), texts)
     trimmed = pc.utf8_trim_whitespace(given)
@@ -73,15 +84,20 @@ def parse_inferred(texts: pa.Array) -> pa.Array:
     if moments.null_count == given.null_count:
         return moments
     if not is_code:
-        integers = _integers(trimmed)
+        integers = _integers(_plain(trimmed, number_format))
         if integers.null_count == given.null_count:
             return integers
         without_nan = _where(pc.not_equal(lower, "nan"), trimmed)
-        reals = _reals(without_nan, _REAL)
+        reals = _reals(_plain(without_nan, number_format), _REAL)
         if without_nan.null_count < len(given) and reals.null_count == without_nan.null_count:
             return reals
     is_true, is_false = pc.equal(lower, "true"), pc.equal(lower, "false")
     return is_true if pc.all(pc.or_(is_true, is_false)).as_py() else given
+
+
+def _plain(texts: pa.Array, number_format: NumberFormat) -> pa.Array:
+    """Numbers of another format in the plain one, other texts null; in the plain one, texts as they are."""
+    return texts if number_format == PLAIN else number_format.plain_texts(texts)
 
 
 def _integers(texts: pa.Array) -> pa.Array:

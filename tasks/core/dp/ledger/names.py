@@ -11,6 +11,7 @@ from tasks.core.anonymity.parameters import AnonymityParameters
 from tasks.core.dp.ledger.entries import Body, canonical, sha256_of
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Schema
+from tasks.core.records.number_format import PLAIN
 
 #: Of the regimes; SynDiffix's are its settings as they are.
 Parameters = DpParameters | AnonymityParameters | Mapping[str, object]
@@ -75,7 +76,7 @@ def configuration_digest(
 
 #: Of a column, what was added to it later, and the value that means "as before"; None: any, as a vintage
 #: that was drawn under the earlier meaning is still that vintage.
-_ADDED: dict[str, object] = {"zero_is_binned": None}
+_ADDED: dict[str, object] = {"zero_is_binned": None, "number_format": asdict(PLAIN)}
 
 
 def _named(schema: Schema) -> Mapping[str, object]:

@@ -1,0 +1,104 @@
+"""SynDiffix reads numbers from text with the marks that are declared, in the command and as a run."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.configuration_file import from_flat
+from tasks.core.records.number_format import NumberFormat
+from tasks.core.syndiffix.reading import DeclaredColumn, read_table
+from tasks.core.syndiffix.texts import parse_as, parse_inferred
+from tasks.describe import describe
+from tasks.syndiffix_columns import select_columns
+from tests.flows import visits
+from tests.flows.syndiffix_people import run
+
+pytestmark = pytest.mark.usefixtures("own_ledger")
+GERMAN, SPACED = NumberFormat(",", "."), NumberFormat(",", " ")
+
+
+def german(folder: Path) -> Path:
+    """A thousand people with an amount such as ``1.234,56``, a year, and a rate such as ``0.25``."""
+    draw = np.random.default_rng(1)
+    path = folder / "amounts.csv"
+    with path.open("w", encoding="utf-8") as file:
+        file.write("pid;amount;year;rate\n")
+        for person in range(1000):
+            amount = f"{draw.lognormal(7, 0.5):,.2f}".translate(str.maketrans(",.", ".,"))
+            file.write(f"{person};{amount};{2000 + person % 3};{(person % 4) / 4:.2f}\n")
+    return path
+
+
+def texts(*found: str) -> pa.Array:
+    """Cells as they are read."""
+    return pa.array(found, pa.string())
+
+
+def test_reals_and_integers_have_their_marks() -> None:
+    assert parse_as("r", texts("1.234,5", "12,34,5", "1.5"), GERMAN).to_pylist() == [1234.5, None, None]
+    assert parse_as("i", texts("1\u202f234", "12 34", "7,0"), SPACED).to_pylist() == [1234, None, None]
+    assert parse_as("r", texts("1,234.5", "1,5")).to_pylist() == [1234.5, None]
+    assert parse_inferred(texts("1.234,5", "", "7"), GERMAN).to_pylist() == [1234.5, None, 7.0]
+    assert parse_inferred(texts("1.234", "7"), GERMAN).type == pa.int64()
+    assert parse_inferred(texts("1.23", "7"), GERMAN).type == pa.string()
+    assert parse_inferred(texts("007", "1,5"), GERMAN).type == pa.string()
+    assert parse_inferred(texts("1,5", "NaN"), GERMAN).to_pylist() == [1.5, None]
+
+
+def test_typed_cells_of_a_parquet_file_have_no_marks(tmp_path: Path) -> None:
+    table = pa.table({"x": pa.array([1.5, 2.5]), "y": texts("1,5", "2,5")})
+    pq.write_table(table, tmp_path / "t.parquet")
+    columns = [DeclaredColumn("x", "r", GERMAN), DeclaredColumn("y", "r", GERMAN)]
+    assert read_table(tmp_path / "t.parquet", columns).columns.to_pydict() == {
+        "x": [1.5, 2.5],
+        "y": [1.5, 2.5],
+    }
+    assert read_table(tmp_path / "t.parquet", [DeclaredColumn("x", "s", GERMAN)]).columns.to_pydict() == {
+        "x": ["1.5", "2.5"]
+    }
+
+
+def test_the_command_reads_a_table_with_decimal_commas(tmp_path: Path) -> None:
+    asked = ("--columns", "amount", "year", "rate", "--aidcolumns", "pid", "-o", tmp_path / "out.parquet")
+    assert run(german(tmp_path), *asked, "--decimal", ",", "rate=.", "--thousands", ".", "rate=") == 0
+    made = pq.read_table(tmp_path / "out.parquet")
+    assert [str(kind) for kind in made.schema.types] == ["double", "int64", "double"]
+    assert 900 < np.median(made["amount"].to_numpy()) < 1300
+    assert set(made["rate"].to_pylist()) <= {0.0, 0.25, 0.5, 0.75}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--decimal", ";"), "--decimal must be '.' or ','"),
+        (("--decimal", "=,"), "--decimal must be"),
+        (("--decimal", ",", "--thousands", ","), "give '.' as decimal"),
+        (("--decimal", "amunt=,"), "did you mean 'amount'"),
+        (("--decimal", ",", "."), "two marks"),
+    ],
+)
+def test_marks_that_can_not_be_meant_are_refused(
+    tmp_path: Path, arguments: tuple[str, ...], words: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run(german(tmp_path), "--columns", "amount", "rate", *arguments) == 2
+    assert words in capfd.readouterr().err
+
+
+def test_a_run_reads_each_column_with_its_own_marks(tmp_path: Path) -> None:
+    path = german(tmp_path)
+    body = visits.flat(tmp_path, {"columns": ["amount", "rate:r"]})
+    body |= {
+        "sensitive_microdata_path": str(path),
+        "sensitive_microdata_delimiter": ";",
+        "subject_id": "pid",
+        "decimal": {"*": ",", "RATE": "."},
+        "thousands": {"amount": "."},
+    }
+    configuration = from_flat(body)
+    described = describe(configuration)
+    selected = select_columns(configuration, described.source, None)
+    formats = {column.name: column.number_format for column in selected.table}
+    assert formats == {"amount": GERMAN, "year": NumberFormat(","), "rate": NumberFormat(".")}
