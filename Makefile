@@ -31,8 +31,8 @@ test: check  ## check, then the tests
 test-slow: .venv/.dev  ## slow statistics and breakages (some minutes)
 	@.venv/bin/pytest -m slow -q -s
 
-bench: .venv/.dev  ## figures beside the published peer, one JSON line each (some hours, most of them the peers')
-	@$(RUN) -m tests.benchmarks
+bench: .venv/.dev  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
+	@$(RUN) -m tests.benchmarks $(NAME) $(if $(SKIP_SLOW_PEERS),--skip-slow-peers)
 
 deploy: setup  ## register the deployments with the configured Prefect API
 	@.venv/bin/prefect --no-prompt deploy --all --prefect-file deployments/prefect.yaml

@@ -6,6 +6,7 @@ In: a finished run. Out: lines on standard error; a file that only its owner can
 import io
 import json
 import resource
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -70,7 +71,8 @@ def log(run: Run) -> None:
     ):
         say(f"{number:>4}  {column.name:<{width}}  {column.kind:<9}  entropy {entropy:.4f}")
     say(f"Clusters: {write_clusters(run.clusters)}")
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes elsewhere
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // unit
     say(f"Elapsed: {run.seconds * 1000:.0f} ms; memory: {memory} MB")
 
 

@@ -23,14 +23,14 @@ PEER_RECORDS = 40_000
 Result = dict[str, object]
 
 
-def count_k_anonymity_r4() -> None:
+def count_k_anonymity_r4() -> str:
     """Every combination up to length 4: a million records, and the largest table that the peer holds."""
     from tests.benchmarks.__main__ import interleaved, median, peer, report
 
     table = generated(PEER_RECORDS, COLUMNS)
     mine, theirs = interleaved(lambda: ours(PEER_RECORDS, 4), lambda: peer("count", table, 4))
     assert mine[0]["combinations"] == theirs[0]["combinations"], "both count the same combinations"
-    report(
+    return report(
         "count_k_anonymity_r4",
         median(mine),
         median(theirs),

@@ -64,6 +64,22 @@ def fit(path: Path, length: str, accountant: str) -> Result:
     return timed(run)
 
 
+def survivors(path: Path, length: str, fits: str) -> Result:
+    """Released combinations by length, of many fits with the peer's accountant."""
+    from tasks.core.dp.normalization import normalise
+    from tasks.core.dp.release import measure
+    from tasks.core.dp.stream import WordStream
+
+    records = coded(path, tags=True)
+    parameters = parameters_of(records, int(length), "zcdp")
+
+    def run() -> list[int]:
+        measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
+        return [len(counts) for counts in normalise(measurement).counts]
+
+    return {"survivors": [run() for _ in range(int(fits))]}
+
+
 def synthesis(path: Path, records: str) -> Result:
     """Records drawn from the peer's own aggregates."""
     from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
@@ -113,6 +129,7 @@ def main() -> None:
     sections = {
         "count": count,
         "fit": fit,
+        "survivors": survivors,
         "synthesis": synthesis,
         "errors": errors,
         "whole": whole,

@@ -63,7 +63,7 @@ def _peak(results: list[Result]) -> int:
     return max(int(str(result["peak_mb"])) for result in results)
 
 
-def _beside(name: str, table: Table, bar: float, strategy: str = "default") -> None:
+def _beside(name: str, table: Table, bar: float, strategy: str = "default") -> str:
     from tests.benchmarks.__main__ import median, report
 
     ours(table, 0, strategy)  # compiles what is not in the cache, which takes memory too
@@ -71,32 +71,32 @@ def _beside(name: str, table: Table, bar: float, strategy: str = "default") -> N
     them = [theirs(table, 0, strategy)]
     mine += [ours(table, salt, strategy) for salt in range(1, SALTS)]
     peaks = {"peak_mb": _peak(mine), "peer_peak_mb": _peak(them)}
-    report(name, median(mine), median(them), bar, data=table.name, **peaks)
+    return report(name, median(mine), median(them), bar, data=table.name, **peaks)
 
 
-def syndiffix_adult_3() -> None:
+def syndiffix_adult_3() -> str:
     """Three columns of 48,842 records."""
-    _beside("syndiffix_adult_3", adult_columns(3), 40)
+    return _beside("syndiffix_adult_3", adult_columns(3), 40)
 
 
-def syndiffix_adult_5() -> None:
+def syndiffix_adult_5() -> str:
     """Five columns in one cluster."""
-    _beside("syndiffix_adult_5", adult_columns(5), 30, "single")
+    return _beside("syndiffix_adult_5", adult_columns(5), 30, "single")
 
 
-def syndiffix_adult_14() -> None:
+def syndiffix_adult_14() -> str:
     """All 14 columns, clusters solved."""
-    _beside("syndiffix_adult_14", adult_columns(14), 20)
+    return _beside("syndiffix_adult_14", adult_columns(14), 20)
 
 
-def syndiffix_taxi_19() -> None:
+def syndiffix_taxi_19() -> str:
     """19 columns of a thousand rides."""
-    _beside("syndiffix_taxi_19", taxi_19(), 20)
+    return _beside("syndiffix_taxi_19", taxi_19(), 20)
 
 
-def syndiffix_national_24() -> None:
+def syndiffix_national_24() -> str:
     """24 columns of a thousand people."""
-    _beside("syndiffix_national_24", national_24(), 20)
+    return _beside("syndiffix_national_24", national_24(), 20)
 
 
 def _alone(table: Table, name: str) -> None:
