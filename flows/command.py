@@ -94,6 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_publish(commands)
     _add_batch(commands)
     _add_compare(commands)
+    _add_export(commands)
     _add_syndiffix(commands)
     demo = commands.add_parser("demo", help="run everything on a generated survey, into ./demo")
     demo.add_argument("--folder", type=Path, default=Path("demo"), help="where to work (default: demo)")
@@ -186,6 +187,31 @@ def _add_compare(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     compare.set_defaults(action=_compare)
 
 
+def _add_export(commands: "argparse._SubParsersAction[CommandParser]") -> None:
+    export = commands.add_parser(
+        "export",
+        help="SDS's listings of all combinations of a run, for you alone",
+        description="Writes the true counts that a run keeps as Parquet, and the combinations of its "
+        "synthetic records, as the files that SDS writes. Large, and they must not leave this machine.",
+    )
+    export.add_argument(
+        "run",
+        type=Path,
+        metavar="FOLDER",
+        help="OUTPUT_DIR/sensitive/DATASET/RUN, or DATASET: its newest run",
+    )
+    export.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="these alone: sensitive_aggregates, sensitive_aggregated_data, synthetic_aggregates, "
+        "synthetic_rare_combos_by_length",
+    )
+    export.add_argument("--output", type=Path, help="folder to write to (default: export in FOLDER)")
+    export.set_defaults(action=_export)
+
+
 def _add_syndiffix(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     syndiffix = commands.add_parser(
         "syndiffix",
@@ -238,6 +264,12 @@ def _compare(options: argparse.Namespace) -> int:
     from flows import comparing
 
     return comparing.compare(options.runs, options.output)
+
+
+def _export(options: argparse.Namespace) -> int:
+    from flows import exporting
+
+    return exporting.export_listings(options.run, options.only, options.output)
 
 
 def _syndiffix(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.queries import Resources
+from tasks.export import Sources
 from tasks.failures import sanitised
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
@@ -56,6 +57,7 @@ def describe_records(
             resources,
             lambda done: progress("combinations", done),
         )
+        Sources.of(prefix, resolution, records, marginals).write(folder)
 
     try:
         return workspace.store(workspace.sensitive / run / "aggregate", "sensitive aggregates", write)

@@ -12,6 +12,7 @@ from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import Claim
 from tasks.core.queries import Resources
 from tasks.core.synthesis.records import read_synthetic_records
+from tasks.export import Sources
 from tasks.failures import sanitised
 from tasks.models import Model
 from tasks.progress import Progress
@@ -81,6 +82,7 @@ def evaluate_against_raw(
     def write(folder: Path) -> None:
         found = evaluate_raw(inputs, resources, lambda done: progress("measures", done))
         write_sensitive_files(found, folder, settings.prefix, settings.claim)
+        Sources.of(settings.prefix, settings.resolution, *sensitive).write(folder, inputs.synthetic)
 
     try:
         return workspace.store(

@@ -28,10 +28,10 @@ RELEASED = {
 }
 KEPT = {
     "aggregate": {
-        "sensitive_aggregated_data.json",
-        "sensitive_aggregates.tsv",
+        "sensitive_aggregates_to_length_2.tsv",
         "sensitive_rare_by_length.svg",
         "sensitive_rare_by_length.tsv",
+        "sensitive_rarest_combinations.tsv",
     },
     "evaluation": {
         "parameters.tsv",
@@ -43,11 +43,18 @@ KEPT = {
         "sensitive_analysis_by_length.tsv",
         "stats_aggregate_counts.tsv",
         "stats_synthetic_data.tsv",
-        "synthetic_aggregates.tsv",
+        "synthetic_aggregates_to_length_2.tsv",
         "synthetic_leakage_by_length.svg",
         "synthetic_leakage_by_length.tsv",
-        "synthetic_rare_combos_by_length.tsv",
+        "synthetic_rare_combos_to_length_2.tsv",
     },
+}
+#: Of SDS's files, those that are written on request.
+EXPORTED = {
+    "example_sensitive_aggregated_data.json",
+    "example_sensitive_aggregates.tsv",
+    "example_synthetic_aggregates.tsv",
+    "example_synthetic_rare_combos_by_length.tsv",
 }
 
 
@@ -74,6 +81,11 @@ def test_each_template_runs_with_only_its_paths_edited_and_writes_every_file_of_
     for stage, names in KEPT.items():
         found = {path.name for path in (tmp_path / "out" / "sensitive" / "example").glob(f"*/{stage}/*")}
         assert {f"example_{each}" for each in names} <= found
+    assert command.main(["export", str(tmp_path / "out" / "sensitive" / "example")]) == 0
+    exported = tmp_path / "out" / "sensitive" / "example" / "export"
+    assert {found.name for found in exported.iterdir()} == EXPORTED
+    counts = "example_synthetic_aggregates.tsv"
+    assert (exported / counts).read_bytes() == (release / counts).read_bytes()
 
 
 def test_german_credit_runs_with_one_command_after_its_download(

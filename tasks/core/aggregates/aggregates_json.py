@@ -6,7 +6,7 @@ number of records and every value that is not reported.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds, Counts
 from tasks.core.aggregates.selections import Pieces, Surroundings
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import in_order, wide_headers
+from tasks.core.aggregates.wide_form import Numbering, in_order, wide_headers
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Schema
 
@@ -92,25 +92,23 @@ def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *,
         entries.finish()
 
 
-class SensitiveJson:
-    """True counts and the true number of records, written as they come."""
+def write_true_counts_json(marginals: Marginals, numbering: Numbering, parts: _Parts, path: Path) -> None:
+    """Write true counts and the true number of records, a bounded number of them in memory; sensitive.
 
-    def __init__(self, marginals: Marginals, attributes: tuple[Attribute, ...], file: BinaryIO) -> None:
-        """Args: marginals: what the counts are of. attributes: what the ids stand for. file: to write."""
-        facts, longest = marginals.facts, max(marginals.lengths, default=0)
-        headers = wide_headers(facts.schema, attributes)
-        about = _About(facts.schema, headers, attributes, facts.number_of_records, longest, False)
-        self._entries = _Entries(about, file)
-
-    def told(self, parts: _Parts) -> Iterator[tuple[AttributeIds, Counts]]:
-        """Combinations and counts, each part written before it is handed on."""
+    Args:
+        marginals: what the counts are of, all combinations of each length from 1 on.
+        numbering: of the attributes that the ids stand for.
+        parts: every combination and its count, in the order of the file.
+        path: the file to write.
+    """
+    facts, longest = marginals.facts, max(marginals.lengths, default=0)
+    headers = wide_headers(facts.schema, numbering.attributes)
+    about = _About(facts.schema, headers, numbering.attributes, facts.number_of_records, longest, False)
+    with path.open("wb") as file:
+        entries = _Entries(about, file)
         for ids, counts in parts:
-            self._entries.write(ids, counts)
-            yield ids, counts
-
-    def finish(self) -> None:
-        """Write what stands behind the last count."""
-        self._entries.finish()
+            entries.write(ids, counts)
+        entries.finish()
 
 
 class _Entries:

@@ -7,12 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.rounding import rounded_down
-from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.aggregates.stored_marginals import Marginals, table_schema
+from tasks.core.aggregates.wide_form import Cells
 
 Lengths = npt.NDArray[np.uint8]
+
+#: Combinations of up to so many attributes are listed as text in every run; all of them on request.
+LISTED = 2
 
 _ROWS_A_READ = 1 << 18
 
@@ -88,3 +93,26 @@ def analysis_of(unique: Lengths, rare: Lengths, longest: int) -> RecordAnalysis:
     ends = longest + 1
     found = (np.bincount(lengths, minlength=ends)[1:ends].tolist() for lengths in (unique, rare[unique == 0]))
     return RecordAnalysis(len(unique), *map(tuple, found))
+
+
+def rarest_cells(marginals: Marginals, length: int, most: int) -> Cells:
+    """The cells of one length with the smallest counts, those that come first in the file of equal ones.
+
+    Reads counts alone wherever none is small enough; at most ``most`` cells, the smallest counts first.
+    """
+    names = [f"code_{place}" for place in range(1, length + 1)]
+    parts = [table_schema(length).empty_table()]
+    largest, found = 0, 0
+    with pq.ParquetFile(marginals.path(length)) as file:
+        for group in range(file.num_row_groups):
+            counts = file.read_row_group(group, columns=["count"])["count"].to_numpy()
+            if found == most and counts.min() >= largest:
+                continue
+            places = np.sort(np.argsort(counts, kind="stable")[:most])
+            rows = pa.concat_tables([*parts, file.read_row_group(group).take(pa.array(places))])
+            order = np.argsort(rows["count"].to_numpy(), kind="stable")[:most]
+            parts = [rows.take(pa.array(order))]
+            largest, found = rows["count"].to_numpy()[order[-1]], len(order)
+    (rows,) = parts
+    codes = np.stack([rows[name].to_numpy() for name in names]).T
+    return Cells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())

@@ -1,7 +1,8 @@
 """The aggregate stage's files for ``sensitive/``: coded records and exact marginals in, SDS's files out.
 
-True counts as text and as JSON, rare combinations by length, who is singled out, and what makes them so
-(sds.md 2.3 to 2.5). Nothing of it may leave.
+True counts of short combinations and of the rarest ones, rare combinations by length, who is singled out, and
+what makes them so (sds.md 2.3 to 2.5). All true counts are the marginals themselves; as SDS's files they are
+written on request (`sensitive_text`). Nothing of it may leave.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +15,8 @@ import pyarrow.parquet as pq
 
 from tasks.core.aggregates.delimited import quoted
 from tasks.core.aggregates.linkability import Linkability, linkability_of
-from tasks.core.aggregates.rare import RareByLength, rare_by_length
-from tasks.core.aggregates.sensitive_text import write_sensitive_listings
+from tasks.core.aggregates.rare import LISTED, RareByLength, rare_by_length
+from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.aggregates.singling_out import SingledOut, single_out
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.evaluation.charts import BarAndLine, RankedBars, bar_and_line, ranked_bars
@@ -73,9 +74,9 @@ def write_sensitive_aggregates(
     """
     report = progress or (lambda fraction: None)
     files = _Folder(folder, prefix, [])
-    listings = files.path("aggregates.tsv"), files.path("aggregated_data.json")
-    write_sensitive_listings(marginals, *listings, resources)
-    report(0.6)
+    write_true_counts(marginals, files.path(f"aggregates_to_length_{LISTED}.tsv"), resources, longest=LISTED)
+    write_rarest(marginals, files.path("rarest_combinations.tsv"))
+    report(0.3)
     _write_rare(rare_by_length(marginals, resolution), files)
     records = read_coded_records(records_folder)
     found = single_out(records, marginals, resolution)

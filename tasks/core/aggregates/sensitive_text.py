@@ -3,16 +3,19 @@
 Neither the lines nor what they are sorted by are ever in memory all together.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.aggregates_json import SensitiveJson
+from tasks.core.aggregates.aggregates_json import write_true_counts_json
 from tasks.core.aggregates.interchange import first_lines
+from tasks.core.aggregates.rare import rarest_cells
 from tasks.core.aggregates.selections import TextOrder, cells_of
 from tasks.core.aggregates.sorted_runs import in_ascending_order
 from tasks.core.aggregates.stored_marginals import Marginals
@@ -23,28 +26,78 @@ Integers = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
 #: Combinations and their counts, some at a time.
 Rows = Iterable[tuple[Ids, Integers]]
+#: Called with the fraction done, 0..1.
+Progress = Callable[[float], None]
+
+#: So many of the rarest combinations of each length are listed.
+MOST_RAREST = 1000
 
 _ROWS_A_READ = 1 << 18
 
 
-def write_sensitive_listings(
-    marginals: Marginals, text: Path, json: Path, resources: Resources = Resources()
+def write_true_counts(
+    marginals: Marginals,
+    path: Path,
+    resources: Resources = Resources(),
+    longest: int | None = None,
+    progress: Progress = lambda fraction: None,
 ) -> None:
-    """Write all true counts twice, read once.
+    """Write true counts as TSV (see `write_counts_tsv`).
 
     Args:
         marginals: all combinations of each length from 1 on.
-        text: the TSV to write (see `write_counts_tsv`); sensitive.
-        json: SDS's aggregated-data JSON to write, in the order of the marginals; sensitive.
+        path: the file to write; sensitive.
         resources: as of `write_counts_tsv`.
+        longest: combinations of no more attributes are written; None: all.
+        progress: called with the fraction done.
     """
     numbering = number_everything(marginals)
-    with json.open("wb") as file:
-        body = SensitiveJson(marginals, numbering.attributes, file)
-        levels = {length: body.told(numbered(marginals, length, numbering)) for length in marginals.lengths}
-        records = marginals.facts.number_of_records
-        write_counts_tsv(numbering.attributes, records, levels, text, resources)
-        body.finish()
+    lengths = [length for length in marginals.lengths if longest is None or length <= longest]
+    told = _Told(marginals, lengths, progress)
+    levels = {length: told.by(numbered(marginals, length, numbering)) for length in lengths}
+    write_counts_tsv(numbering.attributes, marginals.facts.number_of_records, levels, path, resources)
+
+
+def write_sensitive_json(
+    marginals: Marginals, path: Path, progress: Progress = lambda fraction: None
+) -> None:
+    """Write true counts as SDS's aggregated-data JSON, in the order of the marginals; sensitive."""
+    numbering, told = number_everything(marginals), _Told(marginals, marginals.lengths, progress)
+    levels = (numbered(marginals, length, numbering) for length in marginals.lengths)
+    parts = told.by(itertools.chain.from_iterable(levels))
+    write_true_counts_json(marginals, numbering, parts, path)
+
+
+def write_rarest(marginals: Marginals, path: Path) -> None:
+    """Write the combinations of each length that fewest records hold, up to `MOST_RAREST` of them.
+
+    Lines as of `write_counts_tsv`, without the number of records: by length, then the rarest first, equally
+    rare ones by text. Where too many are equally rare, those of the first columns are taken. Sensitive.
+    """
+    numbering = number_everything(marginals)
+    order, pieces = TextOrder(numbering.attributes), cells_of(numbering.attributes)
+    with path.open("wb") as file:
+        file.write(first_lines(0, "count")[0])
+        for length in marginals.lengths:
+            cells = rarest_cells(marginals, length, MOST_RAREST)
+            ids = numbering.ids(cells)
+            places = np.lexsort([*order.ranks(ids).T[::-1], cells.counts])
+            file.writelines(pieces.lines(ids[places], cells.counts[places]))
+
+
+class _Told:
+    """Tells how much of some lengths has been read."""
+
+    def __init__(self, marginals: Marginals, lengths: Sequence[int], progress: Progress) -> None:
+        self._all = sum(pq.read_metadata(marginals.path(length)).num_rows for length in lengths)
+        self._progress, self._read = progress, 0
+
+    def by(self, rows: Rows) -> Iterator[tuple[Ids, Integers]]:
+        """The same rows."""
+        for ids, counts in rows:
+            yield ids, counts
+            self._read += len(counts)
+            self._progress(self._read / self._all)
 
 
 def write_counts_tsv(

@@ -1,7 +1,8 @@
-"""Every combination of the synthetic records, listed while they are compared: SDS's two files (sds.md 5).
+"""Combinations of the synthetic records, listed while they are compared: SDS's two files (sds.md 5).
 
-Counts of synthetic and raw records go in, a set of columns at a time; tab-separated files come out. What is
-listed waits in scratch files, so that memory does not grow with the number of lines. Sensitive.
+The short ones in every run, all of them on request. Counts of synthetic and raw records go in, a set of
+columns at a time; tab-separated files come out. What is listed waits in scratch files, so that memory does
+not grow with the number of lines. Sensitive.
 """
 
 import io
@@ -26,6 +27,7 @@ from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.evaluation import listing_kernels as kernels
 from tasks.core.evaluation.cells import Numbering
+from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
 
 Integers = npt.NDArray[np.int64]
@@ -83,8 +85,10 @@ class SyntheticCombinations:
         end = kernels.write_combinations(rows, both, (starts, holders), self._pieces, self._resolution, out)
         return Told(ids, counts, out[:end].data)
 
-    def take(self, told: Told) -> None:
-        """Keep what was told, one set of columns after the other."""
+    def take(self, told: Told | None) -> None:
+        """Keep what was told, one set of columns after the other; None: nothing was."""
+        if told is None:
+            return
         self._lines.write(told.lines)
         if self._pending and told.ids.shape[1] != self._pending[0].ids.shape[1]:
             self._flush()
@@ -93,7 +97,9 @@ class SyntheticCombinations:
         if self._waiting >= _ROWS_AT_ONCE:
             self._flush()
 
-    def write_aggregates(self, number_of_records: int, path: Path) -> None:
+    def write_aggregates(
+        self, number_of_records: int, path: Path, resources: Resources = Resources()
+    ) -> None:
         """Write the counts of all combinations (see `interchange.write_aggregates_tsv`)."""
         self._flush()
         self._rows.seek(0)
@@ -101,7 +107,7 @@ class SyntheticCombinations:
             length: self._read(list(parts))
             for length, parts in itertools.groupby(self._parts, key=lambda part: part[0])
         }
-        write_counts_tsv(self._attributes, number_of_records, levels, path)
+        write_counts_tsv(self._attributes, number_of_records, levels, path, resources)
 
     def write_rare(self, path: Path) -> None:
         """Write each combination with a count below the resolution, once per record that holds it.

@@ -11,7 +11,7 @@ from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.cubes import Table
-from tasks.core.aggregates.rare import RareByLength, RecordAnalysis, analysis_of
+from tasks.core.aggregates.rare import LISTED, RareByLength, RecordAnalysis, analysis_of
 from tasks.core.aggregates.singling_out import FirstLengths
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.evaluation.cells import Numbering
@@ -67,7 +67,7 @@ class RawEvaluation:
         reportable: the reported counts against the true ones.
         released: the synthetic records' counts against the reported ones.
         records: the records that a combination singles out, unprotected.
-        combinations: those of the synthetic records.
+        combinations: those of the synthetic records, of up to `LISTED` attributes.
     """
 
     synthetic: Comparison
@@ -117,9 +117,9 @@ def evaluate_raw(
     singled_out = FirstLengths(records.number_of_records, inputs.resolution)
     found = SyntheticCombinations(Numbering(sides), synthetic.schema, inputs.resolution, resources.scratch)
 
-    def visit(table: Table) -> Told:
+    def visit(table: Table) -> Told | None:
         singled_out.look_at(table)
-        return found.tell(table, _SYNTHETIC, _SENSITIVE)
+        return found.tell(table, _SYNTHETIC, _SENSITIVE) if len(table.columns) <= LISTED else None
 
     against_synthetic, against_reportable, released = compare_sides(
         sides,
@@ -132,6 +132,32 @@ def evaluate_raw(
     report(1.0)
     analysis = analysis_of(singled_out.unique, singled_out.rare, longest)
     return RawEvaluation(against_synthetic, against_reportable, released, analysis, found)
+
+
+def list_combinations(
+    records: Path,
+    synthetic: SyntheticRecords,
+    longest: int,
+    resolution: int,
+    resources: Resources = Resources(),
+    progress: Progress = lambda fraction: None,
+) -> SyntheticCombinations:
+    """All combinations of the synthetic records; an evaluation lists the short ones.
+
+    Args:
+        records: folder of the coded records.
+        synthetic: the released records.
+        longest: of the combinations.
+        resolution: the reporting resolution; what is rarer is listed with its records.
+        resources: number of threads; scratch for what is listed.
+        progress: called with the fraction done.
+    """
+    raw = read_coded_records(records)
+    sides = (raw, coded_synthetic(synthetic, raw.schema))
+    found = SyntheticCombinations(Numbering(sides), raw.schema, resolution, resources.scratch)
+    listener = Listener(progress, lambda table: found.tell(table, 1, 0), found.take)
+    compare_sides(sides, ((0, 1),), resolution, longest, resources, listener)
+    return found
 
 
 def measures(comparison: Comparison) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tasks.core.aggregates.rare import LISTED
 from tasks.core.evaluation.chart_files import synthetic_charts
 from tasks.core.evaluation.leakage import leakage_by_length
 from tasks.core.evaluation.measures_table import measures_rows
@@ -63,9 +64,9 @@ def _tables(evaluation: RawEvaluation) -> dict[str, list[Row]]:
 
 
 def _write_combinations(evaluation: RawEvaluation, folder: Path, prefix: str) -> list[Path]:
-    """Write the files with a line a combination."""
-    names = ("synthetic_aggregates", "synthetic_rare_combos_by_length")
-    paths = [folder / f"{prefix}_{name}.tsv" for name in names]
+    """Write the files with a line a combination, of short ones alone."""
+    names = ("synthetic_aggregates", "synthetic_rare_combos")
+    paths = [folder / f"{prefix}_{name}_to_length_{LISTED}.tsv" for name in names]
     evaluation.combinations.write_aggregates(evaluation.synthetic.compared_records, paths[0])
     evaluation.combinations.write_rare(paths[1])
     return paths

@@ -11,7 +11,7 @@ from tasks.core.aggregates.aggregates_json import (
     write_aggregates_json,
 )
 from tasks.core.aggregates.protection import protect_counts
-from tasks.core.aggregates.sensitive_text import write_sensitive_listings
+from tasks.core.aggregates.sensitive_text import write_sensitive_json
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.aggregate_seeded import aggregates_of
@@ -69,7 +69,7 @@ def test_t15_items_that_are_not_reported_are_in_neither_headers_nor_metadata(tmp
     write_aggregates_json(
         protect_counts(marginals, 2, ONE_THREAD), schema, tmp_path / "a.json", protected=True
     )
-    write_sensitive_listings(marginals, tmp_path / "text", tmp_path / "exact.json")
+    write_sensitive_json(marginals, tmp_path / "exact.json")
     assert body_of(tmp_path / "a.json")["headers"] == ["M_x", "M_y"]
     assert body_of(tmp_path / "a.json")["multi_value_column_metadata_map"] == {
         item: {"src_header_name": "M", "attribute_name": item[-1], "delimiter": ";"}
@@ -82,7 +82,7 @@ def test_t15_items_that_are_not_reported_are_in_neither_headers_nor_metadata(tmp
 def test_a_sensitive_file_has_true_counts_and_the_true_number_and_no_rows(tmp_path):
     """sds.md T1."""
     _, marginals = from_file(T1_FILE, tmp_path)
-    write_sensitive_listings(marginals, tmp_path / "text", tmp_path / "exact.json")
+    write_sensitive_json(marginals, tmp_path / "exact.json")
     body = body_of(tmp_path / "exact.json")
     assert (body["number_of_records"], body["protected_number_of_records"]) == (5, None)
     assert len(body["aggregates_count"]) == 17
@@ -97,7 +97,7 @@ def test_what_was_written_is_read_back(tmp_path_factory, table, length):
     schema, rows = table
     marginals = counted(coded(schema, rows), folder, length)
     exact = as_aggregates(marginals)
-    write_sensitive_listings(marginals, folder / "text", folder / "one.json")
+    write_sensitive_json(marginals, folder / "one.json")
     write_aggregates_json(exact, schema, folder / "other.json", protected=False)
     assert body_of(folder / "one.json") == body_of(folder / "other.json")
     again = read_aggregates_json(folder / "one.json")

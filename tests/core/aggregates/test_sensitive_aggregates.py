@@ -1,7 +1,6 @@
 """The aggregate stage's sensitive files: published vectors, and the large writer against the small one."""
 
 import csv
-import json
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -9,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import sensitive_text
+from tasks.core.aggregates import sensitive_text, stored_marginals
 from tasks.core.aggregates.interchange import write_aggregates_tsv
 from tasks.core.aggregates.selections import TextOrder
 from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
-from tasks.core.aggregates.sensitive_text import write_sensitive_listings
+from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.aggregates.sorted_runs import in_ascending_order
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import as_aggregates, coded
@@ -45,8 +44,7 @@ def test_t2_the_files_of_the_five_records(tmp_path):
     """sds.md T1 and T2, resolution 2."""
     folder, tables, _ = written(T1_FILE, tmp_path, 2)
     assert sorted(path.name.removeprefix("my_sensitive_") for path in folder.iterdir()) == [
-        "aggregated_data.json",
-        "aggregates.tsv",
+        "aggregates_to_length_2.tsv",
         "analysis_by_record.parquet",
         "linkable_attributes.svg",
         "linkable_attributes.tsv",
@@ -54,13 +52,21 @@ def test_t2_the_files_of_the_five_records(tmp_path):
         "linkable_columns.tsv",
         "rare_by_length.svg",
         "rare_by_length.tsv",
+        "rarest_combinations.tsv",
     ]
-    assert tables["aggregates"][:9] == [
+    assert tables["aggregates_to_length_2"][:9] == [
         ["selections", "count"], ["record_count", "5"],
         ["A:a1", "3"], ["B:b2", "3"], ["C:c1", "3"], ["A:a2", "2"], ["B:b1", "1"], ["C:c2", "1"],
         ["A:a1;B:b2", "2"],
     ]  # fmt: skip
-    assert len(tables["aggregates"]) == 2 + 17
+    assert len(tables["aggregates_to_length_2"]) == 2 + 6 + 8
+    assert tables["rarest_combinations"][:4] == [
+        ["selections", "count"], ["B:b1", "1"], ["C:c2", "1"], ["A:a2", "2"],
+    ]  # fmt: skip
+    assert tables["rarest_combinations"][-3:] == [
+        ["A:a1;B:b1;C:c1", "1"], ["A:a1;B:b2;C:c1", "1"], ["A:a2;B:b2;C:c1", "1"],
+    ]  # fmt: skip
+    assert len(tables["rarest_combinations"]) == 1 + 17
     assert tables["rare_by_length"] == [
         ["sen_combo_length", "combo_count", "rare_count", "rare_proportion"],
         ["1", "6", "2", str(2 / 6)], ["2", "8", "5", "0.625"], ["3", "3", "3", "1.0"],
@@ -78,14 +84,13 @@ def test_t2_the_files_of_the_five_records(tmp_path):
         "unique_length": [1, 3, 1, 2, 0],
         "rare_length": [1, 3, 1, 2, 0],
     }
-    assert json.loads((folder / "my_sensitive_aggregated_data.json").read_text())["number_of_records"] == 5
 
 
 def test_t4_the_files_of_eleven_records(tmp_path):
     """sds.md T4, resolution 2."""
     _, tables, _ = written(T4_FILE, tmp_path, 2)
-    assert tables["aggregates"][1] == ["record_count", "11"]
-    assert len(tables["aggregates"]) == 2 + 76
+    assert tables["aggregates_to_length_2"][1] == ["record_count", "11"]
+    assert len(tables["aggregates_to_length_2"]) == 2 + 12 + 34
     assert tables["rare_by_length"][1:] == [
         ["1", "12", "4", str(4 / 12)], ["2", "34", "22", str(22 / 34)], ["3", "30", "22", str(22 / 30)],
     ]  # fmt: skip
@@ -94,20 +99,20 @@ def test_t4_the_files_of_eleven_records(tmp_path):
 def test_cells_are_quoted_only_where_they_need_it(tmp_path):
     folder, tables, _ = written('"a\tb",C\n"x ""y""",plain\n"line\nbreak",plain\n', tmp_path, 2)
     assert [row[0] for row in tables["linkable_columns"][1:]] == ["a\tb", "C"]
-    assert ["C:plain", "2"] in tables["aggregates"]
-    assert ['C:plain;a\tb:x "y"', "1"] in tables["aggregates"]
-    assert b"\nC:plain\t2\n" in (folder / "my_sensitive_aggregates.tsv").read_bytes()
+    assert ["C:plain", "2"] in tables["aggregates_to_length_2"]
+    assert ['C:plain;a\tb:x "y"', "1"] in tables["aggregates_to_length_2"]
+    assert b"\nC:plain\t2\n" in (folder / "my_sensitive_aggregates_to_length_2.tsv").read_bytes()
     assert {row[0] for row in tables["linkable_attributes"][1:]} == {
         "C:plain", 'a\tb:x "y"', "a\tb:line\nbreak",
     }  # fmt: skip
 
 
 def test_a_table_without_a_value_has_all_its_files(tmp_path):
-    folder, tables, _ = written("A,B\n,0\n0,\n", tmp_path, 3)
-    assert tables["aggregates"] == [["selections", "count"], ["record_count", "2"]]
+    _, tables, _ = written("A,B\n,0\n0,\n", tmp_path, 3)
+    assert tables["aggregates_to_length_2"] == [["selections", "count"], ["record_count", "2"]]
+    assert tables["rarest_combinations"] == [["selections", "count"]]
     assert tables["linkable_columns"][1:] == [["A", "0", "0.0", "0.0"], ["B", "0", "0.0", "0.0"]]
     assert tables["linkable_attributes"][1:] == []
-    assert json.loads((folder / "my_sensitive_aggregated_data.json").read_text())["aggregates_count"] == {}
 
 
 @given(table=raw_tables(most_rows=20), length=st.integers(1, 4), by_key=st.booleans())
@@ -120,9 +125,30 @@ def test_true_counts_have_the_lines_of_aggregates(tmp_path_factory, table, lengt
     with pytest.MonkeyPatch.context() as patch:
         if not by_key:
             patch.setattr(TextOrder, "fits", lambda self, length, most: False)
-        write_sensitive_listings(marginals, folder / "exact.tsv", folder / "exact.json", ONE_THREAD)
+        write_true_counts(marginals, folder / "exact.tsv", ONE_THREAD)
     write_aggregates_tsv(as_aggregates(marginals), folder / "aggregates.tsv", "count")
     assert (folder / "exact.tsv").read_bytes() == (folder / "aggregates.tsv").read_bytes()
+
+
+@given(table=raw_tables(most_rows=20), most=st.integers(1, 5), rows_in_a_group=st.sampled_from([3, 1 << 20]))
+@settings(max_examples=20, deadline=None)
+def test_the_rarest_are_those_of_a_full_listing(tmp_path_factory, table, most, rows_in_a_group):
+    folder = tmp_path_factory.mktemp("rarest")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stored_marginals, "ROWS_IN_A_GROUP", rows_in_a_group)
+        patch.setattr(sensitive_text, "MOST_RAREST", most)
+        marginals = counted(coded(*table), folder, 3)
+        write_rarest(marginals, folder / "rarest.tsv")
+    with (folder / "rarest.tsv").open(newline="", encoding="utf-8") as file:
+        found = [(text, int(count)) for text, count in list(csv.reader(file, delimiter="\t"))[1:]]
+    exact = as_aggregates(marginals)
+    for ids, counts in zip(exact.combinations, exact.counts, strict=True):
+        texts = [";".join(exact.attributes[a].text for a in row) for row in ids.tolist()]
+        every = dict(zip(texts, counts.tolist(), strict=True))
+        own = [each for each in found if each[0] in every]
+        assert all(every[text] == count for text, count in own)
+        assert [count for _, count in own] == sorted(every.values())[:most]
+        assert own == sorted(own, key=lambda each: (each[1], each[0].split(";")))
 
 
 def test_keys_beyond_an_integer_are_sorted_by_a_query(tmp_path):
@@ -134,7 +160,7 @@ def test_keys_beyond_an_integer_are_sorted_by_a_query(tmp_path):
     order = TextOrder(as_aggregates(marginals).attributes)
     assert order.fits(4, 600)
     assert not order.fits(6, 600)
-    write_sensitive_listings(marginals, tmp_path / "exact.tsv", tmp_path / "exact.json", ONE_THREAD)
+    write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
     write_aggregates_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
     assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()
 
@@ -168,6 +194,6 @@ def test_runs_are_merged_in_order_a_bounded_number_at_a_time(tmp_path_factory, p
 def test_more_rows_than_are_read_at_once_are_written_whole(tmp_path, monkeypatch):
     monkeypatch.setattr(sensitive_text, "_ROWS_A_READ", 3)
     _, marginals = from_file(T4_FILE, tmp_path)
-    write_sensitive_listings(marginals, tmp_path / "exact.tsv", tmp_path / "exact.json", ONE_THREAD)
+    write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
     write_aggregates_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
     assert (tmp_path / "exact.tsv").read_bytes() == (tmp_path / "aggregates.tsv").read_bytes()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.evaluation.raw import RawInputs, evaluate_raw
+from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import Claim
 from tasks.core.queries import Resources
@@ -53,6 +53,14 @@ def written(inputs: RawInputs, folder: Path) -> dict[str, list[list[str]]]:
             with path.open(newline="", encoding="utf-8") as file:
                 found[path.stem.removeprefix("my_")] = list(csv.reader(file, delimiter="\t"))
     return found
+
+
+def listed(inputs: RawInputs, folder: Path) -> list[list[str]]:
+    """All rare combinations, as they are exported."""
+    found = list_combinations(inputs.records, inputs.synthetic, 3, inputs.resolution, ONE_THREAD)
+    found.write_rare(folder / "all.tsv")
+    with (folder / "all.tsv").open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file, delimiter="\t"))
 
 
 def test_t2_in_sds_s_files(tmp_path: Path) -> None:
@@ -113,7 +121,7 @@ def test_rare_synthetic_combinations_are_listed_with_their_records(
     tmp_path_factory, sensitive, drawn, resolution
 ) -> None:
     tmp_path = tmp_path_factory.mktemp("rare")
-    found = written(inputs_of(sensitive, drawn, tmp_path, MIXED, resolution), tmp_path)
+    inputs = inputs_of(sensitive, drawn, tmp_path, MIXED, resolution)
     expected = []
     for length in (1, 2, 3):
         s, y = count(sensitive, length), count(drawn, length)
@@ -126,7 +134,9 @@ def test_rare_synthetic_combinations_are_listed_with_their_records(
                     )
                     rounded = s[chosen] // resolution * resolution
                     expected.append([length, " AND ".join(texts), record_id, y[chosen], rounded])
-    header, *lines = found["synthetic_rare_combos_by_length"]
+    short = written(inputs, tmp_path)["synthetic_rare_combos_to_length_2"]
+    header, *lines = listed(inputs, tmp_path)
+    assert short == [header, *(line for line in lines if int(line[0]) <= 2)]
     assert header == ["combo_length", "combo", "record_id", "syn_count", "sen_count"]
     assert sorted(lines) == sorted([str(value) for value in line] for line in expected)
     assert [int(line[0]) for line in lines] == sorted(line[0] for line in expected)
@@ -140,7 +150,7 @@ def test_rare_synthetic_combinations_are_listed_with_their_records(
 def test_holders_of_a_pair_of_items_ascend_whatever_their_slots(tmp_path: Path) -> None:
     drawn = [[set(), set(items), set()] for items in ("pqr", "pr", "pqr", "pr")]
     found = written(inputs_of([], drawn, tmp_path, MIXED, 9), tmp_path)
-    lines = found["synthetic_rare_combos_by_length"][1:]
+    lines = found["synthetic_rare_combos_to_length_2"][1:]
     assert [line[2] for line in lines if line[1] == "M_p:1 AND M_r:1"] == ["0", "1", "2", "3"]
 
 
@@ -154,7 +164,7 @@ def test_fewer_records_than_the_resolution_divide_by_nothing(tmp_path: Path, tab
 def test_a_value_is_quoted_only_where_it_must_be(tmp_path: Path) -> None:
     table = [[{'a\tb "c"'}], [{"plain, #text"}], [{"two\nlines"}], [{" x'"}], [{"NULL"}]]
     written(inputs_of(table, table, tmp_path, Schema((Column("A"),)), 2), tmp_path)
-    text = (tmp_path / "files" / "my_synthetic_rare_combos_by_length.tsv").read_text()
+    text = (tmp_path / "files" / "my_synthetic_rare_combos_to_length_2.tsv").read_text()
     assert text.startswith("combo_length\tcombo\trecord_id\tsyn_count\tsen_count\n")
     assert "\n1\tA:plain, #text\t1\t1\t0\n" in text
     assert '\n1\t"A:a\tb ""c"""\t0\t1\t0\n' in text
