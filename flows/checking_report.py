@@ -11,7 +11,7 @@ from tasks.describe import Described, describe
 from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
 from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import cost_together, told_at_first, told_later
-from tasks.protect import nominal_charge, registration, release_name, require_unit
+from tasks.protect import nominal_charge, registration, require_admission
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import Selection, select_columns
 from tasks.syndiffix_parameters import anonymization
@@ -102,6 +102,7 @@ def _print_budget(configuration: RunConfiguration, described: Described) -> None
     charge = nominal_charge(described)
     ledger = kept_ledger()
     print(f"\nClaim: epsilon {charge.epsilon:g}, delta {charge.delta:g}; charge mu^2 {charge.mu_squared:.6g}")
+    admission = require_admission(ledger, configuration, described)
     if not ledger.is_registered(configuration.dataset):
         entered = registration(configuration, described, charge)
         print(
@@ -110,8 +111,6 @@ def _print_budget(configuration: RunConfiguration, described: Described) -> None
         )
         _print_sentences(told_at_first(configuration, charge))
         return
-    require_unit(ledger, configuration, described)
-    admission = ledger.check_admission(release_name(configuration, described), charge)
     account = ledger.account(configuration.dataset)
     print(
         f"Spent so far: epsilon {account.epsilon_spent:.6g} of {float(account.caps.epsilon):.6g} "

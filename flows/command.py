@@ -145,7 +145,9 @@ def _add_ledger(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         choices=("subject", "row"),
         help="what a new dataset's releases protect: row where there is no subject_id (default: subject)",
     )
-    ledger.add_argument("--reason", default="", help="why a cap is raised; stays in the ledger")
+    ledger.add_argument(
+        "--reason", default="", help="why a cap is raised, or a budget is apart; stays in the ledger"
+    )
     ledger.set_defaults(action=_ledger)
 
 

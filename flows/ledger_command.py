@@ -58,12 +58,14 @@ def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
     dataset: str = options.dataset
     if not ledger.is_registered(dataset):
         share = default_threshold_delta_cap(delta) if threshold is None else threshold
-        return ledger.register(
-            Registration(dataset, epsilon, delta, share, options.population, options.unit or "subject")
-        )
+        unit, reason = options.unit or "subject", options.reason
+        return ledger.register(Registration(dataset, epsilon, delta, share, options.population, unit, reason))
     if options.unit not in (None, ledger.account(dataset).unit):
         raise ParameterError(f"The unit of {dataset!r} was fixed when it was registered; leave --unit out.")
     now = ledger.account(dataset).caps
+    is_in_force = threshold is None and (epsilon, delta) == (float(now.epsilon), float(now.delta))
+    if options.reason and is_in_force:
+        return ledger.set_apart(dataset, options.reason)
     if options.reason:
         return ledger.raise_caps(dataset, epsilon, delta, threshold, reason=options.reason)
     if epsilon > float(now.epsilon) or delta > float(now.delta):
@@ -94,7 +96,7 @@ def _show(account: Account) -> None:
     used = spent.mu_squared / caps.mu_squared
     print(f"  spent    {used:.1%} of mu^2, epsilon {account.epsilon_spent:.6g} at the delta cap")
     for reason in account.reasons:
-        print(f"  raised   {reason}")
+        print(f"  reason   {reason}")
     for release in account.reservations:
         print(
             f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} "

@@ -11,7 +11,7 @@ from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.describe import Described, describe
 from tasks.kept_ledger import kept_ledger
-from tasks.protect import nominal_charge, registration, release_name, require_unit
+from tasks.protect import nominal_charge, public_table, registration, release_name, require_unit
 
 _Planned = dict[ReleaseName, tuple[RunConfiguration, Described, Charge]]
 
@@ -23,6 +23,7 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
 
     Raises:
         BudgetExhausted: the budget does not cover all of them; none was drawn.
+        ParameterError: two datasets have one table, or names that differ in case and blanks alone.
     """
     private = [run for run in runs if run.is_private]
     if not private:
@@ -35,6 +36,7 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
             f"The batch draws from {len(datasets)} datasets, each with a budget of its own: tables about the "
             "same people must share one dataset name."
         )
+    planned_all: _Planned = {}
     for dataset in datasets:
         own = [run for run in private if run.dataset == dataset]
         planned: _Planned = {}
@@ -44,7 +46,18 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
                 planned.setdefault(release_name(run, described), (run, described, nominal_charge(described)))
         if planned:
             sentences.append(_charged(ledger, dataset, planned, len(own)))
+        planned_all |= planned
+    _require_one_budget(ledger, planned_all)
     return sentences
+
+
+def _require_one_budget(ledger: Ledger, planned: _Planned) -> None:
+    """Refuse a batch that would open a second budget for a table, before its first run."""
+    new = [each for name, each in planned.items() if _is_new(ledger, name, each[2])]
+    entered = [
+        (registration(run, described, charge), public_table(described)) for run, described, charge in new
+    ]
+    ledger.require_one_budget(*entered)
 
 
 def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:

@@ -30,6 +30,7 @@ class Described:
 
     Attributes:
         source: the input file and its dialect.
+        header: the names of all columns of the file.
         contract: the data contract, if there is one.
         schema: the public schema.
         reporting_length: at most the schema's width, where that is known; -1: as long as the records are.
@@ -39,6 +40,7 @@ class Described:
     """
 
     source: InputFile
+    header: tuple[str, ...]
     contract: Contract | None
     schema: Schema
     reporting_length: int
@@ -90,7 +92,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     notes += header_notes(headers, source) + _zero_notes(contract) + _mark_notes(configuration, source)
     if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
-    return Described(source, contract, schema, length, parameters, vintage, notes)
+    return Described(source, headers.names, contract, schema, length, parameters, vintage, notes)
 
 
 def input_file(configuration: RunConfiguration) -> InputFile:

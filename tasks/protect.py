@@ -18,6 +18,7 @@ from tasks.core.dp.ledger.drawing import draw_once
 from tasks.core.dp.ledger.ledger import Admission, Ledger
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.ledger.registration import Registration
+from tasks.core.dp.ledger.tables import PublicTable
 from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
 from tasks.core.errors import ParameterError
@@ -62,6 +63,30 @@ def registration(configuration: RunConfiguration, described: Described, charge: 
     )
 
 
+def public_table(described: Described) -> PublicTable:
+    """What a second budget for the same table is noticed by."""
+    columns = tuple(column.name for column in described.schema.columns)
+    return PublicTable(Path(described.source.path), described.header, columns)
+
+
+def require_admission(ledger: Ledger, configuration: RunConfiguration, described: Described) -> Admission:
+    """What a run would meet; whatever it would be refused for is refused here, and nothing is written.
+
+    A committed release is asked for first: nothing that holds for new draws stops it (rule 1).
+
+    Raises:
+        BudgetExhausted: the budget does not cover it.
+        ParameterError: the dataset's unit is another, or its table or name is another dataset's.
+    """
+    charge = nominal_charge(described)
+    entered = registration(configuration, described, charge)
+    admission = ledger.check_admission(release_name(configuration, described), charge, entered)
+    if admission is not Admission.COMMITTED:
+        ledger.require_one_budget((entered, public_table(described)))
+        require_unit(ledger, configuration, described)
+    return admission
+
+
 def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Described) -> None:
     """Refuse to charge rows to a budget of subjects, or the other way round.
 
@@ -70,6 +95,8 @@ def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Des
     Raises:
         ParameterError: the dataset is registered with the other unit.
     """
+    if not ledger.is_registered(configuration.dataset):
+        return
     unit, registered = unit_of(described.schema), ledger.account(configuration.dataset).unit
     if unit == registered:
         return
@@ -80,53 +107,57 @@ def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Des
         f"All releases of a dataset must protect the same unit. {configuration.dataset!r} is registered with "
         f"the unit {registered}; {given}, so the unit of this one would be the {unit}. Mend subject_id, or "
         "give the dataset another name (marginalia ledger NAME --cap EPSILON DELTA --unit "
-        f"{unit}): its budget is then another one, which is not added to this."
+        f"{unit} --reason '...'): its budget is then another one, which is not added to this."
     )
 
 
 class Admitted:
-    """That a release may be drawn; a plain class, for the reason that `StoredTable` is one."""
+    """That a release may be drawn; a plain class, for the reason that `StoredTable` is one.
 
-    def __init__(self, name: ReleaseName, declared: DeclaredInput) -> None:
-        """Args: name: the release. declared: what was declared of its input."""
-        self.name, self.input = name, declared
+    Attributes:
+        name: the release.
+        input: what was declared of its input.
+        registration: what the draw registers its dataset with, if it is not registered.
+        table: what the ledger notes of its table.
+        plan: sentences for whoever registers the dataset.
+    """
+
+    def __init__(self, configuration: RunConfiguration, described: Described, plan: list[str]) -> None:
+        """Args: configuration: the run's. described: its public facts. plan: see the class."""
+        self.name = release_name(configuration, described)
+        self.input: DeclaredInput = declared_input(configuration)
+        self.registration = registration(configuration, described, nominal_charge(described))
+        self.table = public_table(described)
+        self.plan = plan
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
 def admit_release(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Admitted:
-    """Ask the ledger whether this release may be drawn, before anything is read."""
+    """Ask the ledger whether this release may be drawn, before anything is read or registered."""
     ledger = kept_ledger()
     for head in recorded_heads(workspace):
         ledger.verify(head)
-    charge = nominal_charge(described)
-    if not ledger.is_registered(configuration.dataset):
-        _register(
-            ledger, registration(configuration, described, charge), told_at_first(configuration, charge)
-        )
-    else:
+    admission = require_admission(ledger, configuration, described)
+    if ledger.is_registered(configuration.dataset):
+        charge = nominal_charge(described)
         for sentence in told_later(configuration, charge, ledger.account(configuration.dataset)):
             say(sentence)
-    require_unit(ledger, configuration, described)
-    _compare_caps(ledger, configuration)
-    name = release_name(configuration, described)
-    if ledger.check_admission(name, charge) is Admission.AT_WORK:
+        _compare_caps(ledger, configuration)
+    if admission is Admission.AT_WORK:
         say("Another run is drawing this release; this one waits and returns its measurement.")
-    return Admitted(name, declared_input(configuration))
+    return Admitted(configuration, described, told_at_first(configuration, nominal_charge(described)))
 
 
-def _register(ledger: Ledger, entered: Registration, plan: list[str]) -> None:
-    """Register a dataset and tell the plan, unless another first run was faster."""
-    try:
-        ledger.register(entered)
-    except ParameterError:
-        if not ledger.is_registered(entered.dataset):
-            raise
+def enter_dataset(ledger: Ledger, admitted: Admitted) -> None:
+    """Register the dataset at its first draw and note the table: whatever was refused before left nothing."""
+    entered = admitted.registration
+    if not ledger.enter(entered, admitted.table):
         return
     say(
         f"Registered dataset {entered.dataset!r} with a cap of epsilon {entered.epsilon_cap:.6g}, "
         f"delta {entered.delta_cap:.6g} for all its releases together."
     )
-    for sentence in plan:
+    for sentence in admitted.plan:
         say(sentence)
 
 
@@ -161,6 +192,8 @@ def protect_records(
     name = admitted.name
     ledger = kept_ledger()
     charge = nominal_charge(described)
+    if ledger.check_admission(name, charge, admitted.registration) is not Admission.COMMITTED:
+        enter_dataset(ledger, admitted)
     progress = Progress("protect")
 
     def draw(folder: Path, before_first_word: Callable[[], None]) -> None:

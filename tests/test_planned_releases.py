@@ -16,7 +16,7 @@ from tasks.core.dp.ledger import Charge, open_ledger
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.describe import describe
-from tasks.protect import admit_release, nominal_charge, release_name
+from tasks.protect import admit_release, enter_dataset, nominal_charge, release_name
 from tasks.storage import Workspace
 from tests.flows import pipeline
 
@@ -29,10 +29,10 @@ def planned(folder: Path, **privacy: object):
 
 
 def admitted(configuration) -> Charge:
-    """Let the first step of a run ask the ledger; return the charge that the release would have."""
+    """Let a run ask the ledger and register; return the charge that the release would have."""
     workspace, described = Workspace.of(configuration), describe(configuration)
     workspace.prepare()
-    admit_release.fn(workspace, configuration, described)
+    enter_dataset(open_ledger(), admit_release.fn(workspace, configuration, described))
     return nominal_charge(described)
 
 

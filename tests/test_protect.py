@@ -1,16 +1,20 @@
 """Names, units and circumstances of a draw, on the steps themselves: no server."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
 from flows import command
 from flows.checking import check
+from tasks.batch_budget import require_budget
 from tasks.bundles import require_made_as_configured
 from tasks.configuration import RunConfiguration
+from tasks.configuration_file import from_flat
+from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.dp.measurement import read_measurement
-from tasks.core.errors import LedgerError, ParameterError
+from tasks.core.errors import BudgetExhausted, InputError, LedgerError, ParameterError
 from tasks.core.queries import Resources
 from tasks.describe import describe
 from tasks.generate import normalise_counts
@@ -59,7 +63,10 @@ def test_rule_7_rows_are_not_charged_to_a_budget_of_subjects(
     )
     with pytest.raises(ParameterError, match="same unit"):
         measured(by_row)
-    assert command.main(["ledger", "people rows", "--cap", "20", "1e-5", "--unit", "row"]) == 0
+    assert (
+        command.main(["ledger", "people rows", "--cap", "20", "1e-5", "--unit", "row", "--reason", "rows"])
+        == 0
+    )
     workspace, measurement = measured(by_row.model_copy(update={"dataset": "people rows"}))
     assert statement_of(by_row, workspace, measurement)["guarantee"]["unit"] == "row"
 
@@ -144,3 +151,75 @@ def test_a_replaced_ledger_is_refused_also_where_no_release_is_left(
     monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "another"))
     with pytest.raises(LedgerError, match="another ledger"):
         measured(pipeline.prepared(tmp_path, vintage="2026-12", dataset=dataset))
+
+
+def datasets() -> tuple[str, ...]:
+    return open_ledger().datasets()
+
+
+NAMES = {
+    "its case": {"dataset": "People"},
+    "blanks in it": {"dataset": "peo ple"},
+    "another": {"dataset": "people2"},
+    "a prefix where no dataset is named": {"dataset": None, "prefix": "p2"},
+    "fewer columns": {"dataset": "people2", "use_columns": ["town", "sex", "age", "services"]},
+}
+
+
+@pytest.mark.parametrize("changed", NAMES.values(), ids=NAMES)
+def test_a_new_name_opens_no_new_budget_for_the_same_table(
+    changed: dict, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured(pipeline.prepared(tmp_path))
+    second = {key: value for key, value in pipeline.flat(tmp_path, **changed).items() if value is not None}
+    with pytest.raises(ParameterError, match=r"keep its name to the letter|share one budget"):
+        measured(from_flat(second))
+    assert datasets() == ("people",)
+    path = tmp_path / "second.json"
+    path.write_text(json.dumps(second))
+    with pytest.raises(ParameterError, match=r"'people'"):
+        check(path, propose=False)
+    copied = shutil.copy(tmp_path / "people.csv", tmp_path / "copied.csv")
+    with pytest.raises(ParameterError, match=r"'people'"):
+        measured(from_flat(second | {"sensitive_microdata_path": str(copied)}))
+    assert datasets() == ("people",)
+
+
+def test_a_person_may_say_that_the_people_are_others(tmp_path: Path, own_ledger: Path) -> None:
+    measured(pipeline.prepared(tmp_path))
+    others = pipeline.prepared(tmp_path, dataset="others")
+    with pytest.raises(ParameterError, match="marginalia ledger 'others' --cap EPSILON DELTA --reason"):
+        measured(others)
+    assert command.main(["ledger", "others", "--cap", "20", "1e-5"]) == 0
+    with pytest.raises(ParameterError, match="written reason"):
+        measured(others)
+    assert command.main(["ledger", "others", "--cap", "20", "1e-5", "--reason", "other people"]) == 0
+    measured(others)
+    assert datasets() == ("people", "others")
+
+
+def test_a_batch_of_several_names_for_one_table_is_refused_whole(tmp_path: Path, own_ledger: Path) -> None:
+    runs = [pipeline.prepared(tmp_path, dataset=name) for name in ("e", "e2")]
+    with pytest.raises(ParameterError, match=r"dataset 'e2' has the same path and columns"):
+        require_budget(runs)
+    with pytest.raises(ParameterError, match="to the letter"):
+        require_budget([pipeline.prepared(tmp_path, dataset=name) for name in ("e", "E")])
+    assert require_budget(runs[:1])
+    assert datasets() == ()
+
+
+REFUSED = {
+    "an exhausted budget": ({"privacy": {"cap": {"epsilon": 5, "delta": 1e-5}}}, b"", BudgetExhausted),
+    "a ragged row": ({}, b"p1,Aberwick,33\n", InputError),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_run_registers_nothing(case: str, tmp_path: Path, own_ledger: Path) -> None:
+    changes, row, error = REFUSED[case]
+    configuration = pipeline.prepared(tmp_path, **changes)
+    with (tmp_path / "people.csv").open("ab") as file:
+        file.write(row)
+    with pytest.raises(error):
+        measured(configuration)
+    assert datasets() == ()

@@ -106,10 +106,13 @@ def configured(folder: Path, **changes: Any) -> Path:
 
 
 def phases(dataset: str = "people") -> list[str]:
-    """What became of each reservation of a dataset in the ledger, in order."""
+    """What became of each reservation of a dataset in the ledger, in order; none where it has no account."""
     from tasks.core.dp.ledger.ledger import open_ledger
 
-    return [reservation.phase for reservation in open_ledger().account(dataset).reservations]
+    ledger = open_ledger()
+    if not ledger.is_registered(dataset):
+        return []
+    return [reservation.phase for reservation in ledger.account(dataset).reservations]
 
 
 def releases(folder: Path, dataset: str = "people") -> list[str]:

@@ -12,12 +12,12 @@ import hashlib
 import os
 import secrets
 import stat
-import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
 from tasks.core.dp.ledger import place
 from tasks.core.dp.ledger.entries import Entry, sha256_of
+from tasks.core.dp.ledger.names import refuse_twin, registered_names, salted_names
 from tasks.core.dp.ledger.store import SqliteStore
 from tasks.core.errors import LedgerError, ParameterError
 
@@ -46,7 +46,8 @@ def salt_of(ledger_folder: Path, dataset: str) -> bytes:
         with store.transaction() as work:
             known = _fingerprint(work.entries, dataset)
             if known is None:
-                _refuse_twin(work.entries, dataset)
+                refuse_twin(dataset, salted_names(work.entries))
+                refuse_twin(dataset, registered_names(work.entries))
                 _make(path)
                 known = hashlib.sha256(_read(path)).hexdigest()
                 work.append({"phase": _PHASE, "salt_of": dataset, "salt_sha256": known})
@@ -62,8 +63,7 @@ def salted_datasets(ledger_folder: Path) -> list[str]:
     Raises:
         LedgerError: see `SqliteStore`.
     """
-    entries = SqliteStore(ledger_folder).entries()
-    return sorted({str(entry.body["salt_of"]) for entry in entries if entry.phase == _PHASE})
+    return sorted(set(salted_names(SqliteStore(ledger_folder).entries())))
 
 
 def require_apart(ledger_folder: Path, outputs: Path) -> None:
@@ -91,22 +91,6 @@ def _fingerprint(entries: Iterable[Entry], dataset: str) -> str | None:
     # Not under "dataset": an account is made of the entries that have that.
     found = (e.text("salt_sha256") for e in entries if e.phase == _PHASE and e.body["salt_of"] == dataset)
     return next(found, None)
-
-
-def _refuse_twin(entries: Iterable[Entry], dataset: str) -> None:
-    """Refuse a new name that is a known one but for case, blanks and how its letters are encoded: a slip."""
-    for entry in entries:
-        known = str(entry.body["salt_of"]) if entry.phase == _PHASE else ""
-        if known and _matching(known) == _matching(dataset):
-            raise ParameterError(
-                "A dataset must keep its name to the letter, as the salt of all its noise is kept by it: "
-                f"there is {known!r}, and {dataset!r} would get another. Give the known name, or one that "
-                "differs by more than case and blanks."
-            )
-
-
-def _matching(name: str) -> str:
-    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def _make(path: Path) -> None:

@@ -74,7 +74,7 @@ class Account:
         caps: in force now.
         guarantee: the widest caps that were ever in force: what holds for all releases together.
         reservations: all of them, in order.
-        reasons: the written reasons of raised caps, in order.
+        reasons: the written reasons of raised caps and of its having a budget of its own, in order.
         head: hash of the last entry that was read.
     """
 
@@ -130,12 +130,15 @@ def account_of(entries: Iterable[Entry], dataset: str) -> Account:
     head = ""
     for entry in entries:
         head = entry.sha256
+        if account is not None and entry.body.get("apart") == dataset:
+            account = replace(account, reasons=(*account.reasons, entry.text("reason")))
         if entry.body.get("dataset") != dataset:
             continue
         if entry.phase == "register":
             caps = Caps.of(entry.body)
+            reasons = (entry.text("reason"),) if entry.body.get("reason") else ()
             account = Account(
-                dataset, entry.text("unit"), entry.text("population"), caps, caps, (), (), entry.sha256
+                dataset, entry.text("unit"), entry.text("population"), caps, caps, (), reasons, entry.sha256
             )
         elif entry.phase in ("lower", "raise"):
             account = _changed(account, entry)

@@ -4,7 +4,9 @@ All reads and writes of the chain that others need go through `Ledger`; drawing 
 `tasks.core.dp.ledger.drawing.draw_once`.
 """
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
@@ -12,11 +14,21 @@ from pathlib import Path
 from tasks.core.dp.ledger.account import FOLLOWING, Account, Reservation, account_of
 from tasks.core.dp.ledger.budget import Charge, sum_of
 from tasks.core.dp.ledger.entries import Entry, Transaction, broken
-from tasks.core.dp.ledger.names import ReleaseName
+from tasks.core.dp.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.dp.ledger.refusals import exhausted, non_private
 from tasks.core.dp.ledger.registration import Registration, lowered, raised
 from tasks.core.dp.ledger.store import LedgerStore, SqliteStore
+from tasks.core.dp.ledger.tables import (
+    APART,
+    TABLE,
+    Marks,
+    PublicTable,
+    columns_mark,
+    is_apart,
+    noted,
+    require_no_other,
+)
 from tasks.core.dp.measurement import measurement_sha256
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
 
@@ -89,27 +101,107 @@ class Ledger:
 
     def datasets(self) -> tuple[str, ...]:
         """Registered datasets, in order of registration."""
-        return tuple(e.text("dataset") for e in self._entries() if e.phase == "register")
+        return tuple(registered_names(self._entries()))
 
     def is_registered(self, dataset: str) -> bool:
         """Whether the dataset has a budget here."""
         return dataset in self.datasets()
 
     def register(self, registration: Registration) -> Account:
-        """Give a dataset its budget, once.
+        """Give a dataset its budget, once, as a person asks for it.
 
         Raises:
-            ParameterError: it is registered already, or a cap is out of range.
+            ParameterError: it is registered already, its name is another's but for case and blanks, or a
+                cap is out of range.
         """
-        content = registration.as_body()
         with self.store.transaction() as work:
-            if any(e.phase == "register" and e.body["dataset"] == registration.dataset for e in work.entries):
+            if registration.dataset in registered_names(work.entries):
                 raise ParameterError(
                     f"A dataset is registered once; '{registration.dataset}' is registered already. "
                     "Lower its caps freely, or raise them with a written reason."
                 )
-            self._append(work, "register", registration.dataset, content)
+            self._register(work, registration)
             return account_of(work.entries, registration.dataset)
+
+    def enter(self, registration: Registration, table: PublicTable) -> bool:
+        """Note the table of a release that is about to be drawn; register its dataset if it never was.
+
+        Returns:
+            Whether this registered it.
+
+        Raises:
+            ParameterError: see `require_one_budget`.
+        """
+        with self.store.transaction() as work:
+            return self._enter(work, registration, table)
+
+    def require_one_budget(self, *runs: tuple[Registration, PublicTable]) -> None:
+        """Refuse a second budget for one table; to be asked before anything is read. It writes nothing.
+
+        Args:
+            runs: what each of them would register its dataset with, and its table, in their order.
+
+        Raises:
+            ParameterError: a dataset's name is another's but for case and blanks; or its table has the
+                path or the columns of another dataset's, and no person wrote down why it is apart.
+        """
+        rehearsal = Transaction(self._entries())
+        for registration, table in runs:
+            self._enter(rehearsal, registration, table)
+
+    def set_apart(self, dataset: str, reason: str) -> Account:
+        """Write down why a registered dataset has a budget of its own though its tables resemble another's.
+
+        Raises:
+            ParameterError: without a reason.
+        """
+        if not reason.strip():
+            raise ParameterError(f"A budget of its own for '{dataset}' needs a written reason.")
+        with self.store.transaction() as work:
+            account_of(work.entries, dataset)
+            work.append({"phase": APART, "apart": dataset, "code": self.code, "reason": reason.strip()})
+            return account_of(work.entries, dataset)
+
+    def _enter(self, work: Transaction, registration: Registration, table: PublicTable) -> bool:
+        dataset = registration.dataset
+        is_new = dataset not in registered_names(work.entries)
+        if is_new:
+            self._refuse_twin(work, dataset)
+        known, marks = self._tables(work.entries), table.marks(work.entries)
+        has = noted(work.entries).get(dataset, Marks())
+        if not has.columns and marks.columns & known.get(dataset, has).columns:
+            # Drawn from by an earlier version, which kept no header: two that were alike go on as they were.
+            known[dataset] = known[dataset].plus(Marks(columns=marks.columns))
+        if not is_apart(work.entries, dataset):
+            require_no_other(known, dataset, marks, registration.unit)
+        if is_new:
+            self._register(work, registration)
+        if not marks <= has:
+            work.append({"phase": TABLE, "table_of": dataset, "code": self.code, **marks.as_body()})
+        return is_new
+
+    def _register(self, work: Transaction, registration: Registration) -> None:
+        self._refuse_twin(work, registration.dataset)
+        self._append(work, "register", registration.dataset, registration.as_body())
+
+    def _refuse_twin(self, work: Transaction, dataset: str) -> None:
+        refuse_twin(dataset, registered_names(work.entries))
+        refuse_twin(dataset, salted_names(work.entries))
+
+    def _tables(self, entries: list[Entry]) -> dict[str, Marks]:
+        """What each dataset's tables had; before it was noted, the columns of its stored measurements."""
+        known = noted(entries)
+        for dataset in registered_names(entries):
+            if dataset in known:
+                continue
+            marks = Marks()
+            for each in account_of(entries, dataset).reservations:
+                with suppress(OSError, ValueError, TypeError, KeyError):
+                    facts = json.loads((self.folder(each) / "measurement.json").read_text(encoding="utf-8"))
+                    names = [column["name"] for column in facts["schema"]["columns"]]
+                    marks = marks.plus(Marks(columns=frozenset({columns_mark(entries, names)})))
+            known[dataset] = marks
+        return known
 
     def lower(
         self, dataset: str, epsilon_cap: float, delta_cap: float, threshold_delta_cap: float | None = None
@@ -158,16 +250,25 @@ class Ledger:
         """How many more releases of this charge fit, at most `budget.MOST_RUNS`."""
         return self.account(dataset).remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
 
-    def check_admission(self, name: ReleaseName, charge: Charge) -> Admission:
-        """What a run of this release would meet; to be asked before anything is read.
+    def check_admission(
+        self, name: ReleaseName, charge: Charge, registration: Registration | None = None
+    ) -> Admission:
+        """What a run of this release would meet; to be asked before anything is read. It writes nothing.
+
+        Args:
+            name: the release.
+            charge: nominal.
+            registration: what the run would register the dataset with, if it is not registered.
 
         Raises:
-            LedgerError: the ledger is damaged, or the dataset is not registered.
+            LedgerError: the ledger is damaged, or the dataset is neither registered nor would be.
             StoredTableMismatch: the release is committed and its measurement was changed or is gone.
             BudgetExhausted: the budget does not cover it.
         """
         _require_private(charge)
-        account = account_of(self._entries(), name.dataset)
+        entries = self._entries()
+        is_new = registration is not None and name.dataset not in registered_names(entries)
+        account = registration.account() if registration and is_new else account_of(entries, name.dataset)
         latest = account.latest(name)
         if latest is not None:
             if latest.phase == "commit":

@@ -1,15 +1,17 @@
-"""The name of a release: public configuration goes in, the three public words that name a draw come out.
+"""Names of datasets and of releases: public configuration goes in, the words that name a draw come out.
 
 Whether a draw happens depends on this name alone, never on the input's content and never on the code's
 version (privacy.md, rule 1): "nothing was drawn because the data did not change" has infinite epsilon.
 """
 
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 
 from tasks.core.anonymity.parameters import AnonymityParameters
-from tasks.core.dp.ledger.entries import Body, canonical, sha256_of
+from tasks.core.dp.ledger.entries import Body, Entry, canonical, sha256_of
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.core.records.number_format import PLAIN
 
@@ -44,6 +46,37 @@ class ReleaseName:
     def of(cls, body: Body) -> "ReleaseName":
         """The name that an entry holds."""
         return cls(str(body["dataset"]), str(body["vintage"]), str(body["digest"]))
+
+
+def folded(name: str) -> str:
+    """A name without case, blanks and the way its letters are encoded: what names are compared by."""
+    return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def registered_names(entries: Iterable[Entry]) -> list[str]:
+    """The datasets that have a budget, in order of registration."""
+    return [entry.text("dataset") for entry in entries if entry.phase == "register"]
+
+
+def salted_names(entries: Iterable[Entry]) -> list[str]:
+    """The datasets that ever had a salt of SynDiffix's noise, in order."""
+    return [entry.text("salt_of") for entry in entries if entry.phase == "salt"]
+
+
+def refuse_twin(dataset: str, known: Iterable[str]) -> None:
+    """Refuse a new name that is a known one but for case, blanks and how its letters are encoded: a slip.
+
+    Raises:
+        ParameterError: naming the known one.
+    """
+    names = list(known)
+    twins = [name for name in names if folded(name) == folded(dataset)]
+    if twins and dataset not in names:
+        raise ParameterError(
+            "A dataset must keep its name to the letter, as its budget and the salt of its noise are kept by "
+            f"it: there is {twins[0]!r}, and {dataset!r} would get others. Give the known name, or one that "
+            "differs by more than case and blanks."
+        )
 
 
 def configuration_digest(

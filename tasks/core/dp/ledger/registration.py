@@ -23,6 +23,7 @@ class Registration:
             `budget.default_threshold_delta_cap`.
         population: whose data these are, in words; may be empty.
         unit: ``subject`` or ``row``.
+        reason: why it has a budget of its own, where its tables resemble another dataset's; may be empty.
     """
 
     dataset: str
@@ -31,6 +32,7 @@ class Registration:
     threshold_delta_cap: float
     population: str = ""
     unit: str = "subject"
+    reason: str = ""
 
     def as_body(self) -> dict[str, object]:
         """As an entry holds it.
@@ -40,8 +42,16 @@ class Registration:
         """
         if self.unit not in ("subject", "row"):
             raise ParameterError(f"A dataset's unit must be subject or row; it is '{self.unit}'.")
-        caps = caps_of(self.epsilon_cap, self.delta_cap, self.threshold_delta_cap)
-        return {"population": self.population, "unit": self.unit} | caps.as_body()
+        body = {"population": self.population, "unit": self.unit} | self._caps().as_body()
+        return body | ({"reason": self.reason.strip()} if self.reason.strip() else {})
+
+    def account(self) -> Account:
+        """The account that it would open."""
+        caps = self._caps()
+        return Account(self.dataset, self.unit, self.population, caps, caps, (), (), "")
+
+    def _caps(self) -> Caps:
+        return caps_of(self.epsilon_cap, self.delta_cap, self.threshold_delta_cap)
 
 
 def lowered(

@@ -1,0 +1,193 @@
+"""One budget for one table: names are compared, and so is what is public of their tables."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from tasks.core.dp.ledger import Ledger, Registration, draw_once, open_ledger
+from tasks.core.dp.ledger.tables import PublicTable
+from tasks.core.errors import LedgerError, ParameterError
+from tasks.core.syndiffix.salt import salt_of
+from tests.oracles.ledger_runs import gdp_charge, release
+
+HEADER = ("person", "town", "age")
+CANARY = "income of mr smith"
+
+
+def entered(dataset: str, reason: str = "", unit: str = "subject") -> Registration:
+    return Registration(dataset, 1.0, 1e-6, 1e-7, unit=unit, reason=reason)
+
+
+def table(
+    path: str = "a.csv", header: tuple[str, ...] = HEADER, columns: tuple[str, ...] = ()
+) -> PublicTable:
+    return PublicTable(Path(path), header, columns or header[1:])
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """One whose dataset "e" was drawn from a table."""
+    ledger = open_ledger(tmp_path / "ledger")
+    assert ledger.enter(entered("e"), table())
+    return ledger
+
+
+@pytest.mark.parametrize("name", ["E", " e", "e ", "\uff45"])
+def test_a_name_that_differs_in_case_and_blanks_alone_is_refused(ledger: Ledger, name: str) -> None:
+    other = table("b.csv", ("x", "y"))
+    for refused in (
+        lambda: ledger.enter(entered(name), other),
+        lambda: ledger.require_one_budget((entered(name), other)),
+        lambda: ledger.register(entered(name, "other people")),
+        lambda: salt_of(ledger.store.measurements.parent, name),
+    ):
+        with pytest.raises(ParameterError, match="keep its name to the letter"):
+            refused()
+    assert ledger.datasets() == ("e",)
+
+
+def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(ledger: Ledger) -> None:
+    salt_of(ledger.store.measurements.parent, "People")
+    assert len(salt_of(ledger.store.measurements.parent, "e")) == 32
+    with pytest.raises(ParameterError, match="there is 'People'"):
+        ledger.register(entered("people"))
+    ledger.register(entered("People"))
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (table(), "same path and columns as one of dataset 'e'"),
+        (table(header=("x", "y")), "same path as one of dataset 'e'"),
+        (table("../w/../" + str(Path.cwd().name) + "/a.csv", ("x", "y")), "same path"),
+        (table("b.csv"), "same columns as one of dataset 'e'"),
+        (table("b.csv", ("AGE ", "Person", "t own")), "same columns"),
+        (table("b.csv", (*HEADER, "exported"), HEADER[1:]), "same columns"),
+        (table("b.csv", HEADER, ("age",)), "same columns"),
+    ],
+    ids=["all", "path", "spelling of the path", "columns", "their order and case", "used", "header"],
+)
+def test_a_second_name_for_a_table_is_refused_until_a_person_writes_down_why(
+    second: PublicTable, words: str, ledger: Ledger
+) -> None:
+    head = ledger.head()
+    for refused in (
+        lambda: ledger.require_one_budget((entered("e2"), second)),
+        lambda: ledger.enter(entered("e2"), second),
+    ):
+        with pytest.raises(ParameterError, match=words) as caught:
+            refused()
+        assert "marginalia ledger 'e2' --cap EPSILON DELTA --reason 'other people'" in str(caught.value)
+    assert ledger.head() == head, "a refused run registers nothing"
+    ledger.register(entered("e2", "other people"))
+    assert not ledger.enter(entered("e2"), second)
+    assert ledger.account("e2").reasons == ("other people",)
+
+
+def test_a_name_that_was_registered_without_a_reason_is_no_way_round(ledger: Ledger) -> None:
+    ledger.register(entered("e2"))
+    ledger.raise_caps("e2", 2.0, 2e-6, reason="a second year")
+    with pytest.raises(ParameterError, match="same path and columns"):
+        ledger.enter(entered("e2"), table())
+    with pytest.raises(ParameterError, match="written reason"):
+        ledger.set_apart("e2", "  ")
+    with pytest.raises(LedgerError, match="not registered"):
+        ledger.set_apart("e3", "other people")
+    ledger.set_apart("e2", "other people")
+    assert not ledger.enter(entered("e2"), table())
+    assert ledger.account("e2").reasons == ("a second year", "other people")
+
+
+def test_a_name_that_was_first_given_to_a_harmless_table_is_no_way_round(ledger: Ledger) -> None:
+    ledger.enter(entered("decoy"), table("decoy.csv", ("x",)))
+    with pytest.raises(ParameterError, match="of dataset 'e'"):
+        ledger.enter(entered("decoy"), table("decoy.csv"))
+
+
+def test_every_table_that_a_dataset_had_is_known_not_the_first_alone(ledger: Ledger) -> None:
+    ledger.enter(entered("e"), table("next month.csv", (*HEADER, "work")))
+    for second in (table("next month.csv", ("x",)), table("c.csv", (*HEADER, "work")), table("c.csv")):
+        with pytest.raises(ParameterError, match="of dataset 'e'"):
+            ledger.enter(entered("e2"), second)
+
+
+def test_the_same_dataset_may_have_any_table_and_notes_each_once(ledger: Ledger) -> None:
+    for _ in range(2):
+        assert not ledger.enter(entered("e"), table())
+        assert not ledger.enter(entered("e"), table("b.csv", ("other", "columns")))
+    assert [entry.phase for entry in ledger.store.entries()] == ["open", "register", "table", "table"]
+
+
+def test_other_tables_open_budgets_of_their_own(ledger: Ledger) -> None:
+    assert ledger.enter(entered("others"), table("b.csv", (*HEADER, "work")))
+    assert ledger.datasets() == ("e", "others")
+
+
+def test_what_is_noted_holds_no_path_and_no_header(tmp_path: Path) -> None:
+    ledgers = [open_ledger(tmp_path / name) for name in ("one", "two")]
+    for ledger in ledgers:
+        ledger.enter(entered("e"), table(str(tmp_path / "secret.csv"), (CANARY, "town")))
+    marks = [json.dumps(ledger.store.entries()[-1].body["columns"]) for ledger in ledgers]
+    chains = [json.dumps([dict(entry.body) for entry in ledger.store.entries()]) for ledger in ledgers]
+    for chain in chains:
+        assert CANARY not in chain and "secret" not in chain and "smith" not in chain
+    assert marks[0] != marks[1], "hashes are keyed: two ledgers can't be compared"
+
+
+def test_of_two_first_runs_at_once_under_two_names_one_is_refused(tmp_path: Path) -> None:
+    open_ledger(tmp_path / "ledger")
+    refused: list[str] = []
+
+    def begin(name: str) -> None:
+        try:
+            open_ledger(tmp_path / "ledger").enter(entered(name), table())
+        except ParameterError:
+            refused.append(name)
+
+    threads = [threading.Thread(target=begin, args=(f"name {number}",)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(refused) == 3
+    assert len(open_ledger(tmp_path / "ledger").datasets()) == 1
+
+
+def _measured_columns(folder: Path, names: list[str]) -> None:
+    facts = {"schema": {"columns": [{"name": name} for name in names]}, "private": True}
+    (folder / "measurement.json").write_text(json.dumps(facts))
+
+
+def test_a_dataset_of_before_is_known_by_the_columns_of_its_measurements(tmp_path: Path) -> None:
+    ledger = open_ledger(tmp_path / "ledger")
+    for name in ("old", "old twin"):
+        ledger.register(entered(name))
+        draw_once(
+            ledger,
+            release("2026-01", name),
+            gdp_charge(),
+            lambda folder, leave: (leave(), _measured_columns(folder, ["town", "age"]))[0],
+        )
+    with pytest.raises(ParameterError, match="same columns as one of dataset 'old'"):
+        ledger.enter(entered("new"), table())
+    # Two that had the same columns before go on, as long as their tables are two.
+    assert not ledger.enter(entered("old"), table("a.csv"))
+    assert not ledger.enter(entered("old twin"), table("b.csv"))
+
+
+def test_a_rehearsed_batch_finds_what_its_own_runs_would_open(ledger: Ledger) -> None:
+    head = ledger.head()
+    runs = [(entered("p1"), table("b.csv", ("x",))), (entered("p2"), table("b.csv", ("x",)))]
+    with pytest.raises(
+        ParameterError, match=r"dataset 'p2' has the same path and columns as one of dataset 'p1'"
+    ):
+        ledger.require_one_budget(*runs)
+    ledger.require_one_budget(runs[0], runs[0])
+    assert ledger.head() == head
+
+
+def test_the_advice_names_the_unit(ledger: Ledger) -> None:
+    with pytest.raises(ParameterError, match="--unit row --reason"):
+        ledger.enter(entered("e2", unit="row"), table())
