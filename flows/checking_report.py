@@ -5,6 +5,7 @@ import math
 from tasks.bundles import unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
+from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.navigation.charts import Level, curve_text
 from tasks.core.syndiffix.parameters import count_sd
 from tasks.describe import Described, describe
@@ -34,6 +35,7 @@ def report(configuration: RunConfiguration) -> None:
         _print_columns(described)
         if configuration.is_private:
             _print_levels(found)
+            _print_several_rows(found, described)
             _print_budget(configuration, described)
         else:
             _print_anonymity(configuration, described)
@@ -96,6 +98,21 @@ def _print_levels(found: Estimate) -> None:
     curves = [Level(f"length {level.length}", level.scale, level.threshold) for level in found.levels]
     print("\nThe chance that a combination is published:")
     print(curve_text([curve for curve in curves if curve.threshold is not None]))
+
+
+def _print_several_rows(found: Estimate, described: Described) -> None:
+    """What the guarantee is worth to a person with several rows, where a row is the unit."""
+    if unit_of(described.schema) == "subject":
+        return
+    first, charge = found.levels[0], nominal_charge(described)
+    opened = sum(column.max_items for column in described.schema.columns if column.is_open)
+    facts = FirstLength(first.threshold, first.scale, min(first.sensitivity, opened))
+    print("\nWhat is protected is a row. How many rows one person may have decides what that is worth:")
+    for entry in group_guarantees(charge.mu_squared, charge.delta, facts):
+        worth = "no useful guarantee is left"
+        if entry["epsilon"] is not None:
+            worth = f"epsilon {entry['epsilon']:.3g} at delta {entry['delta']:.3g}"
+        print(f"  {entry['rows']:>3} rows: {worth}")
 
 
 def _print_budget(configuration: RunConfiguration, described: Described) -> None:

@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.configuration import KAnonymity, RunConfiguration
+from tasks.bundles import unit_of
+from tasks.configuration import DifferentialPrivacy, KAnonymity, RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract, load_contract
+from tasks.core.dp.claim_limits import Claim, cautions
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema, normalise
@@ -89,6 +91,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     parameters = dp_parameters(configuration, schema) if configuration.is_private else None
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
+    notes += tuple(f"ATTENTION: {said}" for said in _cautions(configuration, schema, contract))
     notes += header_notes(headers, source) + _zero_notes(contract) + _mark_notes(configuration, source)
     if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
@@ -231,6 +234,15 @@ def _binning_notes(columns: list[str]) -> tuple[str, ...]:
         f"Numbers without bins ({names}): each is a value of its own, and rare ones are not reported; public "
         "edges in bins would keep more of them.",
     )
+
+
+def _cautions(configuration: RunConfiguration, schema: Schema, contract: Contract | None) -> list[str]:
+    """What must be told of the claim of a differentially private release."""
+    protection = configuration.protection
+    if not isinstance(protection, DifferentialPrivacy):
+        return []
+    unit, least = unit_of(schema), contract.min_rows if contract else None
+    return cautions(Claim(protection.epsilon, protection.delta, unit, least))
 
 
 def _private_notes(configuration: RunConfiguration, vintage: str) -> list[str]:

@@ -7,6 +7,7 @@ In: a configuration, one release's charge, the account where there is one. Out: 
 from decimal import ROUND_CEILING, Context, Decimal
 
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.core.dp.claim_limits import cap_cautions
 from tasks.core.dp.ledger.account import Account
 from tasks.core.dp.ledger.budget import (
     Caps,
@@ -18,6 +19,7 @@ from tasks.core.dp.ledger.budget import (
     float_up,
     runs_left,
 )
+from tasks.core.errors import BudgetExhausted
 
 #: A year of months: what the advice names where nobody planned.
 _FOR_EXAMPLE = 12
@@ -29,14 +31,21 @@ def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
 
     Raises:
         ParameterError: the planned releases' deltas add up to 1 or more.
+        BudgetExhausted: the configured cap does not cover a single release.
     """
     protection = configuration.protection
     if not isinstance(protection, DifferentialPrivacy):
         return caps_for(charge, 1)
-    if protection.cap is not None:
-        cap = protection.cap
-        return caps_of(cap.epsilon, cap.delta, default_threshold_delta_cap(cap.delta, charge))
-    return caps_for(charge, protection.releases or 1)
+    if protection.cap is None:
+        return caps_for(charge, protection.releases or 1)
+    cap = protection.cap
+    caps = caps_of(cap.epsilon, cap.delta, default_threshold_delta_cap(cap.delta, charge))
+    if not runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact):
+        raise BudgetExhausted(
+            f"The cap of {configuration.dataset!r} (privacy.cap) must cover at least one release. It is "
+            f"epsilon {cap.epsilon:g} at delta {cap.delta:g}; {cost_together(charge, 1)}. Raise it, or ask for less. Nothing was registered."
+        )
+    return caps
 
 
 def cost_together(charge: Charge, releases: int) -> str:
@@ -53,17 +62,19 @@ def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
     if not isinstance(protection, DifferentialPrivacy):
         return []
     caps = first_caps(configuration, charge)
+    told = _cautions(caps)
     if protection.releases is None and protection.cap is None:
         raised = _raise(configuration.dataset, caps, Spent(), charge, _FOR_EXAMPLE)
         return [
+            *told,
             "ATTENTION: the cap is the cost of this release alone, so a second one will be refused. Say how "
             f'many are planned before the first run, such as "privacy": {{"releases": {_FOR_EXAMPLE}}} '
-            f"({cost_together(charge, _FOR_EXAMPLE)}); after it, raise the cap: {raised}."
+            f"({cost_together(charge, _FOR_EXAMPLE)}); after it, raise the cap: {raised}.",
         ]
     fit = runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact)
     if protection.releases is None:
-        return [f"{_releases(fit)} at this setting fit under it."]
-    told = [f"{cost_together(charge, protection.releases)}."]
+        return [*told, f"{_releases(fit)} at this setting fit under it."]
+    told.append(f"{cost_together(charge, protection.releases)}.")
     if fit < protection.releases:
         raised = _raise(configuration.dataset, caps, Spent(), charge, protection.releases)
         told.append(_too_few(protection.releases, 0, fit, f"give a larger privacy.cap, or later {raised}"))
@@ -72,22 +83,20 @@ def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
 
 def told_later(configuration: RunConfiguration, charge: Charge, account: Account) -> list[str]:
     """What is told of the plan where the dataset is registered: whether the cap in force still holds it."""
-    protection = configuration.protection
+    protection, told = configuration.protection, _cautions(account.guarantee)
     if not isinstance(protection, DifferentialPrivacy) or protection.releases is None:
-        return []
-    made = account.charged_releases
+        return told
+    planned, made = protection.releases, account.charged_releases
     fit = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
-    if made + fit >= protection.releases:
-        return []
-    more = protection.releases - made
-    return [
-        _too_few(
-            protection.releases,
-            made,
-            fit,
-            _raise(configuration.dataset, account.caps, account.spent, charge, more),
-        )
-    ]
+    if made + fit < planned:
+        more = planned - made
+        remedy = _raise(configuration.dataset, account.caps, account.spent, charge, more)
+        told.append(_too_few(planned, made, fit, remedy))
+    return told
+
+
+def _cautions(caps: Caps) -> list[str]:
+    return [f"ATTENTION: {said}" for said in cap_cautions(float(caps.epsilon), float(caps.delta))]
 
 
 def _too_few(planned: int, made: int, fit: int, remedy: str) -> str:

@@ -84,10 +84,17 @@ def _drawn(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates
         raise InternalError("The unit of a release's account must be that of its records.")
     choices = privacy.RunChoices(
         strict_contract=bundle.contract_mode == "strict",
+        least_records=_least_records(configuration),
         unused_keys=configuration.unused_keys,
         measurement_sha256=bundle.sha256(),
     )
     return privacy.statement(measured, facts, code_version(), choices)
+
+
+def _least_records(configuration: RunConfiguration) -> int | None:
+    """What the data contract promises."""
+    path = configuration.input.contract
+    return load_contract(Path(path)).min_rows if path else None
 
 
 def _rounded(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates) -> Json:

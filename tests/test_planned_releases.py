@@ -113,6 +113,19 @@ def test_a_cap_stands_over_the_plan_and_what_it_does_not_hold_is_told(
     )
 
 
+def test_a_cap_that_covers_no_release_registers_nothing(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = pipeline.flat(tmp_path, noise_epsilon=1.0, privacy={"cap": {"epsilon": 0.9, "delta": 1e-6}})
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
+    (tmp_path / "people.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "people.json")]) == 3
+    assert "(privacy.cap) must cover at least one release" in capsys.readouterr().err
+    with pytest.raises(BudgetExhausted, match="at least one release"):
+        admitted(from_flat(body))
+    assert open_ledger().datasets() == ()
+
+
 def test_a_plan_does_not_name_a_release(tmp_path: Path) -> None:
     few, many = planned(tmp_path, releases=2), planned(tmp_path, releases=12)
     assert release_name(few, describe(few)) == release_name(many, describe(many))

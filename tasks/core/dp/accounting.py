@@ -85,6 +85,11 @@ def plan(parameters: DpParameters, *, all_declared: bool, levels: int) -> Plan:
         ParameterError: for a claim, a share or a proportion that can't be used, all of them at once.
     """
     check_parameters(parameters, all_declared=all_declared, levels=levels)
+    return _planned(parameters, all_declared, levels)
+
+
+def _planned(parameters: DpParameters, all_declared: bool, levels: int) -> Plan:
+    """The plan of parameters that were checked, perhaps with the smaller delta of rule 16."""
     proportions = tuple(Fraction(p) for p in parameters.sigma_proportions[:levels])
     proportions = proportions or (Fraction(1),) * levels
     delta = Fraction(parameters.delta)
@@ -107,7 +112,7 @@ def for_noisy_count(nominal: Plan, parameters: DpParameters, noisy_count: int) -
     if smaller >= parameters.delta:
         return nominal
     declared = nominal.applied_threshold_delta == 0
-    smaller_plan = plan(replace(parameters, delta=smaller), all_declared=declared, levels=len(nominal.sigmas))
+    smaller_plan = _planned(replace(parameters, delta=smaller), declared, len(nominal.sigmas))
     return replace(
         nominal,
         applied_threshold_delta=min(nominal.applied_threshold_delta, smaller_plan.threshold_delta),

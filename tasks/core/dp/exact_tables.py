@@ -1,10 +1,10 @@
 """Exact draws from any law on the integers whose cumulative distribution can be computed precisely.
 
-In: a law and a stream of words. Out: integers that follow the law to better than 2^-300.
+In: a law and a stream of words. Out: integers that follow the law to better than 2^-280 (`claim_limits`).
 
 A word w is the first 64 bits of a uniform U in [0, 1); the draw is the least z with U < F(z). With
 t(z) = floor(2^64 F(z)), w < t(z) proves U < F(z) and w > t(z) proves U >= F(z); only w = t(z) leaves
-it open, and then U is extended by 256 bits and compared with F at 160 bits more than it has
+it open, and then U is extended by 256 bits and compared with F at 320 bits more than it has
 (privacy.md section 3 and rule 19). There is one word a draw and no rejection.
 """
 
@@ -18,7 +18,7 @@ from tasks.core.dp.noise_kernels import look_up
 from tasks.core.dp.stream import WordSource
 from tasks.core.errors import InternalError
 
-GUARD_BITS = 160
+GUARD_BITS = 320
 """How much more precisely than a word F is known."""
 
 _EXTENSION_WORDS = 4

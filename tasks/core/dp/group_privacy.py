@@ -1,4 +1,4 @@
-"""The guarantee for several rows at once: a measurement goes in, (epsilon, delta) for m rows comes out.
+"""The guarantee for several rows at once: a release's constants go in, (epsilon, delta) for m rows comes out.
 
 Without a subject id the unit is one row, and a person with m rows is protected less. Adding m rows moves a
 level by at most m sqrt(Delta_k), so the Gaussian part is m mu-GDP. Their values that nobody else holds
@@ -8,49 +8,75 @@ max(m Delta_open q(1), Delta_open q(m)). privacy.md 1.2, "subject_id".
 """
 
 import math
+from dataclasses import dataclass
 
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.measurement import Measurement
 
 Json = dict[str, object]
 
+#: How many rows of one person the guarantee is stated for.
+SIZES = (2, 3, 5, 10)
 #: Beyond this delta a guarantee says nothing that is worth publishing.
 _WORTHLESS = 0.01
 
+RULE = (
+    "passing(m) = min(1, Delta_open max(m Q((tau - 3/2) / s_1), Q((tau - 1/2 - m) / s_1))), Q = 1 - Phi; 1 "
+    "where m >= tau, 0 without a threshold; delta(m) = max(delta, 2 passing(m)), none is stated above 0.01; "
+    "epsilon(m) is that of m mu at (delta(m) - passing(m)) / (1 - passing(m)), by the conversion of mu"
+)
 
-def group_guarantees(measurement: Measurement, sizes: tuple[int, ...] = (2, 3, 5, 10)) -> list[Json]:
+
+@dataclass(frozen=True)
+class FirstLength:
+    """What of length 1 the guarantee for several rows depends on.
+
+    Attributes:
+        threshold: tau of open columns, None where there is none.
+        scale: s_1.
+        open_sensitivity: Delta_open, the most values of open columns that a row is counted for.
+    """
+
+    threshold: int | None
+    scale: float
+    open_sensitivity: int
+
+    @classmethod
+    def of(cls, measurement: Measurement) -> "FirstLength":
+        """As it was drawn."""
+        level = measurement.levels[0]
+        open_items = sum(column.max_items for column in measurement.schema.columns if column.is_open)
+        return cls(level.threshold, level.scale, min(level.sensitivity, open_items))
+
+
+def group_guarantees(
+    mu_squared: float, delta: float, first: FirstLength, sizes: tuple[int, ...] = SIZES
+) -> list[Json]:
     """For each m: epsilon and delta of the guarantee for m rows; both None where none is left.
 
     delta is the release's own where the threshold leaves room for it, else twice what the threshold needs.
     """
-    return [_guarantee(measurement, rows) for rows in sizes]
+    return [_guarantee(mu_squared, delta, first, rows) for rows in sizes]
 
 
-def _guarantee(measurement: Measurement, rows: int) -> Json:
-    threshold_part = _passing(measurement, rows)
-    delta = max(measurement.parameters.delta, 2 * threshold_part)
+def _guarantee(mu_squared: float, delta: float, first: FirstLength, rows: int) -> Json:
+    threshold_part = _passing(first, rows)
+    delta = max(delta, 2 * threshold_part)
     if delta > _WORTHLESS:
         return {"rows": rows, "epsilon": None, "delta": None}
     noise_part = (delta - threshold_part) / (1 - threshold_part)
-    return {
-        "rows": rows,
-        "epsilon": gdp_epsilon(rows * math.sqrt(measurement.mu_squared), noise_part),
-        "delta": delta,
-    }
+    return {"rows": rows, "epsilon": gdp_epsilon(rows * math.sqrt(mu_squared), noise_part), "delta": delta}
 
 
-def _passing(measurement: Measurement, rows: int) -> float:
+def _passing(first: FirstLength, rows: int) -> float:
     """Chance that any value held by these rows alone passes the threshold; 0 without open columns."""
-    level = measurement.levels[0] if measurement.levels else None
-    if level is None or level.threshold is None or not level.scale:
+    if first.threshold is None or not first.scale:
         return 0.0
-    open_items = sum(column.max_items for column in measurement.schema.columns if column.is_open)
-    items = min(level.sensitivity, open_items)
-    if rows >= level.threshold:
+    if rows >= first.threshold:
         return 1.0
     # The noise is rounded to the nearest integer, so a count passes from half a record below.
-    chance = {count: _tail((level.threshold - 0.5 - count) / level.scale) for count in (1, rows)}
-    return min(1.0, items * max(rows * chance[1], chance[rows]))
+    chance = {count: _tail((first.threshold - 0.5 - count) / first.scale) for count in (1, rows)}
+    return min(1.0, first.open_sensitivity * max(rows * chance[1], chance[rows]))
 
 
 def _tail(z: float) -> float:

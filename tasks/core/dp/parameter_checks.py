@@ -5,6 +5,7 @@ In: `DpParameters` and public facts of the schema. Out: nothing, or one Paramete
 
 from math import isfinite
 
+from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.conversions import check_claim
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.thresholds import rule_problems
@@ -35,6 +36,8 @@ def _claim_problems(parameters: DpParameters) -> list[str]:
         check_claim(parameters.epsilon, parameters.delta)
     except ParameterError as error:
         problems += error.problems
+    else:
+        problems += refusals(parameters.epsilon, parameters.delta)
     factor = parameters.delta_factor
     # Far beyond any use; without an end, a delta computed from a noisy count could be out of range.
     if factor is not None and not 1e-20 <= factor <= 1e20:

@@ -15,7 +15,8 @@ from statistics import NormalDist
 import numpy as np
 
 from tasks.core.dp import statement_law as law
-from tasks.core.dp.group_privacy import group_guarantees
+from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
+from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.released_json import check_released_json
 from tasks.core.dp.statement_noise import level_error_bar, noisy_count, spurious
@@ -71,11 +72,13 @@ class RunChoices:
         strict_contract: whether a table that broke its contract would have stopped the run (rule 2).
         unused_keys: configuration keys that were accepted and have no effect.
         measurement_sha256: what the ledger's commit records; empty where it is not known.
+        least_records: how many records the data contract promises; None: nobody promised any.
     """
 
     strict_contract: bool = False
     unused_keys: tuple[str, ...] = ()
     measurement_sha256: str = ""
+    least_records: int | None = None
 
 
 def statement(
@@ -98,6 +101,7 @@ def statement(
         "population": ledger.population,
         "code_version": code_version,
         "measurement_sha256": choices.measurement_sha256,
+        "attention": _attention(measurement, ledger, choices),
         "guarantee": _guarantee(measurement, ledger) if measurement.private else None,
         "noisy_count": noisy_count(measurement),
         "levels": [_level(measurement, length) for length in range(1, len(measurement.levels) + 1)],
@@ -107,9 +111,9 @@ def statement(
         "contribution": law.contribution(measurement, ledger.unit),
         "sampling": law.sampling(measurement.parameters),
         "disclosed_uniques": _disclosed_uniques(measurement, ledger),
-        "group_privacy": group_guarantees(measurement) if ledger.unit == "row" else None,
+        "group_privacy": _group_privacy(measurement) if ledger.unit == "row" else None,
         "ledger": _ledger(ledger),
-        "contract": law.contract(choices.strict_contract),
+        "contract": {**law.contract(choices.strict_contract), "least_records": choices.least_records},
         "unused_keys": [{"key": key, "why": law.unused(key)} for key in choices.unused_keys],
         "public_side_channels": law.SIDE_CHANNELS,
         "not_covered": law.not_covered(ledger.scope, ledger.unit),
@@ -154,7 +158,20 @@ def _guarantee(measurement: Measurement, ledger: LedgerFacts) -> Json:
         "reporting_length": parameters.reporting_length,
         "accountant": law.accountant(measurement),
         "computational": law.COMPUTATIONAL,
+        "sampling_exactness": law.exactness(measurement),
     }
+
+
+def _attention(measurement: Measurement, ledger: LedgerFacts, choices: RunChoices) -> list[str]:
+    """What a reader must know before anything else."""
+    parameters = measurement.parameters
+    claim = Claim(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
+    return cautions(claim) + cap_cautions(ledger.epsilon_cap, ledger.delta_cap)
+
+
+def _group_privacy(measurement: Measurement) -> list[Json]:
+    first = FirstLength.of(measurement)
+    return group_guarantees(measurement.mu_squared, measurement.parameters.delta, first)
 
 
 def _attack(measurement: Measurement, false_alarm: float = 0.05) -> Json:

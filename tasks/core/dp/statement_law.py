@@ -5,6 +5,7 @@ that are counted there, s_k the noise's standard deviation in records, tau the t
 candidates, S_k the survivors, Phi the standard normal distribution function.
 """
 
+from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 
@@ -38,8 +39,9 @@ SPURIOUS_OPEN = (
     "of a declared column is measured, whoever holds it, and published where its noisy count is above zero."
 )
 DISCLOSED_UNIQUES = (
-    "Expected number of subjects of whom a value that nobody else holds is published: at most the number "
-    "of subjects times delta_threshold. The number of subjects is the noisy count plus its 95 % error bar."
+    "The expected number of subjects of whom a value that nobody else holds is published, if each of them "
+    "holds one: the number of subjects times delta_threshold. It is an estimate and no bound: the number of "
+    "subjects is taken to be the noisy count plus its 95 % error bar, of this release for all of them."
 )
 LEDGER_RULE = (
     "A release is admitted while its mu^2 and those of all charged releases together stay within the mu^2 "
@@ -179,6 +181,19 @@ def sampling(parameters: DpParameters) -> Json | None:
     }
 
 
+def exactness(measurement: Measurement) -> Json:
+    """What inexact sampling adds to delta (rule 20)."""
+    sensitivities = [level.sensitivity for level in measurement.levels]
+    return {
+        "delta_sampling": sampling_delta(measurement.parameters.epsilon, sensitivities),
+        "distance": DISTANCE,
+        "at_most": MOST_SAMPLING_DELTA,
+        "rule": "delta_sampling = (1 + exp(epsilon)) (1 + sum_k (Delta_k + 2)) t; t = 2^-280 bounds the "
+        "distance of each draw from its law; it adds to delta and is below the constant at_most for every "
+        "epsilon up to 100, the largest that is admitted",
+    }
+
+
 def threshold_rule(measurement: Measurement, length: int) -> str:
     """The threshold's formula at one length (rules 10 and 11, privacy.md 6.6)."""
     level = measurement.levels[length - 1]
@@ -224,8 +239,13 @@ def not_covered(scope: str, unit: str) -> list[str]:
         "Columns, their order and types in the file, declared values, bins and caps are taken to be public; "
         "they are not protected.",
         "That this release exists shows that the file could be read to its end as its dialect says, in UTF-8 "
-        "within the machine's memory and with no cell above 16 megabytes; that is not protected, "
-        "and the guarantee holds between such files.",
+        "and within the machine's memory, and that no record of a text file fills a whole block of 16 MiB of "
+        "it, counted from its beginning: a record of up to 16 MiB always passes, one of 32 MiB or more never "
+        "does, one between according to where it begins. That is not protected, and the guarantee holds "
+        "between such files.",
+        "Whoever can see the Prefect server can tell whether the table has changed since an earlier run: a "
+        "step is cached or not, two keyed hashes are equal or not, a step takes longer. The guarantee does "
+        "not cover that.",
         "How long a run took and how much memory it used are not protected and are not published.",
         "Everything under sensitive/ is outside the guarantee, the evaluation against the raw table too.",
     ]

@@ -25,7 +25,9 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
         return [("No promise", [NOT_PRIVATE])]
     unused = [f"Configuration key {entry['key']}: {entry['why']}." for entry in statement["unused_keys"]]
     claim = statement["guarantee"]
+    attention = [f"{said[:1].upper()}{said[1:]}" for said in statement["attention"]]
     return [
+        *([("Attention", attention)] if attention else []),
         ("The promise", _guarantee(statement)),
         ("The noise", _noise(statement) + _sample(statement)),
         ("What is published", _thresholds(statement)),
@@ -36,6 +38,7 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
                 statement["prepared"],
                 statement["contract"]["sentence"],
                 claim["computational"],
+                f"The noise follows its law but for {up(claim['sampling_exactness']['at_most'])} of delta.",
                 statement["public_side_channels"],
             ],
         ),
@@ -124,8 +127,9 @@ def _thresholds(statement: Json) -> list[str]:
     if uniques["per_release"]:
         here, so_far = up(uniques["per_release"], 2), up(uniques["all_releases"], 2)
         told.append(
-            f"The expected number of {_units(statement)} of {_whom(statement)} a value that nobody else "
-            f"holds is published is at most {here} in this release and {so_far} over all releases so far."
+            f"If there are {whole(uniques['assumed_subjects'])} {_units(statement)} (the noisy count and its "
+            f"error bar), the expected number of those of {_whom(statement)} a value that nobody else holds "
+            f"is published is about {here} in this release and {so_far} over all releases so far."
         )
     return told
 

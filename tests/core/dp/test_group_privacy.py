@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from tasks.core.dp.group_privacy import group_guarantees
+from tasks.core.dp import group_privacy
+from tasks.core.dp.group_privacy import SIZES, FirstLength
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema
@@ -33,6 +34,10 @@ def measurement(mu, delta, scale, threshold, columns):
         values=(),
         levels=(Level(sigma=scale, sensitivity=len(columns), scale=scale, threshold=threshold, **NOTHING),),
     )
+
+
+def group_guarantees(of, sizes=SIZES):
+    return group_privacy.group_guarantees(of.mu_squared, of.parameters.delta, FirstLength.of(of), sizes)
 
 
 def gaussian_delta(mu, epsilon):

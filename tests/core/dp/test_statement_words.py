@@ -10,6 +10,11 @@ from tasks.core.dp.statement_words import NOT_PRIVATE, factor, sentences, topics
 from tests.oracles.releases import ledger_facts, release
 
 
+def said_each(**changes) -> list[str]:
+    measurement, _, _ = release(600)
+    return sentences(statement(measurement, ledger_facts(**changes), "abc"))
+
+
 def said(**changes) -> str:
     measurement, _, _ = release(600)
     return " ".join(sentences(statement(measurement, ledger_facts(**changes), "abc")))
@@ -70,8 +75,17 @@ def test_every_sentence_stands_under_a_heading():
     assert sum(len(under) for _, under in topics(body)) == len(sentences(body))
 
 
+def test_the_expected_disclosures_are_an_estimate_and_no_bound():
+    # The number of people is a noisy one, so what follows from it bounds nothing.
+    found = next(sentence for sentence in said_each() if "nobody else holds is published" in sentence)
+    assert "at most" not in found and "is about" in found and found.startswith("If there are 696 subjects")
+    measurement, _, _ = release(600)
+    how = statement(measurement, ledger_facts(), "abc")["disclosed_uniques"]["how"]
+    assert "at most" not in how and "no bound" in how
+
+
 def test_rows_are_called_rows_where_they_are_the_unit():
     text = said(unit="row")
-    assert "The expected number of rows of which" in text
-    assert "subject" not in text.replace("no subject id", "")
-    assert "The expected number of subjects of whom" in said()
+    assert "the expected number of those of which a value" in text
+    assert "subject" not in text.replace("subject_id", "")
+    assert "the expected number of those of whom a value" in said()

@@ -1,0 +1,135 @@
+"""What a claim is worth: refused or told in check, in a run and in the released statement."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows import command
+from tasks.configuration_file import from_flat
+from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.core.dp.group_privacy import FirstLength, group_guarantees
+from tasks.core.dp.ledger import open_ledger
+from tasks.core.dp.measurement import read_measurement
+from tasks.core.errors import ParameterError
+from tasks.core.navigation.report import ReportInputs, render
+from tasks.describe import describe
+from tasks.generate import normalise_counts
+from tasks.protect import admit_release
+from tasks.storage import Workspace
+from tests.flows import pipeline
+from tests.test_protect import measured, statement_of
+
+
+def by_row(folder: Path, **changes: Any) -> dict[str, Any]:
+    """The test's table without a subject id."""
+    body = pipeline.flat(folder, use_columns=["town", "sex"], domains={"sex": ["m", "f"]}, bins={})
+    for key in ("subject_id", "multi_value_columns", "max_items", "sensitive_zeros"):
+        del body[key]
+    return body | changes
+
+
+def contracted(folder: Path, least_rows: int) -> dict[str, Any]:
+    """Settings of the test's table under a contract of one column that promises so many rows."""
+    contract = pipeline.contract(folder, "sex", least_rows=least_rows)
+    nothing: dict[str, Any] = {"bins": {}, "domains": {}, "multi_value_columns": {}, "max_items": {}}
+    return nothing | {"contract": contract, "use_columns": ["sex"], "sensitive_zeros": []}
+
+
+def checked(folder: Path, body: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> str:
+    """What check prints of a configuration that it lets pass."""
+    pipeline.write(folder / "people.csv", pipeline.rows(60))
+    (folder / "people.json").write_text(json.dumps(body))
+    assert command.main(["check", str(folder / "people.json")]) == 0
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("key", "value"), [("noise_epsilon", 101), ("delta", 2e-3)])
+def test_check_and_run_refuse_a_claim_that_promises_nothing(
+    key: str, value: float, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(60))
+    body = pipeline.flat(tmp_path) | {key: value}
+    (tmp_path / "people.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "people.json")]) == 2
+    assert "must be" in capsys.readouterr().err
+    configuration = from_flat(body)
+    with pytest.raises(ParameterError, match="must be"):
+        admit_release.fn(Workspace.of(configuration), configuration, describe(configuration))
+    assert open_ledger().datasets() == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "least_rows", "said"),
+    [
+        ({"noise_epsilon": 25, "privacy": {}}, None, "epsilon 25 is above 20"),
+        ({"delta": 2e-5, "privacy": {}}, None, "delta 2e-05 is above 1e-05"),
+        ({}, 200_000, "delta 1e-06 is above 1 / (10 x 200,000)"),
+        (
+            {"privacy": {"cap": {"epsilon": 30, "delta": 1e-5}}},
+            None,
+            "all releases together may cost epsilon 30",
+        ),
+    ],
+)
+def test_check_run_and_statement_tell_of_a_claim_that_promises_little(
+    changes: dict[str, Any],
+    least_rows: int | None,
+    said: str,
+    tmp_path: Path,
+    own_ledger: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if least_rows:
+        changes = changes | contracted(tmp_path, least_rows)
+    body = pipeline.flat(tmp_path, **changes)
+    assert f"ATTENTION: {said}" in checked(tmp_path, body, capsys)
+    configuration = from_flat(body)
+    workspace, measurement = measured(configuration)
+    told = [*describe(configuration).notes, *capsys.readouterr().err.splitlines()]
+    assert any(f"ATTENTION: {said}" in line for line in told)
+    stated = statement_of(configuration, workspace, measurement)["attention"]
+    assert [sentence for sentence in stated if said in sentence]
+
+
+def test_an_ordinary_claim_needs_no_attention(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = pipeline.flat(tmp_path, **contracted(tmp_path, 500))
+    assert "ATTENTION" not in checked(tmp_path, body, capsys)
+    workspace, measurement = measured(from_flat(body))
+    assert statement_of(from_flat(body), workspace, measurement)["attention"] == []
+
+
+def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protected(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = by_row(tmp_path)
+    shown = checked(tmp_path, body, capsys)
+    assert "ATTENTION: no subject_id is given: a row is protected, not a person" in shown
+    assert "How many rows one person may have decides what that is worth" in shown
+    configuration = from_flat(body)
+    assert any("a row is protected, not a person" in note for note in describe(configuration).notes)
+    workspace, measurement = measured(configuration)
+    drawn = read_measurement(workspace.path(measurement) / "measurement")
+    # Nothing was dropped, so that check knew every constant before the draw.
+    worth = group_guarantees(drawn.mu_squared, drawn.parameters.delta, FirstLength.of(drawn))
+    for entry in worth:
+        if entry["epsilon"] is not None:
+            assert f"{entry['rows']:>3} rows: epsilon {entry['epsilon']:.3g}" in shown
+    stated = statement_of(configuration, workspace, measurement)
+    assert "a row is protected, not a person" in stated["attention"][0]
+    assert stated["group_privacy"] == worth
+    aggregates = read_aggregates(
+        workspace.path(normalise_counts.fn(workspace, measurement, "release/people/page"))
+    )
+    page = render(ReportInputs(stated, drawn.schema, aggregates, drawn))
+    assert "a row is protected, not a person" in page and "Attention" in page
+
+
+def test_the_statement_says_who_can_tell_that_the_table_changed(tmp_path: Path, own_ledger: Path) -> None:
+    configuration = pipeline.prepared(tmp_path)
+    workspace, measurement = measured(configuration)
+    not_covered = " ".join(statement_of(configuration, workspace, measurement)["not_covered"])
+    assert "Whoever can see the Prefect server can tell whether the table has changed" in not_covered
