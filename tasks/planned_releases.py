@@ -43,7 +43,8 @@ def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
     if not runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact):
         raise BudgetExhausted(
             f"The cap of {configuration.dataset!r} (privacy.cap) must cover at least one release. It is "
-            f"epsilon {cap.epsilon:g} at delta {cap.delta:g}; {cost_together(charge, 1)}. Raise it, or ask for less. Nothing was registered."
+            f"epsilon {cap.epsilon:g} at delta {cap.delta:g}, and {cost_together(charge, 1)}. Raise it, or "
+            "ask for less. Nothing was registered."
         )
     return caps
 
