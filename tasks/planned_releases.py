@@ -19,7 +19,6 @@ from tasks.core.dp.ledger.budget import (
     float_up,
     runs_left,
 )
-from tasks.core.errors import BudgetExhausted
 
 #: A year of months: what the advice names where nobody planned.
 _FOR_EXAMPLE = 12
@@ -31,7 +30,6 @@ def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
 
     Raises:
         ParameterError: the planned releases' deltas add up to 1 or more.
-        BudgetExhausted: the configured cap does not cover a single release.
     """
     protection = configuration.protection
     if not isinstance(protection, DifferentialPrivacy):
@@ -39,14 +37,7 @@ def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
     if protection.cap is None:
         return caps_for(charge, protection.releases or 1)
     cap = protection.cap
-    caps = caps_of(cap.epsilon, cap.delta, default_threshold_delta_cap(cap.delta, charge))
-    if not runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact):
-        raise BudgetExhausted(
-            f"The cap of {configuration.dataset!r} (privacy.cap) must cover at least one release. It is "
-            f"epsilon {cap.epsilon:g} at delta {cap.delta:g}, and {cost_together(charge, 1)}. Raise it, or "
-            "ask for less. Nothing was registered."
-        )
-    return caps
+    return caps_of(cap.epsilon, cap.delta, default_threshold_delta_cap(cap.delta, charge))
 
 
 def cost_together(charge: Charge, releases: int) -> str:

@@ -120,10 +120,19 @@ def test_a_cap_that_covers_no_release_registers_nothing(
     pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
     (tmp_path / "people.json").write_text(json.dumps(body))
     assert command.main(["check", str(tmp_path / "people.json")]) == 3
-    assert "(privacy.cap) must cover at least one release" in capsys.readouterr().err
-    with pytest.raises(BudgetExhausted, match="at least one release"):
+    assert "must cover a release before anything is read" in capsys.readouterr().err
+    with pytest.raises(BudgetExhausted, match="must cover a release"):
         admitted(from_flat(body))
     assert open_ledger().datasets() == ()
+
+
+def test_a_configured_cap_stops_no_run_of_a_dataset_whose_cap_was_raised(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cap = {"epsilon": 0.9, "delta": 1e-6}
+    assert command.main(["ledger", "people", "--cap", "3", "1e-5"]) == 0
+    admitted(pipeline.prepared(tmp_path, noise_epsilon=1.0, privacy={"cap": cap}))
+    assert "ATTENTION: the configured cap is not the one in force" in capsys.readouterr().err
 
 
 def test_a_plan_does_not_name_a_release(tmp_path: Path) -> None:
