@@ -7,18 +7,23 @@ import json
 from pathlib import Path
 
 from tasks.configuration_file import read_configuration
+from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Encoding
+from tasks.core.records.dialect import find_dialect
 from tasks.core.records.reading import InputFile
 
-_TABLES = (".csv", ".tsv", ".txt", ".parquet", ".pq")
+_TABLES = {".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
 
 #: What a proposal says for k-anonymity in place of the keys of differential privacy: SDS's defaults.
 _ANONYMITY = {"dp_aggregates": False, "reporting_resolution": 10, "synthesis_mode": "row_seeded"}
 
 
-def check(path: Path, *, propose: bool) -> int:
-    """Print the report on a configuration, or a proposal for a table."""
+def check(path: Path, *, propose: bool, encoding: Encoding | None = None) -> int:
+    """Print the report on a configuration, or a proposal for a table, whose encoding may be given."""
     if propose:
-        return _propose(path)
+        return _propose(path, encoding)
+    if encoding is not None:
+        raise ParameterError("--encoding is for check --propose; give encoding in the configuration.")
     configuration = read_configuration(path)
     from flows import checking_report
 
@@ -26,15 +31,21 @@ def check(path: Path, *, propose: bool) -> int:
     return 0
 
 
-def _propose(path: Path) -> int:
+def _table(path: Path, encoding: Encoding | None) -> InputFile:
+    """The table that is named, or the configuration's; its delimiter is found out unless it is declared."""
+    if _TABLES.intersection(suffix.lower() for suffix in path.suffixes[-2:]):
+        return find_dialect(path, encoding or "utf-8")
+    given = read_configuration(path).input
+    encoding = encoding or given.encoding
+    if given.header or given.delimiter != ",":
+        return InputFile(Path(given.path), None, given.delimiter, header=given.header, encoding=encoding)
+    return find_dialect(Path(given.path), encoding)
+
+
+def _propose(path: Path, encoding: Encoding | None) -> int:
     from tasks.core.contracts.proposal import propose
 
-    table: Path | InputFile = path
-    if path.suffix.lower() not in _TABLES:
-        given = read_configuration(path).input
-        table = Path(given.path)
-        if given.header:
-            table = InputFile(table, delimiter=given.delimiter, header=given.header)
+    table = _table(path, encoding)
     print("# Drafted from the table's values, for you to read, mend and accept. Domains stay open until you")
     print("# declare them: a domain taken from the data is not public.")
     configuration, contract = propose(table)

@@ -14,13 +14,14 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 from flows import syndiffix_options
 from flows.command_parser import CommandParser
 from flows.interruption import raise_from
 from flows.without_pandas import hide_pandas_from_pyarrow
 from tasks.core.errors import InputError, MarginaliaError
+from tasks.core.records.columns import Encoding
 from tasks.stages import STAGES
 
 _SHORT = {"aggregate": "--agg", "generate": "--gen", "evaluate": "--eval", "navigate": "--nav"}
@@ -129,6 +130,7 @@ def _add_check(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         help="read the table and draft dialect, bins and a contract for you to accept; "
         "CONFIG may be the table itself",
     )
+    check.add_argument("--encoding", choices=get_args(Encoding), help="of the table, with --propose")
     check.set_defaults(action=_check)
 
 
@@ -294,7 +296,7 @@ def _demo(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     from flows import checking
 
-    return checking.check(options.configuration, propose=options.propose)
+    return checking.check(options.configuration, propose=options.propose, encoding=options.encoding)
 
 
 def _ledger(options: argparse.Namespace) -> int:

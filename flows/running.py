@@ -27,7 +27,8 @@ Places = dict[str, str]
 
 
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> None:
-    """Run the whole job up to the last of the stages."""
+    """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
+    from tasks.describe import refused_early
 
     def run(url: str) -> Places:
         from flows.showcase import flow_of
@@ -35,7 +36,8 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
         flow = flow_of(configuration)
         return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
 
-    _run(configuration, run, verbose=verbose)
+    with refused_early(configuration):
+        _run(configuration, run, verbose=verbose)
 
 
 def run_publish(configuration: RunConfiguration, measurement: Path | None, *, verbose: bool) -> None:

@@ -17,7 +17,7 @@ from flows.publish import building_tables, releasing, work_folder
 from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.contract import judge_contract
-from tasks.core.records.reading import matching_name
+from tasks.core.records.columns import matching_name
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence

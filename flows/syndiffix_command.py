@@ -17,15 +17,14 @@ from flows.syndiffix_places import require_places
 from flows.syndiffix_steps import Steps
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.records.declared_columns import declared_column
+from tasks.core.records.dialect import find_dialect
 from tasks.core.records.number_format import EVERY_COLUMN, NumberFormat
 from tasks.core.records.public_schema import Declarations
-from tasks.core.records.reading import InputFile, header_notes, read_headers
+from tasks.core.records.reading import Headers, InputFile, header_notes
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.blob import require_size
 from tasks.core.syndiffix.reading import (
     DeclaredColumn,
-    column_names,
-    find_dialect,
     parse_column,
     read_table,
 )
@@ -76,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.flow:
         from flows import syndiffix_flow
 
-        return syndiffix_flow.run_flow(options, asked.columns, asked.parameters)
+        return syndiffix_flow.run_flow(options, asked.source, asked.columns, asked.parameters)
     if options.verbose:
         say(syndiffix_log.WARNING)
     if options.debug:
@@ -115,15 +114,37 @@ class _Asked:
 
 def _asked(options: argparse.Namespace) -> _Asked:
     """Read off options and header. Raises ParameterError."""
-    source = find_dialect(options.table)
-    for note in header_notes(read_headers(source), source):
+    source = find_dialect(options.table.expanduser(), options.encoding)
+    for note in header_notes(source):
         say(note)
-    names = column_names(source)
+    names = list(source.headers.texts)
+    _spell(options, source.headers)
     columns = _declared(options, names)
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
     return _Asked(source, names, columns, _parameters(options, selected))
+
+
+def _spell(options: argparse.Namespace, headers: Headers) -> None:
+    """Put the header's spelling in place of every name that is given in another one."""
+
+    def spelled(name: str) -> str:
+        place = headers.find(name)
+        return name if place is None else headers.texts[place]
+
+    def typed(item: str) -> str:
+        name, colon, letter = item.rpartition(":")
+        is_typed = colon and headers.find(item) is None and headers.find(name) is not None
+        return f"{spelled(name)}:{letter}" if is_typed else spelled(item)
+
+    for option in ("aidcolumns", "value_safe_columns", "clustering_mainfeatures"):
+        setattr(options, option, list(map(spelled, getattr(options, option))))
+    for option in ("ml_target", "clustering_maincolumn"):
+        if getattr(options, option) is not None:
+            setattr(options, option, spelled(getattr(options, option)))
+    if options.columns is not None:
+        options.columns = list(map(typed, options.columns))
 
 
 def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:

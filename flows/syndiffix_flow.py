@@ -9,9 +9,10 @@ from typing import Any
 from flows import running, syndiffix_settings
 from tasks.configuration_file import from_flat
 from tasks.core.errors import ParameterError
+from tasks.core.records.reading import InputFile
 from tasks.core.syndiffix.clusters import Clusters, write_clusters
 from tasks.core.syndiffix.parameters import by_name
-from tasks.core.syndiffix.reading import DeclaredColumn, find_dialect
+from tasks.core.syndiffix.reading import DeclaredColumn
 from tasks.core.syndiffix.strategies import (
     ColumnReference,
     DefaultClustering,
@@ -26,12 +27,16 @@ _FILES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".json")
 
 
 def run_flow(
-    options: argparse.Namespace, columns: Sequence[DeclaredColumn], parameters: SynDiffixParameters
+    options: argparse.Namespace,
+    source: InputFile,
+    columns: Sequence[DeclaredColumn],
+    parameters: SynDiffixParameters,
 ) -> int:
     """Run the flow with its workspace in ``--output``.
 
     Args:
         options: of the command, checked.
+        source: the table and its dialect.
         columns: to be synthesized.
         parameters: what the options stand for; with any salt.
 
@@ -45,19 +50,22 @@ def run_flow(
         raise ParameterError(
             "With --flow a whole release is made, in a folder: name that folder as --output."
         )
-    configuration = from_flat(flat_configuration(options, columns, parameters))
+    configuration = from_flat(flat_configuration(options, source, columns, parameters))
     running.run_showcase(configuration, STAGES, verbose=options.verbose)
     return 0
 
 
 def flat_configuration(
-    options: argparse.Namespace, columns: Sequence[DeclaredColumn], parameters: SynDiffixParameters
+    options: argparse.Namespace,
+    source: InputFile,
+    columns: Sequence[DeclaredColumn],
+    parameters: SynDiffixParameters,
 ) -> dict[str, Any]:
     """The same settings as a configuration file has them."""
-    source = find_dialect(options.table.expanduser().absolute())
     return {
-        "sensitive_microdata_path": str(source.path),
+        "sensitive_microdata_path": str(source.path.absolute()),
         "sensitive_microdata_delimiter": source.delimiter,
+        "encoding": source.encoding,
         "subject_id": list(options.aidcolumns) or None,
         "dataset": options.dataset,
         "prefix": options.dataset,

@@ -7,9 +7,11 @@ commands under one set of names; `syndiffix_settings` says what they stand for.
 import argparse
 import shlex
 from pathlib import Path
+from typing import get_args
 
 from flows.command_parser import CommandParser
 from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Encoding
 from tasks.core.syndiffix.parameters import (
     LARGEST_STORED,
     AnonymizationParameters,
@@ -134,6 +136,13 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         group,
         "--thousands",
         help="what numbers have between thousands: . , ' or a space, whichever kind (default: nothing)",
+    )
+    group.add_argument(
+        "--encoding",
+        action=_Once,
+        choices=get_args(Encoding),
+        default="utf-8",
+        help="of a text file (default: utf-8)",
     )
     group.add_argument(
         "--dataset",

@@ -137,7 +137,10 @@ def _preparation(configuration: RunConfiguration) -> dict[str, object]:
     """Public settings beside schema and parameters that change what is counted."""
     judged = configuration.input.contract is not None
     mode = configuration.input.contract_mode if judged else "repair"
-    return {"delimiter": configuration.input.delimiter, "contract_mode": mode}
+    found: dict[str, object] = {"delimiter": configuration.input.delimiter, "contract_mode": mode}
+    if configuration.input.encoding != "utf-8":  # named only where it is another: older names stay
+        found["encoding"] = configuration.input.encoding
+    return found
 
 
 def unit_of(schema: Schema) -> str:

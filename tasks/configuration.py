@@ -20,6 +20,7 @@ from pydantic import (
 )
 
 from tasks.configuration_syndiffix import SynDiffix
+from tasks.core.records.columns import Encoding
 from tasks.core.records.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.models import Model
 
@@ -53,6 +54,7 @@ class Input(Model):
     path: str = Field(min_length=1, description="CSV, TSV or Parquet.")
     delimiter: str = Field(",", min_length=1, max_length=1, description="Of a CSV file.")
     header: tuple[str, ...] = Field((), description="Names for a text file without a header line.")
+    encoding: Encoding = Field("utf-8", description="Of a text file.")
     subject_id: str | None = Field(None, description="The column that says whose row it is.")
     use_columns: tuple[str, ...] = Field((), description="Columns to use; none: all.")
     multi_value_columns: dict[str, str] = Field({}, description="Column to the delimiter of its items.")

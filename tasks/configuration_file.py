@@ -6,7 +6,9 @@ another regime or mode than the chosen one is accepted, as SDS's files carry sev
 the model and named in its ``unused_keys``.
 """
 
+import codecs
 import json
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -250,6 +252,9 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
     limit = table.get("record_limit")
     if isinstance(limit, int) and limit <= 0:
         del table["record_limit"]
+    if "delimiter" not in table and _is_tab_separated(table.get("path")):
+        table["delimiter"] = "\t"
+    table["encoding"] = _encoding(table.get("encoding", "utf-8"))
     problems = []
     if isinstance(table.get("contract"), dict):
         parts = dict(table["contract"])
@@ -265,6 +270,21 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
     if choice.is_private and nested["protection"].get("accountant", "gdp") == "zcdp":
         nested["protection"].setdefault("contribution", "percentile")
     return problems
+
+
+def _is_tab_separated(path: Any) -> bool:
+    """By the ending of its name, without that of compression."""
+    return isinstance(path, str) and bool(re.search(r"\.(tsv|tab)(\.gz|\.zst)?$", path, re.IGNORECASE))
+
+
+def _encoding(given: Any) -> Any:
+    """An encoding by our name of it, whichever of its usual names is given."""
+    try:
+        known = codecs.lookup(given).name if isinstance(given, str) else ""
+    except (LookupError, ValueError):
+        known = ""
+    same = {"utf-8-sig": "utf-8", "iso8859-1": "latin-1"}
+    return same.get(known, known) or given
 
 
 def _without_effect(flat: dict[str, Any], nested: dict[str, Any], choice: _Choice) -> set[str]:

@@ -5,6 +5,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "sensitive_microdata_path": ("input", "path"),
     "sensitive_microdata_delimiter": ("input", "delimiter"),
     "sensitive_microdata_header": ("input", "header"),
+    "encoding": ("input", "encoding"),
     "subject_id": ("input", "subject_id"),
     "use_columns": ("input", "use_columns"),
     "multi_value_columns": ("input", "multi_value_columns"),

@@ -4,7 +4,9 @@ Configuration, contract and the file's header go in; the public schema, the para
 its name come out. Every problem with public facts is found here, before the ledger is asked.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,10 +16,10 @@ from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.claim_limits import Claim, cautions
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.errors import InternalError, ParameterError
-from tasks.core.records.columns import Schema, normalise
+from tasks.core.errors import InputError, InternalError, ParameterError
+from tasks.core.records.columns import Schema, bare_name, matching_name
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
-from tasks.core.records.reading import Headers, InputFile, header_notes, matching_name, read_headers
+from tasks.core.records.reading import InputFile, header_notes
 from tasks.parameters import dp_parameters, reporting_length
 from tasks.syndiffix_columns import select_columns
 from tasks.syndiffix_notes import NOT_PRIVATE, rows_are_people
@@ -75,8 +77,8 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     table = configuration.input
     source = input_file(configuration)
     contract = load_contract(Path(table.contract)) if table.contract else None
-    headers = read_headers(source)
-    _require_split(headers, source, configuration)
+    headers = source.headers
+    _require_split(source, configuration)
     if isinstance(configuration.protection, SynDiffix):
         # First, as it knows by which keys columns were given, and all of those.
         select_columns(configuration, source, contract)
@@ -92,27 +94,58 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
     notes += tuple(f"ATTENTION: {said}" for said in _cautions(configuration, schema, contract))
-    notes += header_notes(headers, source) + _zero_notes(contract) + _mark_notes(configuration, source)
+    notes += header_notes(source) + _zero_notes(contract) + _mark_notes(configuration, source)
     if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, headers.names, contract, schema, length, parameters, vintage, notes)
 
 
 def input_file(configuration: RunConfiguration) -> InputFile:
-    """The configured table, and how it is read."""
+    """The configured table, and how it is read: opened already where a command holds it."""
     table = configuration.input
-    return InputFile(Path(table.path), delimiter=table.delimiter, header=table.header)
+    wanted = InputFile(
+        Path(table.path), delimiter=table.delimiter, header=table.header, encoding=table.encoding
+    )
+    held = _HELD.get()
+    return held if held == wanted else wanted
+
+
+_HELD: ContextVar[InputFile | None] = ContextVar("held", default=None)
+
+
+@contextmanager
+def refused_early(configuration: RunConfiguration) -> Iterator[None]:
+    """Refuse before a flow starts what its first look at the header would; the flow then uses that look.
+
+    Under differential privacy a file that can't be read is left to the flow, as the ledger may hold the
+    release already.
+
+    Raises:
+        ParameterError: see `describe`.
+    """
+    token = _HELD.set(input_file(configuration))
+    try:
+        try:
+            describe(configuration)
+        except InputError:
+            if not configuration.is_private:
+                raise
+        yield
+    finally:
+        _HELD.reset(token)
 
 
 #: In a header that is a single column, a sign that the file is split at another character.
-_OTHER_DELIMITERS = {",": "a comma", normalise(";"): "a semicolon", "\t": "a tab", "|": "a bar"}
+_OTHER_DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
-def _require_split(headers: Headers, source: InputFile, configuration: RunConfiguration) -> None:
+def _require_split(source: InputFile, configuration: RunConfiguration) -> None:
     """Refuse a text file that its delimiter does not split, by its header alone."""
-    if source.is_parquet or len(headers.names) != 1 or configuration.input.use_columns == headers.names:
+    names = source.headers.texts
+    used = tuple(map(bare_name, configuration.input.use_columns))
+    if source.is_parquet or len(names) != 1 or used == names:
         return
-    found = [words for sign, words in _OTHER_DELIMITERS.items() if sign in headers.names[0]]
+    found = [words for sign, words in _OTHER_DELIMITERS.items() if sign in names[0]]
     if found:
         raise ParameterError(
             f"The input's header must be split at its delimiter; split at {source.delimiter!r} it is a "

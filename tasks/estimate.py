@@ -14,7 +14,7 @@ from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import plan
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 from tasks.describe import Described
 from tasks.resources import free_disk_mb, free_memory_mb
 
@@ -159,9 +159,9 @@ def _candidates(sizes: list[int], length: int) -> list[int]:
 def number_of_records(source: InputFile) -> int:
     """Rows of the input: exact for Parquet, guessed from the size for text."""
     if source.is_parquet:
-        return int(pq.read_metadata(source.path).num_rows)
-    columns = max(len(read_headers(source).names), 1)
-    return math.ceil(Path(source.path).stat().st_size / (_BYTES_A_CELL * columns))
+        return int(pq.read_metadata(source.opened.reader()).num_rows)
+    columns = max(len(source.headers.names), 1)
+    return math.ceil(source.opened.size / (_BYTES_A_CELL * columns))
 
 
 def require_room(found: Estimate, workspace: Path) -> None:

@@ -16,7 +16,7 @@ from tasks.core.records.reading import InputFile
 from tasks.failures import sanitised
 from tasks.models import Model
 from tasks.progress import Progress
-from tasks.storage import StoredTable, Workspace, file_sha256
+from tasks.storage import StoredTable, Workspace
 
 
 class SensitiveTable(StoredTable):
@@ -24,7 +24,7 @@ class SensitiveTable(StoredTable):
 
     def __init__(self, source: InputFile) -> None:
         """Args: source: the file; it is read once, for its hash, to which its dialect belongs."""
-        dialect = json.dumps(asdict(source) | {"path": file_sha256(source.path)}, sort_keys=True)
+        dialect = json.dumps(asdict(source) | {"path": source.opened.sha256()}, sort_keys=True)
         digest = hashlib.sha256(dialect.encode()).hexdigest()
         super().__init__(str(source.path), digest, "sensitive", "sensitive table")
         self.source = source

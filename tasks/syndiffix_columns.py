@@ -10,12 +10,13 @@ from tasks.configuration import RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract
 from tasks.core.errors import ParameterError
+from tasks.core.records.columns import matching_name
 from tasks.core.records.declared_columns import declared_column
 from tasks.core.records.number_format import NumberFormat
 from tasks.core.records.public_schema import Declarations
-from tasks.core.records.reading import InputFile, matching_name
+from tasks.core.records.reading import InputFile
 from tasks.core.suggestions import did_you_mean
-from tasks.core.syndiffix.reading import DeclaredColumn, column_names
+from tasks.core.syndiffix.reading import DeclaredColumn
 from tasks.core.syndiffix.strategies import with_ids
 from tasks.syndiffix_parameters import questions, settings_of, strategy
 
@@ -49,7 +50,7 @@ def select_columns(
     Raises:
         ParameterError: a declared column is not there, is named twice, or can't be what it is to be.
     """
-    header = column_names(source)
+    header = source.headers.texts
     names = [name for name in header if name]
     match = _Matching(header)
     promised = (contract.subject_id,) if contract and contract.subject_id else ()

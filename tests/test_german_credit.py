@@ -13,7 +13,7 @@ from tasks.core.queries import connect
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.public_schema import build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 from tasks.describe import declarations
 from tests.oracles.german_credit import write_german_credit
 
@@ -35,7 +35,7 @@ def source(tmp_path_factory: pytest.TempPathFactory, configuration: RunConfigura
 def described(configuration: RunConfiguration, source: InputFile) -> tuple[Schema, Contract]:
     assert configuration.input.contract is not None
     contract = load_contract(ROOT / configuration.input.contract)
-    names = read_headers(source).names
+    names = source.headers.names
     return build_schema(names, declarations(configuration, names), contract, cap_required=False), contract
 
 

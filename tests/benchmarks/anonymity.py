@@ -48,7 +48,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.queries import Resources
     from tasks.core.records.encoding import EncodingOptions, encode
     from tasks.core.records.public_schema import Declarations, build_schema
-    from tasks.core.records.reading import InputFile, read_headers
+    from tasks.core.records.reading import InputFile
     from tasks.core.synthesis.aggregate_seeded import synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv
     from tasks.core.synthesis.rows import common_rows
@@ -61,7 +61,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     synthesis = configuration.synthesis
     watch = Stopwatch()
     source = InputFile(path_of(name))
-    names = read_headers(source).names
+    names = source.headers.names
     schema = build_schema(names, Declarations(sensitive_zeros=names), cap_required=False)
     records = encode(source, schema, EncodingOptions(total=False, key=b"benchmark", resources=resources))
     records.write(folder / "coded")

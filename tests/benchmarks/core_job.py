@@ -15,7 +15,7 @@ from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 
 EPSILON = 4.0
 
@@ -23,7 +23,7 @@ EPSILON = 4.0
 def coded(path: Path, *, tags: bool = False) -> CodedRecords:
     """A table's coded records, every domain open and every zero a value."""
     source = InputFile(path)
-    names = read_headers(source).names
+    names = source.headers.names
     schema = build_schema(names, Declarations(sensitive_zeros=names), cap_required=True)
     options = EncodingOptions(total=True, key=b"benchmark", tags=tags, resources=Resources(threads=1))
     return encode(source, schema, options)

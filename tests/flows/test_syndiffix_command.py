@@ -115,7 +115,7 @@ class TestBadInput:
             (b"age,city\n", "rows"),
             (b"age,age\n1,tell-nobody\n", "Columns 1 and 2"),
             (b"age,city\n1\n2,tell-nobody\n", "2"),
-            (b"age,city\n\xff\xfe,tell-nobody\n", "UTF-8"),
+            (b"age,city\n\xff\xfe,tell-nobody\n", "as encoding"),
             (b"age,\n1,tell-nobody\n", "no name"),
         ],
     )

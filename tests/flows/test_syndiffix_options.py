@@ -148,7 +148,7 @@ REFUSED = {
     ),
     "a target's type": (["--ml-target", "age:i"], "give it without its type, age."),
     "a target elsewhere": (["--columns", "age", "--ml-target", "income"], "add it to --columns"),
-    "another case": (["--columns", "AGE"], "did you mean 'age'?"),
+    "another letter": (["--columns", "AGEE"], "did you mean 'age'?"),
     "outliers": (["--outlier-count", "5", "2"], "--outlier-count: outlier_count"),
     "negative outliers": (["--outlier-count", "-1", "2"], "outlier_count"),
     "top": (["--top-count", "3", "2"], "--top-count: outlier_count and top_count"),

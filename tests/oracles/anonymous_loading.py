@@ -3,13 +3,13 @@
 from tasks.core.contracts.contract import Contract
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 from tests.oracles import loading
 
 
 def load(source: InputFile, contract: Contract | None = None, record_limit=None, **declared):
     """Coded records under k-anonymity."""
-    headers = read_headers(source)
+    headers = source.headers
     schema = build_schema(
         headers.names, Declarations(**declared), contract, cap_required=False, types=headers.types
     )

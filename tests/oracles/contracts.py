@@ -7,7 +7,7 @@ from tasks.core.contracts.contract import Contract, read_contract
 from tasks.core.contracts.validation import Validation, validate
 from tasks.core.queries import connect
 from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 
 HEAD = """\
 apiVersion: v3.1.0
@@ -73,7 +73,7 @@ def write_table(path: Path, rows: tuple[str, ...], header: str = HEADER) -> Inpu
 
 def judged(source: InputFile, contract: Contract, declarations: Declarations | None = None) -> Validation:
     """The verdicts on a file."""
-    headers = read_headers(source)
+    headers = source.headers
     schema = build_schema(
         headers.names, declarations or Declarations(), contract, cap_required=False, types=headers.types
     )

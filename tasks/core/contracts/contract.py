@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from tasks.core.contracts import odcs
 from tasks.core.errors import ParameterError
+from tasks.core.records.columns import matching_name
 
 
 class Model(BaseModel):
@@ -120,9 +121,9 @@ class Contract(Model):
     sha256: str = ""
 
     def column(self, name: str) -> ContractColumn | None:
-        """The column of a header, matched after trimming and lowercasing; None where there is none."""
-        wanted = name.strip().lower()
-        return next((column for column in self.columns if column.name.lower() == wanted), None)
+        """The column of a header, by `matching_name`; None where there is none."""
+        wanted = matching_name(name)
+        return next((column for column in self.columns if matching_name(column.name) == wanted), None)
 
     def forbidden_in(self, column: ContractColumn) -> tuple[Forbidden, ...]:
         """What is searched for in a column: nothing where its values are declared or binned."""

@@ -15,7 +15,7 @@ from tasks.core.queries import bound_in, identifier, query_text, render
 from tasks.core.records.batches import read_batches
 from tasks.core.records.cells import is_list, text_of_values
 from tasks.core.records.columns import Schema
-from tasks.core.records.reading import InputFile, column_positions, read_headers
+from tasks.core.records.reading import InputFile, column_positions
 
 #: A column with more different numbers than this is better binned.
 MOST_UNBINNED_NUMBERS = 1000
@@ -95,14 +95,13 @@ def load_raw(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: S
     Returns:
         The columns' positions in the file.
     """
-    headers = read_headers(source)
-    positions, subject = column_positions(headers, source, schema)
+    positions, subject = column_positions(source, schema)
     names = {_cell(index): position for index, position in enumerate(positions)}
     if subject is not None:
         names[_SUBJECT] = subject
     formats = {_cell(index): column.value_format for index, column in enumerate(schema.columns)}
     query = "contracts/create_raw"
-    for batch in read_batches(source, headers, list(names.values())):
+    for batch in read_batches(source, list(names.values())):
         arrays = {
             name: _texts(connection, batch.column(str(position)), formats.get(name))
             for name, position in names.items()

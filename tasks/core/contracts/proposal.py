@@ -9,8 +9,6 @@ values of `COMMON` cells or more. Edges of bins are round numbers over the range
 public when the operator accepts them, and the draft says so. Nothing else in a draft is a number of the data.
 """
 
-import csv
-import itertools
 import math
 import re
 from dataclasses import dataclass, replace
@@ -21,18 +19,18 @@ import duckdb
 import yaml
 
 from tasks.core.contracts.profile import load_raw, load_values
-from tasks.core.errors import InputError, MarginaliaError
+from tasks.core.errors import MarginaliaError
 from tasks.core.queries import connect, query_text
 from tasks.core.records.columns import Column, Schema, bin_problems
 from tasks.core.records.declared_columns import DEFAULT_MAX_ITEMS
-from tasks.core.records.reading import Headers, InputFile, read_headers
+from tasks.core.records.dialect import find_dialect
+from tasks.core.records.reading import Headers, InputFile
 
 #: A value is listed in a draft if at least so many cells hold it.
 COMMON = 20
 #: A column with more distinct values is not listed, or, where all are numbers, is binned.
 _LONGEST_LIST = 50
 _FEWEST_BINNED = 25
-_DELIMITERS = (",", "\t", ";", "|")
 
 _PREAMBLE = """\
 # Drafted from the file {name!r}. Read it before you accept it:
@@ -89,8 +87,8 @@ def propose(
     Raises:
         InputError: the file can't be read as a table; the message carries no cell.
     """
-    source = table if isinstance(table, InputFile) else InputFile(table, delimiter=propose_dialect(table))
-    headers = read_headers(source)
+    source = table if isinstance(table, InputFile) else find_dialect(table)
+    headers = source.headers
     names = [name for name in headers.names if name]
     failure = ""
     with connect(scratch) as connection:
@@ -109,23 +107,6 @@ def propose(
     if unnamed:
         configuration["use_columns"] = [name for name in names if name != subject]
     return configuration, _contract(source.path, subject, described)
-
-
-def propose_dialect(path: Path) -> str:
-    """The delimiter that splits the first lines of a delimited file into the most columns, evenly."""
-    if InputFile(path).is_parquet:
-        return ","
-    try:
-        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            lines = list(itertools.islice(file, 200))
-    except OSError:
-        raise InputError(f"The input file {path} can't be read.") from None
-
-    def columns(delimiter: str) -> int:
-        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter) if row]
-        return widths[0] if widths and len(set(widths[:-1] or widths)) == 1 else 0
-
-    return max(_DELIMITERS, key=columns)
 
 
 def _look(
@@ -182,6 +163,8 @@ def _configuration(
     found: dict[str, Any] = {"sensitive_microdata_path": str(source.path)}
     if not source.is_parquet:
         found["sensitive_microdata_delimiter"] = source.delimiter
+    if source.encoding != "utf-8":
+        found["encoding"] = source.encoding
     if source.header:
         found["sensitive_microdata_header"] = list(source.header)
     if subject is not None:

@@ -18,7 +18,14 @@ from tasks.core.contracts.contract import (
 )
 from tasks.core.contracts.odcs import CustomProperty, Place, Problems, Property
 from tasks.core.contracts.quality import ColumnRules, table_rules
-from tasks.core.records.columns import bin_labels, bin_problems, domain_problems, normalise
+from tasks.core.records.columns import (
+    bin_labels,
+    bin_problems,
+    column_name,
+    domain_problems,
+    matching_name,
+    normalise,
+)
 from tasks.core.records.number_format import canonical_thousands
 
 ExtrasType = TypeVar("ExtrasType", bound=odcs.Part)
@@ -72,7 +79,7 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
         _columns(properties if isinstance(properties, list) else [], None, problems)
         return None
     extras = _extras(TableExtras, table.custom_properties, place, problems)
-    subject = normalise(extras.subject_id) if extras.subject_id else None
+    subject = column_name(extras.subject_id) if extras.subject_id else None
     columns = [_with_marks(column, extras) for column in _columns(table.properties, subject, problems)]
     min_rows, forbidden = table_rules(table.quality, (*place, "quality"), problems)
     zeros = _structural_zeros(extras, columns, table.custom_properties, problems)
@@ -102,12 +109,12 @@ def _columns(properties: Sequence[Any], subject: str | None, problems: Problems)
         part = problems.validated(Property, body, place)
         if part is None:  # others may refer to it by its name
             named = body.get("name") if isinstance(body, dict) else None
-            columns += [ContractColumn(name=normalise(named))] if isinstance(named, str) else []
+            columns += [ContractColumn(name=column_name(named))] if isinstance(named, str) else []
             continue
         column = _column(part, place, problems)
-        if any(column.name.lower() == other.name.lower() for other in columns):
+        if any(matching_name(column.name) == matching_name(other.name) for other in columns):
             problems.add((*place, "name"), f"the column {column.name!r} is described twice; keep one.")
-        if subject is None or column.name.lower() != subject.lower():
+        if subject is None or matching_name(column.name) != matching_name(subject):
             columns.append(column)
         elif _makes_promises(column):
             problems.add(place, "the subject id is never published, and carries no rule of its own.")
@@ -152,7 +159,7 @@ def _column(part: Property, place: Place, problems: Problems) -> ContractColumn:
     rules = ColumnRules(part, place, problems)
     values = None if rules.values is None else tuple(normalise(value) for value in rules.values)
     column = ContractColumn(
-        name=normalise(part.physical_name or part.name),
+        name=column_name(part.physical_name or part.name),
         logical_type=part.logical_type,
         values=values,
         drafted=extras.drafted,
@@ -231,7 +238,7 @@ def _structural_zeros(
     found = []
     for index, values in enumerate(extras.structural_zeros):
         place = (*_place_of("structuralZeros", properties), index)
-        body = {normalise(name): tuple(map(normalise, listed)) for name, listed in values.items()}
+        body = {column_name(name): tuple(map(normalise, listed)) for name, listed in values.items()}
         if len(body) < 2:
             problems.add(place, "an impossible combination needs two columns or more.")
             continue
@@ -254,7 +261,7 @@ def _dependencies(
     known = {column.name for column in columns}
     found = []
     for index, item in enumerate(extras.functional_dependencies):
-        determinants, dependent = tuple(map(normalise, item.determinants)), normalise(item.dependent)
+        determinants, dependent = tuple(map(column_name, item.determinants)), column_name(item.dependent)
         unknown = sorted({*determinants, dependent} - known)
         place = (*_place_of("functionalDependencies", properties), index)
         if unknown:

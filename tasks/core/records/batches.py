@@ -10,21 +10,19 @@ an open quote swallows every row behind it in silence. No error carries a cell: 
 holds the line, so it is dropped, the row's position going to the operator.
 """
 
-import os
 import re
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError
-from tasks.core.records.columns import normalise
-from tasks.core.records.reading import Headers, InputFile
+from tasks.core.records.columns import column_name
+from tasks.core.records.opening import TextBytes
+from tasks.core.records.reading import InputFile, damaged_archive, parquet_schema, undecodable
 
 #: Told a few words and the share, 0 to 1, that is done.
 Progress = Callable[[str, float], None]
@@ -38,11 +36,11 @@ _ROW_NUMBER = re.compile(
 )
 _NOT_THE_DIALECT = (
     "The input is not a table in the declared dialect: every record must have the header's number of cells, "
-    "every quote must be closed, and the text must be UTF-8. Check the delimiter, or repair the file."
+    "and every quote must be closed. Check the delimiter, or repair the file."
 )
 _NOT_THE_DECLARED_HEADER = (
     "The input is not a table in the declared dialect: every record must have as many cells as "
-    "sensitive_microdata_header has names, every quote must be closed, and the text must be UTF-8. "
+    "sensitive_microdata_header has names, and every quote must be closed. "
     "Check the names and the delimiter, or repair the file."
 )
 _NOT_PARQUET = (
@@ -52,7 +50,6 @@ _NOT_PARQUET = (
 
 def read_batches(
     source: InputFile,
-    headers: Headers,
     positions: list[int],
     threads: int = 0,
     progress: Progress | None = None,
@@ -61,7 +58,6 @@ def read_batches(
 
     Args:
         source: the file.
-        headers: its header.
         positions: of the columns to read.
         threads: 1 for a single one; the batches are the same for any number.
         progress: told the share of the file that was read, now and then.
@@ -73,9 +69,8 @@ def read_batches(
     wanted = sorted(set(positions))
     report = progress or (lambda _what, _fraction: None)
     if source.is_parquet:
-        return _with_public_errors(_parquet(source, wanted, threads, report), _NOT_PARQUET, "")
-    sentence = _NOT_THE_DECLARED_HEADER if source.header else _NOT_THE_DIALECT
-    return _with_public_errors(_delimited(source, headers, wanted, report), sentence, _numbering(source))
+        return _with_public_errors(source, _parquet(source, wanted, threads, report))
+    return _with_public_errors(source, _delimited(source, wanted, report))
 
 
 def row_number(source: InputFile, record: int) -> str:
@@ -91,33 +86,43 @@ def _has_header_line(source: InputFile) -> bool:
     return not (source.header or source.is_parquet)
 
 
-def _with_public_errors(
-    batches: Iterator[pa.RecordBatch], sentence: str, counted: str
-) -> Iterator[pa.RecordBatch]:
-    """The same batches; what the reader says of a failure is reduced to the row's number."""
+def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches; what the reader says of a failure is reduced to its kind and the row's number."""
     while True:
-        detail: str | None = None
+        failure: InputError | None = None
         batch = None
         try:
             batch = next(batches, None)
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             row = _ROW_NUMBER.match(str(error))
-            detail = f"row {row[1]}{counted}" if row else ""
-        if detail is not None:
+            detail = f"row {row[1]}{_numbering(source)}" if row else ""
+            failure = InputError(_sentence(source, error), operator_detail=detail)
+        if failure is not None:
             # Outside the handler, so that not even the error's context keeps the cell.
-            raise InputError(sentence, operator_detail=detail)
+            raise failure
         if batch is None:
             return
         yield batch
+
+
+def _sentence(source: InputFile, error: Exception) -> str:
+    """What is publicly said of a reader's failure: it is a fact about the file as a whole."""
+    if source.is_parquet:
+        return _NOT_PARQUET
+    if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in str(error):
+        return undecodable(source)
+    if isinstance(error, OSError) and source.compression:
+        return damaged_archive(source)
+    return _NOT_THE_DECLARED_HEADER if source.header else _NOT_THE_DIALECT
 
 
 def _parquet(
     source: InputFile, wanted: list[int], threads: int, progress: Progress
 ) -> Iterator[pa.RecordBatch]:
     """Batches of a Parquet file, text as dictionaries."""
-    schema = pq.read_schema(source.path)
+    schema = parquet_schema(source)
     texts = [schema.names[index] for index in wanted if _is_text(schema.types[index])]
-    with pq.ParquetFile(source.path, read_dictionary=texts, pre_buffer=False) as file:
+    with pq.ParquetFile(source.opened.reader(), read_dictionary=texts, pre_buffer=False) as file:
         names = [schema.names[index] for index in wanted]
         rows = 0
         for batch in file.iter_batches(_PARQUET_BATCH_ROWS, columns=names, use_threads=threads != 1):
@@ -131,17 +136,16 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _delimited(
-    source: InputFile, headers: Headers, wanted: list[int], progress: Progress
-) -> Iterator[pa.RecordBatch]:
+def _delimited(source: InputFile, wanted: list[int], progress: Progress) -> Iterator[pa.RecordBatch]:
     """Batches of a delimited file, without its header and our own last line."""
     token = secrets.token_hex(16)
+    headers = source.headers
     width = len(headers.names)
     names = [str(index) for index in range(width)]
     used = [names[index] for index in wanted]
     last_line = "\n" + source.delimiter.join([token] * width) + "\n"
     doubled = source.escape == source.quote
-    with _bracketed(Path(source.path), last_line.encode(), progress) as stream:
+    with _bracketed(source.text(), last_line.encode(), progress) as stream:
         reader = pa_csv.open_csv(
             stream,
             read_options=pa_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES, use_threads=False),
@@ -182,7 +186,7 @@ def _between_brackets(
             yield held
         held = batch
         if not header_seen:
-            if [normalise(cell) for cell in _row(batch, 0)] != first_row:
+            if [column_name(cell) for cell in _row(batch, 0)] != first_row:
                 raise pa.ArrowInvalid("CSV parse error: Row #1: not the header")
             header_seen, held = True, batch.slice(1)
     if held is None or held.num_rows == 0 or set(_row(held, held.num_rows - 1)) != {token}:
@@ -195,24 +199,17 @@ def _row(batch: pa.RecordBatch, index: int) -> list[str]:
 
 
 class _Bracketed:
-    """The bytes of a file and then one more line, as the parser's input."""
+    """The bytes of a text and then one more line, as the parser's input."""
 
     closed = False
 
-    def __init__(self, file: BinaryIO, last_line: bytes, progress: Progress) -> None:
-        self._file = file
-        self._size = os.fstat(file.fileno()).st_size
-        self._progress = progress
-        self._rest = last_line
-        self._started = False
+    def __init__(self, text: TextBytes, last_line: bytes, progress: Progress) -> None:
+        self._text, self._rest, self._progress = text, last_line, progress
 
     def read(self, size: int = -1) -> bytes:
-        """Up to `size` bytes, without the byte-order mark; empty at the end."""
-        data = self._file.read(size)
-        self._progress("reading", self._file.tell() / max(self._size, 1))
-        if not self._started:
-            self._started = True
-            data = data.removeprefix(b"\xef\xbb\xbf") or self._file.read(size)
+        """Up to `size` bytes; empty at the end."""
+        data = self._text.read(size)
+        self._progress("reading", self._text.share)
         if not data:
             data, self._rest = self._rest, b""
         return data
@@ -222,16 +219,15 @@ class _Bracketed:
         return True
 
     def close(self) -> None:
-        """End of reading; the file is closed by whoever opened it."""
+        """End of reading."""
         self.closed = True
 
 
 @contextmanager
-def _bracketed(path: Path, last_line: bytes, progress: Progress) -> Iterator[pa.PythonFile]:
-    """The file's bytes followed by our last line."""
-    with path.open("rb") as file:
-        stream = pa.PythonFile(_Bracketed(file, last_line, progress), mode="r")
-        try:
-            yield stream
-        finally:
-            stream.close()
+def _bracketed(text: TextBytes, last_line: bytes, progress: Progress) -> Iterator[pa.PythonFile]:
+    """The text's bytes followed by our last line."""
+    stream = pa.PythonFile(_Bracketed(text, last_line, progress), mode="r")
+    try:
+        yield stream
+    finally:
+        stream.close()

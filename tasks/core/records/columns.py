@@ -13,9 +13,12 @@ import json
 import math
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import Literal
 
 from tasks.core.records.number_format import PLAIN, NumberFormat
 
+#: How the text of a file may be encoded.
+Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
 #: Reserved in the outputs (SDS), so replaced in headers and values (sds.md 1.3).
 _RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
 
@@ -26,6 +29,28 @@ def normalise(text: str) -> str:
     for reserved, replacement in _RESERVED:
         text = text.replace(reserved, replacement)
     return text
+
+
+def bare_name(text: str) -> str:
+    """A column's name as its file means it: without blanks, and without quotes that stand around all of it.
+
+    >>> bare_name(" 'age' "), bare_name("O'Brien's")
+    ('age', "O'Brien's")
+    """
+    text = text.strip()
+    while len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1].strip()
+    return text
+
+
+def column_name(text: str) -> str:
+    """The same as the outputs spell it."""
+    return normalise(bare_name(text))
+
+
+def matching_name(text: str) -> str:
+    """The form under which column names are compared: of files, configurations, contracts and commands."""
+    return column_name(text).lower()
 
 
 def bin_labels(edges: tuple[float, ...]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from tasks.core.contracts.contract import ContractColumn, Forbidden
 from tasks.core.errors import InputError
-from tasks.core.records.columns import Column, bin_labels, bin_problems, domain_problems, normalise
+from tasks.core.records.columns import Column, bin_labels, bin_problems, domain_problems
 from tasks.core.records.number_format import PLAIN, NumberFormat
 
 #: Items of one subject in a multi-valued column for which nobody declares a cap (privacy.md, rule 12).
@@ -17,11 +17,6 @@ DEFAULT_MAX_ITEMS = 8
 
 _TEXT_TYPES = ("string", "large_string", "string_view")
 _FRACTIONAL_TYPES = ("halffloat", "float", "double", "decimal")
-
-
-def matching(name: str) -> str:
-    """The form under which column names are compared (sds.md 1.2)."""
-    return normalise(name).lower()
 
 
 @dataclass(frozen=True)

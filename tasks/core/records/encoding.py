@@ -30,7 +30,7 @@ from tasks.core.records.declared_columns import require_distinct_headers
 from tasks.core.records.kernels import mark
 from tasks.core.records.keyed_choices import Hashes, KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
-from tasks.core.records.reading import Headers, InputFile, column_positions, read_headers, require_flat
+from tasks.core.records.reading import InputFile, column_positions, require_flat
 from tasks.core.records.subjects import Records, join_cells, join_column, one_per_row, one_per_subject
 
 
@@ -80,9 +80,8 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     """
     if options.total and options.record_limit is not None:
         raise InternalError("Under differential privacy a limit on records is a sample drawn by tag.")
-    headers = read_headers(source)
-    positions, subject = column_positions(headers, source, schema)
-    require_flat(headers, positions, schema.columns)
+    positions, subject = column_positions(source, schema)
+    require_flat(source.headers, positions, schema.columns)
     if subject in positions or len(set(positions)) < len(positions):
         raise InternalError(
             "Each column of the file must be used once, and the subject id never as an attribute."
@@ -91,7 +90,7 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     try:
         with options.resources.connect() as connection:
             connection.execute("set timezone = 'UTC'")
-            return _Encoder(source, schema, options, connection).run(headers, positions, subject)
+            return _Encoder(source, schema, options, connection).run(positions, subject)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         failure = InputError(
             "The input holds text that is not UTF-8, or a type that has no text: convert it."
@@ -119,9 +118,9 @@ class _Encoder:
         self._connection = connection
         self._choices = KeyedChoices(options.key)
 
-    def run(self, headers: Headers, positions: list[int], subject: int | None) -> CodedRecords:
+    def run(self, positions: list[int], subject: int | None) -> CodedRecords:
         """The records."""
-        raw = self._read(headers, positions, subject)
+        raw = self._read(positions, subject)
         ids = raw.pop() if subject is not None else None
         number_of_rows = (ids or raw[0]).number_of_rows if (ids or raw) else 0
         if number_of_rows == 0 and not self._options.total:
@@ -140,16 +139,14 @@ class _Encoder:
         slot_columns = tuple(index for index, of_column in enumerate(joined) for _ in of_column)
         return CodedRecords(self._schema, slots, slot_columns, tuple(values), records.number, tags)
 
-    def _read(self, headers: Headers, positions: list[int], subject: int | None) -> list[RawColumn]:
+    def _read(self, positions: list[int], subject: int | None) -> list[RawColumn]:
         """The cells of every column, the subject ids last."""
         wanted = {str(position): None for position in positions}
         formats = {str(p): c.value_format for p, c in zip(positions, self._schema.columns, strict=True)}
         wanted |= {str(subject): None} if subject is not None else {}
         collectors = {name: CellCollector(self._connection, formats.get(name)) for name in wanted}
         threads = self._options.resources.threads
-        batches = read_batches(
-            self._source, headers, [int(name) for name in wanted], threads, self._options.progress
-        )
+        batches = read_batches(self._source, [int(name) for name in wanted], threads, self._options.progress)
         for batch in _limited(batches, self._options.record_limit):
             for name, collector in collectors.items():
                 collector.add(batch.column(batch.schema.get_field_index(name)))

@@ -22,8 +22,8 @@ from typing import TypeVar
 
 from tasks.core.contracts.contract import Contract
 from tasks.core.errors import ParameterError
-from tasks.core.records.columns import Schema, normalise
-from tasks.core.records.declared_columns import Given, declared_column, matching, without_collisions
+from tasks.core.records.columns import Schema, column_name, matching_name, normalise
+from tasks.core.records.declared_columns import Given, declared_column, without_collisions
 from tasks.core.records.number_format import EVERY_COLUMN
 from tasks.core.suggestions import did_you_mean
 
@@ -32,7 +32,7 @@ ValueType = TypeVar("ValueType")
 
 @dataclass(frozen=True)
 class Declarations:
-    """What the configuration declares; names as written, matched after trimming and lowercasing.
+    """What the configuration declares; names as written, compared by `matching_name`.
 
     Attributes:
         use_columns: columns to use, in any order; none: all.
@@ -56,7 +56,7 @@ class Declarations:
 
     def of(self, header: str) -> Given:
         """What is declared of one column."""
-        key = matching(header)
+        key = matching_name(header)
         bins = _of(self.bins, key)
         domain = _of(self.domains, key)
         return Given(
@@ -64,7 +64,7 @@ class Declarations:
             domain=None if domain is None else tuple(map(normalise, domain)),
             delimiter=_of(self.multi_value_columns, key),
             max_items=_of(self.max_items, key),
-            zero_is_value=key in map(matching, self.sensitive_zeros),
+            zero_is_value=key in map(matching_name, self.sensitive_zeros),
             decimal=_of(self.decimal, key) or self.decimal.get(EVERY_COLUMN),
             thousands=self._thousands(key),
         )
@@ -75,7 +75,7 @@ class Declarations:
 
 
 def _of(declared: Mapping[str, ValueType], key: str) -> ValueType | None:
-    return next((value for name, value in declared.items() if matching(name) == key), None)
+    return next((value for name, value in declared.items() if matching_name(name) == key), None)
 
 
 def build_schema(
@@ -138,8 +138,8 @@ def undeclared_columns(schema: Schema, contract: Contract | None = None) -> list
 
     Their headers may be undeclared, so the list is for the operator's terminal.
     """
-    described = {matching(column.name) for column in contract.columns} if contract else set()
-    return [c.name for c in schema.columns if c.is_open and matching(c.name) not in described]
+    described = {matching_name(column.name) for column in contract.columns} if contract else set()
+    return [c.name for c in schema.columns if c.is_open and matching_name(c.name) not in described]
 
 
 def numbers_without_bins(
@@ -156,11 +156,11 @@ def numbers_without_bins(
         contract: the same contract.
         types: the same types.
     """
-    kinds = dict(zip(map(matching, headers), types or [""] * len(headers), strict=True))
+    kinds = dict(zip(map(matching_name, headers), types or [""] * len(headers), strict=True))
     found = []
     for column in schema.columns:
         promised = contract.column(column.name) if contract else None
-        declared = declared_column(column.name, Given(), promised, kinds[matching(column.name)])
+        declared = declared_column(column.name, Given(), promised, kinds[matching_name(column.name)])
         if column.is_open and declared.holds_numbers():
             found.append(column.name)
     return found
@@ -175,7 +175,7 @@ class _Names:
         declarations: Declarations,
         contract: Contract | None,
     ) -> None:
-        self.headers = [normalise(header) for header in headers]
+        self.headers = [column_name(header) for header in headers]
         self.declared = declarations
         self.contract = contract
         self.problems: list[str] = []
@@ -187,7 +187,7 @@ class _Names:
     def match(self) -> None:
         """Find every declared name in the header, and the columns that are used."""
         for position, header in enumerate(self.headers, start=1):
-            earlier = self.positions.setdefault(matching(header), position - 1) + 1
+            earlier = self.positions.setdefault(matching_name(header), position - 1) + 1
             if header and earlier != position:
                 self.problems.append(
                     f"Columns {earlier} and {position} of the input have the same name; rename one."
@@ -206,19 +206,19 @@ class _Names:
         }
         for key, names in named.items():
             for name in names:
-                if not matching(name) or matching(name) not in self.positions:
-                    meant = did_you_mean(matching(name), self.positions, self._shown)
+                if not matching_name(name) or matching_name(name) not in self.positions:
+                    meant = did_you_mean(matching_name(name), self.positions, self._shown)
                     self.problems.append(
                         f"{key} names the column {name!r}, which the input does not have"
                         f"{f'; {meant}' if meant else '.'}"
                     )
-            keys = [matching(name) for name in names]
+            keys = [matching_name(name) for name in names]
             if key not in ("use_columns", "sensitive_zeros") and len(set(keys)) < len(keys):
                 self.problems.append(f"{key} must name each column once.")
         self._find_subject()
-        wanted = {matching(name) for name in given.use_columns}
+        wanted = {matching_name(name) for name in given.use_columns}
         for position, header in enumerate(self.headers):
-            if matching(header) != self.subject_key and (not wanted or matching(header) in wanted):
+            if matching_name(header) != self.subject_key and (not wanted or matching_name(header) in wanted):
                 self.used.append(position)
                 if not header:
                     self.problems.append(
@@ -234,14 +234,14 @@ class _Names:
     def _find_subject(self) -> None:
         promised = self.contract.subject_id if self.contract else None
         given = self.declared.subject_id
-        if given is not None and promised is not None and matching(given) != matching(promised):
+        if given is not None and promised is not None and matching_name(given) != matching_name(promised):
             self.problems.append(
                 f"subject_id is {given!r} in the configuration and {promised!r} in the contract; keep one."
             )
         name = given if given is not None else promised
         if name is None:
             return
-        self.subject_key = matching(name)
+        self.subject_key = matching_name(name)
         if self.subject_key in self.positions:
             self.subject = self.headers[self.positions[self.subject_key]]
         elif given is None:
@@ -255,7 +255,7 @@ class _Names:
             "decimal",
             "thousands",
         ):
-            if self.subject_key in map(matching, getattr(self.declared, key)):
+            if self.subject_key in map(matching_name, getattr(self.declared, key)):
                 self.problems.append(
                     f"{key} names the subject id {name!r}, which is never an attribute; remove it."
                 )
@@ -264,9 +264,9 @@ class _Names:
         """The file's columns must be the contract's, or those of them that are used."""
         if self.contract is None:
             return
-        wanted = {matching(name) for name in self.declared.use_columns}
+        wanted = {matching_name(name) for name in self.declared.use_columns}
         for column in self.contract.columns:
-            key = matching(column.name)
+            key = matching_name(column.name)
             if key not in self.positions and (not wanted or key in wanted):
                 self.problems.append(
                     f"The contract describes the column {column.name!r}, which the input does not have."

@@ -8,8 +8,6 @@ null, and an empty cell of text is a text. Without one, the type is that of all 
 only the empty cell is null.
 """
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,16 +17,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.records.batches import read_batches
+from tasks.core.records.dialect import find_dialect
 from tasks.core.records.number_format import PLAIN, NumberFormat
-from tasks.core.records.reading import Headers, InputFile, read_headers
+from tasks.core.records.reading import InputFile, parquet_schema
 from tasks.core.syndiffix.texts import KINDS, LETTERS, MEANINGS, TypeLetter, parse_as, parse_inferred
-
-_DELIMITERS = (",", "\t", ";", "|")
-_SNIFFED_BYTES, _SNIFFED_RECORDS = 2**18, 20
 
 
 @dataclass(frozen=True)
@@ -36,7 +31,7 @@ class DeclaredColumn:
     """A column to use.
 
     Attributes:
-        name: as the header has it, without blanks and single quotes around.
+        name: as the header has it, without blanks and quotes around (`bare_name`).
         letter: its type, b, i, r, t or s: boolean, integer, real, timestamp, string; None: inferred.
         number_format: how its numbers are written, where its cells are text.
     """
@@ -88,18 +83,17 @@ def read_table(
         id_columns: of the entities.
 
     Raises:
-        InputError: no such file, or not a table in UTF-8 with a header and rows, each as long as the header;
-            a column that isn't there; a declared type that no cell of its column has.
+        InputError: no such file, or not a table in its encoding with a header and rows, each as long as
+            the header; a column that isn't there; a declared type that no cell of its column has.
         ParameterError: a column is listed twice.
     """
     source = path if isinstance(path, InputFile) else find_dialect(Path(path))
-    headers = read_headers(source)
-    names = column_names(source)
+    names = list(source.headers.texts)
     if columns is None:
         columns = [DeclaredColumn(name) for name in names if name not in set(id_columns)]
     wanted = [column.name for column in columns]
     _require_columns(names, wanted, id_columns)
-    cells = _cells(source, headers, [names.index(name) for name in [*wanted, *id_columns]])
+    cells = _cells(source, [names.index(name) for name in [*wanted, *id_columns]])
     if not len(cells[0]):
         raise InputError(f"{source.path} must hold rows to synthesize, but holds none below its header.")
     typed = [
@@ -128,64 +122,6 @@ def _refuse_column(item: str) -> DeclaredColumn:
     )
 
 
-def find_dialect(path: Path) -> InputFile:
-    """The file with its dialect. Whether it can be read is found out by reading its header."""
-    source = InputFile(path)
-    if source.is_parquet:
-        return source
-    try:
-        with path.open("rb") as file:
-            start = file.read(_SNIFFED_BYTES)
-    except OSError:
-        return source
-    if path.suffix.lower() in (".tsv", ".tab"):
-        return InputFile(path, "csv", "\t")
-    return InputFile(path, "csv", _delimiter(start.decode("utf-8-sig", errors="replace")))
-
-
-def _delimiter(start: str) -> str:
-    """What splits the first records into the same number of cells, the most; a comma if nothing does."""
-    most, best = 1, ","
-    for delimiter in _DELIMITERS:
-        try:
-            records = csv.reader(io.StringIO(start, newline=""), delimiter=delimiter)
-            widths = [
-                len(record) for record, _ in zip(records, range(_SNIFFED_RECORDS), strict=False) if record
-            ]
-        except csv.Error:
-            continue
-        agreeing = widths[:-1] if len(start) >= _SNIFFED_BYTES else widths  # the last may be cut
-        if agreeing and agreeing[0] > most and len(set(agreeing)) == 1:
-            most, best = agreeing[0], delimiter
-    if most > 1:
-        return best
-    header = start.partition("\n")[0]
-    return max(_DELIMITERS, key=header.count)  # records that differ are told by reading them
-
-
-def column_names(source: InputFile) -> list[str]:
-    """The header's names, without blanks and single quotes around.
-
-    Raises:
-        InputError: two are the same.
-    """
-    if source.header:
-        cells = list(source.header)
-    elif source.is_parquet:
-        cells = pq.read_schema(source.path).names
-    else:
-        with Path(source.path).open(encoding="utf-8-sig", errors="replace", newline="") as text:
-            cells = next(csv.reader(text, delimiter=source.delimiter))
-    names = [cell.strip(" \t'") for cell in cells]
-    places: dict[str, list[str]] = {}
-    for place, name in enumerate(names, start=1):
-        places.setdefault(name, []).append(str(place))
-    twice = [" and ".join(found) for name, found in places.items() if name and found[1:]]
-    if twice:
-        raise InputError([f"Columns {found} of the input have the same name: rename one." for found in twice])
-    return names
-
-
 def _require_columns(names: list[str], wanted: list[str], id_columns: Sequence[str]) -> None:
     """Raise unless every column is there, and listed once."""
     for asked in (wanted, id_columns):
@@ -205,9 +141,9 @@ def _require_columns(names: list[str], wanted: list[str], id_columns: Sequence[s
         )
 
 
-def _cells(source: InputFile, headers: Headers, positions: list[int]) -> list[pa.Array]:
+def _cells(source: InputFile, positions: list[int]) -> list[pa.Array]:
     """The cells of each column: dictionaries of texts, or a Parquet file's own types."""
-    batches = list(read_batches(source, headers, positions, threads=1))
+    batches = list(read_batches(source, positions, threads=1))
     if not batches:
         return [pa.array([], pa.string())] * len(positions)
     table = pa.Table.from_batches(batches).unify_dictionaries()
@@ -215,7 +151,7 @@ def _cells(source: InputFile, headers: Headers, positions: list[int]) -> list[pa
     if not source.is_parquet:
         return [_without_unused(array) for array in arrays]
     _require_sound(source, arrays)
-    kinds = pq.read_schema(source.path).types
+    kinds = parquet_schema(source).types
     return [array.cast(kinds[position]) for array, position in zip(arrays, positions, strict=True)]
 
 

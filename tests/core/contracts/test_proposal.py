@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from tasks.configuration_file import from_flat
 from tasks.core.contracts.contract import read_contract
-from tasks.core.contracts.proposal import propose, propose_dialect, round_edges
+from tasks.core.contracts.proposal import propose, round_edges
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Schema, bin_problems
+from tasks.core.records.dialect import find_dialect
 from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 from tasks.core.records.sample import write_survey
 
 
@@ -23,7 +24,7 @@ def accepted(path: Path) -> tuple[Schema, str]:
     flat, text = propose(path)
     declared = from_flat(flat).input
     contract = read_contract(text)
-    headers = read_headers(InputFile(path, delimiter=declared.delimiter))
+    headers = InputFile(path, delimiter=declared.delimiter).headers
     declarations = Declarations(
         subject_id=declared.subject_id,
         use_columns=declared.use_columns,
@@ -58,7 +59,7 @@ def test_the_delimiter_is_found(delimiter: str, tmp_path: Path) -> None:
     rows = [["a", "b", "c"], ["1, 2", "x", "y"], ["1", "x|z", "y"], ["1", "", "y;y"]]
     body = [delimiter.join(f'"{cell}"' for cell in row) for row in rows]
     (tmp_path / "t.txt").write_text("\n".join(body))
-    assert propose_dialect(tmp_path / "t.txt") == delimiter
+    assert find_dialect(tmp_path / "t.txt").delimiter == delimiter
 
 
 def test_parquet_with_lists_and_booleans_is_proposed(tmp_path: Path) -> None:

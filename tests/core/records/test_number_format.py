@@ -20,7 +20,7 @@ from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.number_format import THOUSANDS, NumberFormat, canonical_thousands
 from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 from tests.oracles.contracts import HEAD, contract_of, judged
 
 EDGES = (0.0, 100.0, 1000.0, 100000.0)
@@ -127,7 +127,7 @@ def test_infinity_is_a_number_in_every_format():
 def counted(path, delimiter=";", *, total=True, **declared):
     """How many records of ``income`` are in each bin, from the first, after how many in none."""
     source = InputFile(path, delimiter=delimiter)
-    headers = read_headers(source)
+    headers = source.headers
     declarations = Declarations(bins={"income": EDGES}, **declared)
     schema = build_schema(headers.names, declarations, cap_required=total, types=headers.types)
     records = encode(source, schema, EncodingOptions(total=total, key=b"k"))

@@ -10,7 +10,7 @@ import pytest
 from tasks.configuration_file import read_configuration
 from tasks.core.contracts.contract import load_contract
 from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 from tasks.core.records.sample import HEADER, write_survey
 from tests.oracles.contracts import cramers_v, judged
 
@@ -58,7 +58,7 @@ def schema_of(survey: Path) -> tuple[list[str], list[str], list[str]]:
     assert declared.contract is not None
     contract = load_contract(ROOT / declared.contract)
     schema = build_schema(
-        read_headers(InputFile(survey)).names,
+        InputFile(survey).headers.names,
         Declarations(
             subject_id=declared.subject_id,
             multi_value_columns=declared.multi_value_columns,

@@ -13,7 +13,7 @@ from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.preparation import prepared
 from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile, read_headers
+from tasks.core.records.reading import InputFile
 
 EDGES = (0.0, 100.0, 1000.0)
 #: The column whose zeros were lost, as a measurement of before has it.
@@ -29,7 +29,7 @@ PARAMETERS = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
 
 def binned(path, *, total: bool, header: str = "income"):
     """How many records of a file are in each bin, from the first, after how many in none."""
-    headers = read_headers(InputFile(path))
+    headers = InputFile(path).headers
     schema = build_schema(
         headers.names, Declarations(bins={header: EDGES}), cap_required=total, types=headers.types
     )
