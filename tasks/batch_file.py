@@ -5,7 +5,7 @@ configuration, and ``runs`` holds, by group, what each run has otherwise. A run'
 as they stand (shallow); ``null`` takes a key of the base away.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from tasks.configuration_file import from_flat, read_json, unknown
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.contracts.contract import load_contract
 from tasks.core.errors import ParameterError
-from tasks.describe import input_file
+from tasks.describe import describe, input_file
 from tasks.stages import STAGES
 
 _PARTS = ("execute", "base_config", "runs")
@@ -86,7 +86,7 @@ def read_batch(path: Path) -> Batch:
 
 
 def require_inputs(batch: Batch) -> None:
-    """Refuse a batch before its first run where a table or a contract of any run can't be read.
+    """Refuse a batch before its first run where any run's table or contract can't be what it should.
 
     Raises:
         ParameterError: all of them, with group and name of the run in front, or once where every run has it.
@@ -98,15 +98,20 @@ def require_inputs(batch: Batch) -> None:
 
 
 def _unreadable(configuration: RunConfiguration) -> Iterator[str]:
+    """What is wrong with each, and where nothing is with what the two say of each other."""
+    contract = configuration.input.contract
+    found = [*_problems(lambda: input_file(configuration).headers)]
+    if contract is not None:
+        found += _problems(lambda: load_contract(Path(contract)))
+    yield from found or _problems(lambda: describe(configuration))
+
+
+def _problems(read: Callable[[], object]) -> list[str]:
     try:
-        _ = input_file(configuration).headers
+        read()
     except ParameterError as error:
-        yield from error.problems
-    try:
-        if configuration.input.contract is not None:
-            load_contract(Path(configuration.input.contract))
-    except ParameterError as error:
-        yield from error.problems
+        return error.problems
+    return []
 
 
 def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:

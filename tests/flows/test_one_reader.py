@@ -1,0 +1,116 @@
+"""Every command reads the operator's table by one reader: same names, quotes, encodings; opened once."""
+
+import gzip
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows import command
+from tests.flows import pipeline, syndiffix_people
+from tests.flows.processes import releases
+
+OPENED: list[str] = []
+sys.addaudithook(lambda event, arguments: OPENED.append(str(arguments[0])) if event == "open" else None)
+
+SPELLINGS = ["id", "'id'", " ID ", '"id"']
+REGIMES: dict[str, dict[str, Any]] = {
+    "differential privacy": {"dp_aggregates": True, "noise_epsilon": 1},
+    "k-anonymity": {"reporting_resolution": 5},
+    "syndiffix": {"synthesis_mode": "syndiffix"},
+}
+
+
+def write(folder: Path, name: str = "people.csv", **changes: Any) -> Path:
+    """A table whose header stands in single quotes, and its configuration."""
+    lines = ["'id','age','town'", *(f"{n},{20 + n % 5},{('Ulm', 'Graz')[n % 2]}" for n in range(300))]
+    data = ("\n".join(lines) + "\n").encode(changes.get("encoding", "utf-8"))
+    (folder / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    body = {"sensitive_microdata_path": str(folder / name), "output_dir": str(folder / "out")}
+    body |= {"dataset": "people", "vintage": "2026-11", **changes}
+    (folder / "configuration.json").write_text(json.dumps(body))
+    return folder / "configuration.json"
+
+
+@pytest.mark.usefixtures("own_ledger")
+@pytest.mark.parametrize("regime", REGIMES)
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_quoted_header_is_known_by_all_its_spellings_in_every_regime(tmp_path, regime, spelling, capsys):
+    path = write(tmp_path, subject_id=spelling, **REGIMES[regime])
+    assert command.main(["check", str(path)]) == 0, capsys.readouterr().err
+    shown = capsys.readouterr().out
+    assert "age, town" in shown
+
+
+@pytest.mark.usefixtures("own_ledger")
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_and_by_the_command_and_its_output(tmp_path, spelling):
+    write(tmp_path)
+    typed = spelling.replace("id", "age").replace("ID", "Age") + ":i"
+    asked = (tmp_path / "people.csv", "--aidcolumns", spelling, "--columns", typed, "town")
+    assert syndiffix_people.run(*asked, "-o", tmp_path / "out.csv") == 0
+    assert syndiffix_people.read(tmp_path / "out.csv")[0] == ["age", "town"]
+
+
+@pytest.mark.usefixtures("own_ledger")
+@pytest.mark.parametrize("name", ["people.csv", "people.csv.gz"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_every_command_that_needs_no_server_opens_the_table_once(tmp_path, name, encoding):
+    table = str(tmp_path / name)
+    commands = [
+        ["check", "--propose", table, "--encoding", encoding],
+        ["syndiffix", table, "--encoding", encoding, "--aidcolumns", "id", "-o", str(tmp_path / "out.csv")],
+    ]
+    for settings in REGIMES.values():
+        path = write(tmp_path, name, subject_id="id", encoding=encoding, **settings)
+        OPENED.clear()
+        assert command.main(["check", str(path)]) == 0
+        assert OPENED.count(table) == 1
+    for arguments in commands:
+        OPENED.clear()
+        assert command.main(arguments) == 0
+        assert OPENED.count(table) == 1, arguments
+
+
+@pytest.mark.usefixtures("own_ledger", "prefect_server")
+@pytest.mark.parametrize("regime", REGIMES)
+def test_a_whole_run_opens_the_table_once(tmp_path, regime):
+    path = write(tmp_path, "people.csv.gz", subject_id="'ID'", encoding="cp1252", **REGIMES[regime])
+    OPENED.clear()
+    assert command.main(["run", str(path), "--aggregate"]) == 0
+    assert OPENED.count(str(tmp_path / "people.csv.gz")) == 1
+    assert "2026-11-1" in releases(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"use_columns": ["agee"]}, "use_columns names the column 'agee'"),
+        ({"subject_id": "person"}, "subject_id names"),
+        ({"sensitive_microdata_path": "none.csv"}, "does not exist"),
+    ],
+)
+def test_wrong_columns_are_refused_before_a_server_is_asked_for(
+    tmp_path, monkeypatch, changes, words, capsys
+):
+    monkeypatch.setenv("MARGINALIA_SERVER", str(tmp_path / "server"))
+    path = write(tmp_path, **(REGIMES["k-anonymity"] | changes))
+    assert command.main(["run", str(path)]) == 2
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "server").exists()
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_batch_names_every_run_s_wrong_columns_before_its_first(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("MARGINALIA_SERVER", str(tmp_path / "server"))
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(50))
+    base = pipeline.anonymous(tmp_path)
+    runs = {"group": [{"name": "good"}, {"name": "bad", "use_columns": ["twon"]}]}
+    (tmp_path / "batch.json").write_text(json.dumps({"base_config": base, "runs": runs}))
+    assert command.main(["batch", str(tmp_path / "batch.json")]) == 2
+    said = capsys.readouterr().err
+    assert "group/bad: use_columns names the column 'twon'" in said
+    assert "group/good" not in said
+    assert not (tmp_path / "server").exists()
