@@ -19,6 +19,7 @@ from tasks.contract import judge_contract
 from tasks.core.errors import ParameterError
 from tasks.core.queries import Resources
 from tasks.describe import Described, describe
+from tasks.dropped import tell_dropped
 from tasks.handover import recorded_heads
 from tasks.ingest import EncodingRules, encode_records, locate_table
 from tasks.naming import require_seed_stays, run_label, scheduled_date
@@ -115,6 +116,7 @@ def _read(workspace: Workspace, configuration: RunConfiguration, described: Desc
     records = encode(workspace, table, described.schema, rules, run, resources)
     # Changed since it was made: an error, also where all that would read it is cached.
     workspace.path(records)
+    tell_dropped(workspace, configuration, records, run)
     return Measured(described, Place(run, resources), table, records)
 
 

@@ -22,6 +22,7 @@ from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.describe import Described, describe
+from tasks.dropped import tell_dropped
 from tasks.handover import recorded_heads
 from tasks.ingest import locate_table
 from tasks.naming import run_label, scheduled_date
@@ -163,6 +164,7 @@ def _read(
         for column in place.selection.table
     )
     typed = read(workspace, source, columns, place.selection.ids, place.run)
+    tell_dropped(workspace, configuration, typed, place.run)
     # Changed since it was made: an error, also where all that would read it is cached.
     schema = pq.read_schema(workspace.path(typed) / TABLE)
     named = _named(configuration, [column.name for column in place.selection.table])

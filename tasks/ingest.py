@@ -11,8 +11,10 @@ from tasks.configuration import RunConfiguration
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
+from tasks.core.records.dropped import DroppedCells, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.reading import InputFile
+from tasks.dropped import DROPPED
 from tasks.failures import sanitised
 from tasks.models import Model
 from tasks.progress import Progress
@@ -81,6 +83,7 @@ def encode_records(
         resources: what queries may use.
     """
     progress = Progress("ingest")
+    dropped: list[DroppedCells] = []
     options = EncodingOptions(
         total=rules.total,
         key=workspace.secret(),
@@ -88,10 +91,12 @@ def encode_records(
         record_limit=rules.record_limit,
         resources=resources,
         progress=progress,
+        dropping=dropped.append,
     )
 
     def write(folder: Path) -> None:
         encode(table.source, schema, options).write(folder)
+        write_dropped(dropped, folder / DROPPED)
 
     try:
         return workspace.store(workspace.sensitive / run / "coded_records", "coded records", write)

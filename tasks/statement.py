@@ -13,6 +13,7 @@ from tasks.core.contracts.contract import load_contract
 from tasks.core.contracts.released import contract_json
 from tasks.core.contracts.released_numbers import NoisyNumbers, ReleasedNumbers, RoundedNumbers
 from tasks.core.dp import statement as privacy
+from tasks.core.dp.column_totals import to_look_at
 from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
 from tasks.core.errors import InternalError
 from tasks.progress import say
@@ -36,6 +37,9 @@ def state_privacy(
     body = (_drawn if bundle.is_private else _rounded)(bundle, configuration, reported)
     for sentence in _missing(bundle, reported):
         say(sentence)
+    if bundle.is_private:
+        for sentence in to_look_at(bundle.measurement()):
+            say(f"ATTENTION: {sentence}")
 
     def write(folder: Path) -> None:
         _write_json(folder / "privacy.json", body)

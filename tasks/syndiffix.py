@@ -12,11 +12,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from prefect import task
 
+from tasks.core.records.dropped import write_dropped
 from tasks.core.records.number_format import NumberFormat
 from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
 from tasks.core.syndiffix.questions import tables_per_question
 from tasks.core.syndiffix.reading import DeclaredColumn, read_table
 from tasks.core.syndiffix.texts import TypeLetter
+from tasks.dropped import DROPPED
 from tasks.failures import sanitised
 from tasks.ingest import SensitiveTable
 from tasks.progress import Progress, say
@@ -56,6 +58,7 @@ def type_columns(
 
     def write(folder: Path) -> None:
         pq.write_table(whole, folder / TABLE)
+        write_dropped(found.dropped, folder / DROPPED)
 
     return workspace.store(workspace.sensitive / run / "typed_table", "typed table", write)
 

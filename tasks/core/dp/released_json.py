@@ -24,16 +24,17 @@ _FORBIDDEN = re.compile(
 STATEMENT_KEYS = _words(
     """
     accountant all_releases assumed_subjects at_cap at_most attack attention bins candidates code_version
-    columns computational contract contribution conversion dataset declared delta delta_cap delta_factor
-    delta_given delta_max delta_noise delta_sampling delta_threshold delta_threshold_cap
-    delta_threshold_spent disclosed_uniques distance domain domain_size empty epsilon epsilon_cap
-    epsilon_count epsilon_spent error_bar excluded expected_size expected_spurious expected_spurious_share
-    false_alarm format generator group_privacy guarantee half_width_95 head how identity key kind lattice
-    law least_records ledger length levels max_items measurement_sha256 mu mu_squared mu_squared_spent name
-    neighbours noise noisy_count not_covered open per_release population power prepared privacy private
-    public_side_channels regime releases remaining_releases reporting_length rows rule sampling
-    sampling_exactness scale scope sd sensitivity sentence sigma spurious strict subject_id suppressed
-    survivors text theorem threshold threshold_rule unit unused_keys value vintage why width zero_is_value
+    columns columns_to_look_at computational contract contribution conversion dataset declared delta
+    delta_cap delta_factor delta_given delta_max delta_noise delta_sampling delta_threshold
+    delta_threshold_cap delta_threshold_spent disclosed_uniques distance domain domain_size empty epsilon
+    epsilon_cap epsilon_count epsilon_spent error_bar excluded expected_size expected_spurious
+    expected_spurious_share false_alarm format generator group_privacy guarantee half_width_95 head how
+    identity key kind lattice law least_records ledger length levels max_items measurement_sha256 mu
+    mu_squared mu_squared_spent name neighbours noise noisy_count noisy_total not_covered open per_release
+    population power prepared privacy private public_side_channels regime releases remaining_releases
+    reporting_length rows rule sampling sampling_exactness scale scope sd sensitivity sentence sigma
+    spurious strict subject_id suppressed survivors text theorem threshold threshold_rule unit unused_keys
+    value vintage why width zero_is_value
     """
 )
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from tasks.core.dp import statement_law as law
 from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
+from tasks.core.dp.column_totals import ColumnTotal, column_totals, to_look_at
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.released_json import check_released_json
@@ -107,6 +108,7 @@ def statement(
         "levels": [_level(measurement, length) for length in range(1, len(measurement.levels) + 1)],
         "columns": _columns(measurement),
         "prepared": prepared(measurement.schema),
+        "columns_to_look_at": to_look_at(measurement),
         "noise": law.noise(measurement),
         "contribution": law.contribution(measurement, ledger.unit),
         "sampling": law.sampling(measurement.parameters),
@@ -237,6 +239,7 @@ def _first_length(measurement: Measurement, level: Level) -> Json:
 
 def _columns(measurement: Measurement) -> list[Json]:
     """The public schema, as far as the guarantee rests on it."""
+    totals = {each.name: each for each in column_totals(measurement)}
     return [
         {
             "name": column.name,
@@ -245,9 +248,15 @@ def _columns(measurement: Measurement) -> list[Json]:
             "bins": None if column.bins is None else list(column.bins),
             "max_items": column.max_items,
             "zero_is_value": column.keeps_zero,
+            "noisy_total": _total(totals.get(column.name)),
         }
         for column in measurement.schema.columns
     ]
+
+
+def _total(found: ColumnTotal | None) -> Json | None:
+    """The counts of a column added up, with the error bar of their noise."""
+    return None if found is None else {"value": found.total, "half_width_95": found.half_width}
 
 
 def _disclosed_uniques(measurement: Measurement, ledger: LedgerFacts) -> Json:

@@ -30,7 +30,7 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
         *([("Attention", attention)] if attention else []),
         ("The promise", _guarantee(statement)),
         ("The noise", _noise(statement) + _sample(statement)),
-        ("What is published", _thresholds(statement)),
+        ("What is published", _thresholds(statement) + statement["columns_to_look_at"]),
         ("The account", _account(statement)),
         (
             "Conditions",

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, bin_labels, normalise
+from tasks.core.records.dropped import FORBIDDEN, NOT_A_NUMBER, OUTSIDE
 
 
 @dataclass(frozen=True)
@@ -24,10 +25,13 @@ class CodedTexts:
     Attributes:
         values: the text of codes 1, 2, ...
         codes: for each of the texts its code, 0 = absent.
+        reasons: for each of the texts why it is absent, a place in `dropped.REASONS`; 0: it is not, or was
+            empty, or a 0 that means absence.
     """
 
     values: tuple[str, ...]
     codes: npt.NDArray[np.uint32]
+    reasons: npt.NDArray[np.uint8]
 
 
 def code_texts(
@@ -38,16 +42,30 @@ def code_texts(
     Declared values are coded in declared order; a text outside the domain becomes `other`'s code, or
     absent. Open values are those of `texts`, in code-point order.
     """
-    values = _allowed([present(text, column) for text in texts], column.forbidden)
+    held = [present(text, column) for text in texts]
+    values = _allowed(held, column.forbidden)
     if column.bins is not None:
-        return _binned(values, column, connection)
+        domain, codes = _binned(values, column, connection)
+    else:
+        domain, codes = _listed(values, column)
+    reasons = np.zeros(len(texts), np.uint8)
+    is_lost = (codes == 0) & np.array([value != "" for value in held], dtype=np.bool_)
+    if is_lost.any():
+        is_forbidden = np.array([value == "" for value in values], dtype=np.bool_)
+        reasons[is_lost] = OUTSIDE if column.bins is None else NOT_A_NUMBER
+        reasons[is_lost & is_forbidden] = FORBIDDEN
+    return CodedTexts(domain, codes, reasons)
+
+
+def _listed(values: list[str], column: Column) -> tuple[tuple[str, ...], npt.NDArray[np.uint32]]:
+    """The values of a column without bins, and a code for each text."""
     domain = (
         column.domain if column.domain is not None else tuple(sorted({value for value in values if value}))
     )
     code_of = {value: code for code, value in enumerate(domain, start=1)}
     outside = code_of.get(column.other, 0) if column.other is not None else 0
     code_of[""] = 0
-    return CodedTexts(domain, np.array([code_of.get(value, outside) for value in values], dtype=np.uint32))
+    return domain, np.array([code_of.get(value, outside) for value in values], dtype=np.uint32)
 
 
 def present(text: str | None, column: Column) -> str:
@@ -81,12 +99,14 @@ def bin_codes(numbers: npt.NDArray[np.float64], edges: tuple[float, ...]) -> npt
     return codes.astype(np.uint32)
 
 
-def _binned(values: list[str], column: Column, connection: duckdb.DuckDBPyConnection) -> CodedTexts:
-    """Bins of texts that are numbers; any other text is outside."""
+def _binned(
+    values: list[str], column: Column, connection: duckdb.DuckDBPyConnection
+) -> tuple[tuple[str, ...], npt.NDArray[np.uint32]]:
+    """The labels of bins, and the codes of texts that are numbers; any other text is outside."""
     edges = column.bins or ()
     labels = column.domain if column.domain is not None else bin_labels(edges)
     codes = bin_codes(numbers_of_texts(connection, values, column.number_format), edges)
     if column.other in labels:
         outside = (codes == 0) & np.array([value != "" for value in values], dtype=np.bool_)
         codes[outside] = labels.index(column.other) + 1
-    return CodedTexts(labels, codes)
+    return labels, codes

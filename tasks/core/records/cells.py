@@ -47,6 +47,11 @@ class RawColumn:
         """Rows seen."""
         return sum(len(indices) for indices, _, _ in self.parts)
 
+    def rows_of_cells(self) -> npt.NDArray[np.int64]:
+        """For each distinct cell how many rows hold it."""
+        places = self.coded(np.arange(1, len(self.cells) + 1, dtype=np.uint32), len(self.cells))
+        return np.bincount(places, minlength=len(self.cells) + 1)[1:]
+
     def coded(self, codes: npt.NDArray[np.uint32], largest: int) -> Codes:
         """For each row the code of its cell.
 

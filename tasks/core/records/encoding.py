@@ -17,6 +17,7 @@ from functools import partial
 
 import duckdb
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tasks.core.errors import InputError, InternalError, ResourceLimit
@@ -27,11 +28,27 @@ from tasks.core.records.cells import CellCollector, RawColumn
 from tasks.core.records.coded import CodedRecords, Codes, code_type
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.declared_columns import require_distinct_headers
+from tasks.core.records.dropped import (
+    ANOTHER_VALUE,
+    BEYOND_THE_CAP,
+    NO_SUBJECT,
+    REASONS,
+    DroppedCells,
+    Dropping,
+    dropped_by_reason,
+)
 from tasks.core.records.kernels import mark
 from tasks.core.records.keyed_choices import Hashes, KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
 from tasks.core.records.reading import InputFile, column_positions, require_flat
-from tasks.core.records.subjects import Records, join_cells, join_column, one_per_row, one_per_subject
+from tasks.core.records.subjects import (
+    Records,
+    join_cells,
+    join_column,
+    one_per_row,
+    one_per_subject,
+    values_in_conflict,
+)
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,7 @@ class EncodingOptions:
         record_limit: only the first so many raw rows (never with ``total``: rule 14 samples by tag).
         resources: threads, memory and scratch.
         progress: told a few words and the share done.
+        dropping: told which cells are not counted: sensitive.
     """
 
     total: bool
@@ -55,14 +73,16 @@ class EncodingOptions:
     record_limit: int | None = None
     resources: Resources = field(default_factory=Resources)
     progress: Progress | None = None
+    dropping: Dropping | None = None
 
 
 @dataclass(frozen=True)
 class _SingleValues:
-    """A single-valued column, coded by row."""
+    """A single-valued column, coded by row; for each of `dropped.REASONS` how many cells are absent."""
 
     values: tuple[str, ...]
     codes: Codes
+    dropped: npt.NDArray[np.int64]
 
 
 _CodedColumn = _SingleValues | ItemCells
@@ -129,6 +149,8 @@ class _Encoder:
         for column in self._schema.columns:
             columns.append(self._coded(raw.pop(0), column))
         records = self._records(ids, columns, number_of_rows)
+        without_subject = number_of_rows - len(records.rows)
+        self._drop(DroppedCells(self._schema.subject_id or "", NO_SUBJECT, without_subject))
         joined, values = self._joined(records, columns)
         if not self._options.total:
             require_distinct_headers(self._schema.columns, values)
@@ -155,13 +177,21 @@ class _Encoder:
             raw.append(collectors.pop(name).finish())
         return raw
 
+    def _drop(self, found: DroppedCells) -> None:
+        """Tell of cells that are not counted, where there are any."""
+        if found.number and self._options.dropping is not None:
+            self._options.dropping(found)
+
     def _coded(self, raw: RawColumn, column: Column) -> _CodedColumn:
         """One column's cells as codes."""
         if column.is_multi_valued:
             return code_items(raw, column, self._connection)
         texts = [text if used else None for text, used in zip(raw.cells.to_pylist(), raw.used, strict=True)]
         coded = code_texts(texts, column, self._connection)
-        return _SingleValues(coded.values, raw.coded(coded.codes, len(coded.values)))
+        dropped = np.zeros(len(REASONS), np.int64)
+        if coded.reasons.any():
+            np.add.at(dropped, coded.reasons, raw.rows_of_cells())
+        return _SingleValues(coded.values, raw.coded(coded.codes, len(coded.values)), dropped)
 
     def _records(
         self, ids: RawColumn | None, columns: Sequence[_CodedColumn], number_of_rows: int
@@ -203,15 +233,20 @@ class _Encoder:
         values: list[tuple[str, ...]] = []
         conflicts = []
         for column, coded in zip(self._schema.columns, columns, strict=True):
+            for found in dropped_by_reason(column.name, coded.dropped):
+                self._drop(found)
             words = self._choices.words(f"choice {column.name}")
             hashes = self._choices.of_codes(f"value {column.name}", coded.values)
             if isinstance(coded, ItemCells):
-                slots = join_cells(records, coded, column.max_items, hashes, words)
+                slots, beyond = join_cells(records, coded, column.max_items, hashes, words)
+                self._drop(DroppedCells(column.name, BEYOND_THE_CAP, beyond))
             else:
                 codes, conflict = join_column(records, coded.codes, hashes, words)
                 slots = [codes]
                 if conflict:
                     conflicts.append(column.name)
+                    others = values_in_conflict(records, coded.codes, codes)
+                    self._drop(DroppedCells(column.name, ANOTHER_VALUE, others))
             if column.is_open:
                 slots, held = _held_values(slots, coded.values)
             else:

@@ -208,8 +208,10 @@ def join_items(  # type: ignore[no-untyped-def]
     k0: np.uint64,
     k1: np.uint64,
     result,
-) -> None:
+) -> int:
     """Each group's distinct items, ascending over the slots; of too many, those of smallest keyed hash.
+
+    Returns how many were too many, of all groups.
 
     Args:
         rows: row numbers, group after group.
@@ -223,10 +225,11 @@ def join_items(  # type: ignore[no-untyped-def]
         k1: second word of the key.
         result: slots x groups, zeros; filled in place. Its first length is the cap.
     """
-    cap = result.shape[0]
+    cap, dropped = result.shape[0], 0
     for group in range(len(starts) - 1):
         items = _gather(rows, starts[group], starts[group + 1], cells, cell_starts, cell_items)
         if len(items) > cap:
+            dropped += len(items) - cap
             drawn = np.empty(len(items), dtype=np.uint64)
             for index in range(len(items)):
                 drawn[index] = pair_hash(k0, k1, identities[group], of_item[items[index]])
@@ -234,3 +237,4 @@ def join_items(  # type: ignore[no-untyped-def]
             items = np.sort(items[np.argsort(drawn, kind="mergesort")[:cap]])
         for slot in range(len(items)):
             result[slot, group] = items[slot]
+    return dropped

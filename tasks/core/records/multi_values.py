@@ -14,6 +14,7 @@ from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import RawColumn
 from tasks.core.records.coded import Codes, code_type
 from tasks.core.records.columns import Column
+from tasks.core.records.dropped import REASONS
 
 
 @dataclass(frozen=True)
@@ -26,12 +27,14 @@ class ItemCells:
         starts: cell c holds ``items[starts[c] : starts[c + 1]]``: distinct codes, ascending. Two cells
             never hold the same set.
         items: see ``starts``.
+        dropped: for each of `dropped.REASONS` how many items of cells are absent for it.
     """
 
     values: tuple[str, ...]
     cells: Codes
     starts: npt.NDArray[np.int64]
     items: Codes
+    dropped: npt.NDArray[np.int64]
 
     def sets(self) -> list[tuple[int, ...]]:
         """The items of every cell."""
@@ -73,4 +76,14 @@ def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnec
         cells=raw.coded(cells, len(number) - 1),
         starts=np.cumsum([0, *map(len, number)], dtype=np.int64),
         items=np.array([item for items in number for item in items], dtype=kind),
+        dropped=_dropped(raw, [{place[item] for item in cell} for cell in split], coded.reasons),
     )
+
+
+def _dropped(raw: RawColumn, pieces: list[set[int]], reasons: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Items that are absent, by reason. Args: pieces: of each distinct cell, places in ``reasons``."""
+    found = np.zeros(len(REASONS), np.int64)
+    if reasons.any():
+        for rows, cell in zip(raw.rows_of_cells().tolist(), pieces, strict=True):
+            found += rows * np.bincount(reasons[list(cell)], minlength=len(REASONS)) if cell else 0
+    return found

@@ -137,8 +137,10 @@ def join_column(
 
 def join_cells(
     records: Records, cells: ItemCells, cap: int, of_item: Hashes, words: tuple[np.uint64, np.uint64]
-) -> list[Codes]:
+) -> tuple[list[Codes], int]:
     """The slots of a multi-valued column: each record's distinct items, at most `cap` (0: all).
+
+    Beside them, how many items are beyond the cap.
 
     Args:
         records: which rows make which record.
@@ -151,5 +153,12 @@ def join_cells(
     rows_of = (records.rows, records.starts, cells.cells, cells.starts, cells.items)
     width = cap or max(1, largest_union(*rows_of))
     slots = np.zeros((width, records.number), dtype=code_type(len(cells.values)))
-    join_items(*rows_of, records.identities, of_item, *words, slots)
-    return list(slots)
+    beyond = join_items(*rows_of, records.identities, of_item, *words, slots)
+    return list(slots), int(beyond)
+
+
+def values_in_conflict(records: Records, codes: Codes, joined: Codes) -> int:
+    """Cells of a single-valued column that hold another value than the one that stands for their subject."""
+    of_rows = np.repeat(joined, np.diff(records.starts))
+    held = codes[records.rows]
+    return int(((held != 0) & (held != of_rows)).sum())

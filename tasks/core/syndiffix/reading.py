@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.records.batches import read_batches
 from tasks.core.records.dialect import find_dialect
+from tasks.core.records.dropped import NOT_OF_TYPE, DroppedCells
 from tasks.core.records.number_format import PLAIN, NumberFormat
 from tasks.core.records.reading import InputFile, parquet_schema
 from tasks.core.syndiffix.texts import KINDS, LETTERS, MEANINGS, TypeLetter, parse_as, parse_inferred
@@ -49,11 +50,13 @@ class ReadTable:
         columns: typed, n rows, in declared order.
         ids: text, n rows, in declared order; null where missing; no column if none was asked for.
         complaints: one sentence for each column with cells that could not be read as its type.
+        dropped: how many those are: sensitive.
     """
 
     columns: pa.Table
     ids: pa.Table
     complaints: tuple[str, ...]
+    dropped: tuple[DroppedCells, ...]
 
 
 def parse_column(item: str) -> DeclaredColumn:
@@ -100,14 +103,19 @@ def read_table(
         _typed(column, array, has_types=source.is_parquet)
         for column, array in zip(columns, cells[: len(columns)], strict=True)
     ]
-    _require_readable(columns, [read for _, read in typed])
+    _require_readable(columns, [read for _, read, _ in typed])
     return ReadTable(
-        pa.table([array for array, _ in typed], names=wanted),
+        pa.table([array for array, _, _ in typed], names=wanted),
         pa.table([_id_texts(array) for array in cells[len(columns) :]], names=list(id_columns)),
         tuple(
             f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}: they count as missing."
-            for column, (_, read) in zip(columns, typed, strict=True)
+            for column, (_, read, _) in zip(columns, typed, strict=True)
             if read is not _Read.ALL and column.letter is not None
+        ),
+        tuple(
+            DroppedCells(column.name, NOT_OF_TYPE[column.letter], unread)
+            for column, (_, _, unread) in zip(columns, typed, strict=True)
+            if unread and column.letter is not None
         ),
     )
 
@@ -198,25 +206,25 @@ def _require_readable(columns: Sequence[DeclaredColumn], read: Sequence[_Read]) 
         raise InputError(problems)
 
 
-def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, _Read]:
-    """Cells of the column's type, and how many of those that aren't empty could be read."""
+def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, _Read, int]:
+    """Cells of the column's type, how many of those that aren't empty could be read, and the number not."""
     if has_types:
         if column.letter is None or KINDS[column.letter](cells.type):
-            return cells, _Read.ALL
+            return cells, _Read.ALL, 0
         marks = column.number_format if _is_text(cells.type) else PLAIN
         cells = _as_texts(column.name, cells).dictionary_encode()
     else:
         marks = column.number_format
     texts = cells.dictionary
     if column.letter is None:
-        return parse_inferred(texts, marks).take(cells.indices), _Read.ALL
+        return parse_inferred(texts, marks).take(cells.indices), _Read.ALL, 0
     parsed = parse_as(column.letter, texts, marks)
     given = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)
     unread = pc.and_(given, parsed.is_null())
-    read = _Read.ALL
-    if pc.any(unread).as_py():
-        read = _Read.NONE if parsed.null_count == len(parsed) else _Read.SOME
-    return parsed.take(cells.indices), read
+    if not pc.any(unread).as_py():
+        return parsed.take(cells.indices), _Read.ALL, 0
+    read = _Read.NONE if parsed.null_count == len(parsed) else _Read.SOME
+    return parsed.take(cells.indices), read, pc.sum(unread.take(cells.indices)).as_py()
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -1,0 +1,58 @@
+"""Cells of a table that were not counted, and why: what only the operator may know.
+
+Columns, reasons and numbers go in, a table for ``sensitive/`` comes out. An empty cell is not in it, nor a
+``0`` that means absence: nothing was lost with them.
+"""
+
+import csv
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+#: Why a cell, or an item of one, is not counted; a code is a place in here.
+REASONS = ("", "forbidden", "not a number", "outside the domain")
+FORBIDDEN, NOT_A_NUMBER, OUTSIDE = 1, 2, 3
+BEYOND_THE_CAP = "beyond the cap"
+ANOTHER_VALUE = "another value of the same subject stands"
+NO_SUBJECT = "a row without a subject id"
+#: Of types that SynDiffix reads, by letter.
+NOT_OF_TYPE = {"b": "not a boolean", "i": "not a number", "r": "not a number", "t": "not a date or time"}
+
+
+@dataclass(frozen=True)
+class DroppedCells:
+    """Cells of one column that were not counted for one reason. Sensitive: the number is of the raw table."""
+
+    column: str
+    reason: str
+    number: int
+
+
+#: Told of dropped cells, column by column.
+Dropping = Callable[[DroppedCells], None]
+
+
+def dropped_by_reason(column: str, numbers: npt.NDArray[np.int64]) -> list[DroppedCells]:
+    """Of one column. Args: numbers: for each of `REASONS` how many cells or items."""
+    return [
+        DroppedCells(column, reason, int(number))
+        for reason, number in zip(REASONS, numbers, strict=True)
+        if reason and number
+    ]
+
+
+def write_dropped(found: Iterable[DroppedCells], path: Path) -> None:
+    """Write the table: column, reason, cells; a header alone where nothing was dropped."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(("column", "reason", "cells"))
+        writer.writerows((each.column, each.reason, each.number) for each in found)
+
+
+def is_any_dropped(path: Path) -> bool:
+    """Whether a table that `write_dropped` wrote has a line."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return len(list(csv.reader(file, delimiter="\t"))) > 1
