@@ -23,6 +23,7 @@ from tasks.core.records.public_schema import Declarations
 from tasks.core.records.reading import Headers, InputFile, header_notes
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.blob import require_size
+from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.syndiffix.reading import (
     DeclaredColumn,
     parse_column,
@@ -149,12 +150,13 @@ def _spell(options: argparse.Namespace, headers: Headers) -> None:
 
 def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
-    table = _read(options, asked)
+    table, contents = _read(options, asked)
     anonymization = replace(asked.parameters.anonymization, salt=_salt(options))
     parameters = replace(asked.parameters, anonymization=anonymization)
     steps("prepare", 0, 1)
     selected = [column.name for column in asked.columns]
-    return table, Synthesizer(table, parameters, columns=selected, ids=options.aidcolumns, progress=steps)
+    ids: list[str] = options.aidcolumns
+    return table, Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps, contents=contents)
 
 
 def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
@@ -252,11 +254,9 @@ def _salt(options: argparse.Namespace) -> bytes:
     return told_salt(options.dataset, is_named=options.dataset != syndiffix_options.DATASET)
 
 
-def _read(options: argparse.Namespace, asked: _Asked) -> pa.Table:
-    """The whole table and its ids, as rows are told apart by all of it."""
-    used = {*options.aidcolumns, *(column.name for column in asked.columns)}
-    others = [name for name in asked.names if name and name not in used]
-    read = read_table(asked.source, [*asked.columns, *map(DeclaredColumn, others)], options.aidcolumns)
+def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Hashes]:
+    """The columns and ids, and what tells rows apart: all of their cells."""
+    read = read_table(asked.source, asked.columns, options.aidcolumns)
     for complaint in read.complaints:
         say(complaint)
     told = [] if asked.source.is_parquet else inferred_types(asked.columns, read.columns.schema)
@@ -265,7 +265,7 @@ def _read(options: argparse.Namespace, asked: _Asked) -> pa.Table:
     table = read.columns
     for name in options.aidcolumns:
         table = table.append_column(name, read.ids[name])
-    return table
+    return table, read.contents
 
 
 def _write(result: pa.Table, output: Path | None) -> None:

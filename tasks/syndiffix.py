@@ -25,7 +25,7 @@ from tasks.progress import Progress, say
 from tasks.storage import StoredTable, Workspace
 from tasks.syndiffix_dependence import KnownDependence, read_measured, write_measured
 from tasks.syndiffix_notes import without_ids
-from tasks.syndiffix_trees import TABLE, Part, Trees, places, read_rows, write_rows
+from tasks.syndiffix_trees import TABLE, Part, Trees, places, read_rows, write_rows, write_typed
 
 _CLUSTERS = "clusters.json"
 
@@ -57,7 +57,7 @@ def type_columns(
         whole = whole.append_column(name, found.ids[name])
 
     def write(folder: Path) -> None:
-        pq.write_table(whole, folder / TABLE)
+        write_typed(whole, found.contents, folder)
         write_dropped(found.dropped, folder / DROPPED)
 
     return workspace.store(workspace.sensitive / run / "typed_table", "typed table", write)

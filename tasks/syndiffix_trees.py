@@ -21,6 +21,7 @@ from tasks.caching import plain
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
+from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.syndiffix.microdata import DrawnCells
 from tasks.core.syndiffix.salt import require_apart, salt_of
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
@@ -33,6 +34,7 @@ from tasks.syndiffix_salt import told_salt
 from tasks.version import code_hash
 
 TABLE = "table.parquet"
+_CONTENTS = "contents.npy"  # of the rows as they are in the file, which types have no part in
 _NUMBERS = "numbers of "
 
 
@@ -154,8 +156,9 @@ class Trees:
     def _new(self) -> Synthesizer:
         settings, origin = self._part.settings, self._part.origin
         salt = salt_of(ledger_place(), origin.dataset)
+        folder = self._workspace.path(self._table)
         return Synthesizer(
-            pq.read_table(self._workspace.path(self._table) / TABLE),
+            pq.read_table(folder / TABLE),
             SynDiffixParameters(
                 anonymization(settings, salt),
                 bucketization(settings),
@@ -166,6 +169,7 @@ class Trees:
             ids=origin.ids,
             progress=self._say,
             known=self._files,
+            contents=np.load(folder / _CONTENTS),
         )
 
     def _say(self, step: str, done: int, of: int) -> None:
@@ -175,6 +179,12 @@ class Trees:
 def places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...]:
     """The numbers of some columns, ascending."""
     return tuple(n for n, column in enumerate(synthesizer.columns) if column.name in columns)
+
+
+def write_typed(table: pa.Table, contents: Hashes, folder: Path) -> None:
+    """A typed table, and what tells its rows apart."""
+    pq.write_table(table, folder / TABLE)
+    np.save(folder / _CONTENTS, contents)
 
 
 def write_rows(rows: Microdata, names: tuple[str, ...], folder: Path) -> None:

@@ -17,6 +17,10 @@ from tests.benchmarks.data import FOLDER, ROOT, Table, generated_codes
 
 _TAXI_LEFT_OUT = ("med", "hack", "lastname")
 _TAXI_NUMBERS = ("trip_time_in_secs", "trip_distance", "fare_amount", "tip_amount", "total_amount")
+_NATIONAL = (
+    *("AGEP", "SEX", "MSP", "HISP", "RAC1P", "NPF", "HOUSING_TYPE", "OWN_RENT", "DENSITY", "INDP_CAT"),
+    *("EDU", "PINCP", "POVPIP", "DVET"),
+)
 _ADULT_FIRST = ("age", "income>50K", "education-num", "hours-per-week", "sex")
 
 
@@ -57,6 +61,55 @@ def baselines() -> list[tuple[Table, str]]:
     ]
 
 
+def census_like() -> list[Table]:
+    """Adult, a part of national2019 whose ``N`` is null, and a generated table whose columns depend on
+    each other as a census's do: people of whom some thousand each."""
+    return [
+        _real("adult.csv", 48_842, None, 14, rows=10_000),
+        _real("national2019.csv", 27_253, _NATIONAL, len(_NATIONAL), rows=6_000, null="N"),
+        _census(8_000),
+    ]
+
+
+def _census(records: int) -> Table:
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"census-{records}.parquet"
+    if not path.exists():
+        _write(census(records), path)
+    return Table(f"generated census of {records}", path)
+
+
+def census(records: int, seed: int = 7) -> pa.Table:
+    """Ten columns of people: schooling and income rise with age and each other, households with the area."""
+    generator = np.random.default_rng(seed)
+    normal = generator.standard_normal
+    age = generator.integers(16, 91, records)
+    sex = generator.integers(1, 3, records)
+    area = generator.choice(6, records, p=(0.3, 0.25, 0.2, 0.12, 0.08, 0.05))
+    talent = normal(records)
+    schooling = np.clip(np.rint(9 + 2 * talent + 0.03 * np.minimum(age, 50) + 1.2 * normal(records)), 1, 16)
+    hours = np.clip(np.rint(38 - 0.01 * (age - 42) ** 2 + 4 * (sex == 1) + 7 * normal(records)), 0, 80)
+    income = np.exp(8.2 + 0.12 * schooling + 0.012 * hours + 0.006 * age + 0.55 * normal(records))
+    household = np.clip(generator.poisson(1.2 + 0.45 * area), 0, 9) + 1
+    rent = np.rint(300 + 60 * household + 0.008 * income + 90 * normal(records))
+    married = generator.random(records) < 1 / (1 + np.exp(-(age - 30) / 8))
+    work = np.digitize(talent + 0.3 * (sex == 2) + 0.6 * normal(records), (-1.2, -0.4, 0.4, 1.2))
+    return pa.table(
+        {
+            "age": age,
+            "sex": sex,
+            "area": pa.array([f"area {code}" for code in area]),
+            "schooling": schooling.astype(np.int64),
+            "work": pa.array([f"work {code}" for code in work]),
+            "hours": hours.astype(np.int64),
+            "income": np.rint(income / 10).astype(np.int64) * 10,
+            "household": household,
+            "rent": rent.astype(np.int64),
+            "married": pa.array(np.where(married, "yes", "no").tolist()),
+        }
+    )
+
+
 def mixed(records: int, columns: int) -> Table:
     """A generated table of whole numbers, texts and reals in turn; one cell in ten is null."""
     FOLDER.mkdir(exist_ok=True)
@@ -67,20 +120,32 @@ def mixed(records: int, columns: int) -> Table:
 
 
 def _real(
-    file: str, records: int, names: Sequence[str] | None, columns: int, without: Sequence[str] = ()
+    file: str,
+    records: int,
+    names: Sequence[str] | None,
+    columns: int,
+    without: Sequence[str] = (),
+    *,
+    rows: int = 0,
+    null: str = "",
 ) -> Table:
     source = Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / file
     if not source.is_file():
-        return mixed(records, columns)
+        return mixed(rows or records, columns)
     FOLDER.mkdir(exist_ok=True)
-    name = f"{source.stem}_{columns}"
+    name = f"{source.stem}_{columns}" + (f"_{rows}" if rows else "")
     path = FOLDER / f"{name}.parquet"
     if not path.exists():
-        options = pv.ConvertOptions(null_values=[""], strings_can_be_null=True)
+        options = pv.ConvertOptions(null_values=[null], strings_can_be_null=True)
         table = pv.read_csv(source, convert_options=options)
         kept = names or [header for header in table.column_names if header not in without]
-        _write(_microseconds(table.select(kept)), path)
+        _write(_microseconds(_spaced(table.select(kept), rows)), path)
     return Table(name, path)
+
+
+def _spaced(table: pa.Table, rows: int) -> pa.Table:
+    """So many rows, from all of the table; 0 for all."""
+    return table.take(np.arange(rows) * table.num_rows // rows) if rows else table
 
 
 def _microseconds(table: pa.Table) -> pa.Table:

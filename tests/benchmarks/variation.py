@@ -12,16 +12,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 _BINS = 20
-_LEVELS = _BINS + 2  # with a bin for other values and one for nulls
+LEVELS = _BINS + 2  # with a bin for other values and one for nulls
 
 
 def mean_variations(original: pa.Table, synthetic: pa.Table) -> tuple[float, float]:
     """Mean 1-way and mean 2-way total variation over the synthetic table's columns; NaN without pairs."""
     names = synthetic.column_names
-    pairs = [_coded(original[name], synthetic[name]) for name in names]
-    single = [_variation(a, b, _LEVELS) for a, b in pairs]
+    pairs = [coded(original[name], synthetic[name]) for name in names]
+    single = [_variation(a, b, LEVELS) for a, b in pairs]
     double = [
-        _variation(a * _LEVELS + c, b * _LEVELS + d, _LEVELS**2) for (a, b), (c, d) in combinations(pairs, 2)
+        _variation(a * LEVELS + c, b * LEVELS + d, LEVELS**2) for (a, b), (c, d) in combinations(pairs, 2)
     ]
     return float(np.mean(single)), float(np.mean(double)) if double else float("nan")
 
@@ -31,17 +31,18 @@ def _variation(original: np.ndarray, synthetic: np.ndarray, levels: int) -> floa
     return float(np.abs(shares[0] - shares[1]).sum() / 2)
 
 
-def _coded(original: pa.ChunkedArray, synthetic: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+def coded(original: pa.ChunkedArray, synthetic: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """The bin of each cell of both, below `LEVELS`; bins are the original's."""
     is_text = pa.types.is_string(original.type) or pa.types.is_large_string(original.type)
     if is_text:
         return _by_value(_texts(original), _texts(synthetic))
-    numbers = _numbers(original), _numbers(synthetic)
-    present = numbers[0][~np.isnan(numbers[0])]
+    both = numbers(original), numbers(synthetic)
+    present = both[0][~np.isnan(both[0])]
     if len(np.unique(present)) <= _BINS:
-        return _by_value(*numbers)
+        return _by_value(*both)
     edges = np.unique(np.quantile(present, np.linspace(0, 1, _BINS + 1)[1:-1]))
     first, second = (
-        np.where(np.isnan(own), _LEVELS - 1, np.searchsorted(edges, own, side="right")) for own in numbers
+        np.where(np.isnan(own), LEVELS - 1, np.searchsorted(edges, own, side="right")) for own in both
     )
     return first, second
 
@@ -54,7 +55,7 @@ def _by_value(original: np.ndarray, synthetic: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _places(values: np.ndarray, frequent: np.ndarray) -> np.ndarray:
-    found = np.full(len(values), _LEVELS - 1)
+    found = np.full(len(values), LEVELS - 1)
     present = ~_is_null(values)
     places = np.searchsorted(frequent, values[present])
     inside = np.minimum(places, max(len(frequent) - 1, 0))
@@ -73,9 +74,10 @@ def _texts(column: pa.ChunkedArray) -> np.ndarray:
     return texts
 
 
-def _numbers(column: pa.ChunkedArray) -> np.ndarray:
+def numbers(column: pa.ChunkedArray) -> np.ndarray:
+    """Cells of a numeric or time column as floats, NaN for null."""
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-    numbers = pc.fill_null(column.cast(pa.float64(), safe=False), float("nan"))
-    found: np.ndarray = numbers.to_numpy()
+    cells = pc.fill_null(column.cast(pa.float64(), safe=False), float("nan"))
+    found: np.ndarray = cells.to_numpy()
     return found

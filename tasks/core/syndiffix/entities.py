@@ -1,17 +1,22 @@
 """Whose the rows are: hashes of entities from id columns, or from the rows themselves where there are none.
 
-In: id columns, or whole rows. Out: hashes, uint64 (n, id columns), 0 where an id is missing.
+In: id columns, or whole rows as they are in the file. Out: hashes, uint64 (n, id columns), 0 where an id is
+missing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.core.syndiffix import moments, whole_numbers
 from tasks.core.syndiffix.columns import plain_array
 from tasks.core.syndiffix.hashing import Hashes, crypto, hash_entities, hash_string
 from tasks.core.syndiffix.intervals import Values
+from tasks.core.syndiffix.texts import readings
+
+_NOTHING = 1  # the hash of a cell without a value
 
 
 def entities_of_ids(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
@@ -22,22 +27,39 @@ def entities_of_ids(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
     return np.stack([_hash_column(column) for column in columns], axis=1)
 
 
-def entities_of_rows(table: pa.Table, salt: bytes) -> Hashes:
+def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows: int) -> Hashes:
+    """What each row holds, (n, 2): what its cells say, and how they are written.
+
+    A cell counts for itself: a text that is a number, a moment or a truth value says what it is, whatever
+    else its column holds and whatever type it was declared to have, so that what is made of the rows does
+    not change with what a table is declared to be, and a copy in Parquet says the same as one in CSV.
+
+    Args:
+        columns: of the file, in any order, all of them, also those that are not asked for: header and
+            cells. Columns of types such as lists, which can't be synthesized, tell no rows apart.
+        rows: n.
+    """
+    contents = np.zeros((rows, 2), np.uint64)
+    for name, column in columns:
+        hashes = _hash_cells(plain_array(column))
+        if hashes is not None:
+            contents += _mixed(hashes ^ np.uint64(hash_string(name)))
+    return contents
+
+
+def entities_of_rows(contents: Hashes, salt: bytes) -> Hashes:
     """An entity for each row, (n, 1): the hash of its content and of how many equal rows are before it.
 
     It follows from the table's content alone, whatever the order of its rows and columns, and a row that is
-    added changes no other's, whatever it holds: noise sticks from one month to the next. Give it all columns
-    of a table, also those that are not asked for. Columns of types such as lists, which can't be synthesized,
-    tell no rows apart.
+    added changes no other's, whatever it holds: noise sticks from one month to the next. Of rows that say
+    the same, those that are written alike come together.
+
+    Args:
+        contents: see `row_contents`.
+        salt: the secret.
     """
-    content = np.zeros(table.num_rows, np.uint64)
-    for name in table.column_names:
-        key = np.uint64(crypto(salt, hash_string(name)))
-        hashes = _hash_cells(plain_array(table[name]))
-        if hashes is not None:
-            content += _mixed(hashes ^ key)
-    content = _mixed(content)
-    order = np.argsort(content, kind="stable")
+    content = _mixed(contents[:, 0] ^ np.uint64(crypto(salt, hash_string("rows"))))
+    order = np.lexsort((contents[:, 1], content))
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = content[order[1:]] != content[order[:-1]]
     places = np.arange(len(order))
@@ -58,13 +80,33 @@ def _hash_column(column: pa.Array | pa.ChunkedArray) -> Hashes:
 
 
 def _hash_cells(array: pa.Array) -> Hashes | None:
-    """A hash of each cell, by itself: of a text its own, of a number that of the float nearest to it."""
+    """Of each cell, (n, 2), what it says and how it is written; None of a type that isn't synthesized."""
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         coded = array.dictionary_encode()
-        texts = [hash_string(text) for text in coded.dictionary.to_pylist()]
-        hashes = np.array([*texts, 0], np.uint64)[coded.indices.fill_null(len(texts)).to_numpy()]
-    elif pa.types.is_integer(kind) or (pa.types.is_decimal128(kind) and kind.scale == 0):
+        hashes = np.append(_hash_texts(coded.dictionary), np.full((1, 2), _NOTHING, np.uint64), axis=0)
+        return np.asarray(hashes[coded.indices.fill_null(len(coded.dictionary)).to_numpy()])
+    values = _hash_values(array)
+    return None if values is None else np.stack([values, values], axis=1)
+
+
+def _hash_texts(texts: pa.Array) -> Hashes:
+    """Of distinct texts, (n, 2): by what they say, and letter by letter."""
+    trimmed = pc.utf8_trim_whitespace(texts)
+    said = _mixed(np.array([hash_string(text) for text in trimmed.to_pylist()], np.uint64))
+    said[pc.is_in(pc.utf8_lower(trimmed), pa.array(["", "nan"], trimmed.type)).to_numpy(False)] = _NOTHING
+    for read in readings(trimmed):
+        hashes = _hash_values(read)
+        if hashes is not None:
+            said = np.where(read.is_valid().to_numpy(zero_copy_only=False), hashes, said)
+    written = [hash_string(text) for text in texts.to_pylist()]
+    return np.stack([said, np.array(written, np.uint64)], axis=1)
+
+
+def _hash_values(array: pa.Array) -> Hashes | None:
+    """Of cells that are no texts, each by itself: of a number that of the float nearest to it."""
+    kind = array.type
+    if pa.types.is_integer(kind) or (pa.types.is_decimal128(kind) and kind.scale == 0):
         hashes = _hash_integers(whole_numbers.words_of(array))
     else:
         numbers = _numbers(array)
@@ -72,7 +114,7 @@ def _hash_cells(array: pa.Array) -> Hashes | None:
             return None
         hashes = _bits(numbers)
     hashes = _mixed(hashes)
-    hashes[array.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)] = 1
+    hashes[array.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)] = _NOTHING
     return hashes
 
 
@@ -94,6 +136,8 @@ def _numbers(array: pa.Array) -> Values | None:
         return numbers
     if pa.types.is_boolean(kind):
         array = array.cast(pa.uint8())
+    elif pa.types.is_float32(kind):
+        array = array.cast(pa.string())  # 0.1 is what a text that says it is
     elif not pa.types.is_floating(kind) and not whole_numbers.is_supported_decimal(kind):
         return None
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)

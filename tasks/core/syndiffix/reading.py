@@ -24,6 +24,8 @@ from tasks.core.records.dialect import find_dialect
 from tasks.core.records.dropped import NOT_OF_TYPE, DroppedCells
 from tasks.core.records.number_format import PLAIN, NumberFormat
 from tasks.core.records.reading import InputFile, parquet_schema
+from tasks.core.syndiffix.entities import row_contents
+from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.syndiffix.texts import KINDS, LETTERS, MEANINGS, TypeLetter, parse_as, parse_inferred
 
 
@@ -51,12 +53,14 @@ class ReadTable:
         ids: text, n rows, in declared order; null where missing; no column if none was asked for.
         complaints: one sentence for each column with cells that could not be read as its type.
         dropped: how many those are: sensitive.
+        contents: of the rows as they are in the file, uint64 (n, 2), see `entities.row_contents`.
     """
 
     columns: pa.Table
     ids: pa.Table
     complaints: tuple[str, ...]
     dropped: tuple[DroppedCells, ...]
+    contents: Hashes
 
 
 def parse_column(item: str) -> DeclaredColumn:
@@ -96,17 +100,18 @@ def read_table(
         columns = [DeclaredColumn(name) for name in names if name not in set(id_columns)]
     wanted = [column.name for column in columns]
     _require_columns(names, wanted, id_columns)
-    cells = _cells(source, [names.index(name) for name in [*wanted, *id_columns]])
-    if not len(cells[0]):
+    cells = _cells(source, [place for place, name in enumerate(names) if name])
+    asked = [cells[names.index(name)] for name in [*wanted, *id_columns]]
+    if not len(asked[0]):
         raise InputError(f"{source.path} must hold rows to synthesize, but holds none below its header.")
     typed = [
         _typed(column, array, has_types=source.is_parquet)
-        for column, array in zip(columns, cells[: len(columns)], strict=True)
+        for column, array in zip(columns, asked[: len(columns)], strict=True)
     ]
     _require_readable(columns, [read for _, read, _ in typed])
     return ReadTable(
         pa.table([array for array, _, _ in typed], names=wanted),
-        pa.table([_id_texts(array) for array in cells[len(columns) :]], names=list(id_columns)),
+        pa.table([_id_texts(array) for array in asked[len(columns) :]], names=list(id_columns)),
         tuple(
             f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}: they count as missing."
             for column, (_, read, _) in zip(columns, typed, strict=True)
@@ -116,6 +121,11 @@ def read_table(
             DroppedCells(column.name, NOT_OF_TYPE[column.letter], unread)
             for column, (_, _, unread) in zip(columns, typed, strict=True)
             if unread and column.letter is not None
+        ),
+        # Names that a configuration gives are not in the file.
+        row_contents(
+            [(str(place) if source.header else names[place], array) for place, array in cells.items()],
+            len(asked[0]),
         ),
     )
 
@@ -149,18 +159,18 @@ def _require_columns(names: list[str], wanted: list[str], id_columns: Sequence[s
         )
 
 
-def _cells(source: InputFile, positions: list[int]) -> list[pa.Array]:
-    """The cells of each column: dictionaries of texts, or a Parquet file's own types."""
+def _cells(source: InputFile, positions: list[int]) -> dict[int, pa.Array]:
+    """The cells of each column, by its position: dictionaries of texts, or a Parquet file's own types."""
     batches = list(read_batches(source, positions, threads=1))
     if not batches:
-        return [pa.array([], pa.string())] * len(positions)
+        return dict.fromkeys(positions, pa.array([], pa.string()))
     table = pa.Table.from_batches(batches).unify_dictionaries()
     arrays = [table.column(str(position)).combine_chunks() for position in positions]
     if not source.is_parquet:
-        return [_without_unused(array) for array in arrays]
+        return dict(zip(positions, map(_without_unused, arrays), strict=True))
     _require_sound(source, arrays)
     kinds = parquet_schema(source).types
-    return [array.cast(kinds[position]) for array, position in zip(arrays, positions, strict=True)]
+    return {position: array.cast(kinds[position]) for array, position in zip(arrays, positions, strict=True)}
 
 
 def _require_sound(source: InputFile, arrays: list[pa.Array]) -> None:

@@ -22,9 +22,10 @@ from tasks.core.syndiffix.dependence import (
     is_sample_worthwhile,
     measure_dependence,
 )
-from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows
+from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
 from tasks.core.syndiffix.features import select_features, solve_with_features
 from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn, KnownTrees
+from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.randomness import generator_of
@@ -74,16 +75,19 @@ class Synthesizer:
         ids: Sequence[str] = (),
         progress: Progress = silent,
         known: KnownTrees | None = None,
+        contents: Hashes | None = None,
     ) -> None:
         """Encode the table.
 
         Args:
-            table: with every column that it has: rows are told apart by all of them.
+            table: with the columns that are named below; others only tell rows apart.
             parameters: see there.
             columns: headers of what is synthesized, in the order of the output; None: all but the ids.
             ids: headers of the id columns; none: each row is an entity of its own.
             progress: is told of long work: which step, how much is done, of how much.
             known: trees of this table that need not be grown.
+            contents: of the rows as they are in the file (see `row_contents`), which its types have no part
+                in; None: of the table's cells.
 
         Raises:
             InputError: a column is missing, or of a type that has no cells to draw.
@@ -95,7 +99,9 @@ class Synthesizer:
         self.strategy = with_ids(parameters.clustering, selected)
         self._progress = progress
         self.columns = tuple(encode_column(name, table[name]) for name in selected)
-        self._rows = entities_of_rows(table.drop_columns(list(ids)), self._salt)
+        if contents is None:
+            contents = row_contents(zip(table.column_names, table.columns, strict=True), table.num_rows)
+        self._rows = entities_of_rows(contents, self._salt)
         self._hashes = entities_of_ids([table[name] for name in ids]) if ids else self._rows
         self.forest = self._planted(np.arange(table.num_rows), parameters.anonymization, known)
         self.measured: Measured | None = None

@@ -100,6 +100,18 @@ def _plain(texts: pa.Array, number_format: NumberFormat) -> pa.Array:
     return texts if number_format == PLAIN else number_format.plain_texts(texts)
 
 
+def readings(texts: pa.Array) -> list[pa.Array]:
+    """What each of the texts, trimmed, says by itself, whatever the others are: arrays as long as they.
+
+    Truth values, moments, reals and integers, each null where a text is none; of a text that is several, the
+    last says it.
+    """
+    lower = pc.utf8_lower(texts)
+    is_true, is_false = pc.equal(lower, "true"), pc.equal(lower, "false")
+    truth = pc.if_else(pc.or_(is_true, is_false), is_true, pa.scalar(None, pa.bool_()))
+    return [truth, parse_timestamps(texts, strict=True), _reals(texts, _REAL), _integers(texts)]
+
+
 def _integers(texts: pa.Array) -> pa.Array:
     """Whole numbers as int64 or, where one needs it, as decimals; null for other texts."""
     bare = pc.replace_substring_regex(_where(pc.match_substring_regex(texts, _INTEGER), texts), r"^\+", "")

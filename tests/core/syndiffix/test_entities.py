@@ -1,12 +1,15 @@
 """Whose rows are: by their content or by ids."""
 
+from datetime import datetime
+from decimal import Decimal
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows
+from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
 from tasks.core.syndiffix.hashing import hash_int, hash_string
 from tests.oracles.syndiffix import SALT
 
@@ -17,8 +20,13 @@ def table_of(numbers, texts):
     return pa.table({"x": pa.array(numbers, pa.float64()), "y": pa.array(texts, pa.string())})
 
 
+def entities(table, salt=SALT):
+    columns = zip(table.column_names, table.columns, strict=True)
+    return entities_of_rows(row_contents(columns, table.num_rows), salt)
+
+
 def hashes_of(numbers, texts, salt=SALT):
-    return entities_of_rows(table_of(numbers, texts), salt)[:, 0].tolist()
+    return entities(table_of(numbers, texts), salt)[:, 0].tolist()
 
 
 def by_content(rows, hashes):
@@ -40,9 +48,7 @@ def test_entities_do_not_depend_on_the_order_of_rows_or_columns(rows, random):
     shuffled = random.sample(rows, len(rows))
     hashes = hashes_of(*zip(*rows, strict=True))
     assert by_content(rows, hashes) == by_content(shuffled, hashes_of(*zip(*shuffled, strict=True)))
-    assert (
-        entities_of_rows(table_of(*zip(*rows, strict=True)).select(["y", "x"]), SALT)[:, 0].tolist() == hashes
-    )
+    assert entities(table_of(*zip(*rows, strict=True)).select(["y", "x"]))[:, 0].tolist() == hashes
 
 
 @settings(deadline=None)
@@ -82,14 +88,14 @@ MANY_YEARS = [2**62 + day * 86_400 * 10**9 for day in range(20)]
 def test_a_row_that_is_added_changes_no_other_whatever_it_holds(cells, added, kind):
     def hashes(cells):
         table = pa.table({"t": pa.array(cells, kind), "x": pa.array([n % 2 for n in range(len(cells))])})
-        return entities_of_rows(table, SALT)[:, 0].tolist()
+        return entities(table)[:, 0].tolist()
 
     assert hashes([*cells, added])[:-1] == hashes(cells)
 
 
 def test_large_integers_are_told_apart_and_small_ones_are_their_floats():
     def hashes(cells, kind):
-        return entities_of_rows(pa.table({"x": pa.array(cells, kind)}), SALT)[:, 0].tolist()
+        return entities(pa.table({"x": pa.array(cells, kind)}))[:, 0].tolist()
 
     large = [2**62 + n for n in range(100)]
     numbers = hashes(large, pa.int64())
@@ -105,23 +111,25 @@ def test_a_text_is_hashed_as_it_is_and_not_by_its_rank():
     assert one != other  # each has the rank 0
 
 
-def test_a_null_is_no_value():
-    rows = [(None, "a"), (0.0, "a"), (0.0, None), (0.0, "")]
+def test_a_null_is_no_value_and_an_empty_text_says_nothing_either():
+    assert hashes_of([0.0], [None]) == hashes_of([0.0], [""]) == hashes_of([0.0], [" "])
+    assert len(set(hashes_of([0.0, 0.0], [None, ""]))) == 2
+    rows = [(None, "a"), (0.0, "a"), (0.0, None), (0.0, "0")]
     assert len({hashes_of([number], [text])[0] for number, text in rows}) == len(rows)
 
 
 def test_entities_depend_on_the_salt_and_on_the_columns_names():
     column = pa.array([1.0, 2.0])
     x, y = pa.table({"x": column}), pa.table({"y": column})
-    found = [entities_of_rows(x, SALT), entities_of_rows(x, b"other salt"), entities_of_rows(y, SALT)]
+    found = [entities(x), entities(x, b"other salt"), entities(y)]
     assert len({tuple(each[:, 0].tolist()) for each in found}) == 3
     assert set(found[0].ravel().tolist()).isdisjoint(found[1].ravel().tolist())
 
 
 def test_values_that_change_places_between_columns_are_another_entity():
     x, y = pa.array([1.0]), pa.array([2.0])
-    one = entities_of_rows(pa.table({"x": x, "y": y}), SALT)
-    other = entities_of_rows(pa.table({"x": y, "y": x}), SALT)
+    one = entities(pa.table({"x": x, "y": y}))
+    other = entities(pa.table({"x": y, "y": x}))
     assert one[0, 0] != other[0, 0]
 
 
@@ -148,3 +156,35 @@ def test_ids_in_chunks_and_dictionaries_are_the_same(values):
 
 def test_ids_of_other_types_are_hashed_by_their_text():
     assert entities_of_ids([pa.array([1.5, None])])[:, 0].tolist() == [hash_string("1.5"), 0]
+
+
+SAYS_THE_SAME = [
+    (["7", "07", "7.0", " +7 ", "7e0"], [7] * 5),
+    (["-0.5", "-.5", "-0.50"], [-0.5] * 3),
+    ([str(2**62 + 1), "0" + str(10**30)], [Decimal(2**62 + 1), Decimal(10**30)]),
+    (["true", "FALSE"], [True, False]),
+    (["2024-02-29", "2024-02-29T00:00:00", "2024-02-29 00:00:00Z"], [datetime(2024, 2, 29)] * 3),
+    (["", " ", "nan", "NaN"], [None] * 4),
+    ([" a", "a ", "a"], ["a"] * 3),
+]
+
+
+@pytest.mark.parametrize(("texts", "values"), SAYS_THE_SAME)
+@pytest.mark.parametrize("others", [[], ["x"], ["9", "1.5", "true", "2024-01-01"]])
+def test_a_text_says_what_its_value_does_whatever_else_its_column_holds(texts, values, others):
+    for text, value in zip(texts, values, strict=True):
+        alone = entities(pa.table({"x": pa.array([value])}))[0, 0]
+        assert entities(pa.table({"x": pa.array([text, *others])}))[0, 0] == alone
+
+
+def test_a_short_real_is_the_text_that_writes_it():
+    real = entities(pa.table({"x": pa.array([0.1, 1e-7, 3.4e38], pa.float32())}))
+    assert (real == entities(pa.table({"x": pa.array(["0.1", "1e-7", "3.4e38"])}))).all()
+
+
+def test_rows_that_say_the_same_are_told_apart_by_how_they_are_written_in_any_order():
+    texts = ["7", "07", "7", "7.0", "07"]
+    hashes = entities(pa.table({"x": pa.array(texts)}))[:, 0].tolist()
+    assert len(set(hashes)) == len(texts)
+    backward = entities(pa.table({"x": pa.array(texts[::-1])}))[:, 0].tolist()
+    assert by_content(texts, hashes) == by_content(texts[::-1], backward)
