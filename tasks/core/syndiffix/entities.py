@@ -51,8 +51,8 @@ def entities_of_rows(contents: Hashes, salt: bytes) -> Hashes:
     """An entity for each row, (n, 1): the hash of its content and of how many equal rows are before it.
 
     It follows from the table's content alone, whatever the order of its rows and columns, and a row that is
-    added changes no other's, whatever it holds: noise sticks from one month to the next. Of rows that say
-    the same, those that are written alike come together.
+    added changes no other's, whatever it holds: noise sticks from one month to the next. Rows that say the
+    same in other letters share their entities out by how they are written.
 
     Args:
         contents: see `row_contents`.

@@ -196,16 +196,16 @@ def _same(promise: Protection) -> str:
     whose = (
         "the same columns are named as ids and keep their text"
         if promise.ids
-        else "rows keep what all of their cells say in the file, also those of columns that are not released, "
-        "as each row is told from others by all of them, whatever types the columns are declared to have"
+        else "rows keep what all of their cells say in the file, also those of columns that are not "
+        "released, as each row is told from others by all of them, whatever types are declared"
     )
     return (
         "Same noise: it is the same as long as the dataset keeps its name and its ledger, columns keep their "
         f"headers, and {whose}. Where one of these changes the noise is drawn anew, and counts of before and "
         "after can be averaged. A column that is declared to be of another type has other groups; half of "
         "their noise, that of a group's place, is drawn anew, and no threshold is for a group of the same "
-        f"{promise.units}. Where only the size of the noise or of a threshold is set otherwise, outputs of both "
-        "settings together come nearer to the true counts than each."
+        f"{promise.units}. Where only the size of the noise or of a threshold is set otherwise, outputs of "
+        "both settings together come nearer to the true counts than each."
     )
 
 

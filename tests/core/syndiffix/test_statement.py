@@ -155,7 +155,7 @@ def test_it_says_when_noise_is_not_the_same_and_what_averaging_it_gives() -> Non
     assert "can't be averaged away by asking again. What else can be averaged" in said()
     assert "the same columns are named as ids and keep their text" in attack("Same noise")
     assert "averaged" in attack("Same noise")
-    assert "rows all of their cells" in attack("Same noise", ids=())
+    assert "rows keep what all of their cells say" in attack("Same noise", ids=())
     assert "takes the mean has less noise" in attack("Many tables")
     assert "Not counted in this statement are releases that are no longer" in attack("Many tables")
 
