@@ -27,6 +27,7 @@ TRIED = {
     "value_safe_columns": ["--value-safe-columns", "zip"],
     "decimal": ["--columns", "age:i", "zip:i", "rent", "--decimal", ","],
     "thousands": ["--thousands", "'"],
+    "encoding": ["--encoding", "latin-1"],
     "lcf_low_threshold": ["-lcf", "2"],
     "threshold_sd": ["-thresh_sd", "2"],
     "low_mean_gap": ["--low-mean-gap", "1"],
