@@ -11,7 +11,7 @@ public when the operator accepts them, and the draft says so. Nothing else in a 
 
 import math
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from tasks.core.queries import connect, query_text
 from tasks.core.records.columns import Column, Schema, bin_problems
 from tasks.core.records.declared_columns import DEFAULT_MAX_ITEMS
 from tasks.core.records.dialect import find_dialect
+from tasks.core.records.number_format import PLAIN, THOUSANDS, NumberFormat
 from tasks.core.records.reading import Headers, InputFile
 
 #: A value is listed in a draft if at least so many cells hold it.
@@ -31,6 +32,17 @@ COMMON = 20
 #: A column with more distinct values is not listed, or, where all are numbers, is binned.
 _LONGEST_LIST = 50
 _FEWEST_BINNED = 25
+
+#: How numbers may be written that are not plain, those with fewer marks first.
+_FORMATS = (
+    NumberFormat(","),
+    NumberFormat(",", "."),
+    NumberFormat(".", ","),
+    NumberFormat(",", " "),
+    NumberFormat(".", " "),
+    NumberFormat(".", "'"),
+    NumberFormat(",", "'"),
+)
 
 _PREAMBLE = """\
 # Drafted from the file {name!r}. Read it before you accept it:
@@ -127,11 +139,35 @@ def _look(
     if split != columns:
         load_values(connection, Schema(tuple(split)), [])
         facts = [_facts(connection, index) for index in range(len(split))]
-    return Schema(tuple(split)), facts
+    found = [
+        (column, seen) if column.is_multi_valued else _with_marks(connection, index, column, seen)
+        for index, (column, seen) in enumerate(zip(split, facts, strict=True))
+    ]
+    return Schema(tuple(column for column, _ in found)), [seen for _, seen in found]
 
 
-def _facts(connection: duckdb.DuckDBPyConnection, column_id: int) -> _Facts:
-    row = connection.execute(query_text("contracts/facts_of_column"), {"column_id": column_id}).fetchone()
+def _with_marks(
+    connection: duckdb.DuckDBPyConnection, index: int, column: Column, seen: _Facts
+) -> tuple[Column, _Facts]:
+    """A column whose cells are numbers with other marks, if they are; else as it is."""
+    for number_format in () if seen.is_numeric else _FORMATS:
+        read = _facts(connection, index, number_format)
+        if read.is_numeric:
+            return replace(column, number_format=number_format), read
+    return column, seen
+
+
+def _facts(
+    connection: duckdb.DuckDBPyConnection, column_id: int, number_format: NumberFormat = PLAIN
+) -> _Facts:
+    values = {
+        "column_id": column_id,
+        "number_pattern": number_format.pattern,
+        "whole_pattern": number_format.whole_pattern,
+        "separators": THOUSANDS[number_format.thousands],
+        "decimal": number_format.decimal,
+    }
+    row = connection.execute(query_text("contracts/facts_of_column"), values).fetchone()
     assert row is not None
     common = connection.execute(
         query_text("contracts/common_values"), {"column_id": column_id, "least": COMMON}
@@ -217,6 +253,9 @@ def _property(column: Column, seen: _Facts) -> dict[str, Any]:
         custom.append({"property": "delimiter", "value": column.delimiter})
     elif seen.is_numeric:
         found["logicalType"] = "integer" if seen.whole else "number"
+        marks = asdict(column.number_format)
+        plain = asdict(PLAIN)
+        custom += [{"property": key, "value": mark} for key, mark in marks.items() if mark != plain[key]]
         custom.append({"property": "bins", "value": round_edges(seen.low or 0.0, seen.high or 0.0)})
     listable = column.is_multi_valued or not seen.is_numeric
     if listable and seen.common and seen.distinct_values <= _LONGEST_LIST:

@@ -4,6 +4,7 @@ Every statement has it, as each other sentence of one is about records prepared 
 """
 
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.number_format import PLAIN
 
 
 def prepared(schema: Schema, contract_mode: str = "none") -> str:
@@ -20,6 +21,8 @@ def prepared(schema: Schema, contract_mode: str = "none") -> str:
     binned = [column for column in columns if column.bins]
     if binned:
         rules.append(f"{_numbers(binned)} stands for its bin, and what is no number for no value")
+    if any(column.number_format != PLAIN for column in columns):
+        rules.append("a number is what is written with the marks that were declared of its column")
     if any(column.domain is not None and not column.bins for column in columns):
         rules.append("a value that is not among those declared of its column is no value")
     if any(column.is_multi_valued and column.max_items for column in columns):

@@ -107,3 +107,19 @@ def test_a_declared_header_keeps_the_first_record_out_of_the_names(tmp_path: Pat
     assert configuration["sensitive_microdata_delimiter"] == " "
     assert [column.name for column in read_contract(contract).columns] == ["word", "number"]
     assert "canary" not in contract
+
+
+def test_numbers_with_other_marks_are_found_and_the_draft_says_how_they_are_written(tmp_path: Path) -> None:
+    rows = [f"{i},5;1.{i:03},5;{i};1\u202f{i:03};x" for i in range(100, 160)]
+    (tmp_path / "t.csv").write_text("comma;grouped;plain;spaced;word\n" + "\n".join(rows), encoding="utf-8")
+    schema, _ = accepted(tmp_path / "t.csv")
+    formats = [(c.number_format.decimal, c.number_format.thousands) for c in schema.columns]
+    assert formats == [(",", ""), (",", "."), (".", ""), (",", " "), (".", "")]
+    edges = [column.bins for column in schema.columns]
+    assert [None if each is None else (each[0], each[-1]) for each in edges] == [
+        (100, 160),
+        (1100, 1160),
+        (100, 160),
+        (1100, 1160),
+        None,
+    ]

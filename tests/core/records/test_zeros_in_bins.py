@@ -14,6 +14,7 @@ from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.preparation import prepared
 from tasks.core.records.public_schema import Declarations, build_schema
 from tasks.core.records.reading import InputFile
+from tests.oracles.contracts import contract_of, judged, write_table
 
 EDGES = (0.0, 100.0, 1000.0)
 #: The column whose zeros were lost, as a measurement of before has it.
@@ -84,3 +85,12 @@ def test_a_vintage_that_was_committed_before_keeps_its_name_and_is_not_drawn_aga
         configuration_digest(kept, *rest)
         == "79f6cab751a532aaeae5a6d5871e759150b8b74b1b65103c03870fc594abeaea"
     )
+
+
+def test_a_strict_contract_does_not_call_the_zeros_of_bins_empty(tmp_path):
+    column = "      - {name: income, logicalType: integer, required: true"
+    rows = ("1,0", "2,0", "3,5")
+    source = write_table(tmp_path / "t.csv", rows, "person,income")
+    custom = ", customProperties: [{property: bins, value: [0, 100]}]}\n"
+    assert all(result.passed for result in judged(source, contract_of(column + custom)).results)
+    assert not all(result.passed for result in judged(source, contract_of(column + "}\n")).results)
