@@ -44,13 +44,14 @@ def test_every_reason_has_its_number(tmp_path: Path, total: bool) -> None:
         ["", "", "", "", ""],
         ["n/a", "0", "nowhere", "0", "0|a"],
         ["0", "south", "east", "a@b", "a|b|c|d"],
+        ["0", "south", "east", "", "x1|x2|x1|d"],
     ]
     source = write(tmp_path / "t.csv", [column.name for column in columns], rows)
     assert dropped(source, Schema(columns), total=total) == {
         ("income", "not a number"): 2,
         ("ward", "outside the domain"): 1,
         ("remark", "forbidden"): 2,
-        ("tags", "forbidden"): 2,
+        ("tags", "forbidden"): 4,
         ("tags", "beyond the cap"): 3,
     }
 
