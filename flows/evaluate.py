@@ -30,7 +30,7 @@ def evaluating(
     """The steps of this flow on what the others made."""
     marginals, place = measured.marginals or counting(workspace, measured), measured.place
     assert built.records is not None, "what is evaluated was generated"
-    sensitive, released = (measured.records, marginals), (built.aggregates, built.records)
+    sensitive, released = (measured.raw[1], marginals), (built.aggregates, built.records)
     settings = EvaluationSettings.of(configuration)
     judge = cached(evaluate_against_raw, workspace)
     return judge(workspace, settings, sensitive, released, place.run, place.resources)

@@ -1,6 +1,7 @@
 """Measure: the sensitive table in, one protected measurement out. The only flow that reads raw records.
 
-    admit -> locate -> encode -> (judge the contract, if it is strict) -> protect                under DP
+    admit -> locate -> (judge the contract, if it is strict) -> encode -> protect                under DP
+    admit -> protect -> (locate -> encode)                       under DP, where the release is committed
              locate -> encode -> ... -> count -> round -> (generate) -> hand over      under k-anonymity
 
 Modes of synthesis that read raw records draw here, on this side.
@@ -16,15 +17,16 @@ from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.contract import judge_contract
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InputError, ParameterError
 from tasks.core.queries import Resources
-from tasks.describe import Described, describe
+from tasks.describe import Described
 from tasks.dropped import tell_dropped
 from tasks.handover import recorded_heads
-from tasks.ingest import EncodingRules, encode_records, locate_table
+from tasks.ingest import EncodingRules, encode_records, locate_table, require_unchanged
 from tasks.naming import require_seed_stays, run_label, scheduled_date
 from tasks.progress import say
-from tasks.protect import admit_release, protect_records
+from tasks.protect import Admitted, admit_release, protect_records
+from tasks.recall import describe_or_recall
 from tasks.record import compare_with_last, keep_configuration
 from tasks.resources import query_resources
 from tasks.stages import STAGES, reaches
@@ -57,17 +59,35 @@ class Measured:
     Attributes:
         described: the public facts of the run.
         place: where it was made.
-        table: the operator's table (sensitive).
-        records: the coded records (sensitive).
+        table: the operator's table (sensitive); None where a committed release was returned and the table
+            can't be read any more.
+        records: the coded records (sensitive); None with the table.
+        judged: the table judged by its strict contract (sensitive); None where none was judged.
         marginals: exact counts (sensitive); None where they were not needed.
         measurement: the measurement, ready to be published from.
     """
 
-    def __init__(self, described: Described, place: Place, table: StoredTable, records: StoredTable) -> None:
+    def __init__(self, described: Described, place: Place) -> None:
         """See the class; what is made later is None until then."""
-        self.described, self.place, self.table, self.records = described, place, table, records
+        self.described, self.place = described, place
+        self.table: StoredTable | None = None
+        self.records: StoredTable | None = None
+        self.judged: StoredTable | None = None
         self.marginals: StoredTable | None = None
         self.measurement: StoredTable
+
+    @property
+    def raw(self) -> tuple[StoredTable, StoredTable]:
+        """The table and its coded records.
+
+        Raises:
+            InputError: the table can't be read any more.
+        """
+        if self.table is None or self.records is None:
+            raise InputError(
+                "A comparison with the raw table needs a table that can be read; this one can't. Restore it."
+            )
+        return self.table, self.records
 
 
 def measuring(workspace: Workspace, configuration: RunConfiguration, last: str = STAGES[-1]) -> Measured:
@@ -83,41 +103,85 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
         )
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
-    described = describe(configuration, scheduled_date())
+    recalled = describe_or_recall(configuration, scheduled_date())
+    described = recalled.described
     for note in described.notes:
         say(note)
     if not configuration.is_private:
         require_seed_stays(configuration)
         if recorded_heads(workspace, configuration.dataset):
             say(_BOTH_REGIMES)
-        measured = _read(workspace, configuration, described)
+        measured = _begun(workspace, configuration, described)
+        _read(workspace, configuration, measured, is_judged=True)
         measured.measurement = _rounded(workspace, configuration, measured, last)
-        compare_with_last(workspace, configuration, described, measured.table)
+        compare_with_last(workspace, configuration, described, measured.raw[0])
         return measured
     admitted = admit_release(workspace, configuration, described)
-    measured = _read(workspace, configuration, described)
-    table_hash = workspace.keyed_hash(measured.table.sha256)
-    measured.measurement = protect_records(workspace, measured.records, described, admitted, table_hash)
-    compare_with_last(workspace, configuration, described, measured.table)
+    measured = _begun(workspace, configuration, described)
+    if admitted.is_committed:
+        _return_committed(workspace, configuration, measured, admitted, recalled.unreadable)
+        return measured
+    if recalled.unreadable is not None:
+        raise recalled.unreadable
+    _read(workspace, configuration, measured, is_judged=True)
+    table, records = measured.raw
+    table_hash = workspace.keyed_hash(table.sha256)
+    measured.measurement = protect_records(workspace, records, measured.judged, admitted, table_hash)
+    compare_with_last(workspace, configuration, described, table)
     return measured
 
 
-def _read(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Measured:
-    """The table, judged if the contract is strict, as coded records."""
+def _begun(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Measured:
+    """A run's folder in ``sensitive/``, with the configuration in it."""
     run = f"{configuration.dataset}/{run_label()}"
     keep_configuration(workspace, configuration, run)
-    resources = query_resources(configuration, workspace)
+    return Measured(described, Place(run, query_resources(configuration, workspace)))
+
+
+def _return_committed(
+    workspace: Workspace,
+    configuration: RunConfiguration,
+    measured: Measured,
+    admitted: Admitted,
+    unreadable: ParameterError | None,
+) -> None:
+    """The measurement that was drawn; then the table, which only what stays in ``sensitive/`` needs.
+
+    Neither what the table holds now nor its contract stops the release: it was judged when it was drawn.
+    """
+    measured.measurement = protect_records(workspace, None, None, admitted, "")
+    if unreadable is None:
+        try:
+            _read(workspace, configuration, measured, is_judged=False)
+        except InputError as error:
+            unreadable = error
+    if unreadable is None:
+        compare_with_last(workspace, configuration, measured.described, measured.raw[0])
+        return
+    say(
+        f"ATTENTION: the table can't be read any more. {unreadable} The release is the one that was drawn; "
+        "nothing is compared with the raw table."
+    )
+
+
+def _read(
+    workspace: Workspace, configuration: RunConfiguration, measured: Measured, *, is_judged: bool
+) -> None:
+    """The table, judged if that is asked for and the contract is strict, as coded records."""
+    described, run, resources = measured.described, measured.place.run, measured.place.resources
     table = locate_table(workspace, described.source)
-    if described.contract is not None and configuration.input.contract_mode == "strict":
+    if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
         judge = cached(judge_contract, workspace)
-        judge(workspace, table, described.contract, described.schema, run, resources)
+        measured.judged = judge(workspace, table, described.contract, described.schema, run, resources)
     rules = EncodingRules.of(configuration, described.parameters)
     encode = cached(encode_records, workspace)
     records = encode(workspace, table, described.schema, rules, run, resources)
+    if measured.judged is not None:
+        require_unchanged(table)
     # Changed since it was made: an error, also where all that would read it is cached.
     workspace.path(records)
     tell_dropped(workspace, configuration, records, run)
-    return Measured(described, Place(run, resources), table, records)
+    measured.table, measured.records = table, records
 
 
 def counting(workspace: Workspace, measured: Measured) -> StoredTable:
@@ -125,7 +189,7 @@ def counting(workspace: Workspace, measured: Measured) -> StoredTable:
     length = measured.described.reporting_length or 1
     count = cached(count_records, workspace)
     place = measured.place
-    measured.marginals = count(workspace, measured.records, length, place.run, place.resources)
+    measured.marginals = count(workspace, measured.raw[1], length, place.run, place.resources)
     return measured.marginals
 
 
@@ -135,7 +199,7 @@ def describing(workspace: Workspace, configuration: RunConfiguration, measured: 
     place, resolution = measured.place, configuration.reporting_resolution
     write = cached(describe_records, workspace)
     return write(
-        workspace, measured.records, marginals, resolution, configuration.prefix, place.run, place.resources
+        workspace, measured.raw[1], marginals, resolution, configuration.prefix, place.run, place.resources
     )
 
 
@@ -152,5 +216,5 @@ def _rounded(
     if synthesis.reads_records and reaches(last, "generate"):
         jobs = configuration.resources.parallel_jobs
         generate = cached(generate_from_records, workspace)
-        records = generate(workspace, measured.records, aggregates, synthesis, resolution, jobs, place.run)
+        records = generate(workspace, measured.raw[1], aggregates, synthesis, resolution, jobs, place.run)
     return hand_over_counts(workspace, configuration, measured.described, aggregates, records)

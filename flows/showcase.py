@@ -27,14 +27,14 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
         return syndiffix(configuration, last)
     workspace = Workspace.of(configuration)
     measured = measuring(workspace, configuration, last)
-    sensitive = (measured.table, measured.records)
+    sensitive = [table for table in (measured.table, measured.records) if table is not None]
     places = {}
     with work_folder(workspace, configuration) as work:
         built = building(workspace, configuration, measured.measurement, last, work)
         release = releasing(workspace, configuration, measured.measurement, built, sensitive)
-        if configuration.evaluate_sensitive:
+        if configuration.evaluate_sensitive and sensitive:
             places["aggregate"] = describing(workspace, configuration, measured).key
-        if configuration.evaluate_sensitive and reaches(last, "evaluate"):
+        if configuration.evaluate_sensitive and sensitive and reaches(last, "evaluate"):
             places["evaluation"] = evaluating(workspace, configuration, measured, built).key
     return places | {"release": release.key}
 

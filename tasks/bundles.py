@@ -1,7 +1,8 @@
 """What may be published from: a folder that the measuring side handed over goes in, its parts come out.
 
     <workspace>/measurement/<dataset>/<vintage>-<digest>/name.json           what it is
-        under differential privacy                       measurement/        as drawn
+        under differential privacy                       measurement/        as drawn; contract.json in it:
+                                                                             the verdicts of a strict contract
                                                          ledger.json         the account at its commit
         under k-anonymity                                aggregates/         the rounded counts
                                                          schema.json         the public schema
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Literal
 
 from tasks.configuration import Input, RunConfiguration
+from tasks.core.contracts.contract import load_contract
 from tasks.core.dp.ledger.names import Parameters, configuration_digest
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.statement import LedgerFacts
@@ -29,6 +31,8 @@ from tasks.parameters import anonymity_parameters, dp_parameters, syndiffix_para
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, file_sha256, folder_sha256
 
 NAME = "name.json"
+#: The verdicts of a strict contract, in a measurement.
+CONTRACT = "contract.json"
 _PRIVATE = "differential_privacy"
 #: The ``input`` section of a configuration without where it lies; a contract by the SHA-256 of its file.
 DeclaredInput = dict[str, object]
@@ -64,6 +68,23 @@ class Bundle:
         if self.input["contract"] is None:
             return "none"
         return "strict" if self.input["contract_mode"] == "strict" else "repair"
+
+    def verdicts(self) -> dict[str, object] | None:
+        """A strict contract's verdicts on the table that was drawn from; None where nothing was drawn.
+
+        Raises:
+            StoredTableMismatch: a strict measurement has none: an earlier version drew it.
+        """
+        if not self.is_private or self.contract_mode != "strict":
+            return None
+        path = self.folder / "measurement" / CONTRACT
+        if not path.is_file():
+            raise StoredTableMismatch(
+                f"A measurement under a strict contract must hold the contract's verdicts; {self.folder} "
+                "does not, as an earlier version drew it. Run again: it is drawn, and charged, with them."
+            )
+        body: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+        return body
 
     @property
     def aggregates(self) -> Path:
@@ -134,13 +155,19 @@ def _contract_sha256(path: str | None) -> str | None:
 
 
 def _preparation(configuration: RunConfiguration) -> dict[str, object]:
-    """Public settings beside schema and parameters that change what is counted."""
-    judged = configuration.input.contract is not None
-    mode = configuration.input.contract_mode if judged else "repair"
-    found: dict[str, object] = {"delimiter": configuration.input.delimiter, "contract_mode": mode}
+    """Public settings beside schema and parameters that change what is counted, or what is told of it.
+
+    That a strict contract was kept is told of the very table that was drawn from, so another contract is
+    another release: two of them over one draw would tell two facts for one charge.
+    """
+    path = configuration.input.contract
+    mode = configuration.input.contract_mode if path is not None else "repair"
+    settings: dict[str, object] = {"delimiter": configuration.input.delimiter, "contract_mode": mode}
     if configuration.input.encoding != "utf-8":  # named only where it is another: older names stay
-        found["encoding"] = configuration.input.encoding
-    return found
+        settings["encoding"] = configuration.input.encoding
+    if path is not None and mode == "strict":
+        settings["contract"] = load_contract(Path(path)).meaning
+    return settings
 
 
 def unit_of(schema: Schema) -> str:

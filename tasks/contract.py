@@ -1,7 +1,8 @@
 """Contract step: the raw table judged, where the contract is strict; the run stops if it is broken.
 
 Under differential privacy this is a choice that the statement names: that the release exists shows that the
-table kept its contract (privacy.md, rule 2).
+table kept its contract (privacy.md, rule 2). The verdicts are made here, once, before the draw; they are kept
+with what is drawn and published from there, whatever the table holds later.
 """
 
 import json
@@ -11,15 +12,20 @@ import pyarrow.parquet as pq
 from prefect import task
 
 from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.released import passed_json
 from tasks.core.contracts.rules import violations
 from tasks.core.contracts.validation import validate
 from tasks.core.errors import ContractViolation
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
 from tasks.failures import sanitised
-from tasks.ingest import SensitiveTable
+from tasks.ingest import SensitiveTable, require_unchanged
 from tasks.progress import say
+from tasks.release_files import write_json
 from tasks.storage import StoredTable, Workspace
+
+#: In a judged table: the verdicts as they may be published, where all rules are kept.
+VERDICTS = "verdicts.json"
 
 
 @task
@@ -36,19 +42,23 @@ def judge_contract(
 
     Raises:
         ContractViolation: naming the rules that are broken, on the terminal alone.
+        InputError: the table was changed meanwhile.
     """
     with resources.connect() as connection:
         judged = validate(connection, table.source, schema, contract)
+    require_unchanged(table)
+    broken = violations(judged.results)
 
     def write(folder: Path) -> None:
         rules = [{"rule": result.rule, "passed": result.passed} for result in judged.results]
         (folder / "contract.json").write_text(json.dumps(rules, indent=1), encoding="utf-8")
         pq.write_table(judged.counts, folder / "counts.parquet")
+        if not broken:
+            write_json(folder / VERDICTS, passed_json(contract, schema))
 
     stored = workspace.store(workspace.sensitive / run / "contract", "judged contract", write)
     for sentence in judged.profile.suggestions():
         say(f"contract: {sentence}")
-    broken = violations(judged.results)
     if broken:
         # The verdict is sensitive: it goes to the terminal; the error that Prefect keeps has none of it.
         for sentence in broken:

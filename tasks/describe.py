@@ -15,11 +15,13 @@ from tasks.configuration import DifferentialPrivacy, KAnonymity, RunConfiguratio
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.claim_limits import Claim, cautions
+from tasks.core.dp.ledger.ledger import open_ledger
+from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.errors import InputError, InternalError, ParameterError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema, bare_name, matching_name
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
-from tasks.core.records.reading import InputFile, header_notes
+from tasks.core.records.reading import Headers, InputFile, header_notes
 from tasks.parameters import dp_parameters, reporting_length
 from tasks.syndiffix_columns import select_columns
 from tasks.syndiffix_notes import NOT_PRIVATE, rows_are_people
@@ -64,18 +66,27 @@ class Described:
         return self.parameters
 
 
-def describe(configuration: RunConfiguration, scheduled: str | None = None) -> Described:
+def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
+    """The label of a run's release."""
+    return configuration.vintage or scheduled or UNDATED
+
+
+def describe(
+    configuration: RunConfiguration, scheduled: str | None = None, headers: Headers | None = None
+) -> Described:
     """Read the header and the contract, and settle everything that is public.
 
     Args:
         configuration: the run's.
         scheduled: the scheduled date of a scheduled run: the vintage where none is configured.
+        headers: what is known of the header otherwise: the table is not opened.
 
     Raises:
         ParameterError: any public fact that makes the run impossible.
     """
     table = configuration.input
     source = input_file(configuration)
+    source = source if headers is None else source.with_headers(headers)
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = source.headers
     _require_split(source, configuration)
@@ -89,7 +100,7 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
         cap_required=configuration.is_private,
         types=headers.types,
     )
-    vintage = configuration.vintage or scheduled or UNDATED
+    vintage = vintage_of(configuration, scheduled)
     parameters = dp_parameters(configuration, schema) if configuration.is_private else None
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
@@ -98,6 +109,20 @@ def describe(configuration: RunConfiguration, scheduled: str | None = None) -> D
     if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, headers.names, contract, schema, length, parameters, vintage, notes)
+
+
+def _has_committed(configuration: RunConfiguration) -> bool:
+    """Whether the ledger holds any release of the configured vintage; a ledger that is not there does not."""
+    if not (ledger_place() / "ledger.sqlite").is_file():
+        return False
+    ledger = open_ledger()
+    if not ledger.is_registered(configuration.dataset):
+        return False
+    wanted = configuration.vintage
+    reservations = ledger.account(configuration.dataset).reservations
+    return any(
+        each.phase in ("commit", "drawing") and wanted in (None, each.name.vintage) for each in reservations
+    )
 
 
 def input_file(configuration: RunConfiguration) -> InputFile:
@@ -117,8 +142,8 @@ _HELD: ContextVar[InputFile | None] = ContextVar("held", default=None)
 def refused_early(configuration: RunConfiguration) -> Iterator[None]:
     """Refuse before a flow starts what its first look at the header would; the flow then uses that look.
 
-    Under differential privacy a file that can't be read is left to the flow, as the ledger may hold the
-    release already.
+    Under differential privacy a file that can't be read is left to the flow where the ledger holds a release
+    of that vintage: it may be the one that is asked for.
 
     Raises:
         ParameterError: see `describe`.
@@ -127,8 +152,8 @@ def refused_early(configuration: RunConfiguration) -> Iterator[None]:
     try:
         try:
             describe(configuration)
-        except InputError:
-            if not configuration.is_private:
+        except ParameterError:
+            if not (configuration.is_private and _has_committed(configuration)):
                 raise
         yield
     finally:

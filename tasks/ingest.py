@@ -9,6 +9,7 @@ from prefect import task
 
 from tasks.configuration import RunConfiguration
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.errors import InputError
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, write_dropped
@@ -37,6 +38,19 @@ class SensitiveTable(StoredTable):
 def locate_table(workspace: Workspace, source: InputFile) -> SensitiveTable:
     """Hash the input, so that what was made from the same bytes need not be made again."""
     return SensitiveTable(source)
+
+
+def require_unchanged(table: SensitiveTable) -> None:
+    """Refuse a table that was changed since it was hashed: two steps would have read two tables.
+
+    Raises:
+        InputError: it was changed.
+    """
+    if SensitiveTable(table.source).sha256 != table.sha256:
+        raise InputError(
+            "The input must stay as it is while a run reads it, as its contract is judged on what is drawn; "
+            "it was changed meanwhile. Run again."
+        )
 
 
 class EncodingRules(Model):

@@ -55,7 +55,7 @@ def record_lineage(
         create_table_artifact(
             table=rules,
             key=f"contract-{key}",
-            description="The contract's rules, judged on released numbers.",
+            description="The contract's rules and their verdicts, as released.",
         )
 
 

@@ -4,14 +4,16 @@ No caching and no retries by Prefect here: whether noise is drawn is the ledger'
 (privacy.md, rules 1 and 4).
 """
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.bundles import DeclaredInput, configured_digest, declared_input, unit_of
+from tasks.bundles import CONTRACT, DeclaredInput, configured_digest, declared_input, unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.contract import VERDICTS
 from tasks.core.dp.accounting import plan
 from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.drawing import draw_once
@@ -21,7 +23,7 @@ from tasks.core.dp.ledger.registration import Registration
 from tasks.core.dp.ledger.tables import PublicTable
 from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.coded import read_coded_records
 from tasks.describe import Described
 from tasks.failures import sanitised
@@ -116,14 +118,19 @@ class Admitted:
 
     Attributes:
         name: the release.
+        described: the public facts of the run.
+        is_committed: whether it was drawn already: it is returned, whatever became of the table.
         input: what was declared of its input.
         registration: what the draw registers its dataset with, if it is not registered.
         table: what the ledger notes of its table.
         plan: sentences for whoever registers the dataset.
     """
 
-    def __init__(self, configuration: RunConfiguration, described: Described, plan: list[str]) -> None:
-        """Args: configuration: the run's. described: its public facts. plan: see the class."""
+    def __init__(
+        self, configuration: RunConfiguration, described: Described, admission: Admission, plan: list[str]
+    ) -> None:
+        """Args: configuration: the run's. described, plan: see the class. admission: the ledger's answer."""
+        self.described, self.is_committed = described, admission is Admission.COMMITTED
         self.name = release_name(configuration, described)
         self.input: DeclaredInput = declared_input(configuration)
         self.registration = registration(configuration, described, nominal_charge(described))
@@ -145,7 +152,9 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
         _compare_caps(ledger, configuration)
     if admission is Admission.AT_WORK:
         say("Another run is drawing this release; this one waits and returns its measurement.")
-    return Admitted(configuration, described, told_at_first(configuration, nominal_charge(described)))
+    return Admitted(
+        configuration, described, admission, told_at_first(configuration, nominal_charge(described))
+    )
 
 
 def enter_dataset(ledger: Ledger, admitted: Admitted) -> None:
@@ -178,30 +187,39 @@ def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
 @sanitised
 def protect_records(
-    workspace: Workspace, records: StoredTable, described: Described, admitted: Admitted, table_hash: str
+    workspace: Workspace,
+    records: StoredTable | None,
+    judged: StoredTable | None,
+    admitted: Admitted,
+    table_hash: str,
 ) -> StoredTable:
     """Draw the release's noise once, or return the measurement that was drawn before.
 
     Args:
         workspace: where it is handed over.
-        records: the coded records.
-        described: the public facts of the run.
+        records: the coded records; None for a release that is committed.
+        judged: the same table judged by its strict contract, whose verdicts are kept with what is drawn.
         admitted: that the ledger lets it be drawn.
         table_hash: keyed, of the table that the records were made from.
     """
     name = admitted.name
     ledger = kept_ledger()
-    charge = nominal_charge(described)
+    charge = nominal_charge(admitted.described)
     if ledger.check_admission(name, charge, admitted.registration) is not Admission.COMMITTED:
         enter_dataset(ledger, admitted)
     progress = Progress("protect")
 
     def draw(folder: Path, before_first_word: Callable[[], None]) -> None:
+        if records is None:
+            raise InternalError("A committed release must be in the ledger; it is not there any more.")
         record_drawn(workspace, name, table_hash)
+        if judged is not None:
+            # Before the first word: whatever is kept of this draw holds the verdicts on its own table.
+            shutil.copyfile(workspace.path(judged) / VERDICTS, folder / CONTRACT)
         # The stream's key is made here, in the thread and process that use it (rule 17).
         measurement = measure(
             read_coded_records(workspace.path(records)),
-            described.drawn,
+            admitted.described.drawn,
             WordStream(),
             before_first_word=before_first_word,
             progress=progress,

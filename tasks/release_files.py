@@ -64,6 +64,8 @@ def write_release_files(
                 shutil.copyfile(path, folder / path.name)
     write_json(folder / "configuration.json", public_configuration(configuration, bundle))
     origins = _ORIGINS[bundle.is_private] | _records_origin(configuration)
+    if bundle.contract_mode == "strict":
+        origins = origins | {"contract.json": JUDGED}
     return [_entry(path, rows, origins, bundle) for path in sorted(folder.iterdir())]
 
 
@@ -83,6 +85,9 @@ _RECORDS: dict[str, Callable[[SyntheticRecords, Schema, Path], None]] = {
 _FORMS = {form: f"synthetic_microdata_{form}.tsv" for form in ("long", "condensed")}
 
 PUBLIC = "public configuration"
+JUDGED = "the contract's rules, all of which the raw table kept"
+#: What is made of these is not protected.
+_UNPROTECTED = {PUBLIC: "none: public", JUDGED: "none: exact verdicts on the raw table (see privacy.json)"}
 
 _COMMON = {
     "synthetic_aggregates.tsv": "the synthetic records, counted (post-processing)",
@@ -129,7 +134,7 @@ def _entry(path: Path, rows: Mapping[str, int], origins: Mapping[str, str], bund
                 "file": path.name,
                 "sha256": file_sha256(path),
                 "bytes": path.stat().st_size,
-                "protection": "none: public" if origin == PUBLIC else f"{claim} (see privacy.json)",
+                "protection": _UNPROTECTED.get(origin, f"{claim} (see privacy.json)"),
                 "made_from": origin,
             }
             return entry | ({"rows": rows[path.name]} if path.name in rows else {})

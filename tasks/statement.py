@@ -67,7 +67,11 @@ def _missing(bundle: Bundle, reported: Aggregates) -> list[str]:
 
 
 def _judged(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates) -> Json:
-    """The contract's verdicts, from what is released alone."""
+    """The contract's verdicts: those that were drawn with, else from what is released alone."""
+    kept = bundle.verdicts()
+    if kept is not None:
+        check_released_json(kept, MANIFEST_KEYS)
+        return kept
     contract = load_contract(Path(configuration.input.contract or ""))
     numbers: ReleasedNumbers
     if bundle.is_private:
@@ -86,8 +90,9 @@ def _drawn(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates
         raise InternalError("A measurement of the seeded test engine can't be released.")
     if facts.unit != unit_of(measured.schema):
         raise InternalError("The unit of a release's account must be that of its records.")
+    verdicts = bundle.verdicts()
     choices = privacy.RunChoices(
-        strict_contract=bundle.contract_mode == "strict",
+        strict_contract=None if verdicts is None else str(verdicts["sha256"]),
         least_records=_least_records(configuration),
         unused_keys=configuration.unused_keys,
         measurement_sha256=bundle.sha256(),

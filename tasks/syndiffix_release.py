@@ -18,7 +18,7 @@ from prefect import task
 from tasks.bundles import Bundle, open_bundle
 from tasks.configuration import Report, RunConfiguration
 from tasks.core.contracts.contract import load_contract
-from tasks.core.contracts.rules import rules_of
+from tasks.core.contracts.released import passed_json
 from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
 from tasks.core.navigation.table_page import TablePage, render_table
 from tasks.core.syndiffix.bins import kind_of, public_edges
@@ -188,17 +188,7 @@ def _index(bundle: Bundle) -> Json:
 
 def _judged(bundle: Bundle, path: str) -> Json:
     """The contract's rules: strict, so that a release exists only where all are kept."""
-    contract = load_contract(Path(path))
-    body: Json = {
-        "contract": contract.name,
-        "version": contract.version,
-        "mode": "strict",
-        "sentence": "The raw table was judged before anything was made of it, and one broken rule would have "
-        "stopped the run: that this release exists shows that every rule passed.",
-        "rules": [
-            {"rule": rule.sentence, "verdict": "passed"} for rule in rules_of(contract, bundle.schema())
-        ],
-    }
+    body = passed_json(load_contract(Path(path)), bundle.schema())
     check_released_json(body, MANIFEST_KEYS)
     return body
 

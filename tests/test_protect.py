@@ -2,8 +2,11 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from flows import command
@@ -12,16 +15,25 @@ from tasks.batch_budget import require_budget
 from tasks.bundles import require_made_as_configured
 from tasks.configuration import RunConfiguration
 from tasks.configuration_file import from_flat
+from tasks.contract import judge_contract
 from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.dp.measurement import read_measurement
-from tasks.core.errors import BudgetExhausted, InputError, LedgerError, ParameterError
+from tasks.core.errors import (
+    BudgetExhausted,
+    ContractViolation,
+    InputError,
+    LedgerError,
+    ParameterError,
+    StoredTableMismatch,
+)
 from tasks.core.queries import Resources
 from tasks.describe import describe
 from tasks.generate import normalise_counts
-from tasks.ingest import EncodingRules, SensitiveTable, encode_records
-from tasks.protect import admit_release, protect_records
+from tasks.ingest import EncodingRules, SensitiveTable, encode_records, require_unchanged
+from tasks.protect import admit_release, protect_records, release_name
+from tasks.recall import describe_or_recall
 from tasks.statement import state_privacy
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import StoredTable, Workspace, file_sha256, folder_sha256
 from tests.flows import pipeline
 
 
@@ -30,11 +42,14 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
     workspace, described = Workspace.of(configuration), describe(configuration)
     workspace.prepare()
     admitted = admit_release.fn(workspace, configuration, described)
-    table = SensitiveTable(described.source)
+    table, judged = SensitiveTable(described.source), None
+    if described.contract is not None and configuration.input.contract_mode == "strict":
+        facts = (described.contract, described.schema, "people/run", Resources())
+        judged = judge_contract.fn(workspace, table, *facts)
     rules = EncodingRules.of(configuration, described.parameters)
     records = encode_records.fn(workspace, table, described.schema, rules, "people/run", Resources())
     table_hash = workspace.keyed_hash(table.sha256)
-    return workspace, protect_records.fn(workspace, records, described, admitted, table_hash)
+    return workspace, protect_records.fn(workspace, records, judged, admitted, table_hash)
 
 
 def statement_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
@@ -223,3 +238,171 @@ def test_a_refused_run_registers_nothing(case: str, tmp_path: Path, own_ledger: 
     with pytest.raises(error):
         measured(configuration)
     assert datasets() == ()
+
+
+def under(folder: Path, least_rows: int, vintage: str = "2026-11", **changes: object) -> RunConfiguration:
+    """A table of 600 rows under a strict contract of that many."""
+    made = folder / f"at least {least_rows}"
+    made.mkdir(exist_ok=True)
+    plain: dict[str, object] = {"use_columns": ["sex"], "bins": {}, "domains": {}, "sensitive_zeros": []}
+    plain |= {"multi_value_columns": {}, "max_items": {}, "vintage": vintage, "contract_mode": "strict"}
+    plain["contract"] = pipeline.contract(made, "sex", ["m", "f"], least_rows)
+    return pipeline.prepared(folder, **(plain | changes))
+
+
+def phases(dataset: str = "people") -> list[str]:
+    return [each.phase for each in open_ledger().account(dataset).reservations]
+
+
+def told_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
+    """``privacy.json``, and ``contract.json`` beside it."""
+    stated = statement_of(configuration, workspace, measurement)
+    place = tmp_of(workspace) / "contract.json"
+    return {"privacy": stated["contract"], "contract": pipeline.json_of(place)}
+
+
+def tmp_of(workspace: Workspace) -> Path:
+    return workspace.root / "release" / "people" / "work" / "statement"
+
+
+def test_another_strict_contract_is_another_release_drawn_and_charged(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    # Over one draw, "at least 100" and "at least 600" would tell the exact number for one charge.
+    names = []
+    for least in (100, 600):
+        configuration = under(tmp_path, least)
+        workspace, measurement = measured(configuration)
+        told = told_of(configuration, workspace, measurement)
+        digest = file_sha256(Path(str(configuration.input.contract)))
+        assert told["contract"]["sha256"] == told["privacy"]["sha256"] == digest
+        assert f"at least {least} records" in json.dumps(told["contract"])
+        names.append(release_name(configuration, describe(configuration)))
+    assert len(set(names)) == 2
+    assert phases() == ["commit", "commit"]
+    with pytest.raises(ContractViolation):
+        measured(under(tmp_path, 601))
+    assert phases() == ["commit", "commit"], "a broken contract reserves nothing"
+
+
+def test_a_contract_that_says_the_same_in_other_words_is_the_same_release(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = under(tmp_path, 100)
+    before = release_name(configuration, describe(configuration))
+    with Path(str(configuration.input.contract)).open("a") as file:
+        file.write("# a comment\n")
+    assert release_name(configuration, describe(configuration)) == before
+    repaired = configuration.model_copy(
+        update={"input": configuration.input.model_copy(update={"contract_mode": "repair"})}
+    )
+    assert release_name(repaired, describe(repaired)) != before
+
+
+def test_verdicts_are_those_of_the_table_that_was_drawn_from_whatever_it_holds_later(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = under(tmp_path, 600)
+    workspace, measurement = measured(configuration)
+    before = told_of(configuration, workspace, measurement)
+    assert {rule["verdict"] for rule in before["contract"]["rules"]} == {"passed"}
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(10))
+    admitted = admit_release.fn(workspace, configuration, describe(configuration))
+    assert admitted.is_committed
+    again = protect_records.fn(workspace, None, None, admitted, "")
+    assert told_of(configuration, workspace, again) == before
+    assert phases() == ["commit"]
+    judged_again = under(tmp_path, 600, "2026-12")
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(10))
+    with pytest.raises(ContractViolation):
+        measured(judged_again)
+
+
+def test_verdicts_are_in_the_measurement_that_the_ledger_commits(tmp_path: Path, own_ledger: Path) -> None:
+    configuration = under(tmp_path, 600)
+    workspace, measurement = measured(configuration)
+    (kept,) = (own_ledger / "measurements").glob("*/contract.json")
+    assert kept.read_bytes() == (workspace.path(measurement) / "measurement" / "contract.json").read_bytes()
+    kept.write_text("{}")
+    with pytest.raises(StoredTableMismatch):
+        admit_release.fn(workspace, configuration, describe(configuration))
+
+
+def test_a_strict_measurement_of_before_is_not_published_without_its_verdicts(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = under(tmp_path, 100)
+    workspace, measurement = measured(configuration)
+    (workspace.path(measurement) / "measurement" / "contract.json").unlink()
+    found = StoredTable(
+        measurement.key, folder_sha256(workspace.root / measurement.key), "measurement", "measurement"
+    )
+    with pytest.raises(StoredTableMismatch, match="must hold the contract's verdicts"):
+        statement_of(configuration, workspace, found)
+
+
+def test_a_table_that_changes_while_it_is_judged_is_not_drawn_from(tmp_path: Path, own_ledger: Path) -> None:
+    configuration = under(tmp_path, 600)
+    table = SensitiveTable(describe(configuration).source)
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(601))
+    with pytest.raises(InputError, match="changed meanwhile"):
+        require_unchanged(table)
+
+
+def _goes(path: Path) -> None:
+    path.unlink()
+
+
+def _is_emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _loses_a_column(path: Path) -> None:
+    path.write_text("sex\nm\n")
+
+
+CHANGED = {
+    "plain": {},
+    "columns named": {
+        "use_columns": ["town", "sex"],
+        "bins": {"age": [0, 40]},
+        "sensitive_zeros": ["age"],
+    },
+}
+
+
+@pytest.mark.parametrize("damage", [_goes, _is_emptied, _loses_a_column])
+@pytest.mark.parametrize("changes", CHANGED.values(), ids=CHANGED)
+def test_a_committed_release_is_found_though_its_table_can_not_be_read(
+    changes: dict, damage: Callable[[Path], None], tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = pipeline.prepared(tmp_path, **changes)
+    workspace, measurement = measured(configuration)
+    digest = measurement.sha256
+    damage(tmp_path / "people.csv")
+    recalled = describe_or_recall(configuration, None)
+    assert recalled.unreadable is not None
+    admitted = admit_release.fn(workspace, configuration, recalled.described)
+    assert protect_records.fn(workspace, None, None, admitted, "").sha256 == digest
+    assert phases() == ["commit"]
+    for other in ({"vintage": "2026-12"}, {"noise_epsilon": 1.0}):
+        flat = pipeline.flat(tmp_path, **(changes | other))
+        with pytest.raises(ParameterError):
+            describe_or_recall(from_flat(flat), None)
+
+
+def test_a_committed_release_of_a_parquet_file_is_found_without_it(tmp_path: Path, own_ledger: Path) -> None:
+    path = tmp_path / "people.parquet"
+    columns = {
+        "person": list(range(400)),
+        "member": [n % 2 == 0 for n in range(400)],
+        "town": ["a", "b"] * 200,
+    }
+    pq.write_table(pa.table(columns), path)
+    plain = {key: {} for key in ("multi_value_columns", "max_items", "bins", "domains")}
+    flat = pipeline.flat(tmp_path, sensitive_microdata_path=str(path), **plain)
+    configuration = from_flat({k: v for k, v in flat.items() if k != "sensitive_zeros"})
+    workspace, measurement = measured(configuration)
+    path.unlink()
+    admitted = admit_release.fn(workspace, configuration, describe_or_recall(configuration, None).described)
+    assert protect_records.fn(workspace, None, None, admitted, "").sha256 == measurement.sha256

@@ -15,6 +15,7 @@ stays open, because a domain taken from data is not public (privacy.md, rule 11)
 """
 
 import hashlib
+import json
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
@@ -104,7 +105,7 @@ class Contract(Model):
         columns: in the contract's order, without the subject id.
         min_rows: least number of records (of subjects, where there is a subject id); None: not promised.
         forbidden: what no cell of any open column may look like.
-        sha256: of the file, to name it in a manifest.
+        sha256: of the file's bytes, by which a release names it.
     """
 
     id: str
@@ -119,6 +120,12 @@ class Contract(Model):
     structural_zeros: tuple[StructuralZero, ...] = ()
     functional_dependencies: tuple[FunctionalDependency, ...] = ()
     sha256: str = ""
+
+    @property
+    def meaning(self) -> str:
+        """SHA-256 of all that it says: comments and spelling aside, and keys that have their defaults."""
+        said = self.model_dump(mode="json", exclude={"sha256"}, exclude_defaults=True)
+        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
     def column(self, name: str) -> ContractColumn | None:
         """The column of a header, by `matching_name`; None where there is none."""
@@ -140,12 +147,14 @@ def load_contract(path: Path) -> Contract:
         ParameterError: every fault found, each with its line and its place in the file.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
     except FileNotFoundError:
         raise ParameterError(f"The data contract {path} does not exist.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise ParameterError(f"The data contract {path} can't be read: {type(error).__name__}.") from None
-    return read_contract(text, path.name)
+    contract = read_contract(text, path.name)
+    return contract.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 
 
 def read_contract(text: str, file_name: str = "contract") -> Contract:

@@ -3,9 +3,10 @@
 A contract, released numbers and the release's aggregates go in; a verdict for each rule comes out. This is
 post-processing: it reads nothing else, so verdicts may be published, and none of them stops a run.
 
-Where the contract is strict, the raw table was judged before anything was counted and a broken rule stopped
-the run, so every rule has passed. Otherwise cells that broke a rule were repaired while they were read:
-what repair makes true by construction is ``enforced``, whatever the table held, and only the rest is judged.
+Where the contract is strict, the raw table was judged before the draw and a broken rule stopped the run, so
+every rule has passed: that is said once (`passed_json`), and kept with what was drawn. Otherwise cells that
+broke a rule were repaired while they were read: what repair makes true by construction is ``enforced``,
+whatever the table held, and only the rest is judged.
 Values that are not released stay unknown: a limit on the number of distinct values, or a type that repair
 does not see to, is judged on *what is released*.
 """
@@ -19,15 +20,16 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.released_numbers import ReleasedNumbers, Verdict
 from tasks.core.contracts.rules import Rule, rules_of
-from tasks.core.records.columns import Column
+from tasks.core.records.columns import Column, Schema
 
 Json = dict[str, object]
 
 #: What ``contract.json`` says of its verdicts, by whether the contract is strict.
 _BASIS = {
     True: (
-        "The raw table was judged before anything was counted, and one broken rule would have stopped the "
-        "run: that this release exists shows that every rule passed."
+        "The raw table that this release was made from was judged by this contract before anything was drawn "
+        "or counted, and one broken rule would have stopped the run: that this release exists shows that "
+        "every rule passed. These verdicts are exact: neither noise nor rounding protects them."
     ),
     False: (
         "Cells that broke a rule were blanked or replaced by a declared value before anything was counted: "
@@ -50,13 +52,25 @@ def contract_json(
     contract: Contract, numbers: ReleasedNumbers, aggregates: Aggregates, *, strict: bool
 ) -> Json:
     """The content of ``contract.json``; the arguments are those of `judge_released`."""
+    if strict:
+        return passed_json(contract, numbers.schema)
     results = judge_released(contract, numbers, aggregates, strict=strict)
+    return _body(contract, [(result.rule, result.verdict) for result in results], strict=False)
+
+
+def passed_json(contract: Contract, schema: Schema) -> Json:
+    """The content of ``contract.json`` of a strict contract, all of whose rules a raw table has passed."""
+    return _body(contract, [(rule.sentence, "passed") for rule in rules_of(contract, schema)], strict=True)
+
+
+def _body(contract: Contract, verdicts: list[tuple[str, Verdict]], *, strict: bool) -> Json:
     return {
         "contract": contract.name,
         "version": contract.version,
+        "sha256": contract.sha256,
         "mode": "strict" if strict else "repair",
         "sentence": _BASIS[strict],
-        "rules": [{"rule": result.rule, "verdict": result.verdict} for result in results],
+        "rules": [{"rule": rule, "verdict": verdict} for rule, verdict in verdicts],
     }
 
 

@@ -33,8 +33,8 @@ STATEMENT_KEYS = _words(
     mu_squared mu_squared_spent name neighbours noise noisy_count noisy_total not_covered open per_release
     population power prepared privacy private public_side_channels regime releases remaining_releases
     reporting_length rows rule sampling sampling_exactness scale scope sd sensitivity sentence sigma
-    spurious strict subject_id suppressed survivors text theorem threshold threshold_rule unit unused_keys
-    value vintage why width zero_is_value
+    sha256 spurious strict subject_id suppressed survivors text theorem threshold threshold_rule unit
+    unused_keys value vintage why width zero_is_value
     """
 )
 

@@ -70,13 +70,14 @@ class RunChoices:
     """Public choices of the run that a measurement does not carry.
 
     Attributes:
-        strict_contract: whether a table that broke its contract would have stopped the run (rule 2).
+        strict_contract: SHA-256 of the contract that a table had to keep, or the run was stopped (rule 2);
+            None where no contract could stop it.
         unused_keys: configuration keys that were accepted and have no effect.
         measurement_sha256: what the ledger's commit records; empty where it is not known.
         least_records: how many records the data contract promises; None: nobody promised any.
     """
 
-    strict_contract: bool = False
+    strict_contract: str | None = None
     unused_keys: tuple[str, ...] = ()
     measurement_sha256: str = ""
     least_records: int | None = None

@@ -50,8 +50,17 @@ LEDGER_RULE = (
     "spent so far is accounting. A release that died while its noise was drawn stays charged."
 )
 STRICT = (
-    "That this release exists shows the raw table satisfied its contract; this is not protected, and the "
-    "guarantee holds between tables that both satisfy it."
+    "That this release exists shows the raw table satisfied its contract; this is not protected, and "
+    "the guarantee holds between tables that both satisfy it."
+)
+VERDICTS_UNPAID = (
+    "The contract is the file of this SHA-256. Its verdicts (contract.json) were made once, on the "
+    "table that the noise was drawn for and before it was drawn; they are exact, no noise hides them, "
+    "and the budget does not pay for them. Releases under several strict contracts are together "
+    "protected only between tables that satisfy all of these contracts. A table that breaks its "
+    "contract stops the run (exit code 4), which the operator and the Prefect server see: whoever "
+    "learns of it, or infers it from a release that is missing, learns an exact fact, which is not "
+    "protected either."
 )
 REPAIRED = (
     "No rule of a data contract could stop this release: cells that break one are blanked or replaced by a "
@@ -215,9 +224,11 @@ def threshold_rule(measurement: Measurement, length: int) -> str:
     }[thresholds.kind]
 
 
-def contract(strict: bool) -> Json:
-    """Whether the data contract could have stopped the release (rule 2)."""
-    return {"strict": strict, "sentence": STRICT if strict else REPAIRED}
+def contract(strict_contract: str | None) -> Json:
+    """Whether a data contract could have stopped the release (rule 2), and by its SHA-256 which."""
+    if strict_contract is None:
+        return {"strict": False, "sentence": REPAIRED}
+    return {"strict": True, "sha256": strict_contract, "sentence": STRICT, "text": VERDICTS_UNPAID}
 
 
 def unused(key: str) -> str:

@@ -37,6 +37,7 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
             [
                 statement["prepared"],
                 statement["contract"]["sentence"],
+                *([statement["contract"]["text"]] if statement["contract"]["strict"] else []),
                 claim["computational"],
                 f"The noise follows its law but for {up(claim['sampling_exactness']['at_most'])} of delta.",
                 statement["public_side_channels"],

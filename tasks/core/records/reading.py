@@ -118,6 +118,12 @@ class InputFile:
             found.__dict__["opened"] = self.opened
         return found
 
+    def with_headers(self, headers: "Headers") -> Self:
+        """The same file, of which the header is known otherwise: it is not opened for it."""
+        found = replace(self)
+        found.__dict__["headers"] = headers
+        return found
+
     @cached_property
     def opened(self) -> OpenedFile:
         """The open file.

@@ -40,7 +40,7 @@ def test_p5_the_error_holds_no_value():
 def test_p5_the_statement_holds_only_statement_keys():
     measurement, _, _ = release(600)
     for facts in (ledger_facts(), ledger_facts(unit="row")):
-        body = statement(measurement, facts, "abc", RunChoices(True, ("percentile_percentage",), "ff"))
+        body = statement(measurement, facts, "abc", RunChoices("ab" * 32, ("percentile_percentage",), "ff"))
         check_released_json(json.loads(json.dumps(body)), STATEMENT_KEYS)
 
 

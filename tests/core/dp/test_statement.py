@@ -198,11 +198,13 @@ def test_rule_22_the_scope_and_what_it_does_not_cover_are_stated():
 
 
 def test_rule_2_a_strict_contract_is_named_with_its_sentence():
-    strict = statement(one_level(5.0), ledger_facts(), "abc", RunChoices(strict_contract=True))
+    strict = statement(one_level(5.0), ledger_facts(), "abc", RunChoices(strict_contract="ab" * 32))
     assert strict["contract"]["sentence"] == (
         "That this release exists shows the raw table satisfied its contract; this is not protected, and the "
         "guarantee holds between tables that both satisfy it."
     )
+    assert strict["contract"]["sha256"] == "ab" * 32
+    assert "the budget does not pay for them" in strict["contract"]["text"]
     assert not statement(one_level(5.0), ledger_facts(), "abc")["contract"]["strict"]
 
 

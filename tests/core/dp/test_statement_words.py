@@ -62,7 +62,7 @@ def test_a_test_engines_draw_says_only_that_it_is_not_private():
 
 def test_every_sentence_stands_under_a_heading():
     measurement, _, _ = release(600)
-    body = statement(measurement, ledger_facts(), "abc", RunChoices(True, ("percentile_percentage",)))
+    body = statement(measurement, ledger_facts(), "abc", RunChoices("ab" * 32, ("percentile_percentage",)))
     headings = [heading for heading, _ in topics(body)]
     assert headings == [
         "The promise",
