@@ -21,6 +21,7 @@ from tests.benchmarks.running import chosen, run
 from tests.benchmarks.survivors import Fit, disagreements
 from tests.benchmarks.syndiffix import FIGURES as SYNDIFFIX_FIGURES
 from tests.benchmarks.syndiffix_quality import FIGURES as SYNDIFFIX_QUALITY
+from tests.benchmarks.syndiffix_relations import syndiffix_relations
 
 PEER = "pac-synth==0.0.8"
 _LONG = 60.0
@@ -169,12 +170,13 @@ FIGURES = (
     evaluation_adult_r3,
     whole_adult_r3,
     *SYNDIFFIX_FIGURES,
+    syndiffix_relations,
     *SYNDIFFIX_QUALITY,
 )
 
 
 #: Figures whose peer takes over ten minutes.
-SLOW_PEERS = ("syndiffix_quality",)
+SLOW_PEERS = ("syndiffix_quality", "syndiffix_relations")
 
 
 def main() -> int:

@@ -31,6 +31,3 @@ def _error(side: str, table: Table, salt: int) -> float:
     elif not output.exists():
         theirs(table, salt, "default")
     return mean_error(pq.read_table(table.path), pq.read_table(output))
-
-
-FIGURES = (syndiffix_relations,)

@@ -15,24 +15,29 @@ def entropy(root):
     return -sum(share * log2(share) for share in shares)
 
 
-def dependence(forest, x, y):
-    """From 0 to 1: by how much the counts of pairs differ from those of independent columns."""
+def dependence(forest, x, y, few=0.0):
+    """From 0 to 1: by how much the counts of pairs differ from those of independent columns.
+
+    Pairs of which fewer are expected are left out, and what is below them: none in the reference.
+    """
     x, y = sorted((x, y))
     found = []
     root = forest.trees[(x, y)]
-    walk((forest.trees[(x,)], forest.trees[(y,)], root), root.noisy_count, found)
+    walk((forest.trees[(x,)], forest.trees[(y,)], root), (root.noisy_count, few), found)
     weight = sum(expected for expected, _ in found[1:])
     return sum(expected * score for expected, score in found[1:]) / weight if weight else 0.0
 
 
-def walk(nodes, rows, found):
+def walk(nodes, limits, found):
     """Append (expected count, score) of a pair of nodes, and both, and of what is below; both may be None."""
-    x, y, both = nodes
+    (x, y, both), (rows, few) = nodes, limits
     forest = x.forest
     least = forest.rules.bucketization.range_low_threshold
     if min(x.noisy_count, y.noisy_count) < least:
         return
     expected = x.noisy_count * y.noisy_count / rows
+    if expected < few:
+        return
     actual = 0 if both is None else both.noisy_count
     found.append((expected, abs(expected - actual) / max(expected, actual)))
     if x.is_singularity and y.is_singularity:
@@ -43,7 +48,7 @@ def walk(nodes, rows, found):
             child = (
                 None if both is None or None in (x_side, y_side) else both.children.get(2 * x_side + y_side)
             )
-            walk((x_child, y_child, child), rows, found)
+            walk((x_child, y_child, child), limits, found)
 
 
 def sides(node, both, d):

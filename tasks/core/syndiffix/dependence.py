@@ -44,12 +44,14 @@ def measure_dependence(
         known: by the headers of two columns, in the forest's order, a dependence that is taken as it is.
         progress: is told how many pairs are done, of how many.
     """
-    columns = len(forest.columns)
+    columns, few = len(forest.columns), _few(forest)
     matrix = np.eye(columns)
     pairs = list(combinations(range(columns), 2))
     for done, (one, other) in enumerate(pairs, 1):
         found = known.get((forest.columns[one].name, forest.columns[other].name))
-        matrix[one, other] = matrix[other, one] = dependence(forest, one, other) if found is None else found
+        if found is None:
+            found = dependence(forest, one, other, few)
+        matrix[one, other] = matrix[other, one] = found
         progress(done, len(pairs))
     return Measured(matrix, entropies(forest))
 
@@ -66,11 +68,28 @@ def entropy(tree: Tree) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def dependence(forest: Forest, one: int, other: int) -> float:
-    """How far from independent two columns are, from 0 to 1."""
+def dependence(forest: Forest, one: int, other: int, few: float = 0.0) -> float:
+    """How far from independent two columns are, from 0 to 1.
+
+    Args:
+        forest: of both.
+        one: column.
+        other: column.
+        few: rows; see `walk_kernels.walk`. The reference looks at all pairs of nodes: 0.
+    """
     one, other = sorted((one, other))
     first, second, both = (_walked(forest.tree(pair)) for pair in ((one,), (other,), (one, other)))
-    return float(walk(first, second, both, forest.bucketization.range_low_threshold))
+    return float(walk(first, second, both, forest.bucketization.range_low_threshold, few))
+
+
+def _few(forest: Forest) -> float:
+    """So many rows are shown in five cases of six.
+
+    Columns of many values have many pairs of fewer. Each is missing, so that it counts like full dependence,
+    and columns of few values, such as schooling and income, come second to what is only fine.
+    """
+    suppression = forest.anonymization.low_count_params
+    return suppression.mean + suppression.layer_sd
 
 
 def is_sample_worthwhile(rows: int, columns: int, sample: int) -> bool:

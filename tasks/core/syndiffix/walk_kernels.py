@@ -25,7 +25,7 @@ class Walked(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def walk(first: Walked, second: Walked, both: Walked, least: int) -> float:
+def walk(first: Walked, second: Walked, both: Walked, least: int, few: float) -> float:
     """The dependence of two columns, from 0 to 1; rows of the table are those that the pair's root counts.
 
     Args:
@@ -33,6 +33,8 @@ def walk(first: Walked, second: Walked, both: Walked, least: int) -> float:
         second: of the other.
         both: of the pair.
         least: noisy rows; smaller nodes of one column are not looked at.
+        few: rows; where fewer are expected of a pair of nodes it is not looked at: it is missing whether or
+            not the columns depend on each other, as so few are not shown.
     """
     pending = [(first.root, second.root, both.root)]
     rows = float(both.noisy[both.root])
@@ -42,6 +44,8 @@ def walk(first: Walked, second: Walked, both: Walked, least: int) -> float:
         if min(first.noisy[one], second.noisy[other]) < least:
             continue
         expected = float(first.noisy[one]) * float(second.noisy[other]) / rows
+        if expected < few:
+            continue
         actual = float(both.noisy[pair]) if pair != NONE else 0.0
         if not is_root:
             weights += expected

@@ -20,11 +20,13 @@ from tests.oracles.syndiffix_settings import GAPLESS
 @settings(max_examples=20, deadline=None)
 @given(tables(3, 40))
 def test_dependences_and_entropies_are_the_oracles(table):
-    measured, forest = measure_dependence(compiled_forest(table)), slow_forest(table, largest=2)
+    compiled, forest = compiled_forest(table), slow_forest(table, largest=2)
+    measured, low = measure_dependence(compiled), compiled.anonymization.low_count_params
+    few = low.mean + low.layer_sd
     columns = range(len(table.columns))
     entropies = [slow.entropy(forest.trees[(column,)]) for column in columns]
     assert measured.entropies.tolist() == pytest.approx(entropies, rel=1e-12, abs=1e-12)
-    expected = [[1.0 if x == y else slow.dependence(forest, x, y) for y in columns] for x in columns]
+    expected = [[1.0 if x == y else slow.dependence(forest, x, y, few) for y in columns] for x in columns]
     assert measured.dependence == pytest.approx(np.array(expected), rel=1e-12, abs=1e-12)
     assert (measured.dependence == measured.dependence.T).all()
     assert ((measured.dependence >= 0) & (measured.dependence <= 1)).all()
@@ -46,6 +48,15 @@ def test_the_dependence_of_a_value_that_follows_is_the_ports(by_arrival, thresho
     limits = BucketizationParameters(range_low_threshold=threshold)
     forest = compiled_forest(table, GAPLESS, limits, by_arrival=by_arrival)
     assert dependence(forest, 0, 1) == dependence(forest, 1, 0) == expected
+
+
+def test_columns_of_many_values_do_not_depend_on_each_other_for_being_fine():
+    generator = np.random.default_rng(1)
+    fine = [np.round(generator.uniform(0, 1000, 2000), 1).tolist() for _ in range(2)]
+    coarse = generator.integers(0, 8, 2000)
+    leaning = (coarse // 2 + generator.integers(0, 4, 2000)).tolist()
+    measured = measure_dependence(compiled_forest(table_of([*fine, coarse.astype(float).tolist(), leaning])))
+    assert measured.dependence[2, 3] > 1.5 * measured.dependence[0, 1]
 
 
 def test_each_pair_is_told_as_it_is_done():
