@@ -7,13 +7,15 @@ export UV_PROJECT_ENVIRONMENT := .venv
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 
+KERNELS := $(shell find tasks/core -name '*kernels.py') tasks/core/compiling.py tasks/warm_up.py
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-slow bench deploy lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
-setup: .venv/.runtime  ## install what running needs into .venv, from the lock
+setup: .venv/.kernels  ## install what running needs into .venv, from the lock
 
 demo: setup  ## run the main flow on an embedded sample into demo/
 	@$(RUN) -m flows demo
@@ -25,13 +27,13 @@ check: .venv/.dev  ## format, lint, types, imports, SQL
 	@.venv/bin/lint-imports
 	@.venv/bin/sqlfluff lint sql --processes 1 --nocolor
 
-test: check  ## check, then the tests
+test: check .venv/.kernels  ## check, then the tests
 	@.venv/bin/pytest -m "not slow" -q -n 2 --dist worksteal
 
-test-slow: .venv/.dev  ## slow statistics and breakages (some minutes)
+test-slow: .venv/.dev .venv/.kernels  ## slow statistics and breakages (some minutes)
 	@.venv/bin/pytest -m slow -q -s
 
-bench: .venv/.dev  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
+bench: .venv/.dev .venv/.kernels  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
 	@$(RUN) -m tests.benchmarks $(NAME) $(if $(SKIP_SLOW_PEERS),--skip-slow-peers)
 
 deploy: setup  ## register the deployments with the configured Prefect API
@@ -42,7 +44,7 @@ lock: $(UV)  ## resolve the dependencies anew
 	@$(UV) export --quiet --frozen --no-dev --no-emit-project --format requirements-txt --output-file requirements.lock
 
 clean:  ## remove what was installed and made here
-	rm -rf .venv .tools .bench demo
+	rm -rf .venv .tools .bench .kernels demo
 
 $(UV):
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; \
@@ -54,7 +56,10 @@ $(UV):
 .venv/.runtime: uv.lock pyproject.toml | $(UV)
 	@echo "Installing into .venv what running needs"
 	@test -f .venv/.dev || $(UV) sync --quiet --frozen --no-dev --python .tools/bin/python
-	@echo "Compiling the kernels (some minutes, once)"
+	@touch $@
+
+.venv/.kernels: $(KERNELS) uv.lock | .venv/.runtime
+	@echo "Compiling the kernels (a minute or two, once)"
 	@$(RUN) -m tasks.warm_up
 	@touch $@
 

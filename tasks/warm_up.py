@@ -1,10 +1,13 @@
 """Compiles every kernel, so that the first run does not wait for it: ``python -m tasks.warm_up``.
 
-Runs the core once on tables of a few made-up rows and keeps nothing but the user's cache. Two processes, as
-SynDiffix and the rest share next to no kernels; each line says what is compiled.
+Runs the core once on tables of a few made-up rows and keeps nothing but compiled kernels, which it publishes
+in the checkout for all users. Two processes, as SynDiffix and the rest share next to no kernels; each line
+says what is compiled.
 """
 
+import gc
 import multiprocessing
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -20,12 +23,14 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.compiling import keep_quiet
 from tasks.core.dp.normalization import normalise
 from tasks.core.dp.parameters import AccountantName, ContributionName, DpParameters
 from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
+from tasks.core.kernel_cache import publish
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
@@ -64,11 +69,22 @@ _MODES = (
 
 def main() -> None:
     """Run the core once, every way that a release can be made."""
+    _prepare()
     syndiffix = multiprocessing.get_context("spawn").Process(target=_synthesize)
     syndiffix.start()
     _release()
     syndiffix.join()
-    sys.exit(syndiffix.exitcode)
+    if syndiffix.exitcode:
+        sys.exit(syndiffix.exitcode)
+    if publish() is None:
+        own = os.environ["NUMBA_CACHE_DIR"]
+        sys.stdout.write(f"  for this user alone, in {own}: this checkout is another user's\n")
+
+
+def _prepare() -> None:
+    """Each line says what is compiled, so no other need; and little of what a compiler makes is garbage."""
+    keep_quiet()
+    gc.set_threshold(1_000_000, 50, 100)
 
 
 def _release() -> None:
@@ -106,7 +122,7 @@ def _draw(records: CodedRecords) -> Aggregates:
     """Every way that a measurement is drawn."""
     for accountant, contribution in _WAYS:
         parameters = DpParameters(
-            1e3, 1e-6, 3, accountant=accountant, contribution=contribution, threshold_delta_share=0.0
+            100.0, 1e-6, 3, accountant=accountant, contribution=contribution, threshold_delta_share=0.0
         )
         measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
     return normalise(measurement)
@@ -124,6 +140,7 @@ def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:
 
 def _synthesize() -> None:
     """SynDiffix of rows and of entities, with clusters that are solved and stitched."""
+    _prepare()
     places = range(300)
     columns = {
         name: pa.array([float(place % size) for place in places]) for size, name in enumerate("abcde", 2)

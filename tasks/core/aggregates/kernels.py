@@ -6,7 +6,8 @@ its codes but the last, the number of the last column's codes, the last code. Bo
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint32]

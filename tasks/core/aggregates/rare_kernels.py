@@ -6,9 +6,9 @@ caller's promise.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tasks.core.aggregates.kernels import Codes, Cube, Integers, Numbers, Truths
+from tasks.core.compiling import njit
 
 Marks = npt.NDArray[np.uint8]
 

@@ -11,7 +11,8 @@ signatures are few because callers bring codes to one unsigned type and everythi
 """
 
 import numpy as np
-from numba import njit
+
+from tasks.core.compiling import njit
 
 CANDIDATE = np.uint32(1 << 31)
 COUNT = np.uint32((1 << 31) - 1)

@@ -3,7 +3,8 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 Words = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]

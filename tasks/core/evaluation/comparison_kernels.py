@@ -6,7 +6,8 @@ set of columns; one with a code 0 (absent) is no combination, and only enters th
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 Integers = npt.NDArray[np.int64]
 #: Counts by cell.

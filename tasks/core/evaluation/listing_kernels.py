@@ -2,9 +2,9 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from tasks.core.aggregates.text_kernels import Bytes, put, put_number
+from tasks.core.compiling import njit
 
 Integers = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]

@@ -2,7 +2,8 @@
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 Integers = npt.NDArray[np.int64]
 

@@ -6,7 +6,8 @@ made for short inputs. Arrays in, arrays out; nothing is allocated but the resul
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 _U8 = npt.NDArray[np.uint8]
 _U64 = npt.NDArray[np.uint64]

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.syndiffix.cell_kernels import Grown, is_single, limits, own_interval, own_values
 from tasks.core.syndiffix.entity_kernels import Tally, new_tally
 from tasks.core.syndiffix.node_kernels import (

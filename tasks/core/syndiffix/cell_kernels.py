@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low
 from tasks.core.syndiffix.node_kernels import (
     DEPTH,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.syndiffix.noise_kernels import Secret, count_noise, crypto, is_low
 
 Rows = npt.NDArray[np.int32]

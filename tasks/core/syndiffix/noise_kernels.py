@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.syndiffix.hashing import hash_string
 from tasks.core.syndiffix.parameters import AnonymizationParameters
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.synthesis.generator_kernels import State, below, next_word
 
 Floats = npt.NDArray[np.float64]

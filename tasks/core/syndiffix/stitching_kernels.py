@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

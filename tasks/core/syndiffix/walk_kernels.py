@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.syndiffix.node_kernels import CHILDREN, CORNER, FIRST_CHILD, NONE, Grid, Nodes, middle_of
 
 Counts = npt.NDArray[np.int32]

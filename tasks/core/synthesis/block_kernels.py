@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 Cells = npt.NDArray[np.unsignedinteger]
 Integers = npt.NDArray[np.int64]

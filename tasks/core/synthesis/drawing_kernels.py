@@ -7,8 +7,8 @@ record is done, and a record that outgrows its workspace is given up and drawn a
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.synthesis.generator_kernels import below
 from tasks.core.synthesis.held_kernels import Held, are_few, choose, choose_all, enough_hold, keep_held
 from tasks.core.synthesis.kernels import (

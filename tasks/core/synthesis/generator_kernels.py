@@ -8,7 +8,8 @@ import hashlib
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 State = npt.NDArray[np.uint64]
 

@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from tasks.core.compiling import njit
 
 ONE = np.uint64(1)
 MISSING = -1

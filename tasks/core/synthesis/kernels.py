@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.synthesis.index_kernels import ONE, Rows, attribute_at, join, rank_of
 
 #: Places in ``Supply.now``.

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import Index, Integers
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
 

@@ -8,8 +8,8 @@ in many tries, are all counts taken.
 """
 
 import numpy as np
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import Cells, Index
 from tasks.core.synthesis.index_kernels import ones_in
 from tasks.core.synthesis.present_row_kernels import (

@@ -4,8 +4,8 @@ The rows that hold what was chosen are one block for all of them, counted once.
 """
 
 import numpy as np
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import Cells, Integers
 from tasks.core.synthesis.pass_kernels import Drafts, Ids
 from tasks.core.synthesis.record_stream_kernels import below

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import Cells, Integers
 from tasks.core.synthesis.narrowing_kernels import (
     BITS,

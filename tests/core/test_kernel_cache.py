@@ -1,0 +1,206 @@
+"""Compiled kernels: made once for a checkout, read by all its users, never from where others could write."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from numba.core.caching import UserProvidedCacheLocator
+
+from tasks.core import kernel_cache
+from tasks.core.kernel_cache import PUBLISHED
+
+ROOT = Path(__file__).resolve().parents[2]
+NOBODY = 65534
+PACKAGE = "synthesis"
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Made-up kernels of this version, as `make setup` leaves them; the folder of one package."""
+    monkeypatch.setattr(kernel_cache, "PUBLISHED", tmp_path / ".kernels")
+    monkeypatch.setenv("MARGINALIA_CACHE", str(tmp_path / "own"))
+    compiled = tmp_path / "numba"
+    for package in kernel_cache._packages():
+        (compiled / kernel_cache._numba_name(package)).mkdir(parents=True)
+    home = kernel_cache._CORE / PACKAGE
+    (compiled / kernel_cache._numba_name(home) / "kernel.nbi").write_bytes(b"compiled")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(compiled))
+    place = kernel_cache.publish()
+    assert place is not None
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    return place / PACKAGE
+
+
+def found() -> list[Path]:
+    """The kernels of that package that numba is given."""
+    kernel_cache.use_kernel_cache()
+    return list(Path(os.environ.pop("NUMBA_CACHE_DIR")).glob(f"{PACKAGE}_*/*"))
+
+
+def test_numba_looks_where_published_kernels_are_copied_to() -> None:
+    """The one thing that is taken over from inside numba."""
+    for package in kernel_cache._packages():
+        place = UserProvidedCacheLocator.get_suitable_cache_subpath(str(package / "kernels.py"))
+        assert kernel_cache._numba_name(package) == place
+    assert len({package.name for package in kernel_cache._packages()}) == len(kernel_cache._packages())
+
+
+def test_what_was_published_is_in_every_users_own_cache_and_readable_by_all(published: Path) -> None:
+    (copy,) = found()
+    assert copy.read_bytes() == b"compiled"
+    assert stat.S_IMODE(copy.parents[1].stat().st_mode) == 0o700
+    for folder in (published, published.parent, published.parents[1]):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+    assert stat.S_IMODE((published / "kernel.nbi").stat().st_mode) == 0o644
+
+
+def test_a_second_publication_leaves_one_version(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(published.parents[2] / "numba"))
+    (published.parents[1] / "another version").mkdir()
+    kernel_cache.publish()
+    assert [path.name for path in published.parents[1].iterdir()] == [published.parent.name]
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+@pytest.mark.parametrize("mode", [0o020, 0o002])
+def test_nothing_is_read_that_others_could_have_written(level: int, mode: int, published: Path) -> None:
+    path = published / "kernel.nbi"
+    at = (path, *path.parents)[level]
+    at.chmod(at.stat().st_mode | mode)
+    assert found() == []
+    assert "others could have written them" in kernel_cache._why()
+
+
+@pytest.mark.needs_root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a file to another user")
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_nothing_is_read_that_belongs_to_another_user(level: int, published: Path) -> None:
+    path = published / "kernel.nbi"
+    os.chown((path, *path.parents)[level], NOBODY, -1)
+    assert found() == []
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_no_link_is_followed(level: int, published: Path, tmp_path: Path) -> None:
+    path = published / "kernel.nbi"
+    at = (path, *path.parents)[level]
+    at.rename(tmp_path / "elsewhere")
+    at.symlink_to(tmp_path / "elsewhere")
+    assert found() == []
+
+
+def test_a_user_without_a_cache_folder_has_one_of_the_process(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MARGINALIA_CACHE", str(tmp_path / "file"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (copy,) = found()
+    assert copy.is_relative_to(tmp_path) and copy.read_bytes() == b"compiled"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(copy.parents[1]))
+    assert "lost at the end" in kernel_cache.explanation()
+
+
+@pytest.fixture
+def checkout() -> Iterator[Path]:
+    """A copy of the code that other users can read, without compiled kernels."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        without = shutil.ignore_patterns("__pycache__", "*.pyc")
+        shutil.copytree(ROOT / "tasks", Path(name) / "tasks", ignore=without)
+        yield Path(name)
+
+
+#: The interpreter's own files may be closed to the other user: all is done once before rights are given up.
+_CALL = """
+import os, sys
+sys.path.insert(0, os.getcwd())
+user, home = int(sys.argv[1]), sys.argv[2]
+
+def call():
+    from tasks.core.synthesis.generator_kernels import below, stream
+    return below(stream(1, 1), 10), below(stream(1, 2), 10)
+
+if user != os.geteuid():
+    from tasks.core.compiling import keep_quiet
+    keep_quiet()
+    call()
+    import numba
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tasks"]:
+        del sys.modules[name]
+    del os.environ["NUMBA_CACHE_DIR"]
+    os.environ["HOME"] = home
+    os.setgroups([]); os.setgid(user); os.setuid(user)
+    import tasks.core
+    numba.config.reload_config()
+os.environ["HOME"] = home
+print(call())
+if sys.argv[3:]:
+    from tasks.core.kernel_cache import publish
+    print(publish() is not None)
+"""
+
+
+def called(checkout: Path, user: int, home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A kernel called by a process of a user with a home of its own; what it printed."""
+    home.mkdir(exist_ok=True)
+    os.chown(home, user, -1)
+    kept = {name: value for name, value in os.environ.items() if name not in _NAMES}
+    command = [sys.executable, "-c", _CALL, str(user), str(home), *arguments]
+    first = home if user == os.geteuid() else checkout / "home-of-root"
+    environment = kept | {"HOME": str(first)}
+    done = subprocess.run(command, cwd=checkout, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+_NAMES = ("MARGINALIA_CACHE", "NUMBA_CACHE_DIR", "XDG_CACHE_HOME", "PYTHONPATH")
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [line for line in done.stderr.splitlines() if line.startswith("Compiling kernels")]
+
+
+def test_another_home_compiles_nothing_and_one_line_tells_where_something_is_compiled(checkout: Path) -> None:
+    me = os.geteuid()
+    first = called(checkout, me, checkout / "home-1", "publish")
+    (line,) = lines(first)
+    assert str(checkout / "home-1") in line
+    assert f"There are none of this version in {checkout}/.kernels" in line
+    assert lines(called(checkout, me, checkout / "home-1")) == []
+    second = called(checkout, me, checkout / "home-2")
+    assert lines(second) == []
+    assert first.stdout == f"{second.stdout}True\n"
+    # Nor does a checkout that was moved, or one whose files have new times.
+    moved = checkout.with_name(f"{checkout.name}-moved")
+    shutil.copytree(checkout, moved)
+    try:
+        assert lines(called(moved, me, checkout / "home-3")) == []
+    finally:
+        shutil.rmtree(moved)
+    # A kernel that was changed is another version.
+    with (checkout / "tasks" / "core" / "dp" / "kernels.py").open("a") as file:
+        file.write("\n# changed\n")
+    assert len(lines(called(checkout, me, checkout / "home-2"))) == 1
+
+
+@pytest.mark.needs_root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
+def test_a_service_user_compiles_nothing_and_falls_back_to_its_own_cache_if_it_must(checkout: Path) -> None:
+    called(checkout, 0, checkout / "home-1", "publish")
+    assert lines(called(checkout, NOBODY, checkout / "home-2")) == []
+    assert list((checkout / "home-2").rglob("*.nbc"))
+    (published,) = (checkout / ".kernels").iterdir()
+    published.chmod(0o777)
+    (line,) = lines(called(checkout, NOBODY, checkout / "home-3", "publish"))
+    assert str(checkout / "home-3") in line and "others could have written them" in line
+
+
+def test_the_published_kernels_lie_in_the_checkout() -> None:
+    assert PUBLISHED == ROOT / ".kernels"
