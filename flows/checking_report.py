@@ -13,6 +13,7 @@ from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
 from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import cost_together, told_at_first, told_later
 from tasks.protect import nominal_charge, registration, require_admission
+from tasks.resources import require_records_fit
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import Selection, select_columns
 from tasks.syndiffix_parameters import anonymization
@@ -24,8 +25,11 @@ def report(configuration: RunConfiguration) -> None:
     Raises:
         MarginaliaError: what a run would be refused for, as far as the header and the ledger tell.
     """
+    workspace = Workspace.of(configuration)
+    workspace.require_place()
+    require_records_fit(configuration)
     described = describe(configuration)
-    found = estimate(described)
+    found = estimate(described, look=configuration.may_look)
     print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
     for note in described.notes:
         print(f"  note: {note}")
@@ -39,8 +43,9 @@ def report(configuration: RunConfiguration) -> None:
             _print_budget(configuration, described)
         else:
             _print_anonymity(configuration, described)
-    _print_resources(found, is_exact=described.source.is_parquet)
-    require_room(found, Workspace.of(configuration).root)
+            _print_too_few(configuration, found)
+    _print_resources(found)
+    require_room(found, workspace.root)
     print("The configuration can be run.")
 
 
@@ -66,6 +71,14 @@ def _print_anonymity(configuration: RunConfiguration, described: Described) -> N
     print(f"multiples of {k}; what fewer than {k} {unit_of(described.schema)}s hold is left out.")
     reads = "the raw records" if configuration.synthesis.reads_records else "the rounded counts alone"
     print(f"Synthesis: {configuration.synthesis.mode}, from {reads}.")
+
+
+def _print_too_few(configuration: RunConfiguration, found: Estimate) -> None:
+    """That fewer records seem to be there than must share what is reported."""
+    resolution = configuration.reporting_resolution
+    if found.source != "size" and found.records < resolution:
+        print(f"  note: ATTENTION: reporting_resolution, {resolution}, is above the number of records that")
+        print("  the table seems to have: nothing could be reported.")
 
 
 def _print_syndiffix(selection: Selection) -> None:
@@ -146,12 +159,20 @@ def _print_sentences(sentences: list[str]) -> None:
         print(sentence)
 
 
-def _print_resources(found: Estimate, *, is_exact: bool) -> None:
-    """Rows of a Parquet file are known, those of a text guessed from its size."""
+_LOOKED = {
+    "footer": "(The number of records is in the Parquet file's footer.)",
+    "lines": "(Guessed from the file's size and the lengths of some of its lines; no value was looked at. "
+    'With "check_looks_at_lines": false the size alone is taken.)',
+    "size": "(So many records may be in a text of this size; there are likely far fewer. With "
+    '"check_looks_at_lines": true the lengths of some lines are looked at, and no value.)',
+}
+
+
+def _print_resources(found: Estimate) -> None:
+    """What it takes, and by what the number of records was guessed."""
     print(
         f"\nFor {_count(found.records, 'record')} at most about {found.memory_mb} MB of memory and "
         f"{found.disk_mb} MB of disk, and, very roughly, {_count(math.ceil(found.seconds), 'CPU second')} "
         "beside the start-up."
     )
-    if not is_exact:
-        print("(So many records may be in a text of this size; there are likely far fewer.)")
+    print(_LOOKED[found.source])

@@ -17,6 +17,7 @@ from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.contract import judge_contract
+from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.queries import Resources
 from tasks.describe import Described
@@ -27,7 +28,7 @@ from tasks.naming import require_seed_stays, run_label, scheduled_date
 from tasks.progress import say
 from tasks.protect import Admitted, admit_release, protect_records
 from tasks.recall import describe_or_recall
-from tasks.record import compare_with_last, keep_configuration
+from tasks.record import compare_with_last, fingerprint, keep_configuration
 from tasks.resources import query_resources
 from tasks.stages import STAGES, reaches
 from tasks.storage import StoredTable, Workspace
@@ -114,7 +115,6 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
         measured = _begun(workspace, configuration, described)
         _read(workspace, configuration, measured, is_judged=True)
         measured.measurement = _rounded(workspace, configuration, measured, last)
-        compare_with_last(workspace, configuration, described, measured.raw[0])
         return measured
     admitted = admit_release(workspace, configuration, described)
     measured = _begun(workspace, configuration, described)
@@ -125,9 +125,9 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
         raise recalled.unreadable
     _read(workspace, configuration, measured, is_judged=True)
     table, records = measured.raw
-    table_hash = workspace.keyed_hash(table.sha256)
+    table_hash = fingerprint(workspace, table, records)
     measured.measurement = protect_records(workspace, records, measured.judged, admitted, table_hash)
-    compare_with_last(workspace, configuration, described, table)
+    compare_with_last(workspace, configuration, described, table, records)
     return measured
 
 
@@ -156,7 +156,7 @@ def _return_committed(
         except InputError as error:
             unreadable = error
     if unreadable is None:
-        compare_with_last(workspace, configuration, measured.described, measured.raw[0])
+        compare_with_last(workspace, configuration, measured.described, *measured.raw)
         return
     say(
         f"ATTENTION: the table can't be read any more. {unreadable} The release is the one that was drawn; "
@@ -217,4 +217,17 @@ def _rounded(
         jobs = configuration.resources.parallel_jobs
         generate = cached(generate_from_records, workspace)
         records = generate(workspace, measured.raw[1], aggregates, synthesis, resolution, jobs, place.run)
+    _tell_nothing_reported(workspace, aggregates, resolution)
+    table, coded = measured.raw
+    made = coded if synthesis.reads_records else aggregates
+    compare_with_last(workspace, configuration, measured.described, table, made)
     return hand_over_counts(workspace, configuration, measured.described, aggregates, records)
+
+
+def _tell_nothing_reported(workspace: Workspace, aggregates: StoredTable, resolution: int) -> None:
+    """Say so where the rounded number of records, which is released, is 0."""
+    if read_number_of_records(workspace.path(aggregates)) == 0:
+        say(
+            f"ATTENTION: reporting_resolution, {resolution}, is above the number of records: nothing can be "
+            "reported. Lower it."
+        )

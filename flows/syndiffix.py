@@ -130,7 +130,7 @@ def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
     table, answers = _synthesized(workspace, typed, place)
     _tell(workspace, configuration, place, table)
     measurement = hand_over_tables(workspace, configuration, place.described, table, answers)
-    compare_with_last(workspace, configuration, place.described, source)
+    compare_with_last(workspace, configuration, place.described, source, table)
     return Made(place, source, typed, table, answers, measurement)
 
 

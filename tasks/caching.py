@@ -81,8 +81,15 @@ class ContentPolicy(CachePolicy):
         if self.keyed is None:
             return None
         body = {name: plain(value) for name, value in sorted(inputs.items()) if name not in _WITHOUT_EFFECT}
-        text = json.dumps([task_ctx.task.name, code_hash(), body], sort_keys=True)
+        text = json.dumps([task_ctx.task.name, code_hash(), _dataset(inputs), body], sort_keys=True)
         return f"{task_ctx.task.name}-{self.keyed(text)[:40]}"
+
+
+def _dataset(inputs: dict[str, Any]) -> str:
+    """Whose folder the result goes to: what is made for one dataset never lies in another's."""
+    if "work" in inputs:
+        return str(inputs["work"]).split("/")[1]
+    return str(inputs.get("run", "")).partition("/")[0]
 
 
 def plain(value: Any) -> Any:

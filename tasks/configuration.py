@@ -24,6 +24,9 @@ from tasks.core.records.columns import Encoding
 from tasks.core.records.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.models import Model
 
+#: Above the records of any table; a larger resolution is read as this one.
+LARGEST_RESOLUTION = 10**15
+
 PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 #: A name that is safe as a folder and a file name.
@@ -238,7 +241,10 @@ class RunConfiguration(Model):
     input: Input
     reporting_length: int = Field(3, description="-1: all lengths.")
     reporting_resolution: int = Field(
-        10, ge=1, description="k; under differential privacy only the evaluation kept in sensitive/ uses it."
+        10,
+        ge=1,
+        le=LARGEST_RESOLUTION,
+        description="k; under differential privacy only the evaluation kept in sensitive/ uses it.",
     )
     protection: Protection
     synthesis: AnySynthesis = AggregateSeeded()
@@ -248,6 +254,11 @@ class RunConfiguration(Model):
     resources: Resources = Resources()
     report: Report = Report()
     unused_keys: tuple[str, ...] = Field((), description="Keys of the file that have no effect on this run.")
+    check_looks_at_lines: bool | None = Field(
+        None,
+        description="Whether check may look at the lengths of some lines to guess the rows; None: not under "
+        "differential privacy.",
+    )
     evaluate_sensitive: bool = Field(True, description="Also evaluate against the raw data, for sensitive/.")
 
     @field_validator("reporting_length")
@@ -286,6 +297,11 @@ class RunConfiguration(Model):
         """The columns that say whose row it is."""
         first = (self.input.subject_id,) if self.input.subject_id else ()
         return (*first, *self.protection.further_ids) if isinstance(self.protection, SynDiffix) else first
+
+    @property
+    def may_look(self) -> bool:
+        """Whether ``marginalia check`` may look at the lengths of lines, for the terminal alone."""
+        return not self.is_private if self.check_looks_at_lines is None else self.check_looks_at_lines
 
     @property
     def is_private(self) -> bool:

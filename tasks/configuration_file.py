@@ -16,7 +16,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tasks.configuration import HOLD_REFUSED_UNDER_PRIVACY, RunConfiguration, refused_under_privacy
+from tasks.configuration import (
+    HOLD_REFUSED_UNDER_PRIVACY,
+    LARGEST_RESOLUTION,
+    RunConfiguration,
+    refused_under_privacy,
+)
 from tasks.configuration_places import (
     MODES,
     PLACES,
@@ -30,6 +35,12 @@ from tasks.configuration_sentences import impossible, others_out_of_range, sente
 from tasks.configuration_syndiffix_file import apply_section, refused_keys, section_problems
 from tasks.core.errors import ParameterError
 from tasks.core.suggestions import did_you_mean
+
+#: Keys of SDS that are not taken, and what to do.
+_NOT_DONE = {
+    "event_column": "events are not counted, only records. Remove it; where a person has several rows, name "
+    "the person's column as subject_id.",
+}
 
 
 def read_configuration(path: Path) -> RunConfiguration:
@@ -56,7 +67,8 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
     nested, clashes = _nested(flat, choice)
     problems += clashes
     try:
-        configuration = RunConfiguration.model_validate(nested)
+        # As JSON, so that a text is no number and true is no 1.
+        configuration = RunConfiguration.model_validate_json(json.dumps(_whole(nested)), strict=True)
     except ValidationError as error:
         # A missing epsilon says nothing new where the regime is not settled.
         known = ("noise_epsilon (or",) if choice.problems else ()
@@ -76,20 +88,24 @@ def read_json(path: Path) -> dict[str, Any]:
     Raises:
         ParameterError: there is no such file, or something else in it.
     """
+    problem, body = "", None
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        body = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_no_duplicates)
+        json.dumps(body, ensure_ascii=False).encode()
     except FileNotFoundError:
-        raise ParameterError(f"The configuration file {path} does not exist.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ParameterError(
-            f"The configuration file {path} can't be read: {type(error).__name__}."
-        ) from None
-    try:
-        body = json.loads(text, object_pairs_hook=_no_duplicates)
+        problem = "does not exist"
+    except OSError as error:
+        problem = f"can't be read ({error.strerror}): check its path and permissions"
     except json.JSONDecodeError as error:
-        raise ParameterError(
-            f"The configuration file {path} must be JSON; line {error.lineno}: {error.msg}."
-        ) from None
+        problem = f"must be JSON; line {error.lineno}: {error.msg}"
+    except UnicodeError:
+        problem = "must be text in UTF-8, and is not: save it so"
+    except RecursionError:
+        problem = "must be an object of keys, and is nested too deeply to be one: mend its brackets"
+    except ValueError:
+        problem = "holds a number of too many digits, or its path a zero byte: correct it"
+    if problem:
+        raise ParameterError(f"The configuration file {path} {problem}.")
     if not isinstance(body, dict):
         raise ParameterError(f"The configuration file {path} must hold one JSON object.")
     return body
@@ -105,6 +121,8 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def unknown(key: str, known: Collection[str], section: str = "") -> str:
     """That a key is not known, and which one may have been meant."""
+    if key in _NOT_DONE:
+        return f"{section}{key} is not a key of the configuration: {_NOT_DONE[key]}"
     meant = did_you_mean(key, known, lambda name: section + name)
     return f"{section}{key} is not a key of the configuration: {meant or 'remove it.'}"
 
@@ -254,6 +272,9 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
         del table["record_limit"]
     if "delimiter" not in table and _is_tab_separated(table.get("path")):
         table["delimiter"] = "\t"
+    resolution = nested.get("reporting_resolution")
+    if isinstance(resolution, int | float) and resolution > LARGEST_RESOLUTION:
+        nested["reporting_resolution"] = LARGEST_RESOLUTION
     table["encoding"] = _encoding(table.get("encoding", "utf-8"))
     problems = []
     if isinstance(table.get("contract"), dict):
@@ -270,6 +291,15 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
     if choice.is_private and nested["protection"].get("accountant", "gdp") == "zcdp":
         nested["protection"].setdefault("contribution", "percentile")
     return problems
+
+
+def _whole(value: Any) -> Any:
+    """The same with whole numbers where a writer made 3.0 of 3."""
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else value
 
 
 def _is_tab_separated(path: Any) -> bool:

@@ -24,6 +24,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "output_dir": ("output_dir",),
     "reporting_length": ("reporting_length",),
     "reporting_resolution": ("reporting_resolution",),
+    "check_looks_at_lines": ("check_looks_at_lines",),
     "evaluate_sensitive": ("evaluate_sensitive",),
     "synthetic_forms": ("output_forms",),
     "noise_epsilon": ("protection", "epsilon"),

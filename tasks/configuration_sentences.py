@@ -33,6 +33,9 @@ _WORDS = {
     "string_pattern_mismatch": "must be a safe name of a file: at most 100 letters, digits, spaces, '.', '_' "
     "and '-', the first a letter, a digit or '_'",
     "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
     "too_short": "each list must have at least {min_length} item(s)",
     "too_long": "must be a list of at most {max_length} item(s)",
     "dict_type": "must be an object",

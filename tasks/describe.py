@@ -4,14 +4,14 @@ Configuration, contract and the file's header go in; the public schema, the para
 its name come out. Every problem with public facts is found here, before the ledger is asked.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.bundles import unit_of
-from tasks.configuration import DifferentialPrivacy, KAnonymity, RunConfiguration
+from tasks.configuration import LARGEST_RESOLUTION, DifferentialPrivacy, KAnonymity, RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.claim_limits import Claim, cautions
@@ -22,7 +22,10 @@ from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema, bare_name, matching_name
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
 from tasks.core.records.reading import Headers, InputFile, header_notes
+from tasks.core.suggestions import did_you_mean
 from tasks.parameters import dp_parameters, reporting_length
+from tasks.resources import require_records_fit
+from tasks.storage import Workspace
 from tasks.syndiffix_columns import select_columns
 from tasks.syndiffix_notes import NOT_PRIVATE, rows_are_people
 
@@ -100,6 +103,8 @@ def describe(
         cap_required=configuration.is_private,
         types=headers.types,
     )
+    if problems := _report_problems(configuration, schema):
+        raise ParameterError(problems)
     vintage = vintage_of(configuration, scheduled)
     parameters = dp_parameters(configuration, schema) if configuration.is_private else None
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
@@ -148,6 +153,8 @@ def refused_early(configuration: RunConfiguration) -> Iterator[None]:
     Raises:
         ParameterError: see `describe`.
     """
+    Workspace.of(configuration).require_place()
+    require_records_fit(configuration)
     token = _HELD.set(input_file(configuration))
     try:
         try:
@@ -222,12 +229,12 @@ _WHY_UNUSED = {
 }
 
 
-#: A seed below it can be found by trying.
-_LEAST_SEED = 2**48
+#: Of 15 digits; a shorter seed can be found by trying.
+_LEAST_SEED = 10**14
 
 
 def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
-    notes = []
+    notes = _resolution_notes(configuration.reporting_resolution)
     synthesis = configuration.synthesis
     seed = synthesis.random_seed
     if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
@@ -242,6 +249,54 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
         "No subject_id is given: rows are counted. Where one person has several rows, a group of "
         "reporting_resolution rows can be that person alone; give subject_id unless a row is a person.",
     ]
+
+
+def _resolution_notes(resolution: int) -> list[str]:
+    if resolution == 1:
+        return [
+            "ATTENTION: reporting_resolution is 1, which is no protection at all: every combination is "
+            "reported, also of a single person, with its true count. Give the least number of people who "
+            "must share what is reported, such as 10."
+        ]
+    if resolution >= LARGEST_RESOLUTION:
+        return [
+            "ATTENTION: reporting_resolution is above the number of records of any table, so nothing can be "
+            f"reported. It is taken as {LARGEST_RESOLUTION}; give one such as 10."
+        ]
+    return []
+
+
+def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[str]:
+    """Names in the page's layout that are neither a column that is released nor a chart of its own."""
+    report = configuration.report
+    columns = {matching_name(column.name) for column in schema.columns}
+    problems = []
+    for visual, texts in report.visuals.items():
+        for text in texts:
+            starts = [text[:place] for place, sign in enumerate(text) if sign == ":"]
+            if not any(_is_column(start, columns, schema) for start in starts):
+                problems.append(
+                    f"report_visuals: {visual!r} must hold texts such as 'column:value' of columns that are "
+                    f"used, and {text!r} is none: correct it."
+                )
+    for page, names in report.pages.items():
+        for name in names:
+            if name not in report.visuals and matching_name(name) not in columns:
+                meant = did_you_mean(name, [*report.visuals, *(c.name for c in schema.columns)])
+                problems.append(
+                    f"report_pages: {page!r} names {name!r}, which is neither one of report_visuals nor a "
+                    f"column that is used: {meant or 'correct it.'}"
+                )
+    return problems
+
+
+def _is_column(text: str, columns: Collection[str], schema: Schema) -> bool:
+    """A column's name, or one of several items' with the item behind it (sds.md 1.4)."""
+    name = matching_name(text)
+    return name in columns or any(
+        column.is_multi_valued and name.startswith(f"{matching_name(column.name)}_")
+        for column in schema.columns
+    )
 
 
 def _syndiffix_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:

@@ -7,6 +7,7 @@ size; it is for the operator's terminal only.
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import pyarrow.parquet as pq
 
@@ -14,6 +15,7 @@ from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import plan
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
+from tasks.core.records.line_lengths import guessed_rows
 from tasks.core.records.reading import InputFile
 from tasks.describe import Described
 from tasks.resources import free_disk_mb, free_memory_mb
@@ -69,15 +71,21 @@ class Estimate:
     memory_mb: int
     disk_mb: int
     seconds: float
+    source: Literal["footer", "lines", "size"] = "size"
 
 
-def estimate(described: Described) -> Estimate:
-    """Estimate a run; rough in time, careful in memory and disk."""
+def estimate(described: Described, *, look: bool = False) -> Estimate:
+    """Estimate a run; rough in time, careful in memory and disk.
+
+    Args:
+        described: the public facts of the run.
+        look: whether the lengths of some lines of a text may be looked at.
+    """
     schema = described.schema
     width = _width(schema)
     length = width if described.reporting_length == -1 else min(described.reporting_length, width)
     levels = _levels(described) if described.parameters else ()
-    records = number_of_records(described.source)
+    records, source = number_of_records(described.source, look=look)
     combinations = sum(math.comb(width, k) for k in range(1, length + 1))
     found = [level.candidates for level in levels] or _reported(described, length, records)
     cells = sum(min(candidates, _MOST_CELLS) for candidates in found)
@@ -95,7 +103,7 @@ def estimate(described: Described) -> Estimate:
     ) / 2**20
     memory = _START_MB + megabytes
     disk = records * width * 12 / 2**20 + cells * 12 / 2**20 + 20
-    return Estimate(records, levels, math.ceil(memory), math.ceil(disk), nanoseconds / 1e9)
+    return Estimate(records, levels, math.ceil(memory), math.ceil(disk), nanoseconds / 1e9, source)
 
 
 def _width(schema: Schema) -> int:
@@ -156,12 +164,16 @@ def _candidates(sizes: list[int], length: int) -> list[int]:
     return found
 
 
-def number_of_records(source: InputFile) -> int:
-    """Rows of the input: exact for Parquet, guessed from the size for text."""
+def number_of_records(
+    source: InputFile, *, look: bool = False
+) -> tuple[int, Literal["footer", "lines", "size"]]:
+    """Rows of the input, and by what: exact for Parquet; for text guessed, from its size at most."""
     if source.is_parquet:
-        return int(pq.read_metadata(source.opened.reader()).num_rows)
+        return int(pq.read_metadata(source.opened.reader()).num_rows), "footer"
+    if look:
+        return guessed_rows(source), "lines"
     columns = max(len(source.headers.names), 1)
-    return math.ceil(source.opened.size / (_BYTES_A_CELL * columns))
+    return math.ceil(source.opened.size / (_BYTES_A_CELL * columns)), "size"
 
 
 def require_room(found: Estimate, workspace: Path) -> None:

@@ -7,6 +7,7 @@ release/<dataset>/latest            link to the newest
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,7 +72,7 @@ def publish_release(
             place, is_new = equal, False
         else:
             place, is_new = _put_in_place(folder, home, vintage), True
-        _point_latest(home, place)
+        _point_latest(home, place, vintage)
     key = place.relative_to(workspace.root).as_posix()
     return Release(StoredTable(key, candidate.sha256, "release", "release"), files, is_new)
 
@@ -118,6 +119,25 @@ def _files(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
+def _is_older(home: Path, vintage: str, other: str) -> bool:
+    """Whether a vintage is older than another one.
+
+    Labels that differ in their numbers alone are ordered by these; of others the one is older whose first
+    release is.
+    """
+    words, numbers = _parts(vintage)
+    other_words, other_numbers = _parts(other)
+    if words == other_words and numbers != other_numbers:
+        return numbers < other_numbers
+    first, other_first = (_releases(home, each)[-1].stat().st_mtime for each in (vintage, other))
+    return first < other_first
+
+
+def _parts(vintage: str) -> tuple[list[str], list[int]]:
+    """What stands between a label's numbers, and the numbers."""
+    return re.split(r"[0-9]+", vintage), [int(number) for number in re.findall(r"[0-9]+", vintage)]
+
+
 def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:
     """Rename to the next free number; another run may take it first."""
     while True:
@@ -129,7 +149,13 @@ def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:
             raise InternalError(f"The release could not be put in place at {place.name}.")
 
 
-def _point_latest(home: Path, place: Path) -> None:
+def _point_latest(home: Path, place: Path, vintage: str) -> None:
+    """Link ``latest`` to a release, unless it links to one of a newer vintage."""
+    linked = home / "latest"
+    newest = linked.resolve().name.rpartition("-")[0] if linked.is_dir() else ""
+    if newest and newest != vintage and _is_older(home, vintage, newest):
+        say(f"latest still links to vintage {newest!r}, which is newer than {vintage!r}.")
+        return
     part = home / f".latest-{mark()}"
     part.unlink(missing_ok=True)
     part.symlink_to(place.name)

@@ -26,26 +26,38 @@ def record_drawn(workspace: Workspace, name: ReleaseName, table_hash: str) -> No
     Args:
         workspace: where it is kept.
         name: the release.
-        table_hash: keyed, of the table.
+        table_hash: its `fingerprint`.
     """
     _record(workspace, name.dataset, _label(name.vintage, name.digest), table_hash)
 
 
+def fingerprint(workspace: Workspace, table: StoredTable, made: StoredTable) -> str:
+    """Keyed hashes of a table's bytes, and of what was made of it that a release follows from."""
+    return f"{workspace.keyed_hash(table.sha256)} {workspace.keyed_hash(made.sha256)}"
+
+
 def compare_with_last(
-    workspace: Workspace, configuration: RunConfiguration, described: Described, table: StoredTable
+    workspace: Workspace,
+    configuration: RunConfiguration,
+    described: Described,
+    table: StoredTable,
+    made: StoredTable,
 ) -> None:
     """Say on the terminal, and nowhere else, that a label was measured from another table before.
+
+    Other bytes alone are not told of, such as other line ends or a column that is not used: ``made``, which
+    a release follows from, must differ too.
 
     Under differential privacy the table of a label is the one that it was drawn from, or the first that was
     seen here where it was drawn elsewhere; under k-anonymity it is the last one that was counted.
     """
     label = _label(described.vintage, configured_digest(configuration, described.schema))
-    table_hash = workspace.keyed_hash(table.sha256)
+    now = fingerprint(workspace, table, made)
     before = _known(workspace, configuration.dataset).get(label)
-    if before not in (None, table_hash):
+    if before is not None and not set(before.split()) & set(now.split()):
         say(_changed(described.vintage, is_private=configuration.is_private))
     if before is None or not configuration.is_private:
-        _record(workspace, configuration.dataset, label, table_hash)
+        _record(workspace, configuration.dataset, label, now)
 
 
 def _label(vintage: str, digest: str) -> str:

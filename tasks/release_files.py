@@ -66,7 +66,8 @@ def write_release_files(
     origins = _ORIGINS[bundle.is_private] | _records_origin(configuration)
     if bundle.contract_mode == "strict":
         origins = origins | {"contract.json": JUDGED}
-    return [_entry(path, rows, origins, bundle) for path in sorted(folder.iterdir())]
+    resolution = configuration.reporting_resolution
+    return [_entry(path, rows, origins, bundle, resolution) for path in sorted(folder.iterdir())]
 
 
 _COUNTS: dict[str, Callable[[Aggregates, Schema, Path], None]] = {
@@ -126,8 +127,12 @@ def _records_origin(configuration: RunConfiguration) -> dict[str, str]:
     return dict.fromkeys(_RECORDS, origin)
 
 
-def _entry(path: Path, rows: Mapping[str, int], origins: Mapping[str, str], bundle: Bundle) -> Json:
+def _entry(
+    path: Path, rows: Mapping[str, int], origins: Mapping[str, str], bundle: Bundle, resolution: int
+) -> Json:
     claim = "differential privacy" if bundle.is_private else "k-anonymity, not differential privacy"
+    if not bundle.is_private and resolution == 1:
+        claim = "none at all, as reporting_resolution is 1: counts are true, also of single people"
     for name, origin in origins.items():
         if path.name == name or path.name.endswith(f"_{name}"):
             entry: Json = {

@@ -4,10 +4,14 @@ import os
 import shutil
 from pathlib import Path
 
-from tasks.configuration import RunConfiguration
+from tasks.configuration import AggregateSeeded, RunConfiguration
+from tasks.core.errors import ResourceLimit
 from tasks.core.queries import Resources
 from tasks.leftovers import mark
 from tasks.storage import Workspace
+
+#: A value, and where its record begins.
+_BYTES_A_RECORD = 16
 
 
 def free_memory_mb() -> int:
@@ -33,6 +37,22 @@ def free_disk_mb(folder: Path) -> int:
     while not folder.exists():
         folder = folder.parent
     return shutil.disk_usage(folder).free // 2**20
+
+
+def require_records_fit(configuration: RunConfiguration) -> None:
+    """Refuse more synthetic records than memory can hold, were each of a single value.
+
+    Raises:
+        ResourceLimit: so many are asked for.
+    """
+    synthesis = configuration.synthesis
+    target = synthesis.target_number_of_records if isinstance(synthesis, AggregateSeeded) else None
+    needed, free = (target or 0) * _BYTES_A_RECORD // 2**20, free_memory_mb()
+    if needed > free:
+        raise ResourceLimit(
+            f"aggregate_seeded_target_number_of_records must be of records that fit into memory; {target:,} "
+            f"need at least {needed:,} MB, and {free:,} MB are free. Ask for fewer."
+        )
 
 
 def query_resources(configuration: RunConfiguration, workspace: Workspace) -> Resources:

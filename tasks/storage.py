@@ -106,6 +106,22 @@ class Workspace:
                 folder.chmod(0o700)
         self.prepare_publishing()
 
+    def require_place(self) -> None:
+        """Refuse what `prepare` would, without making anything.
+
+        Raises:
+            ParameterError: the workspace can't be made or written.
+        """
+        for zone in ("", SENSITIVE, INTERMEDIATE, RELEASE):
+            with self._writing(zone):
+                place = self.root / zone
+                while not os.path.lexists(place):
+                    place = place.parent
+                if not place.is_dir():
+                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+                if not os.access(place, os.W_OK | os.X_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
     def prepare_publishing(self) -> None:
         """Make the zones that are written from a measurement on.
 
@@ -124,12 +140,13 @@ class Workspace:
         """A folder that can't be written becomes an error that says which."""
         try:
             yield
-        except OSError as error:
-            if error.errno in FULL:
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and error.errno in FULL:
                 raise self.is_full() from None
+            why = error.strerror if isinstance(error, OSError) else "its name holds a zero byte"
             raise ParameterError(
                 "output_dir must be a folder that can be written, and intermediate/ and release/ in it too; "
-                f"{self.root / zone} is not ({error.strerror})."
+                f"{self.root / zone} is not ({why})."
             ) from None
 
     def secret(self) -> bytes:

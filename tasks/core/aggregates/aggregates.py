@@ -100,6 +100,11 @@ class Aggregates:
             )
 
 
+def read_number_of_records(folder: Path) -> int:
+    """The (protected) number of records of the aggregates that are stored there, and nothing else of them."""
+    return int(pq.read_schema(folder / "attributes.parquet").metadata[b"number_of_records"])
+
+
 def read_aggregates(folder: Path) -> Aggregates:
     """The aggregates that `Aggregates.write` wrote."""
     table = pq.read_table(folder / "attributes.parquet")

@@ -81,9 +81,9 @@ MANIFEST_KEYS = _words(
 #: The public configuration: what it holds was written by the operator, not read off the table.
 CONFIGURATION_KEYS = _words(
     """
-    accountant bins cache_max_size cap clustering clusters contract_mode contribution counts_scale_factor
-    dataset dataset_is_named decimal default delimiter delta delta_factor domains drop_non_features
-    encoding epsilon evaluate_sensitive further_ids header hold_resolution input kind layer_noise_sd
+    accountant bins cache_max_size cap check_looks_at_lines clustering clusters contract_mode contribution
+    counts_scale_factor dataset dataset_is_named decimal default delimiter delta delta_factor domains
+    drop_non_features encoding epsilon evaluate_sensitive further_ids header hold_resolution input kind layer_noise_sd
     layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight memory_limit_mb
     merge_threshold mode multi_value_columns number_of_records_proportion outlier_count output_forms
     oversampling_ratio oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion
