@@ -171,8 +171,12 @@ def slot_choices(combination: tuple[int, ...], slot_columns: Sequence[int]) -> I
 
     One for single-valued columns; for m of a multi-valued column's slots, all C(slots, m) choices.
     """
-    wanted = [(column, len(list(same))) for column, same in itertools.groupby(combination)]
     places = _slots_by_column(tuple(slot_columns))
+    alone = [own[0] for column in combination if len(own := places.get(column, ())) == 1]
+    if len(alone) == len(combination) == len(set(combination)):
+        yield tuple(alone)
+        return
+    wanted = [(column, len(list(same))) for column, same in itertools.groupby(combination)]
     pools = [itertools.combinations(places.get(column, ()), size) for column, size in wanted]
     for choice in itertools.product(*pools):
         yield tuple(itertools.chain.from_iterable(choice))

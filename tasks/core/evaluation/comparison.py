@@ -30,6 +30,8 @@ from tasks.core.records.coded import CodedRecords
 Integers = npt.NDArray[np.int64]
 #: Sets of columns that agree in so many at their beginning are compared by one thread.
 _ALIKE = 2
+#: Sets of columns of so few records are compared by one thread: several would wait for the interpreter.
+_FEW_RECORDS = 1 << 12
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ def compare_sides(
     def run(counter: Tabulator, unit: list[Columns]) -> list[_Family]:
         return list(_compared(counter, unit, places, listener.visit))
 
-    for unit, families in zip(units, _mapped(run, own, units, resources), strict=True):
+    rows = sum(side.number_of_records for side in sides)
+    threads = (resources.threads or os.cpu_count() or 1) if rows > _FEW_RECORDS else 1
+    for unit, families in zip(units, _mapped(run, own, units, threads), strict=True):
         for family in families:
             for place, total in enumerate(totals):
                 total.add(len(unit[0]), family.sums[place], [found[place] for found in family.distances])
@@ -177,10 +181,9 @@ def _mapped(
     run: Callable[[Tabulator, list[Columns]], list[_Family]],
     sides: Sides,
     units: Sequence[list[Columns]],
-    resources: Resources,
+    threads: int,
 ) -> Iterator[list[_Family]]:
     """What each unit gives, in order."""
-    threads = min(resources.threads or os.cpu_count() or 1, len(units) or 1)
     free: SimpleQueue[Tabulator] = SimpleQueue()
     for _ in range(threads):
         free.put(Tabulator(sides.counted, sides.sizes))
@@ -192,6 +195,9 @@ def _mapped(
         finally:
             free.put(counter)
 
+    if threads == 1:
+        yield from map(with_counter, units)
+        return
     with ThreadPoolExecutor(threads) as pool:
         yield from pool.map(with_counter, units)
 

@@ -85,10 +85,10 @@ class Growth:
         def of(attribute: int) -> Ids:
             return order[starts[attribute] : starts[attribute + 1]]
 
-        there = [attribute for attribute in np.flatnonzero(records).tolist() if attribute in node.children]
+        there = table.worth_visiting(node, records)
         kept = table.to_keep(node, records)
         alone = table.worth_opening(node, records)
-        alone[there + kept] = False
+        alone[[*node.children, *kept]] = False
         passing = np.flatnonzero(alone).tolist()
         for attribute in there:
             yield self._descending(node.children[attribute], of(attribute))

@@ -29,12 +29,14 @@ class Cost(NamedTuple):
         finish_a_row: to finish a record, for each row of its node.
         open_a_row, open_a_cell, open_a_node: to open a node, for each of its rows and of its cells, and
             at all.
+        visit_a_node: to go on in a node that is open already.
     """
 
     finish_a_row: float = 0.2
     open_a_row: float = 20.0
     open_a_cell: float = 4.0
     open_a_node: float = 200_000.0
+    visit_a_node: float = 1_000_000.0
 
 
 @dataclass
@@ -93,6 +95,13 @@ class Table:
         if node.index is None:
             node.index = indexed(node.cells, node.held, self.effort.resolution, self.effort.rows_a_bit)
         return node.index
+
+    def worth_visiting(self, node: Node, records: Integers) -> list[int]:
+        """The kept nodes below in which so many records are finished for less than in this one."""
+        rows = len(node.cells)
+        saved = records * self.cost.finish_a_row * (rows - node.held[:-1])
+        worth = np.flatnonzero(saved > self.cost.visit_a_node).tolist()
+        return [attribute for attribute in worth if attribute in node.children]
 
     def worth_opening(self, node: Node, records: Integers) -> npt.NDArray[np.bool_]:
         """For which attributes a node costs less than finishing so many records in the one above."""
