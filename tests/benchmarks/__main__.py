@@ -22,6 +22,7 @@ from tests.benchmarks.survivors import Fit, disagreements
 from tests.benchmarks.syndiffix import FIGURES as SYNDIFFIX_FIGURES
 from tests.benchmarks.syndiffix_quality import FIGURES as SYNDIFFIX_QUALITY
 from tests.benchmarks.syndiffix_relations import syndiffix_relations
+from tests.benchmarks.syndiffix_tails import FIGURES as SYNDIFFIX_TAILS
 
 PEER = "pac-synth==0.0.8"
 _LONG = 60.0
@@ -172,6 +173,7 @@ FIGURES = (
     *SYNDIFFIX_FIGURES,
     syndiffix_relations,
     *SYNDIFFIX_QUALITY,
+    *SYNDIFFIX_TAILS,
 )
 
 

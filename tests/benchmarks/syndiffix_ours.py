@@ -4,7 +4,7 @@ CPU seconds, of all threads, from building to the sampled table; kernels are com
 table's first rows with another salt before, and reading is done. One JSON line out.
 
 The strategy is ``default``, ``single``, ``questions`` (one table of each pair of columns, in a folder),
-``target=COLUMN`` or ``ids=COLUMN``.
+``target=COLUMN``, ``ids=COLUMN`` or ``without=COLUMN``.
 """
 
 import json
@@ -47,6 +47,8 @@ def synthesize(table: pa.Table, salt: bytes, strategy: str) -> list[pa.Table]:
     which, _, column = strategy.partition("=")
     chosen = {"single": SingleClustering(), "questions": SingleClustering(), "target": MlClustering(column)}
     clustering = chosen.get(which, DefaultClustering())
+    if which == "without":
+        table = table.drop_columns([column])
     parameters = SynDiffixParameters(AnonymizationParameters(salt), clustering=clustering)
     synthesizer = Synthesizer(table, parameters, ids=[column] if which == "ids" else [])
     if strategy != "questions":

@@ -23,7 +23,7 @@ def main() -> None:
     which, _, column = strategy.partition("=")
     chosen = {"single": SingleClustering(), "target": MlClustering(column)}
     synthetic = Synthesizer(
-        frame.drop(columns=column) if which == "ids" else frame,
+        frame.drop(columns=column) if which in ("ids", "without") else frame,
         pids=frame[[column]] if which == "ids" else None,
         anonymization_params=AnonymizationParams(salt=bytes.fromhex(salt)),
         clustering=chosen.get(which, DefaultClustering()),

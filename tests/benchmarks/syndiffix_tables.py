@@ -21,6 +21,9 @@ _NATIONAL = (
     *("AGEP", "SEX", "MSP", "HISP", "RAC1P", "NPF", "HOUSING_TYPE", "OWN_RENT", "DENSITY", "INDP_CAT"),
     *("EDU", "PINCP", "POVPIP", "DVET"),
 )
+_CITIES = np.array([f"{name}{ward}" for name in ("Aberwick", "Brenmoor", "Caldwell") for ward in range(8)])
+_CITY_SHARES = (0.8 ** np.arange(len(_CITIES))) / (0.8 ** np.arange(len(_CITIES))).sum()
+_INCOMES = ("AGEP", "SEX", "MSP", "EDU", "OWN_RENT", "DENSITY", "PINCP", "POVPIP")
 _ADULT_FIRST = ("age", "income>50K", "education-num", "hours-per-week", "sex")
 
 
@@ -177,3 +180,63 @@ def _write(table: pa.Table, path: Path) -> None:
     part = path.with_suffix(".part")
     pq.write_table(table, part)
     part.replace(path)
+
+
+def orders() -> Table:
+    """8,000 orders of 3,000 customers, generated: 16 amounts are 200 times what they would be."""
+    return _made("orders", generated_orders())
+
+
+def tails() -> Table:
+    """8,000 generated records of 4,000 people: lognormal, Pareto, spiked, of both signs, times, texts."""
+    return _made("tails", generated_tails())
+
+
+def national_8() -> Table:
+    """8,000 people of national2019, 8 columns, incomes among them."""
+    return _real("national2019.csv", 27_253, _INCOMES, len(_INCOMES), rows=8000, null="N")
+
+
+def _made(name: str, table: pa.Table) -> Table:
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{name}.parquet"
+    if not path.exists():
+        _write(table, path)
+    return Table(name, path)
+
+
+def generated_orders() -> pa.Table:
+    """Amounts, items, cities, ages and customers; `orders` keeps it."""
+    draw, rows = np.random.default_rng(12), 8000
+    items = draw.geometric(0.4, rows)
+    amount = draw.lognormal(2.6, 0.95, rows) * items**0.5
+    amount[draw.choice(rows, 16, replace=False)] *= 200
+    return pa.table(
+        {
+            "amount": pa.array(amount.round(2)),
+            "items": pa.array(items),
+            "city": pa.array(draw.choice(_CITIES, rows, p=_CITY_SHARES)),
+            "age": pa.array(np.clip(draw.normal(46, 15, rows), 18, 95).astype(np.int64)),
+            "customer": pa.array(draw.integers(0, 3000, rows)),
+        }
+    )
+
+
+def generated_tails() -> pa.Table:
+    """Incomes, claims, fees, balances, moments, ages, cities and people; `tails` keeps it."""
+    draw, rows = np.random.default_rng(12), 8000
+    age = np.clip(draw.normal(46, 15, rows), 18, 95).astype(np.int64)
+    spikes = draw.choice([0.0, 25.0, 49.9, np.nan], rows, p=[0.55, 0.2, 0.1, 0.15])
+    seconds = draw.exponential(40 * 86_400, rows).astype(np.int64)
+    return pa.table(
+        {
+            "income": pa.array((draw.lognormal(7, 1.2, rows) * (age / 46)).round(2)),
+            "claim": pa.array((100 * (1 + draw.pareto(1.3, rows))).round()),
+            "fee": pa.array(np.where(np.isnan(spikes), draw.lognormal(4, 1, rows).round(2), spikes)),
+            "balance": pa.array((draw.standard_t(2, rows) * 500).round(), mask=draw.random(rows) < 0.1),
+            "seen": pa.array(np.datetime64("2024-03-01", "us") - seconds.astype("timedelta64[s]")),
+            "age": pa.array(age),
+            "city": pa.array(draw.choice(_CITIES, rows, p=_CITY_SHARES)),
+            "person": pa.array(draw.integers(0, 4000, rows)),
+        }
+    )

@@ -26,6 +26,11 @@ def mean_variations(original: pa.Table, synthetic: pa.Table) -> tuple[float, flo
     return float(np.mean(single)), float(np.mean(double)) if double else float("nan")
 
 
+def variation(original: pa.ChunkedArray, synthetic: pa.ChunkedArray) -> float:
+    """The 1-way total variation of one column."""
+    return _variation(*coded(original, synthetic), LEVELS)
+
+
 def _variation(original: np.ndarray, synthetic: np.ndarray, levels: int) -> float:
     shares = [np.bincount(codes, minlength=levels) / len(codes) for codes in (original, synthetic)]
     return float(np.abs(shares[0] - shares[1]).sum() / 2)

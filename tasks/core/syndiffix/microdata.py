@@ -5,9 +5,10 @@ cells, and the numbers that stitching sorts and splits by (syndiffix.md 3.3, 6.2
 
 An interval of a single value gives that value. A wider one is narrowed first: to one of the column's own
 buckets within or over it, in proportion to the rows of them that narrower cells have not taken (of a bucket
-that is partly within, its share), so that what is published of the column by itself stays true in every
-table. In what is left a cell is drawn evenly among the numbers that the column's look like; a text becomes
-the common prefix of those in range, and a rank.
+that is partly within, its share). In what is left a cell is drawn evenly among the numbers that the column's
+look like; a text becomes the common prefix of those in range, and a rank.
+
+So cells follow the column's own counts as far as the intervals allow; `own_counts` sees to the rest.
 """
 
 from dataclasses import dataclass

@@ -27,6 +27,7 @@ from tasks.core.syndiffix.features import select_features, solve_with_features
 from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn, KnownTrees
 from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.syndiffix.microdata import CellSource
+from tasks.core.syndiffix.own_counts import keep_own_counts
 from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.randomness import generator_of
 from tasks.core.syndiffix.solver import known_clusters, solve
@@ -157,11 +158,12 @@ class Synthesizer:
 
     def draw(self, combination: Combination, basis: StitchingBasis) -> Microdata:
         """Rows of one cluster's columns, ascending; not to be shown before they are stitched and shuffled."""
-        return draw_rows(self.forest.buckets(combination), combination, basis)
+        return keep_own_counts(draw_rows(self.forest.buckets(combination), combination, basis), basis)
 
     def stitched(self, clusters: Clusters, drawn: Sequence[Microdata], basis: StitchingBasis) -> pa.Table:
         """The synthetic table from the rows of all clusters, in the order of ``clusters.combinations``."""
-        table = shuffle(assemble(clusters, drawn, basis), basis)
+        # Where rows were lost or repeated in stitching, counts are no longer quite the columns' own.
+        table = shuffle(keep_own_counts(assemble(clusters, drawn, basis), basis), basis)
         found = [(self.columns[column], table.cells[column].values) for column in clusters.columns]
         return pa.table({column.name: column.finished(cells) for column, cells in found})
 
