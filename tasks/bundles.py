@@ -127,8 +127,18 @@ def _read(folder: Path) -> Bundle:
 
 
 def ledger_facts(bundle: Bundle) -> LedgerFacts:
-    """The account at the commit of a handed-over measurement."""
-    return LedgerFacts(**json.loads((bundle.folder / "ledger.json").read_text(encoding="utf-8")))
+    """The account at the commit of a handed-over measurement.
+
+    Raises:
+        ParameterError: an earlier version handed it over, without all that a statement says of the account.
+    """
+    try:
+        return LedgerFacts.of(json.loads((bundle.folder / "ledger.json").read_text(encoding="utf-8")))
+    except (KeyError, TypeError):
+        raise ParameterError(
+            f"The measurement {bundle.folder} must hold the whole account that its statement gives; an "
+            "earlier version handed it over. Run marginalia run again: it hands over anew and draws nothing."
+        ) from None
 
 
 def declared_input(configuration: RunConfiguration) -> DeclaredInput:

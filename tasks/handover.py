@@ -6,6 +6,7 @@ See `bundles` for what lies there.
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,10 +15,11 @@ from tasks.bundles import Bundle, DeclaredInput, configured_digest, declared_inp
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.anonymity.statement import REGIME
-from tasks.core.dp.ledger.budget import float_up
+from tasks.core.dp.ledger.account import Account
+from tasks.core.dp.ledger.budget import Caps, float_up
 from tasks.core.dp.ledger.drawing import Measured
 from tasks.core.dp.ledger.names import ReleaseName
-from tasks.core.dp.statement import LedgerFacts
+from tasks.core.dp.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.errors import StoredTableMismatch
 from tasks.describe import Described
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
@@ -43,23 +45,7 @@ def hand_over(
     workspace: Workspace, name: ReleaseName, drawn: Measured, circumstances: Circumstances
 ) -> StoredTable:
     """Copy a measurement out of the ledger's place; the same one however often it is done."""
-    account = drawn.account
-    facts = LedgerFacts(
-        dataset=name.dataset,
-        unit=account.unit,
-        population=account.population,
-        vintage=name.vintage,
-        scope=circumstances.scope,
-        epsilon_cap=float(account.guarantee.epsilon),
-        delta_cap=float(account.guarantee.delta),
-        threshold_delta_cap=float(account.guarantee.threshold_delta),
-        mu_squared_spent=float_up(account.spent.mu_squared),
-        threshold_delta_spent=float_up(account.spent.threshold_delta),
-        epsilon_spent=account.epsilon_spent,
-        releases=account.charged_releases,
-        remaining_releases=drawn.remaining_runs,
-        head=drawn.head,
-    )
+    facts = account_facts(drawn.account, name, drawn.remaining_runs, circumstances.scope)
 
     def write(folder: Path) -> None:
         _copy(drawn.folder, folder / "measurement")
@@ -69,6 +55,47 @@ def hand_over(
 
     place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
     return workspace.store(place, "measurement", write)
+
+
+def account_facts(account: Account, name: ReleaseName, remaining_releases: int, scope: str) -> LedgerFacts:
+    """What a release says of its dataset's account, as it was at the release's commit."""
+    return LedgerFacts(
+        dataset=name.dataset,
+        unit=account.unit,
+        population=account.population,
+        vintage=name.vintage,
+        scope=scope,
+        cap=_cap_facts(account.guarantee),
+        cap_in_force=_cap_facts(account.caps),
+        charges=_charges(account),
+        mu_squared_spent=float_up(account.spent.mu_squared),
+        threshold_delta_spent=float_up(account.spent.threshold_delta),
+        epsilon_spent=account.spent.epsilon(account.guarantee.delta),
+        this_release=_charge_facts(account, name),
+        remaining_releases=remaining_releases,
+        head=account.head,
+    )
+
+
+def _cap_facts(caps: Caps) -> CapFacts:
+    return CapFacts(
+        float(caps.epsilon), float(caps.delta), float(caps.threshold_delta), float(caps.mu_squared)
+    )
+
+
+def _charges(account: Account) -> tuple[ChargeFacts, ...]:
+    """Of all charged releases, equal ones together, in the order in which they were first made."""
+    each = Counter((r.mu_squared, r.threshold_delta) for r in account.reservations if r.is_charged)
+    return tuple(
+        ChargeFacts(number, float_up(mu_squared), float_up(delta))
+        for (mu_squared, delta), number in each.items()
+    )
+
+
+def _charge_facts(account: Account, name: ReleaseName) -> ChargeFacts:
+    latest = account.latest(name)
+    assert latest is not None, "a release that was drawn is in the account"
+    return ChargeFacts(1, float_up(latest.mu_squared), float_up(latest.threshold_delta))
 
 
 def hand_over_folders(

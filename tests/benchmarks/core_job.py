@@ -113,7 +113,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.aggregates.interchange import write_reportable_tsv
     from tasks.core.dp.normalization import normalise
     from tasks.core.dp.release import measure
-    from tasks.core.dp.statement import LedgerFacts, statement
+    from tasks.core.dp.statement import statement
     from tasks.core.dp.stream import WordStream
     from tasks.core.evaluation.release import compare_release
     from tasks.core.evaluation.synthetic import recounted
@@ -139,9 +139,9 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     compared = compare_release(aggregates, counted, measurement, resources)
     (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))
     watch.stop("evaluate")
-    facts = LedgerFacts(
-        "adult", "row", "", "1", "this benchmark", EPSILON, 1e-5, 1e-6, 0.1, 0.0, EPSILON, 1, 0, ""
-    )
+    from tests.oracles.releases import ledger_facts
+
+    facts = ledger_facts(dataset="adult", unit="row", population="", vintage="1")
     words = statement(measurement, facts, "benchmark")
     inputs = ReportInputs(words, schema, aggregates, measurement, synthetic, fidelity(aggregates, counted))
     (folder / "report.html").write_text(render(inputs), encoding="utf-8")

@@ -3,6 +3,7 @@
 For tests of what comes after the measurement: statement and page.
 """
 
+import dataclasses
 import functools
 import itertools
 import math
@@ -11,9 +12,10 @@ from collections import Counter
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.dp.accounting import for_noisy_count, plan
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.dp.statement import LedgerFacts
+from tasks.core.dp.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.synthesis.records import SyntheticRecords
 
@@ -37,17 +39,17 @@ def ledger_facts(**changes) -> LedgerFacts:
         "population": "adults of an invented country",
         "vintage": "2024-05",
         "scope": "one ledger per user of one machine",
-        "epsilon_cap": 3.0,
-        "delta_cap": 1e-5,
-        "threshold_delta_cap": 1.2e-6,
+        "cap": CapFacts(3.0, 1e-5, 1.2e-6, 0.49),
         "mu_squared_spent": 0.0554609352603,
         "threshold_delta_spent": 1e-7,
         "epsilon_spent": 0.8682000372,
-        "releases": 1,
+        "this_release": ChargeFacts(1, 0.0554609352603, 1e-7),
         "remaining_releases": 7,
         "head": "4f" * 32,
     }
-    return LedgerFacts(**{**facts, **changes})
+    charges = (ChargeFacts(changes.pop("releases", 1), 0.0554609352603, 1e-7),)
+    facts |= {"charges": charges} | changes
+    return LedgerFacts(**({"cap_in_force": facts["cap"]} | facts))
 
 
 @functools.cache
@@ -86,6 +88,20 @@ def attributes_of(record) -> list[tuple[int, str]]:
     return held
 
 
+def as_planned(measurement: Measurement) -> Measurement:
+    """The measurement with the charge and the noise multipliers that its own parameters give."""
+    parameters, levels = measurement.parameters, measurement.levels
+    declared = not any(column.is_open for column in measurement.schema.columns)
+    nominal = plan(parameters, all_declared=declared, levels=len(levels))
+    sigmas = for_noisy_count(nominal, parameters, measurement.number_of_records).sigmas
+    return dataclasses.replace(
+        measurement,
+        mu_squared=nominal.mu_squared,
+        threshold_delta=nominal.threshold_delta,
+        levels=tuple(dataclasses.replace(level, sigma=s) for level, s in zip(levels, sigmas, strict=True)),
+    )
+
+
 @functools.cache
 def release(
     number: int = 4000, epsilon: float = 1.0, length: int = 3
@@ -93,9 +109,9 @@ def release(
     """A measurement, the aggregates that go with it, and synthetic records (a fresh sample of the law)."""
     table = records(number)
     draw = np.random.default_rng(11)
-    mu = 0.2355014549 * epsilon
-    width = SCHEMA.width
-    sigma = 1 / (mu * math.sqrt(0.33))
+    parameters = DpParameters(epsilon, 1e-6, length, sigma_proportions=(1.0,) * length)
+    planned = plan(parameters, all_declared=False, levels=length)
+    width, sigma = SCHEMA.width, planned.sigmas[0]
     counts = [
         Counter(c for r in table for c in itertools.combinations(attributes_of(r), k))
         for k in range(1, length + 1)
@@ -128,14 +144,12 @@ def release(
     )
     measurement = Measurement(
         schema=SCHEMA,
-        parameters=DpParameters(
-            epsilon=epsilon, delta=1e-6, reporting_length=length, sigma_proportions=(1.0,) * length
-        ),
+        parameters=parameters,
         private=True,
-        mu_squared=mu * mu * (1 + 1e-9),
-        threshold_delta=1e-7,
+        mu_squared=planned.mu_squared,
+        threshold_delta=planned.threshold_delta,
         number_of_records=number + 13,
-        count_scale=math.ceil(64 / (mu * 0.1)) / 64,
+        count_scale=math.ceil(64 * (planned.count_sigma or 0)) / 64,
         values=values,
         levels=measured,
     )

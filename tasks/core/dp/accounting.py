@@ -25,6 +25,7 @@ from tasks.core.errors import InternalError, ParameterError
 
 __all__ = [
     "Plan",
+    "applied_delta",
     "assert_within",
     "check_claim",
     "cks_delta",
@@ -104,11 +105,7 @@ def for_noisy_count(nominal: Plan, parameters: DpParameters, noisy_count: int) -
     What is charged and claimed stays at delta_max, and so does the count; no other part becomes
     cheaper. Without a ``delta_factor``, or from a count of at most e, the plan is unchanged.
     """
-    if parameters.delta_factor is None or noisy_count <= 2:
-        return nominal
-    with precision(_BITS) as mp:
-        delta = number(parameters.delta_factor) / (noisy_count * mp.log(noisy_count))
-        smaller = float_below(mp.mpf(min(delta, number(parameters.delta))))
+    smaller = applied_delta(parameters, noisy_count)
     if smaller >= parameters.delta:
         return nominal
     declared = nominal.applied_threshold_delta == 0
@@ -120,6 +117,15 @@ def for_noisy_count(nominal: Plan, parameters: DpParameters, noisy_count: int) -
         percentile_epsilon=smaller_plan.percentile_epsilon,
         profile_sigma=smaller_plan.profile_sigma,
     )
+
+
+def applied_delta(parameters: DpParameters, noisy_count: int) -> float:
+    """min(delta_max, factor / (n ln n)), rounded down; delta_max without a factor or where n <= e."""
+    if parameters.delta_factor is None or noisy_count <= 2:
+        return parameters.delta
+    with precision(_BITS) as mp:
+        delta = number(parameters.delta_factor) / (noisy_count * mp.log(noisy_count))
+        return float_below(mp.mpf(min(delta, number(parameters.delta))))
 
 
 def assert_within(nominal: Plan, realised: Sequence[tuple[int, Fraction | float]]) -> None:

@@ -30,12 +30,14 @@ class ColumnTotal:
         total: the sum over all values that were measured and kept: of an open column, those released.
         half_width: of the noise of that sum, in 95 of 100 draws; 0 where no value was kept.
         expected: half of what the total would be if every record had a value; see `column_totals`.
+        values: how many values were kept.
     """
 
     name: str
     total: int
     half_width: int
     expected: float
+    values: int
 
     @property
     def is_nothing(self) -> bool:
@@ -64,9 +66,9 @@ def column_totals(measurement: Measurement) -> list[ColumnTotal]:
     totals = []
     for index, column in enumerate(schema.columns):
         kept = np.equal(level.combinations, combinations.index((index,)))
-        spread = math.sqrt(int(kept.sum()) * (level.scale**2 + 1 / 12))
-        half_width = math.ceil(_WITHIN_95 * spread)
-        totals.append(ColumnTotal(column.name, int(level.counts[kept].sum()), half_width, least))
+        values, total = int(kept.sum()), int(level.counts[kept].sum())
+        half_width = math.ceil(_WITHIN_95 * math.sqrt(values * (level.scale**2 + 1 / 12)))
+        totals.append(ColumnTotal(column.name, total, half_width, least, values))
     return totals
 
 

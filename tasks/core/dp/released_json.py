@@ -23,18 +23,21 @@ _FORBIDDEN = re.compile(
 #: The privacy statement (`statement`).
 STATEMENT_KEYS = _words(
     """
-    accountant all_releases assumed_subjects at_cap at_most attack attention bins candidates code_version
-    columns columns_to_look_at computational contract contribution conversion dataset declared delta
-    delta_cap delta_factor delta_given delta_max delta_noise delta_sampling delta_threshold
-    delta_threshold_cap delta_threshold_spent disclosed_uniques distance domain domain_size empty epsilon
-    epsilon_cap epsilon_count epsilon_spent error_bar excluded expected_size expected_spurious
-    expected_spurious_share false_alarm format generator group_privacy guarantee half_width_95 head how
-    identity key kind lattice law least_records ledger length levels max_items measurement_sha256 mu
-    mu_squared mu_squared_spent name neighbours noise noisy_count noisy_total not_covered open per_release
-    population power prepared privacy private public_side_channels regime releases remaining_releases
-    reporting_length rows rule sampling sampling_exactness scale scope sd sensitivity sentence sigma
-    sha256 spurious strict subject_id suppressed survivors text theorem threshold threshold_rule unit
-    unused_keys value vintage why width zero_is_value
+    account accountant all_releases assumed_subjects at_cap at_most attack attention bins candidates charges
+    chosen code_version columns columns_to_look_at computational contract contribution conversion
+    count_share dataset declared delta delta_applied delta_cap delta_factor delta_given delta_max
+    delta_noise delta_sampling delta_threshold delta_threshold_applied delta_threshold_cap
+    delta_threshold_spent disclosed_uniques distance domain domain_size drawn edges empty epsilon
+    epsilon_cap epsilon_charged epsilon_count epsilon_spent error_bar excluded expected_size
+    expected_spurious expected_spurious_share false_alarm format generator group_privacy group_privacy_rule
+    guarantee half_width_95 head how identity in_force inputs items key kind lattice law least_records
+    ledger length levels max_items measurement_sha256 most mu mu_squared mu_squared_cap mu_squared_spent
+    name neighbours noise noisy_count noisy_total not_covered open parameters per_release
+    percentile_percentage percentile_share population power prepared privacy private public_side_channels
+    regime releases remaining_releases reporting_length rho rows rule sampling sampling_exactness scale
+    scope sd sensitivity sensitivity_bound sentence sha256 sigma sigma_charged sigma_proportions spurious
+    strict subject_id suppressed survivors text theorem this_release threshold threshold_delta_share
+    threshold_rule thresholds unit unused_keys value values vintage why width zero_is_value
     """
 )
 

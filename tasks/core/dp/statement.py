@@ -11,22 +11,44 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
 from tasks.core.dp import statement_law as law
 from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
 from tasks.core.dp.column_totals import ColumnTotal, column_totals, to_look_at
+from tasks.core.dp.group_privacy import RULE as GROUP_RULE
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.released_json import check_released_json
+from tasks.core.dp.statement_constants import INPUTS, Constants, bound, chosen, of_accountant
 from tasks.core.dp.statement_noise import level_error_bar, noisy_count, spurious
 from tasks.core.dp.thresholds import survival_probability
 from tasks.core.errors import InternalError
 from tasks.core.records.preparation import prepared
 
-FORMAT = "marginalia-privacy-statement/1"
+FORMAT = "marginalia-privacy-statement/2"
 Json = dict[str, object]
+
+
+@dataclass(frozen=True)
+class CapFacts:
+    """What releases together may cost: epsilon and delta, the part D of delta for thresholds, and B^2."""
+
+    epsilon: float
+    delta: float
+    threshold_delta: float
+    mu_squared: float
+
+
+@dataclass(frozen=True)
+class ChargeFacts:
+    """What each of so many releases was charged."""
+
+    releases: int
+    mu_squared: float
+    threshold_delta: float
 
 
 @dataclass(frozen=True)
@@ -39,12 +61,13 @@ class LedgerFacts:
         population: whose data these are, in words; may be empty.
         vintage: the label of this release.
         scope: where this ledger counts, as a noun phrase such as "one ledger per user of one machine".
-        epsilon_cap, delta_cap: what all releases together may cost.
-        threshold_delta_cap: D, the part of delta_cap that thresholds may use (rule 7).
-        mu_squared_spent: sum of the charges of all releases, this one and lost ones included.
-        threshold_delta_spent: 1 - prod(1 - delta_t) over the same.
-        epsilon_spent: the epsilon of those two at ``delta_cap``.
-        releases: how many releases were charged, this one and lost ones included.
+        cap: what all releases together may cost: the widest caps that were ever in force.
+        cap_in_force: what the next release is admitted by.
+        charges: of all releases, this one and lost ones included, equal ones together.
+        mu_squared_spent: their sum.
+        threshold_delta_spent: 1 - prod(1 - delta_t) over them.
+        epsilon_spent: the epsilon of those two at the cap's delta.
+        this_release: what this one is charged.
         remaining_releases: how many more at this release's setting the caps admit.
         head: hash of the chain's last entry.
     """
@@ -54,15 +77,34 @@ class LedgerFacts:
     population: str
     vintage: str
     scope: str
-    epsilon_cap: float
-    delta_cap: float
-    threshold_delta_cap: float
+    cap: CapFacts
+    cap_in_force: CapFacts
+    charges: tuple[ChargeFacts, ...]
     mu_squared_spent: float
     threshold_delta_spent: float
     epsilon_spent: float
-    releases: int
+    this_release: ChargeFacts
     remaining_releases: int
     head: str
+
+    @property
+    def releases(self) -> int:
+        """How many releases were charged, this one and lost ones included."""
+        return sum(charge.releases for charge in self.charges)
+
+    @classmethod
+    def of(cls, body: Json) -> "LedgerFacts":
+        """What `dataclasses.asdict` made of it, read back from JSON.
+
+        Raises:
+            TypeError, KeyError: it is not that.
+        """
+        read: dict[str, Any] = dict(body)
+        caps = {name: CapFacts(**read[name]) for name in ("cap", "cap_in_force")}
+        charges = tuple(ChargeFacts(**charge) for charge in read["charges"])
+        return cls(
+            **(read | caps | {"charges": charges, "this_release": ChargeFacts(**read["this_release"])})
+        )
 
 
 @dataclass(frozen=True)
@@ -94,6 +136,7 @@ def statement(
     """
     choices = choices or RunChoices()
     _check_charge(measurement)
+    constants, lengths = Constants.of(measurement), range(1, len(measurement.levels) + 1)
     content: Json = {
         "format": FORMAT,
         "private": measurement.private,
@@ -104,17 +147,20 @@ def statement(
         "code_version": code_version,
         "measurement_sha256": choices.measurement_sha256,
         "attention": _attention(measurement, ledger, choices),
-        "guarantee": _guarantee(measurement, ledger) if measurement.private else None,
-        "noisy_count": noisy_count(measurement),
-        "levels": [_level(measurement, length) for length in range(1, len(measurement.levels) + 1)],
+        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS},
+        "parameters": chosen(measurement),
+        "guarantee": _guarantee(measurement, constants, ledger) if measurement.private else None,
+        "noisy_count": noisy_count(measurement, constants.nominal),
+        "levels": [_level(measurement, constants, length) for length in lengths],
         "columns": _columns(measurement),
         "prepared": prepared(measurement.schema),
         "columns_to_look_at": to_look_at(measurement),
         "noise": law.noise(measurement),
         "contribution": law.contribution(measurement, ledger.unit),
         "sampling": law.sampling(measurement.parameters),
-        "disclosed_uniques": _disclosed_uniques(measurement, ledger),
+        "disclosed_uniques": _disclosed_uniques(measurement, constants, ledger),
         "group_privacy": _group_privacy(measurement) if ledger.unit == "row" else None,
+        "group_privacy_rule": GROUP_RULE if ledger.unit == "row" else None,
         "ledger": _ledger(ledger),
         "contract": {**law.contract(choices.strict_contract), "least_records": choices.least_records},
         "unused_keys": [{"key": key, "why": law.unused(key)} for key in choices.unused_keys],
@@ -141,7 +187,7 @@ def _check_charge(measurement: Measurement) -> None:
         raise InternalError("The noise of a release must cover its charge: sum of Delta_k / s_k^2 <= mu^2.")
 
 
-def _guarantee(measurement: Measurement, ledger: LedgerFacts) -> Json:
+def _guarantee(measurement: Measurement, constants: Constants, ledger: LedgerFacts) -> Json:
     """The claim and the theorem behind it (privacy.md 1.2)."""
     parameters = measurement.parameters
     delta, delta_t = parameters.delta, measurement.threshold_delta
@@ -153,13 +199,15 @@ def _guarantee(measurement: Measurement, ledger: LedgerFacts) -> Json:
         "epsilon": parameters.epsilon,
         "delta": delta,
         "delta_given": law.delta_given(parameters),
+        "delta_applied": constants.delta,
         "delta_threshold": delta_t,
+        "delta_threshold_applied": constants.applied.applied_threshold_delta,
         **law.delta_split(parameters, delta_t),
         "mu_squared": measurement.mu_squared,
         "mu": math.nextafter(math.sqrt(measurement.mu_squared), math.inf),
         "attack": _attack(measurement),
         "reporting_length": parameters.reporting_length,
-        "accountant": law.accountant(measurement),
+        "accountant": law.accountant(measurement) | of_accountant(constants, measurement),
         "computational": law.COMPUTATIONAL,
         "sampling_exactness": law.exactness(measurement),
     }
@@ -169,7 +217,7 @@ def _attention(measurement: Measurement, ledger: LedgerFacts, choices: RunChoice
     """What a reader must know before anything else."""
     parameters = measurement.parameters
     claim = Claim(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
-    return cautions(claim) + cap_cautions(ledger.epsilon_cap, ledger.delta_cap)
+    return cautions(claim) + cap_cautions(ledger.cap.epsilon, ledger.cap.delta)
 
 
 def _group_privacy(measurement: Measurement) -> list[Json]:
@@ -185,10 +233,11 @@ def _attack(measurement: Measurement, false_alarm: float = 0.05) -> Json:
     """
     normal, delta_t = NormalDist(), measurement.threshold_delta
     shifted = normal.inv_cdf(false_alarm / (1 - delta_t)) + math.sqrt(measurement.mu_squared)
-    return {"false_alarm": false_alarm, "power": min(1.0, (delta_t + normal.cdf(shifted)) * (1 + 1e-9))}
+    power = min(1.0, (delta_t + normal.cdf(shifted)) * (1 + 1e-9))
+    return {"false_alarm": false_alarm, "power": power, "rule": law.ATTACK_RULE}
 
 
-def _level(measurement: Measurement, length: int) -> Json:
+def _level(measurement: Measurement, constants: Constants, length: int) -> Json:
     """One length's noise, threshold and result; what is suppressed only as rule 3 allows."""
     level = measurement.levels[length - 1]
     survivors = int(np.count_nonzero(level.survives))
@@ -199,9 +248,11 @@ def _level(measurement: Measurement, length: int) -> Json:
         "length": length,
         "empty": level.scale == 0 or level.candidates == 0,
         "sigma": level.sigma,
+        "sigma_charged": constants.nominal.sigmas[length - 1],
         "sensitivity": level.sensitivity,
+        "sensitivity_bound": bound(constants, measurement, length),
         "scale": level.scale,
-        "mu_squared": 1 / level.sigma**2 if level.sigma else 0.0,
+        "mu_squared": 1 / constants.nominal.sigmas[length - 1] ** 2,
         "threshold": level.threshold,
         "threshold_rule": law.threshold_rule(measurement, length),
         "candidates": level.candidates,
@@ -231,6 +282,8 @@ def _first_length(measurement: Measurement, level: Level) -> Json:
         },
         "open": {
             "columns": len(columns) - len(declared),
+            "items": sum(column.max_items for column in columns if column.is_open),
+            "sensitivity": FirstLength.of(measurement).open_sensitivity,
             "survivors": int(np.count_nonzero(~held & level.survives)),
             "suppressed": None,
             "why": law.SUPPRESSED_UNKNOWN,
@@ -257,15 +310,17 @@ def _columns(measurement: Measurement) -> list[Json]:
 
 def _total(found: ColumnTotal | None) -> Json | None:
     """The counts of a column added up, with the error bar of their noise."""
-    return None if found is None else {"value": found.total, "half_width_95": found.half_width}
+    if found is None:
+        return None
+    return {"value": found.total, "survivors": found.values, "half_width_95": found.half_width}
 
 
-def _disclosed_uniques(measurement: Measurement, ledger: LedgerFacts) -> Json:
+def _disclosed_uniques(measurement: Measurement, constants: Constants, ledger: LedgerFacts) -> Json:
     """Expected number of subjects of whom a value that nobody else holds is published (rule 22).
 
     The number of subjects is the noisy count with its error bar on top, so it errs upward.
     """
-    bar = noisy_count(measurement)["half_width_95"]
+    bar = noisy_count(measurement, constants.nominal)["half_width_95"]
     assert isinstance(bar, int)
     subjects = max(0, measurement.number_of_records) + bar
     return {
@@ -273,7 +328,7 @@ def _disclosed_uniques(measurement: Measurement, ledger: LedgerFacts) -> Json:
         "how": law.DISCLOSED_UNIQUES,
         "per_release": subjects * measurement.threshold_delta,
         "all_releases": subjects * ledger.threshold_delta_spent,
-        "at_cap": subjects * ledger.threshold_delta_cap,
+        "at_cap": subjects * ledger.cap.threshold_delta,
         "releases": ledger.releases,
     }
 
@@ -282,9 +337,18 @@ def _ledger(ledger: LedgerFacts) -> Json:
     """What the dataset has spent so far, and what is left."""
     return {
         "scope": ledger.scope,
-        "epsilon_cap": ledger.epsilon_cap,
-        "delta_cap": ledger.delta_cap,
-        "delta_threshold_cap": ledger.threshold_delta_cap,
+        "epsilon_cap": ledger.cap.epsilon,
+        "delta_cap": ledger.cap.delta,
+        "delta_threshold_cap": ledger.cap.threshold_delta,
+        "mu_squared_cap": ledger.cap.mu_squared,
+        "in_force": {
+            "epsilon": ledger.cap_in_force.epsilon,
+            "delta": ledger.cap_in_force.delta,
+            "delta_threshold": ledger.cap_in_force.threshold_delta,
+            "mu_squared": ledger.cap_in_force.mu_squared,
+        },
+        "charges": [_charge(charge) for charge in ledger.charges],
+        "this_release": _charge(ledger.this_release),
         "mu_squared_spent": ledger.mu_squared_spent,
         "delta_threshold_spent": ledger.threshold_delta_spent,
         "epsilon_spent": ledger.epsilon_spent,
@@ -292,6 +356,14 @@ def _ledger(ledger: LedgerFacts) -> Json:
         "remaining_releases": ledger.remaining_releases,
         "rule": law.LEDGER_RULE,
         "head": ledger.head,
+    }
+
+
+def _charge(charge: ChargeFacts) -> Json:
+    return {
+        "releases": charge.releases,
+        "mu_squared": charge.mu_squared,
+        "delta_threshold": charge.threshold_delta,
     }
 
 

@@ -44,10 +44,14 @@ DISCLOSED_UNIQUES = (
     "subjects is taken to be the noisy count plus its 95 % error bar, of this release for all of them."
 )
 LEDGER_RULE = (
-    "A release is admitted while its mu^2 and those of all charged releases together stay within the mu^2 "
-    "of (epsilon_cap, (delta_cap - D) / (1 - D)), and 1 - prod(1 - delta_threshold) within D, the part of "
-    "delta_cap that is set aside for thresholds. The guarantee of all releases together is the cap; what is "
-    "spent so far is accounting. A release that died while its noise was drawn stays charged."
+    "A release is admitted while its mu^2 and those of all charged releases together stay within B^2, and "
+    "1 - prod(1 - delta_threshold) within D, the part of delta_cap that is set aside for thresholds, both of "
+    "the caps in force. B^2 is the mu^2 of (epsilon_cap, (delta_cap - D) / (1 - D)) by the Gaussian "
+    "conversion, and never rises where caps are lowered; epsilon_spent is that of what is spent at "
+    "delta_cap. A release under gdp is charged the whole mu^2 of its claim, without the margin of 1e-9; up "
+    "to 10000 remaining ones are counted. The caps stated first are the widest that were ever in force. The "
+    "guarantee of all releases together is the cap; what is spent so far is accounting. A release that "
+    "died while its noise was drawn stays charged."
 )
 STRICT = (
     "That this release exists shows the raw table satisfied its contract; this is not protected, and "
@@ -74,6 +78,23 @@ _ROWS_STAND_ALONE = (
     "Each row stands for itself; what is kept is a keyed function of the row's own values and, among equal "
     "rows, of which one it is, never of other rows' values."
 )
+_APPLIED = (
+    "What is charged is of delta. What was drawn with is of delta_applied in its place, sigma_k never below "
+    "that which is charged; the number of records is drawn as charged."
+)
+ATTACK_RULE = "power = delta_threshold + Phi(Phi^-1(false_alarm / (1 - delta_threshold)) + mu)"
+INPUTS_SENTENCE = (
+    "Every number of this statement can be worked out from others by the formulas given here, but for these: "
+    "what was chosen (parameters and declarations), what was drawn from the data (differentially private; "
+    "the sensitivities Delta_k only where contribution is not schema, the candidates |V_k| only from length "
+    "2 on or where a column is open), and what the ledger's account says of other releases and of the caps."
+)
+ERROR_BAR_RULE = (
+    "rounded Gaussian: sd = sqrt(s^2 + 1/12), half_width_95 = max(0, ceil(s Phi^-1(0.975) - 1/2)); rounded "
+    "Laplace of scale b: r = exp(-1/b), sd^2 = exp(1/(2 b)) r (1 + r) / (1 - r)^2, half_width_95 = "
+    "max(0, ceil(b ln 20 - 1/2)); of a column's total: ceil(Phi^-1(0.975) sqrt(survivors (s_1^2 + 1/12)))"
+)
+SPURIOUS_RULE = "expected_spurious = |V_k| (1 - Phi((tau_k - 1/2) / s_k)), tau 1 where there is no threshold"
 _SCALE = "s_k = ceil(64 sigma_k sqrt(Delta_k)) / 64; sum Delta_k / s_k^2 <= mu^2"
 
 
@@ -121,14 +142,17 @@ def _gdp(parameters: DpParameters) -> Json:
         "mechanisms with mu^2 = sum 1 / sigma^2; thresholding values that nobody else holds adds "
         "delta_threshold",
         "conversion": "delta_noise = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu)",
-        "rule": f"f_0 + sum f_k{profile} = 1; sigma_k = 1 / (mu sqrt(f_k)); {_SCALE}",
-        "text": "",
+        "rule": f"mu is that of the claim times 1 - 1e-9; f_0 = count_share; f_0 + sum f_k{profile} = 1, the "
+        "f_k of the lengths as 1 / sigma_proportions_k^2; f_profile = percentile_share of each length's "
+        f"histogram; sigma_k = 1 / (mu sqrt(f_k)), charged f_k mu^2; {_SCALE}",
+        "text": _APPLIED,
     }
 
 
 def _zcdp(parameters: DpParameters) -> Json:
     percentile = parameters.contribution == "percentile"
     spent, charged = ("R epsilon_Q^2 / 2 + ", "R m(epsilon_Q)^2 + ") if percentile else ("", "")
+    share = ", R epsilon_Q^2 / 2 = percentile_share rho" if percentile else ""
     return {
         "name": "zcdp",
         "theorem": "Zero-concentrated differential privacy (Bun and Steinke): Gaussian levels"
@@ -137,10 +161,10 @@ def _zcdp(parameters: DpParameters) -> Json:
         "conversion": "epsilon_M = rho + 2 sqrt(rho ln(2 / delta)); delta_noise = delta / 2",
         "rule": "epsilon = epsilon_N + epsilon_M; L = ln(2 / delta); "
         "rho = (sqrt(epsilon_M + L) - sqrt(L))^2; "
-        f"{spent}sum 1 / (2 sigma_k^2) = rho; {_SCALE}",
-        "epsilon_count": parameters.count_share * parameters.epsilon,
+        f"{spent}sum 1 / (2 sigma_k^2) = rho, the 1 / sigma_k^2 as 1 / sigma_proportions_k^2; "
+        f"epsilon_N = count_share epsilon{share}; {_SCALE}",
         "text": f"The ledger is charged mu^2 = sum 1 / sigma_k^2 + {charged}m(epsilon_N)^2, "
-        "m(e) = 2 Phi^-1(exp(e) / (1 + exp(e))).",
+        f"m(e) = 2 Phi^-1(exp(e) / (1 + exp(e))). {_APPLIED}",
     }
 
 
@@ -151,6 +175,8 @@ def noise(measurement: Measurement) -> Json:
         "too many to visit, the exact law of the survivors among those that nobody holds",
         "lattice": "s_k is a multiple of 1/64 of a record",
         "generator": "AES-256-CTR" if measurement.private else "a seeded test engine: no privacy",
+        "error_bar": ERROR_BAR_RULE,
+        "spurious": SPURIOUS_RULE,
     }
 
 
@@ -162,9 +188,12 @@ def contribution(measurement: Measurement, unit: str) -> Json:
         "the caps of multi-valued columns",
         "profile": "Delta_k is the upper edge of the bin that holds percentile "
         f"{parameters.percentile_percentage} of a noisy histogram of tuples per subject, clamped to "
-        "1..C(W, k); a subject with more keeps Delta_k of them",
+        "1..min(C(W, k), |V_k|); a subject with more keeps Delta_k of them. Upper edges are 0..C(W, k) where "
+        "C(W, k) < 32, else C(w, k) for w = k-1..W, at most 32 of them evenly chosen; the noise of each bin "
+        "has the scale ceil(64 sigma) / 64, sigma = 1 / (mu sqrt(f_profile))",
         "percentile": f"Delta_k is percentile {parameters.percentile_percentage} of tuples per subject by "
-        "the exponential mechanism over 1..C(W, k); a subject with more keeps Delta_k of them",
+        "the exponential mechanism over 1..C(W, k), at most |V_k|; a subject with more keeps Delta_k of "
+        "them: P(v) as exp(epsilon_Q u(v) / (2 max(q, 1 - q))), u(v) = -|#{sizes <= v} - q n|",
     }
     return {
         "rule": rules[parameters.contribution],
@@ -209,19 +238,20 @@ def threshold_rule(measurement: Measurement, length: int) -> str:
     if length == 1:
         if level.threshold is None:
             return "none: every column's domain is declared"
-        if measurement.parameters.accountant == "zcdp":
-            z = "z = Phi^-1((1 - delta/2)^(1/Delta_open))"
-        else:
-            z = "z = Phi^-1((1 - delta_threshold)^(1/Delta_open))"
-        return f"tau = ceil(1.5 + s_1 z), {z}, for open columns; none for declared ones"
+        return (
+            "tau = max(1, ceil(1.5 + s_1 z + 1e-9)), z = Phi^-1((1 - "
+            "delta_threshold_applied)^(1/Delta_open)), Delta_open = min(Delta_1, items of open columns), "
+            "for open columns; none for declared ones"
+        )
     thresholds = measurement.parameters.thresholds
     value = f"{thresholds.value(length):g}"
-    return {
+    rule = {
         "fixed": f"noisy count >= max(1, ceil({value} + 1/2))",
         "adaptive": f"noisy count >= max(1, ceil(s_k Phi^-1(1 - eta/2) + 1/2)), eta = {value}",
         "spurious": "noisy count >= max(1, ceil(s_k Phi^-1(1 - eta min(1, |S_(k-1)| / |V_k|)) + 1/2)), "
         f"eta = {value}",
     }[thresholds.kind]
+    return f"{rule}; raised to the least at which |V_k| (1 - Phi((tau - 1/2) / s_k)) <= 2e7"
 
 
 def contract(strict_contract: str | None) -> Json:

@@ -7,24 +7,31 @@ import math
 from fractions import Fraction
 
 from tasks.core.dp import statement_law as law
+from tasks.core.dp.accounting import Plan
 from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.statement_constants import count_charge
 from tasks.core.dp.thresholds import error_bar
 
 Json = dict[str, object]
 
 
-def noisy_count(measurement: Measurement) -> Json:
-    """The number of records as drawn, with its noise."""
+def noisy_count(measurement: Measurement, planned: Plan) -> Json:
+    """The number of records as drawn, with its noise, and what it is charged."""
     scale = measurement.count_scale
-    content: Json = {"value": measurement.number_of_records, "scale": scale}
+    content: Json = {
+        "value": measurement.number_of_records,
+        "scale": scale,
+        "mu_squared": count_charge(planned),
+    }
     if measurement.parameters.accountant == "gdp":
         drawn = {"law": "rounded Gaussian", "sd": _rounded_sd(scale), "half_width_95": _half_width(scale)}
-        return content | drawn | {"mu_squared": 1 / scale**2}
+        return content | drawn | {"sigma": planned.count_sigma}
     # P(|Z| >= j) = e^(-(j - 1/2) / b), so both figures of a rounded Laplace are closed forms.
     ratio = math.exp(-1 / scale)
     variance = math.exp(0.5 / scale) * ratio * (1 + ratio) / (1 - ratio) ** 2
     half_width = max(0, math.ceil(scale * math.log(20) - 0.5))
-    return content | {"law": "rounded Laplace", "sd": math.sqrt(variance), "half_width_95": half_width}
+    drawn = {"law": "rounded Laplace", "sd": math.sqrt(variance), "half_width_95": half_width}
+    return content | drawn | {"epsilon": planned.count_epsilon}
 
 
 def _half_width(scale: float) -> int:

@@ -18,7 +18,7 @@ from tasks.core.dp.claim_limits import (
 from tasks.core.dp.exact_tables import GUARD_BITS
 from tasks.core.dp.noise import LARGEST_SCALE
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.dp.statement import RunChoices, statement
+from tasks.core.dp.statement import CapFacts, RunChoices, statement
 from tasks.core.dp.statement_words import topics
 from tasks.core.errors import ParameterError
 from tests.oracles.releases import ledger_facts, release
@@ -95,21 +95,15 @@ def test_rule_20_a_probability_is_known_far_beyond_the_stated_distance():
 
 def stated(**changes):
     measurement, _, _ = release(600)
-    parameters = dataclasses.replace(measurement.parameters, delta=2e-5)
-    return statement(
-        dataclasses.replace(measurement, parameters=parameters),
-        ledger_facts(**changes),
-        "abc",
-        RunChoices(least_records=6000),
-    )
+    return statement(measurement, ledger_facts(**changes), "abc", RunChoices(least_records=200_000))
 
 
 def test_the_released_statement_says_it_first():
-    body = stated(unit="row", epsilon_cap=60.0)
-    assert len(body["attention"]) == 4
+    body = stated(unit="row", cap=CapFacts(60.0, 1e-5, 1e-6, 30.0))
+    assert len(body["attention"]) == 3
     heading, said = topics(body)[0]
-    assert heading == "Attention" and len(said) == 4
-    assert body["contract"]["least_records"] == 6000
+    assert heading == "Attention" and len(said) == 3
+    assert body["contract"]["least_records"] == 200_000
     measurement, _, _ = release(600)
     plain = statement(measurement, ledger_facts(), "abc")
     assert plain["attention"] == [] and topics(plain)[0][0] == "The promise"

@@ -102,7 +102,8 @@ def test_the_statement_has_totals_and_sentences() -> None:
     totals = {each.name: each for each in column_totals(measurement)}
     for column in body["columns"]:  # type: ignore[attr-defined]
         found = totals[column["name"]]
-        assert column["noisy_total"] == {"value": found.total, "half_width_95": found.half_width}
+        noisy = {"value": found.total, "survivors": found.values, "half_width_95": found.half_width}
+        assert column["noisy_total"] == noisy
     low = dataclasses.replace(measurement, number_of_records=10**6)
     stated = statement(low, ledger_facts(), "abc")
     assert stated["columns_to_look_at"] == to_look_at(low) != []

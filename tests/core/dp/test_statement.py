@@ -15,7 +15,7 @@ from tasks.core.dp.statement import RunChoices, statement, survival_curve
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.privacy_vectors import GAUSSIAN
-from tests.oracles.releases import ledger_facts, release
+from tests.oracles.releases import as_planned, ledger_facts, release
 
 #: Rule 9 takes a hair off mu, so figures agree with the exact solution to a little less than 1e-9.
 CLOSE = 1e-8
@@ -61,7 +61,14 @@ def solved(vector) -> Measurement:
         schema=Schema(
             tuple(Column(f"c{i}", domain=None if share else ("x",)) for i in range(sensitivities[0]))
         ),
-        parameters=DpParameters(epsilon, delta, len(drawn), threshold_delta_share=share),
+        parameters=DpParameters(
+            epsilon,
+            delta,
+            len(drawn),
+            threshold_delta_share=share,
+            count_share=fractions[0],
+            sigma_proportions=tuple(1 / math.sqrt(f) for f in fractions[1:]),
+        ),
         private=True,
         mu_squared=mu * mu * (1 + 1e-11),
         threshold_delta=delta_t,
@@ -136,16 +143,20 @@ def test_error_bars_are_the_least_that_hold_95_of_100_draws(scale):
 
 
 def one_level(scale, **parameters) -> Measurement:
-    return Measurement(
-        schema=Schema((Column("a"),)),
-        parameters=DpParameters(1.0, 1e-6, 1, **parameters),
-        private=True,
-        mu_squared=(1 / scale**2 + 1.0) * 1.001,
-        threshold_delta=1e-7,
-        number_of_records=10,
-        count_scale=1.0,
-        values=((),),
-        levels=(level(scale, 1, scale, threshold=9, length=1),),
+    """A draw of one length, or more where they are given; its claim is wide enough for any scale."""
+    levels = parameters.pop("levels", ()) or (level(scale, 1, scale, threshold=9, length=1),)
+    return as_planned(
+        Measurement(
+            schema=Schema((Column("a"), Column("b"))),
+            parameters=DpParameters(90.0, 1e-6, len(levels), **parameters),
+            private=True,
+            mu_squared=0.0,
+            threshold_delta=0.0,
+            number_of_records=10,
+            count_scale=1.0,
+            values=((), ()),
+            levels=levels,
+        )
     )
 
 
@@ -256,9 +267,11 @@ def test_no_test_beats_the_stated_attack(false_alarm):
 
 @pytest.mark.parametrize("kind", ["fixed", "adaptive", "spurious"])
 def test_the_rule_of_longer_thresholds_is_written_out(kind):
-    base = one_level(5.0, thresholds=Thresholds(kind, default=0.25))
-    base = dataclasses.replace(base, levels=(*base.levels, level(5.0, 1, 5.0, threshold=4, candidates=10)))
-    base = dataclasses.replace(base, mu_squared=2.0)
+    levels = (
+        level(5.0, 1, 5.0, threshold=9, length=1),
+        level(5.0, 1, 5.0, threshold=4, candidates=10, spurious=1.0),
+    )
+    base = one_level(5.0, thresholds=Thresholds(kind, default=0.25), levels=levels)
     found = statement(base, ledger_facts(), "abc")["levels"][1]
     assert "0.25" in found["threshold_rule"]
 

@@ -15,7 +15,7 @@ from tasks.core.navigation.svg import clean
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.pages import HOSTILE, Page, check
-from tests.oracles.releases import SCHEMA, ledger_facts, records, recounted, release
+from tests.oracles.releases import SCHEMA, as_planned, ledger_facts, records, recounted, release
 
 
 def inputs(**changes) -> ReportInputs:
@@ -38,10 +38,12 @@ def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
         )
         for k, level in enumerate(measurement.levels)
     )  # fmt: skip
+    levels = levels[: max(1, len(columns))]
     empty = dataclasses.replace(
-        measurement, schema=Schema(columns), values=tuple(() for _ in columns), levels=levels[: len(columns)],
+        measurement, schema=Schema(columns), values=tuple(() for _ in columns), levels=levels,
         number_of_records=-7,
     )  # fmt: skip
+    empty = as_planned(empty)
     aggregates = Aggregates(
         (), (), 0, tuple(np.zeros((0, k + 1), np.int32) for k in range(3)), (np.zeros(0, np.int64),) * 3
     )
@@ -127,6 +129,7 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
     drawn = dataclasses.replace(
         measurement, schema=schema, values=((hostile,), (hostile, "y")), levels=(level,)
     )
+    drawn = as_planned(drawn)
     facts = ledger_facts(dataset=hostile, population=hostile, vintage=hostile, scope=hostile)
     given = ReportInputs(
         statement(drawn, facts, hostile), schema, aggregates, drawn, synthetic,

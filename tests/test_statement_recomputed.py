@@ -1,0 +1,224 @@
+"""`privacy.json` worked out again from itself alone, for a grid of all options (tests/oracles/statement.py).
+
+Every number is recomputed or a declared input, and what is recomputed is what the draw used.
+"""
+
+import copy
+import dataclasses
+import itertools
+import json
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tasks.core.dp.accounting import plan
+from tasks.core.dp.contribution import Bounds
+from tasks.core.dp.ledger import Charge, Ledger, Registration, ReleaseName, SqliteStore
+from tasks.core.dp.lengths import spurious_bounded
+from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.release import measure
+from tasks.core.dp.statement import RunChoices, statement
+from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.thresholds import expected_spurious
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column, Schema
+from tasks.handover import account_facts
+from tests.oracles.statement import Statement, differences, numbers
+
+TOWNS, JOBS = ("Aberwick", "Brenmoor", "Caldwell"), ("baker", "nurse", "smith", "teacher")
+#: Columns with their declared domain, and how many items a person may hold.
+SCHEMAS = {
+    "open": (("town", TOWNS, False, 1), ("job", JOBS, False, 1), ("sex", ("f", "m"), False, 1)),
+    "public": (("town", TOWNS, True, 1), ("job", JOBS, True, 1), ("sex", ("f", "m"), True, 1)),
+    "mixed, several items": (
+        ("town", TOWNS, True, 1),
+        ("job", JOBS, False, 2),
+        ("sex", ("f", "m"), False, 1),
+    ),
+    "many items": (("town", TOWNS, False, 3), ("job", JOBS, True, 4)),
+    "wide": tuple((f"answer {place}", ("no", "yes"), place % 2 == 0, 1) for place in range(8)),
+}
+MODES = (("gdp", "schema"), ("gdp", "profile"), ("zcdp", "schema"), ("zcdp", "percentile"))
+THRESHOLDS = (
+    Thresholds(),
+    Thresholds("adaptive", {2: 0.3, 3: 1.0}, 0.7),
+    Thresholds("fixed", {2: 4.5}, 0.0),
+    Thresholds("spurious", {3: 1.0}, 0.01),
+)
+#: Other settings, taken by turns.
+MORE: tuple[dict[str, Any], ...] = (
+    {"reporting_length": 3},
+    {"reporting_length": 2, "sigma_proportions": (1.0, 0.5), "count_share": 0.05},
+    {"reporting_length": 1, "threshold_delta_share": 0.5},
+    {"reporting_length": 3, "record_limit": 150, "percentile_percentage": 60, "percentile_share": 0.05},
+    {"reporting_length": 3, "sigma_proportions": (1.0, 2.0, 0.3), "delta": 1e-4},
+)
+
+
+def schema_of(name: str, subject: bool) -> Schema:
+    columns = tuple(
+        Column(
+            header,
+            domain=values if declared else None,
+            delimiter=";" if items > 1 else None,
+            max_items=items,
+        )
+        for header, values, declared, items in SCHEMAS[name]
+    )
+    return Schema(columns, "person" if subject else None)
+
+
+def records_of(name: str, subject: bool, people: int = 400) -> CodedRecords:
+    """People with dependent answers, some of them missing."""
+    schema, random = schema_of(name, subject), np.random.default_rng(5)
+    base, slots, values = random.integers(0, 12, people), [], []
+    for _, texts, _, items in SCHEMAS[name]:
+        order = np.argsort(random.random((people, len(texts))), axis=1)[:, : items + 1] + 1
+        held = np.sort(order[:, :items], axis=1)
+        if items == 1:
+            held = (1 + (base + (random.random(people) < 0.2)) % len(texts))[:, np.newaxis]
+        kept = random.integers(0 if items > 1 else 1, items + 1, people)
+        slots += [np.where(place < kept, held[:, place], 0).astype(np.uint8) for place in range(items)]
+        values.append(texts)
+    tags = random.integers(0, 2**64, people, dtype=np.uint64)
+    return CodedRecords(schema, tuple(slots), schema.slot_columns, tuple(values), people, tags)
+
+
+def grid() -> Iterator[Any]:
+    """All of mode, schema, delta_factor and threshold; the other settings by turns."""
+    every = itertools.product(MODES, SCHEMAS, (None, 1e-3, 10.0), THRESHOLDS)
+    for number, ((accountant, contribution), schema, factor, thresholds) in enumerate(every):
+        settings = {"epsilon": (8.0, 3.0)[number % 2], "delta": 1e-5} | MORE[number % len(MORE)]
+        settings |= {"accountant": accountant, "contribution": contribution, "delta_factor": factor}
+        parameters = DpParameters(**settings, thresholds=thresholds)
+        name = f"{accountant}-{contribution}-{schema}-{factor}-{thresholds.kind}-{number}"
+        # One in five meets each two options; the rest is for the slow suite.
+        marks = [pytest.mark.slow] if number % 5 else []
+        yield pytest.param(schema, parameters, number % 3 > 0, id=name.replace(" ", "_"), marks=marks)
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    """One account of all releases of the grid, with charges of all kinds; lowered once."""
+    made = Ledger(SqliteStore(tmp_path_factory.mktemp("ledger")))
+    for dataset, unit in (("people", "subject"), ("rows", "row")):
+        made.register(Registration(dataset, 2000.0, 0.5, 0.2, "people of a test", unit))
+        made.lower(dataset, 1500.0, 0.4, 0.1)
+    return made
+
+
+def stated(
+    ledger: Ledger, schema: str, parameters: DpParameters, subject: bool
+) -> tuple[Measurement, dict[str, Any]]:
+    """A draw, charged, and its statement as a reader gets it."""
+    records = records_of(schema, subject)
+    length = min(parameters.reporting_length, records.schema.width)
+    declared = not any(column.is_open for column in records.schema.columns)
+    parameters = dataclasses.replace(
+        parameters,
+        reporting_length=length,
+        threshold_delta_share=0.0 if declared else parameters.threshold_delta_share,
+    )
+    planned = plan(parameters, all_declared=declared, levels=length)
+    charge = Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
+    dataset = "people" if subject else "rows"
+    name = ReleaseName(dataset, f"month {len(ledger.account(dataset).reservations)}", "0" * 64)
+    ledger.reserve(name, charge)
+    account = ledger.account(dataset)
+    drawn = measure(records, parameters, SeededStream(3), before_first_word=lambda: None)
+    drawn = dataclasses.replace(drawn, private=True)
+    remaining = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
+    facts = account_facts(account, name, remaining, "one ledger of this test")
+    body = statement(drawn, facts, "abc", RunChoices(least_records=100))
+    return drawn, json.loads(json.dumps(body, allow_nan=False))
+
+
+@pytest.mark.parametrize(("schema", "parameters", "subject"), list(grid()))
+def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_used(
+    schema: str, parameters: DpParameters, subject: bool, ledger: Ledger
+) -> None:
+    drawn, body = stated(ledger, schema, parameters, subject)
+    assert differences(body) == []
+    found = Statement(body).everything()
+    assert body["parameters"]["epsilon"] == drawn.parameters.epsilon
+    assert float(found["guarantee.mu_squared"]) == pytest.approx(drawn.mu_squared, rel=1e-9)
+    assert float(found["guarantee.delta_threshold"]) == pytest.approx(drawn.threshold_delta, rel=1e-12)
+    assert float(found["noisy_count.scale"]) == drawn.count_scale or drawn.parameters.accountant == "zcdp"
+    for place, level in enumerate(drawn.levels):
+        name = f"levels.{place}."
+        assert float(found[name + "sigma"]) == pytest.approx(level.sigma, rel=1e-9)
+        assert float(found[name + "scale"]) == level.scale
+        assert found[name + "sensitivity"] == level.sensitivity
+        assert found[name + "threshold"] == level.threshold
+        assert found[name + "candidates"] == level.candidates
+    charges = [body["noisy_count"]["mu_squared"]]
+    charges += [level["mu_squared"] + level["sensitivity_bound"]["mu_squared"] for level in body["levels"]]
+    assert sum(charges) == pytest.approx(body["guarantee"]["mu_squared"], rel=1e-9)
+
+
+def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
+    """A thousandth more or less of any number that is not an input is a difference."""
+    settings = {"epsilon": 8.0, "delta": 1e-5, "reporting_length": 2, "delta_factor": 1e-3}
+    for accountant, contribution in (("gdp", "profile"), ("zcdp", "percentile")):
+        asked = DpParameters(**settings, accountant=accountant, contribution=contribution)  # type: ignore[arg-type]
+        _, body = stated(ledger, "mixed, several items", asked, subject=False)
+        followed = Statement(body).everything()
+        paths = [path for path, value in numbers(body) if value and path in followed]
+        assert len(paths) > 60
+        for path in paths:
+            changed = copy.deepcopy(body)
+            *way, last = path.split(".")
+            place: Any = changed
+            for step in way:
+                place = place[int(step)] if isinstance(place, list) else place[step]
+            key: Any = int(last) if isinstance(place, list) else last
+            place[key] = place[key] * 1.001 if isinstance(place[key], float) else place[key] + 1
+            assert differences(changed), path
+
+
+def test_the_sums_that_were_wrong_with_a_delta_factor(ledger: Ledger) -> None:
+    """What was published once: a threshold of another delta, charges of .0625 in a whole of .0969."""
+    asked = DpParameters(4.0, 1e-5, 2, delta_factor=1e-3)
+    _, body = stated(ledger, "open", asked, subject=True)
+    claim, first = body["guarantee"], body["levels"][0]
+    assert claim["delta_applied"] < claim["delta"] / 10
+    assert claim["delta_threshold_applied"] < claim["delta_threshold"]
+    assert first["sigma"] > first["sigma_charged"]
+    assert "delta_threshold_applied" in first["threshold_rule"]
+
+
+def test_a_threshold_that_is_raised_for_too_many_candidates_is_recomputed(ledger: Ledger) -> None:
+    asked = DpParameters(8.0, 1e-5, 2, thresholds=Thresholds("fixed", {}, 0.0))
+    drawn, body = stated(ledger, "open", asked, subject=True)
+    second, candidates = drawn.levels[1], 10**11
+    scale = Fraction(second.scale)
+    threshold = spurious_bounded(asked.thresholds, Bounds(3, 2, candidates), scale, 9)
+    level = dataclasses.replace(
+        second,
+        candidates=candidates,
+        threshold=threshold,
+        expected_spurious=expected_spurious(scale, threshold, candidates),
+    )
+    facts = account_facts(
+        ledger.account("people"), ReleaseName("people", body["vintage"], "0" * 64), 0, "this test"
+    )
+    changed = statement(dataclasses.replace(drawn, levels=(drawn.levels[0], level)), facts, "abc")
+    wrong = [entry for entry in differences(json.loads(json.dumps(changed))) if "ledger" not in entry[0]]
+    assert threshold > 1 and wrong == []
+
+
+def test_a_full_account_and_one_after_a_raise_are_recomputed(tmp_path: Path) -> None:
+    own = Ledger(SqliteStore(tmp_path / "ledger"))
+    own.register(Registration("people", 8.2, 1.1e-5, 1.1e-6))
+    asked = DpParameters(8.0, 1e-5, 2)
+    _, body = stated(own, "open", asked, subject=True)
+    assert body["ledger"]["remaining_releases"] == 0 and differences(body) == []
+    own.raise_caps("people", 20.0, 3e-5, reason="a second month")
+    _, body = stated(own, "open", dataclasses.replace(asked, epsilon=5.0), subject=True)
+    assert body["ledger"]["releases"] == 2 and len(body["ledger"]["charges"]) == 2
+    assert differences(body) == []
