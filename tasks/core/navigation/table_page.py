@@ -101,15 +101,37 @@ def render_table(page: TablePage) -> str:
         ],
         "folder": next(iter(page.tables), "").rpartition("/")[0],
         "more_tables": max(len(page.tables) - _TABLES, 0),
-        "groups": _groups(page, columns),
+        "groups": _groups(page, {name: _best(page, name) for name in names}),
         **_associations(page, columns),
     }
     return html(context, "report_syndiffix.html.j2")
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A column as it is drawn, and the columns of the table that it is counted in; none: that of all."""
+
+    column: BinnedColumn
+    among: Sequence[str] = ()
+
+
 def _column(page: TablePage, name: str) -> BinnedColumn:
-    bins = bins_of(name, page.table[name], page.bins.get(name))
-    return BinnedColumn(bins, bins.codes(page.table[name]))
+    return _binned(page, name, page.table[name])
+
+
+def _binned(page: TablePage, name: str, cells: pa.ChunkedArray) -> BinnedColumn:
+    bins = bins_of(name, cells, page.bins.get(name))
+    return BinnedColumn(bins, bins.codes(cells))
+
+
+def _best(page: TablePage, name: str) -> _Source:
+    """A column of the table of the fewest columns that holds it: the fewer, the less is suppressed."""
+    smaller = page.table.num_columns
+    holding = [file for file, held in page.tables.items() if name in held and len(held) < smaller]
+    if not holding:
+        return _Source(_column(page, name))
+    file = min(holding, key=lambda each: len(page.tables[each]))
+    return _Source(_binned(page, name, page.read(file, (name,))[name]), page.tables[file])
 
 
 def _linked(file: str) -> Json:
@@ -132,9 +154,9 @@ def _headed(sentence: str) -> tuple[str, str]:
     return name, said[0].upper() + said[1:]
 
 
-def _groups(page: TablePage, columns: Mapping[str, BinnedColumn]) -> list[Json]:
+def _groups(page: TablePage, columns: Mapping[str, _Source]) -> list[Json]:
     """The columns' charts, under the configured pages where there are any."""
-    drawn = {name: _chart(name, column) for name, column in columns.items()}
+    drawn = {name: _chart(name, source) for name, source in columns.items()}
     drawn |= {name: _visual(name, texts, columns) for name, texts in page.visuals.items()}
     chosen = page.pages or ({"": list(page.visuals)} if page.visuals else {})
     groups = [(title, [name for name in names if name in drawn]) for title, names in chosen.items()]
@@ -150,21 +172,27 @@ def _groups(page: TablePage, columns: Mapping[str, BinnedColumn]) -> list[Json]:
     ]
 
 
-def _chart(name: str, column: BinnedColumn) -> Json:
-    rows = column.rows
+def _chart(name: str, source: _Source) -> Json:
+    column, rows = source.column, source.column.rows
     shown = rows[:SHOWN] if column.bins.kind == "string" else rows
     kind = _KINDS[column.bins.kind]
     if column.bins.edges is not None:
         kind = f"{kind}, in bins"
     if column.missing:
         kind = f"{kind}; {whole(column.missing)} rows without a value"
+    if source.among:
+        others = len(source.among) - 1
+        beside = f"it and {others} other{'s' if others > 1 else ''}" if others else "this column alone"
+        kind = f"{kind}; in the table of {beside}"
     return _drawn(name, kind, shown, len(rows) - len(shown))
 
 
-def _visual(name: str, texts: Sequence[str], columns: Mapping[str, BinnedColumn]) -> Json:
+def _visual(name: str, texts: Sequence[str], columns: Mapping[str, _Source]) -> Json:
     """Chosen bins of columns, written ``header:value``."""
     counts = {
-        f"{header}:{label}": count for header, column in columns.items() for label, count in column.rows
+        f"{header}:{label}": count
+        for header, source in columns.items()
+        for label, count in source.column.rows
     }
     rows = [(text, counts[text]) for text in texts if text in counts]
     return _drawn(name, "chosen values", rows[:SHOWN], max(len(rows) - SHOWN, 0))

@@ -55,6 +55,30 @@ def test_every_column_has_its_chart_and_every_text_is_escaped() -> None:
     assert "No synthetic row has a value in this column." in text
 
 
+def test_each_column_is_drawn_from_the_table_of_the_fewest_columns_that_holds_it() -> None:
+    whole = table()
+    answers = {
+        "t/1.parquet": pa.table({"age": [7] * 41, "old": [False] * 41}),
+        "t/2.parquet": pa.table({"old": [True] * 43}),
+        "t/3.parquet": pa.table({name: whole[name] for name in ("age", "old", "<b>town</b>")}),
+    }
+    held = {file: answer.column_names for file, answer in answers.items()}
+    text = render_table(page(tables=held, read=lambda file, names: answers[file].select(list(names))))
+    cards = dict(zip(charts(text), text.split("data-name=")[1:], strict=True))
+    assert "whole numbers; in the table of it and 1 other<" in cards["age"] and "41" in cards["age"]
+    assert "true or false; in the table of this column alone<" in cards["old"] and "43" in cards["old"]
+    assert "texts; in the table of it and 2 others<" in cards["&lt;b&gt;town&lt;/b&gt;"]
+    assert "in the table of" not in cards["blank"].partition("</figure>")[0]
+
+
+def test_a_visual_counts_in_the_same_table_as_the_column_s_chart() -> None:
+    alone = pa.table({"old": [True] * 43})
+    visuals = {"elders": ["old:true"]}
+    text = render_table(page(visuals=visuals, tables={"1.parquet": ["old"]}, read=lambda file, names: alone))
+    card = text.split('data-name="elders"')[1].partition("</figure>")[0]
+    assert "43" in card
+
+
 def test_equal_inputs_give_equal_bytes() -> None:
     assert render_table(page()) == render_table(page())
 
