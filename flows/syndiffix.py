@@ -43,7 +43,7 @@ from tasks.syndiffix import (
 from tasks.syndiffix_columns import Selection, select_columns
 from tasks.syndiffix_evaluate import TableEvaluation, evaluate_tables
 from tasks.syndiffix_handover import hand_over_tables
-from tasks.syndiffix_notes import inferred_types, is_empty, left_out
+from tasks.syndiffix_notes import inferred_types, is_empty, left_out, weakened
 from tasks.syndiffix_parameters import anonymization, strategy
 from tasks.syndiffix_trees import TABLE, Origin, Part, release_trees
 
@@ -142,6 +142,10 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> Place:
     selection = select_columns(configuration, described.source, described.contract)
     for note in described.notes:
         say(note)
+    settings = selection.settings
+    safe = ", ".join(_named(configuration, settings.value_safe_columns))
+    for line in weakened(anonymization(settings), settings.value_safe_columns, safe or "public columns"):
+        say(line)
     if recorded_heads(workspace, configuration.dataset):
         say(_BOTH_REGIMES)
     run = f"{configuration.dataset}/{run_label()}"

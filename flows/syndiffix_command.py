@@ -39,6 +39,7 @@ from tasks.syndiffix_notes import (
     is_empty,
     left_out,
     rows_are_people,
+    weakened,
     without_ids,
 )
 from tasks.syndiffix_salt import told_salt
@@ -84,6 +85,9 @@ def _run(options: argparse.Namespace) -> int:
     say(_NOT_PRIVATE)
     if not options.aidcolumns:
         say(rows_are_people("id column (--aidcolumns)"))
+    safe = sorted(asked.parameters.value_safe_columns)
+    for line in weakened(asked.parameters.anonymization, safe, ", ".join(safe)):
+        say(line)
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:

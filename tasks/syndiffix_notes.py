@@ -1,9 +1,14 @@
 """What whoever synthesizes a table by SynDiffix is told, by the flow and by the command alike."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
+from tasks.core.syndiffix.parameters import (
+    AnonymizationParameters,
+    FlatteningInterval,
+    SuppressionParameters,
+)
 from tasks.core.syndiffix.reading import DeclaredColumn
 from tasks.core.syndiffix.texts import type_letter
 
@@ -16,6 +21,35 @@ def rows_are_people(key: str) -> str:
         f"ATTENTION: no {key} is given: each row is taken for a person of its own, and people with several "
         "rows are not protected. Give the id column, or several, unless a row is a person."
     )
+
+
+def weakened(
+    anonymization: AnonymizationParameters, value_safe: Collection[str], safe_told: str
+) -> list[str]:
+    """What protects less than usual, a sentence each.
+
+    Args:
+        anonymization: as it is set.
+        value_safe: headers of columns whose values are public.
+        safe_told: these as they may be told.
+    """
+    low, usual = anonymization.low_count_params, SuppressionParameters()
+    interval = FlatteningInterval()
+    found = []
+    if not anonymization.layer_noise_sd:
+        found.append("counts have no noise (its size is 0)")
+    elif anonymization.layer_noise_sd < AnonymizationParameters.layer_noise_sd:
+        found.append(f"counts have less noise (its size is {anonymization.layer_noise_sd:g})")
+    if low.low_threshold < usual.low_threshold or low.mean < usual.mean:
+        found.append(f"groups are shown from {low.low_threshold} people on, usually {low.mean:g}")
+    if low.layer_sd < usual.layer_sd:
+        found.append(f"thresholds have less noise ({low.layer_sd:g}), so that who is shown can be foreseen")
+    for name, given in (("flattened", anonymization.outlier_count), ("averaged", anonymization.top_count)):
+        if given.lower < interval.lower or given.upper < interval.upper:
+            found.append(f"fewer people with many rows are {name} ({given.lower} to {given.upper})")
+    if value_safe:
+        found.append(f"rare values of {safe_told} are shown, even where a single person holds them")
+    return [f"ATTENTION: protection is weaker than usual: {each}." for each in found]
 
 
 def without_ids(ids: pa.Table) -> list[str]:

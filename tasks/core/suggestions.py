@@ -1,11 +1,12 @@
 """What may have been meant: a name that is not known goes in, a question comes out."""
 
-import difflib
 from collections.abc import Callable, Iterable
+
+_LETTERS_A_SLIP = 3  # one edit may be a slip in so many letters
 
 
 def did_you_mean(given: str, known: Iterable[str], shown: Callable[[str], str] = str) -> str:
-    """``did you mean ...?`` of the most similar name that is known, empty where none is similar.
+    """``did you mean ...?`` of the nearest name that is known, empty where none is near.
 
     Args:
         given: the name that is not known.
@@ -14,5 +15,24 @@ def did_you_mean(given: str, known: Iterable[str], shown: Callable[[str], str] =
     """
     # Upper and lower case is the likeliest slip of all.
     spelt = {name.casefold(): name for name in known if name}
-    close = difflib.get_close_matches(given.casefold(), list(spelt), n=1)
-    return f"did you mean {shown(spelt[close[0]])}?" if close else ""
+    said = given.casefold()
+    near = {name: _distance(said, name) for name in spelt}
+    found = min(near, key=lambda name: near[name], default="")
+    if found and near[found] <= min(max(len(said) // _LETTERS_A_SLIP, 1), len(said) - 1):
+        return f"did you mean {shown(spelt[found])}?"
+    begun = [name for name in spelt if len(said) >= _LETTERS_A_SLIP and name.startswith(said)]
+    return f"did you mean {shown(spelt[begun[0]])}?" if len(begun) == 1 else ""
+
+
+def _distance(one: str, other: str) -> int:
+    """How many letters are left out, added, replaced or swapped with the next (optimal string alignment)."""
+    before, last = [0] * (len(other) + 1), list(range(len(other) + 1))
+    for row, letter in enumerate(one, start=1):
+        now = [row]
+        for place, wanted in enumerate(other, start=1):
+            cost = min(last[place] + 1, now[-1] + 1, last[place - 1] + (letter != wanted))
+            if row > 1 and place > 1 and letter == other[place - 2] and one[row - 2] == wanted:
+                cost = min(cost, before[place - 2] + 1)
+            now.append(cost)
+        before, last = last, now
+    return last[-1]

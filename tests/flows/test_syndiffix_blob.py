@@ -1,5 +1,6 @@
 """``marginalia syndiffix --blob``: a blob is built once, then asked without table and salt."""
 
+import json
 import shutil
 import zipfile
 
@@ -73,3 +74,16 @@ def test_what_does_not_go_with_a_blob_is_refused(table, blob, tmp_path, capfd):
     assert run(blob, "--columns", "agee") == 2
     assert "did you mean 'age'" in capfd.readouterr().err
     assert not another.exists()
+
+
+def test_a_blob_and_its_answers_say_whom_they_protect(table, blob, tmp_path, capfd):
+    for path, ids in ((blob, ["pid"]), (tmp_path / "rows.sdxblob.zip", [])):
+        if not ids:
+            assert run(table, "--blob", path, "--blob-largest", "2", "--columns", "age", "city") == 0
+        parameters = json.loads(zipfile.ZipFile(path).read("blob.json"))["parameters"]
+        assert (parameters["ids"], parameters["unit"]) == (ids, "subject" if ids else "row")
+        capfd.readouterr()
+        assert run(path, "--columns", "age", "-o", tmp_path / "out.csv") == 0
+        assert ("all rows of one pid together" if ids else "People with several rows are not") in (
+            capfd.readouterr().err
+        )

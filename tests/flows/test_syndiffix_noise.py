@@ -8,7 +8,7 @@ import argparse
 import numpy as np
 import pytest
 
-from flows import syndiffix_command, syndiffix_options
+from flows import command, syndiffix_command, syndiffix_options
 
 PLAIN = ["--columns", "age:i", "zip:i", "rent:r"]
 #: Each option with what it is set to; None: it settles where things go and is no part of what is made.
@@ -104,3 +104,25 @@ def test_who_the_people_are_does(table, option):
 def test_a_selection_of_columns_does_not(table):
     hashes, _, salt = seeds(table, ["--columns", "zip:s"])
     assert (hashes, salt) == seeds(table, PLAIN)[::2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-noise_sd", "0"], "counts have no noise"),
+        (["-noise_sd", "0.5"], "counts have less noise"),
+        (["-lcf", "2"], "groups are shown from 2 people on"),
+        (["-thresh_sd", "0.1"], "thresholds have less noise"),
+        (["--outlier-count", "0", "0"], "fewer people with many rows are flattened (0 to 0)"),
+        (["--value-safe-columns", "zip"], "rare values of zip are shown"),
+        (["-lcf", "5"], ""),
+        ([], ""),
+    ],
+)
+def test_weaker_protection_is_said_aloud(table, tmp_path, arguments, said, capfd):
+    assert (
+        command.main(["syndiffix", *map(str, [table, "-o", tmp_path / "out.csv", *PLAIN, *arguments])]) == 0
+    )
+    weaker = [line for line in capfd.readouterr().err.splitlines() if "weaker than usual" in line]
+    assert bool(weaker) == bool(said)
+    assert said in "".join(weaker)

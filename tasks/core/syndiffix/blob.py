@@ -36,6 +36,7 @@ from tasks.core.syndiffix.microdata import CellSource, DrawnCells
 from tasks.core.syndiffix.parameters import LARGEST_STORED
 from tasks.core.syndiffix.randomness import generator_of
 from tasks.core.syndiffix.solver import solve
+from tasks.core.syndiffix.statement_claims import unit_told
 from tasks.core.syndiffix.strategies import DefaultClustering, MlClustering
 from tasks.core.syndiffix.synthesizer import Progress, Synthesizer, silent
 
@@ -197,6 +198,9 @@ def _public_parameters(synthesizer: Synthesizer) -> dict[str, object]:
     anonymization = asdict(replace(parameters.anonymization, salt=bytes(8)))
     del anonymization["salt"]
     return {
+        "unit": "subject" if synthesizer.ids else "row",
+        "ids": list(synthesizer.ids),
+        "protects": unit_told(synthesizer.ids),
         "anonymization": anonymization,
         "bucketization": asdict(parameters.bucketization),
         "value_safe_columns": sorted(parameters.value_safe_columns),

@@ -26,7 +26,15 @@ from tasks.core.records.number_format import PLAIN, NumberFormat
 from tasks.core.records.reading import InputFile, parquet_schema
 from tasks.core.syndiffix.entities import row_contents
 from tasks.core.syndiffix.hashing import Hashes
-from tasks.core.syndiffix.texts import KINDS, LETTERS, MEANINGS, TypeLetter, parse_as, parse_inferred
+from tasks.core.syndiffix.texts import (
+    KINDS,
+    LETTERS,
+    MEANINGS,
+    TypeLetter,
+    is_infinite,
+    parse_as,
+    parse_inferred,
+)
 
 
 @dataclass(frozen=True)
@@ -113,14 +121,14 @@ def read_table(
         pa.table([array for array, _, _ in typed], names=wanted),
         pa.table([_id_texts(array) for array in asked[len(columns) :]], names=list(id_columns)),
         tuple(
-            f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}: they count as missing."
+            _complaint(column)
             for column, (_, read, _) in zip(columns, typed, strict=True)
-            if read is not _Read.ALL and column.letter is not None
+            if read is not _Read.ALL
         ),
         tuple(
-            DroppedCells(column.name, NOT_OF_TYPE[column.letter], unread)
+            DroppedCells(column.name, NOT_OF_TYPE[column.letter or "r"], unread)
             for column, (_, _, unread) in zip(columns, typed, strict=True)
-            if unread and column.letter is not None
+            if unread
         ),
         # Names that a configuration gives are not in the file.
         row_contents(
@@ -128,6 +136,13 @@ def read_table(
             len(asked[0]),
         ),
     )
+
+
+def _complaint(column: DeclaredColumn) -> str:
+    """What a column's cells were not. Without a type nobody may have declared its name, which is not told."""
+    if column.letter is None:
+        return "A column of numbers without a declared type has infinite ones: they count as missing."
+    return f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}: they count as missing."
 
 
 def _refuse_column(item: str) -> DeclaredColumn:
@@ -227,7 +242,11 @@ def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple
         marks = column.number_format
     texts = cells.dictionary
     if column.letter is None:
-        return parse_inferred(texts, marks).take(cells.indices), _Read.ALL, 0
+        inferred = parse_inferred(texts, marks)
+        infinite = 0
+        if pa.types.is_floating(inferred.type):
+            infinite = pc.sum(is_infinite(texts).take(cells.indices)).as_py()
+        return inferred.take(cells.indices), _Read.SOME if infinite else _Read.ALL, infinite
     parsed = parse_as(column.letter, texts, marks)
     given = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)
     unread = pc.and_(given, parsed.is_null())

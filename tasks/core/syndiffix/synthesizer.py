@@ -97,6 +97,7 @@ class Synthesizer:
         selected = list(columns) if columns is not None else [c for c in table.column_names if c not in ids]
         _require_columns([*selected, *ids, *parameters.value_safe_columns], selected, table.column_names)
         self.parameters = parameters
+        self.ids = tuple(ids)
         self.strategy = with_ids(parameters.clustering, selected)
         self._progress = progress
         self.columns = tuple(encode_column(name, table[name]) for name in selected)

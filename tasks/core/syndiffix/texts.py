@@ -35,6 +35,7 @@ _SHORT_INTEGER = r"^[+-]?0*[0-9]{1,18}$"
 _LONG_INTEGER = r"^[+-]?0*[0-9]{1,38}$"
 _REAL = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _GROUPED_REAL = r"^[+-]?([0-9]{1,3}(,[0-9]{3})+\.?[0-9]*|[0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+_INFINITE = r"^\s*[+-]?(?i:inf|infinity)\s*$"
 _CODE = r"^[+-]?0[0-9]"
 
 
@@ -68,7 +69,8 @@ def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = 
 def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.Array:
     """Texts as cells of the first type that all have that aren't empty; an empty one is null.
 
-    In this order: ISO 8601 timestamps, integers, reals (of which NaN is null), true and false, texts.
+    In this order: ISO 8601 timestamps, integers, reals (of which NaN and infinite ones are null), true and
+    false, texts.
 
     Args:
         texts: distinct.
@@ -87,12 +89,17 @@ def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.A
         integers = _integers(_plain(trimmed, number_format))
         if integers.null_count == given.null_count:
             return integers
-        without_nan = _where(pc.not_equal(lower, "nan"), trimmed)
-        reals = _reals(_plain(without_nan, number_format), _REAL)
-        if without_nan.null_count < len(given) and reals.null_count == without_nan.null_count:
+        finite = _where(pc.invert(pc.or_(pc.equal(lower, "nan"), is_infinite(trimmed))), trimmed)
+        reals = _reals(_plain(finite, number_format), _REAL)
+        if finite.null_count < len(given) and reals.null_count == finite.null_count:
             return reals
     is_true, is_false = pc.equal(lower, "true"), pc.equal(lower, "false")
     return is_true if pc.all(pc.or_(is_true, is_false)).as_py() else given
+
+
+def is_infinite(texts: pa.Array) -> pa.Array:
+    """Which texts say that a number is infinite, blanks aside: no cell can hold one."""
+    return pc.match_substring_regex(texts, _INFINITE)
 
 
 def _plain(texts: pa.Array, number_format: NumberFormat) -> pa.Array:

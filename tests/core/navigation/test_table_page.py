@@ -1,6 +1,7 @@
 """The page of a SynDiffix release: its words, its charts, and nothing that the release does not hold."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -23,16 +24,18 @@ def table(rows: int = 300) -> pa.Table:
     )
 
 
+FACTS = SynDiffixFacts(
+    "visits",
+    "2026-11",
+    ("person",),
+    {"age": "integer"},
+    AnonymizationParameters(bytes(32)),
+    BucketizationParameters(),
+)
+
+
 def page(**changes: object) -> TablePage:
-    facts = SynDiffixFacts(
-        "visits",
-        "2026-11",
-        ("person",),
-        {"age": "integer"},
-        AnonymizationParameters(bytes(32)),
-        BucketizationParameters(),
-    )
-    given: dict[str, object] = {"statement": statement(facts, "abc"), "table": table()}
+    given: dict[str, object] = {"statement": statement(FACTS, "abc"), "table": table()}
     return TablePage(**(given | changes))  # type: ignore[arg-type]
 
 
@@ -112,10 +115,8 @@ def test_an_empty_table_and_a_single_column_have_a_page() -> None:
 
 
 def test_what_a_bar_is_and_is_not_is_said_beside_the_noise() -> None:
-    text = render_table(page())
-    assert "The noise of ± 1.4 is on each group's count: a bar adds up many groups" in text.replace(
-        "&#39;", "'"
-    )
+    text = render_table(page()).replace("&#39;", "'")
+    assert "on each group's count" in text and ": a bar adds up many groups" in text
     assert "values of the original that are well above it may be missing" in text
 
 
@@ -175,3 +176,10 @@ def test_the_matrix_card_is_as_wide_as_the_matrix() -> None:
     text = render_table(page())
     (width,) = re.findall(r"--width: (\d+)px", text)
     assert f'min-width:{width}px"' in text
+
+
+def test_the_headline_on_noise_holds_where_people_have_several_rows() -> None:
+    of_people = render_table(page())
+    of_rows = render_table(page(statement=statement(replace(FACTS, ids=()), "abc")))
+    assert "at least ± 1.4" in of_people and "more, as many times" in of_people and "downward" in of_people
+    assert "± 1.4" in of_rows and "at least" not in of_rows and "downward" not in of_rows

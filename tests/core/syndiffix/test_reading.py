@@ -234,3 +234,12 @@ def test_parquet_texts_that_are_no_utf_8_are_refused_without_a_cell(tmp_path, as
     with pytest.raises(InputError, match="its texts in UTF-8") as refused:
         read_table(path, [DeclaredColumn("x", asked)])
     assert "secret" not in str(refused.value) and refused.value.__context__ is None
+
+
+def test_an_infinite_cell_is_missing_is_told_and_makes_no_text_of_its_column(write):
+    read = read_table(write("x,y\n1.5,a\n inf,b\n2,c\n-Infinity,d\n"))
+    assert read.columns["x"].to_pylist() == [1.5, None, 2.0, None]
+    assert read.complaints == (
+        "A column of numbers without a declared type has infinite ones: they count as missing.",
+    )
+    assert [(each.column, each.number) for each in read.dropped] == [("x", 2)]
