@@ -92,7 +92,7 @@ def test_a_configuration_that_cannot_be_meant_is_refused_before_anything_runs(
     [
         (b"", "is empty"),
         (HEADER.replace("work", "Town ").encode(), "Columns 2 and 6 of the input have the same name"),
-        (HEADER.encode() + b",\xe9tat\n", "The input must be UTF-8 text, but its header is not"),
+        (HEADER.encode() + b",\xe9tat\n", "The input must be text in utf-8, but its header is not"),
     ],
 )
 def test_a_file_whose_header_cannot_be_used_is_refused(
@@ -120,7 +120,7 @@ def test_a_missing_file_is_refused_by_check_and_by_run(
     [
         (b"p1,Aberwick,33\n", "number of cells"),
         (b"p1,Aberwick,33,m,pool,employed,more\n", "number of cells"),
-        (b"p1,\xe9tat,33,m,pool,employed\n", "UTF-8"),
+        (b"p1,\xe9tat,33,m,pool,employed\n", "must be text in utf-8"),
         (b'p1,"Aberwick,33,m,pool,employed\n', "quote"),
     ],
 )

@@ -120,11 +120,14 @@ def test_only_the_rows_of_a_text_are_guessed(
     write = pa_csv.write_csv if ending == "csv" else pq.write_table
     write(table, tmp_path / f"visits.{ending}")
     body["sensitive_microdata_path"] = str(tmp_path / f"visits.{ending}")
-    (tmp_path / "configuration.json").write_text(json.dumps(body))
-    assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
-    shown = capsys.readouterr().out
-    assert (f"For {table.num_rows} records at most" in shown) is (ending == "parquet")
-    assert ("there are likely far fewer" in shown) is (ending == "csv")
+    for looks in (False, None):
+        (tmp_path / "configuration.json").write_text(json.dumps({**body, "check_looks_at_lines": looks}))
+        assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
+        shown = capsys.readouterr().out
+        known = ending == "parquet" or looks is None
+        assert (f"For {table.num_rows} records at most" in shown) is known
+        assert ("there are likely far fewer" in shown) is not known
+        assert ("Guessed from the file's size and the lengths" in shown) is (known and ending == "csv")
     assert "Each group's count has noise" in shown and "may be off by much more" in shown
 
 
