@@ -79,7 +79,7 @@ def test_a_visual_counts_in_the_same_table_as_the_column_s_chart() -> None:
     visuals = {"elders": ["old:true"]}
     text = render_table(page(visuals=visuals, tables={"1.parquet": ["old"]}, read=lambda file, names: alone))
     card = text.split('data-name="elders"')[1].partition("</figure>")[0]
-    assert "43" in card
+    assert "old:true; synthetic rows 43<" in card
 
 
 def test_equal_inputs_give_equal_bytes() -> None:
