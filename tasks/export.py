@@ -83,7 +83,8 @@ def export(place: Path, names: Sequence[str], output: Path | None, report: Repor
         StoredTableMismatch: a table of the run was changed.
     """
     home = (output or place / "export").resolve()
-    _require_closed_place(home)
+    if SENSITIVE not in place.resolve().parts or not home.is_relative_to(place.resolve()):
+        _require_closed_place(home)
     if not place.is_dir() or SENSITIVE not in place.resolve().parts:
         raise ParameterError(_nothing(place, ()))
     stages = {stage: found for stage in FILES if (found := _stage(place.resolve(), stage)) is not None}
@@ -157,7 +158,7 @@ def _stage(place: Path, stage: str) -> Path | None:
 
 def _root(folder: Path) -> Path:
     """The workspace that a folder of ``sensitive/`` is in."""
-    return next(parent.parent for parent in folder.parents if parent.name == SENSITIVE)
+    return folder.parents[3]  # of sensitive/DATASET/RUN/stage: a dataset may have any name
 
 
 def _nothing(place: Path, missing: Sequence[str]) -> str:

@@ -76,6 +76,16 @@ def test_the_dataset_s_folder_stands_for_its_newest_run_and_names_choose(run: Pa
     assert found == {"my_sensitive_aggregated_data.json", "my_synthetic_aggregates.tsv"}
 
 
+@pytest.mark.parametrize("dataset", ["release", "sensitive"])
+def test_a_dataset_may_be_named_as_a_folder_of_the_workspace(run: Path, dataset: str) -> None:
+    renamed = run.parent.rename(run.parent.with_name(dataset)) / run.name
+    for stage in ("aggregate", "evaluation"):
+        sources = renamed / stage / "sources.json"
+        sources.write_text(sources.read_text().replace("people/", f"{dataset}/"))
+    assert command.main(["export", str(renamed)]) == 0
+    assert len(list((renamed / "export").iterdir())) == len(BEFORE)
+
+
 def test_files_and_folder_are_closed_whatever_the_umask(run: Path, tmp_path: Path) -> None:
     place = tmp_path / "mine" / "listings"
     assert command.main(["export", str(run), "--output", str(place)]) == 0

@@ -32,7 +32,9 @@ def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows
 
     A cell counts for itself: a text that is a number, a moment or a truth value says what it is, whatever
     else its column holds and whatever type it was declared to have, so that what is made of the rows does
-    not change with what a table is declared to be, and a copy in Parquet says the same as one in CSV.
+    not change with what a table is declared to be, and a copy in Parquet says the same as one in CSV. Only
+    what is written plainly is understood so, as declarations have no say: a copy that writes ``1.5`` for
+    ``1,5``, or a boolean for ``yes``, is another table, with noise of its own.
 
     Args:
         columns: of the file, in any order, all of them, also those that are not asked for: header and
