@@ -23,7 +23,7 @@ from tasks.core.queries import Resources
 from tasks.describe import Described
 from tasks.dropped import tell_dropped
 from tasks.handover import recorded_heads
-from tasks.ingest import EncodingRules, encode_records, locate_table, require_unchanged
+from tasks.ingest import EncodingRules, encode_records, locate_table
 from tasks.naming import require_seed_stays, run_label, scheduled_date
 from tasks.progress import say
 from tasks.protect import Admitted, admit_release, protect_records
@@ -176,8 +176,6 @@ def _read(
     rules = EncodingRules.of(configuration, described.parameters)
     encode = cached(encode_records, workspace)
     records = encode(workspace, table, described.schema, rules, run, resources)
-    if measured.judged is not None:
-        require_unchanged(table)
     # Changed since it was made: an error, also where all that would read it is cached.
     workspace.path(records)
     tell_dropped(workspace, configuration, records, run)

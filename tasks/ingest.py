@@ -48,8 +48,8 @@ def require_unchanged(table: SensitiveTable) -> None:
     """
     if SensitiveTable(table.source).sha256 != table.sha256:
         raise InputError(
-            "The input must stay as it is while a run reads it, as its contract is judged on what is drawn; "
-            "it was changed meanwhile. Run again."
+            "The input must stay as it is while a run reads it, as what is made of it and the verdicts of its "
+            "contract are kept as of one table; it was changed meanwhile. Run again."
         )
 
 
@@ -95,6 +95,9 @@ def encode_records(
         rules: what the regime asks for.
         run: the run's folder in ``sensitive/``.
         resources: what queries may use.
+
+    Raises:
+        InputError: see `encode`; or the table was changed meanwhile.
     """
     progress = Progress("ingest")
     dropped: list[DroppedCells] = []
@@ -109,7 +112,10 @@ def encode_records(
     )
 
     def write(folder: Path) -> None:
-        encode(table.source, schema, options).write(folder)
+        records = encode(table.source, schema, options)
+        # Kept under the hash of the table, and perhaps used by a later run: so they must be of that table.
+        require_unchanged(table)
+        records.write(folder)
         write_dropped(dropped, folder / DROPPED)
 
     try:

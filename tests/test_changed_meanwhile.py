@@ -1,0 +1,31 @@
+"""A table that is written to while a run reads it: what was read is not kept under the hash of what it was."""
+
+import functools
+from pathlib import Path
+
+import pytest
+
+from tasks.core.errors import InputError
+from tasks.core.queries import Resources
+from tasks.core.records.public_schema import Declarations, build_schema
+from tasks.core.records.reading import InputFile
+from tasks.ingest import EncodingRules, SensitiveTable, encode_records
+from tasks.storage import Workspace
+
+
+def test_a_table_that_changed_since_it_was_hashed_is_not_coded(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("town\n" + 100 * "Aberwick\n")
+    table = SensitiveTable(InputFile(path))
+    workspace = Workspace(tmp_path / "out")
+    workspace.sensitive.mkdir(parents=True)
+    schema = build_schema(("town",), Declarations(), None, cap_required=True)
+    encode = functools.partial(
+        encode_records.fn, workspace, table, schema, EncodingRules(total=True), "people/run", Resources()
+    )
+    path.write_text("town\n" + 50 * "Brenmoor\n")  # in place: the same open file
+    with pytest.raises(InputError, match="must stay as it is"):
+        encode()
+    assert not list(workspace.sensitive.rglob("coded_records"))
+    path.write_text("town\n" + 100 * "Aberwick\n")
+    assert workspace.path(encode())
