@@ -17,7 +17,7 @@ from tasks.configuration_file import from_flat, read_json, unknown
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.contracts.contract import load_contract
 from tasks.core.errors import ParameterError
-from tasks.describe import describe, input_file
+from tasks.describe import describe, has_committed, input_file
 from tasks.stages import STAGES
 
 _PARTS = ("execute", "base_config", "runs")
@@ -88,13 +88,20 @@ def read_batch(path: Path) -> Batch:
 def require_inputs(batch: Batch) -> None:
     """Refuse a batch before its first run where any run's table or contract can't be what it should.
 
+    A run whose vintage has a committed release is left to itself: it may return that one without its table.
+
     Raises:
         ParameterError: all of them, with group and name of the run in front, or once where every run has it.
     """
-    found = [(f"{run.group}/{run.name}", list(_unreadable(run.configuration))) for run in batch.runs]
+    found = [(f"{run.group}/{run.name}", _refused(run.configuration)) for run in batch.runs]
     problems = _by_run(found)
     if problems:
         raise ParameterError(problems)
+
+
+def _refused(configuration: RunConfiguration) -> list[str]:
+    problems = list(_unreadable(configuration))
+    return [] if problems and has_committed(configuration) else problems
 
 
 def _unreadable(configuration: RunConfiguration) -> Iterator[str]:

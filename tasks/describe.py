@@ -116,9 +116,9 @@ def describe(
     return Described(source, headers.names, contract, schema, length, parameters, vintage, notes)
 
 
-def _has_committed(configuration: RunConfiguration) -> bool:
+def has_committed(configuration: RunConfiguration) -> bool:
     """Whether the ledger holds any release of the configured vintage; a ledger that is not there does not."""
-    if not (ledger_place() / "ledger.sqlite").is_file():
+    if not configuration.is_private or not (ledger_place() / "ledger.sqlite").is_file():
         return False
     ledger = open_ledger()
     if not ledger.is_registered(configuration.dataset):
@@ -160,7 +160,7 @@ def refused_early(configuration: RunConfiguration) -> Iterator[None]:
         try:
             describe(configuration)
         except ParameterError:
-            if not (configuration.is_private and _has_committed(configuration)):
+            if not has_committed(configuration):
                 raise
         yield
     finally:

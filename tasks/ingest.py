@@ -48,8 +48,8 @@ def require_unchanged(table: SensitiveTable) -> None:
     """
     if SensitiveTable(table.source).sha256 != table.sha256:
         raise InputError(
-            "The input must stay as it is while a run reads it, as what is made of it and the verdicts of its "
-            "contract are kept as of one table; it was changed meanwhile. Run again."
+            "The input must stay as it is while a run reads it, as what is made of it and its contract's "
+            "verdicts are kept as of one table; it was changed meanwhile. Run again."
         )
 
 

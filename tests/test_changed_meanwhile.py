@@ -1,4 +1,4 @@
-"""A table that is written to while a run reads it: what was read is not kept under the hash of what it was."""
+"""A table that is written to while it is read: what was read is not kept under the hash of what it was."""
 
 import functools
 from pathlib import Path

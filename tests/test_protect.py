@@ -12,6 +12,7 @@ import pytest
 from flows import command
 from flows.checking import check
 from tasks.batch_budget import require_budget
+from tasks.batch_file import Batch, read_batch, require_inputs
 from tasks.bundles import require_made_as_configured
 from tasks.configuration import RunConfiguration
 from tasks.configuration_file import from_flat
@@ -389,6 +390,21 @@ def test_a_committed_release_is_found_though_its_table_can_not_be_read(
         flat = pipeline.flat(tmp_path, **(changes | other))
         with pytest.raises(ParameterError):
             describe_or_recall(from_flat(flat), None)
+
+
+def test_a_batch_whose_release_is_committed_needs_no_table(tmp_path: Path, own_ledger: Path) -> None:
+    measured(pipeline.prepared(tmp_path))
+    (tmp_path / "people.csv").unlink()
+
+    def asked(**run: str) -> Batch:
+        body = {"base_config": pipeline.flat(tmp_path), "runs": {"all": [{"name": "again", **run}]}}
+        (tmp_path / "batch.json").write_text(json.dumps(body))
+        return read_batch(tmp_path / "batch.json")
+
+    require_inputs(asked())
+    assert require_budget([run.configuration for run in asked().runs]) == []
+    with pytest.raises(ParameterError, match="does not exist"):
+        require_inputs(asked(vintage="2026-12"))
 
 
 def test_a_committed_release_of_a_parquet_file_is_found_without_it(tmp_path: Path, own_ledger: Path) -> None:
