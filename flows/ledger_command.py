@@ -94,7 +94,10 @@ def _show(account: Account) -> None:
         f"({float(caps.threshold_delta):.3g} for thresholds)"
     )
     used = spent.mu_squared / caps.mu_squared
-    print(f"  spent    {used:.1%} of mu^2, epsilon {account.epsilon_spent:.6g} at the delta cap")
+    if used > 1:
+        print("  spent    more than the cap allows: it was lowered below it, so every new release is refused")
+    else:
+        print(f"  spent    {used:.1%} of mu^2, epsilon {account.epsilon_spent:.6g} at the delta cap")
     for reason in account.reasons:
         print(f"  reason   {reason}")
     for release in account.reservations:

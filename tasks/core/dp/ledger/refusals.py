@@ -11,6 +11,9 @@ from tasks.core.dp.ledger.account import Account
 from tasks.core.dp.ledger.budget import DOWN, Charge
 from tasks.core.errors import BudgetExhausted, ParameterError
 
+#: What is left below this part of a release's cost is the rounding of caps: nothing that fits anything.
+_DUST = Decimal("1e-6")
+
 
 def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
     """The refusal of a release that the budget does not cover (exit code 3)."""
@@ -20,8 +23,7 @@ def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
         f"The budget of '{name}' must cover a release before anything is read. This one asks for epsilon "
         f"{charge.epsilon:g} at delta {charge.delta:g} (mu^2 {_short(charge.mu_squared_exact)}, thresholds "
         f"{_short(charge.threshold_delta_exact)}); of the cap epsilon {float(account.caps.epsilon):g}, delta "
-        f"{float(account.caps.delta):g}, {account.charged_releases} releases have left mu^2 "
-        f"{_short(mu_squared)}, thresholds {_short(threshold_delta)}: "
+        f"{float(account.caps.delta):g}, {_releases(account.charged_releases)} left "
         f"{_covers(charge, mu_squared, threshold_delta)}. "
         "Ask for less, use a vintage that was released already (it costs nothing), or raise the cap with a "
         f"written reason: marginalia ledger '{name}' --cap EPSILON DELTA --reason '...'."
@@ -29,9 +31,12 @@ def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
 
 
 def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> str:
-    """The release that would still fit, in words."""
+    """What is left, and the release that would still fit, in words."""
+    if mu_squared < charge.mu_squared_exact * _DUST:
+        return "nothing"
+    left = f"mu^2 {_short(mu_squared)}, thresholds {_short(threshold_delta)}: "
     if charge.threshold_delta_exact > threshold_delta:
-        return (
+        return left + (
             "too little for thresholds at that delta, whatever the epsilon (a smaller delta, or declared "
             "domains, which need none, would fit)"
         )
@@ -39,7 +44,14 @@ def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> st
     mu = float(mu_squared.sqrt(DOWN))
     epsilon = gdp_epsilon(mu, rest) * (1 - 1e-6) if mu > 0 else 0.0
     digits = 10.0 ** (math.floor(math.log10(epsilon)) - 2) if epsilon > 0 else 1.0
-    return f"enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at that delta (accountant gdp)"
+    return (
+        left
+        + f"enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at that delta (accountant gdp)"
+    )
+
+
+def _releases(number: int) -> str:
+    return "1 release has" if number == 1 else f"{number} releases have"
 
 
 def _short(value: Decimal) -> str:
