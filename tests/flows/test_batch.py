@@ -42,7 +42,7 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
         "coarse": [{"name": "fifty", "reporting_resolution": 50}],
     }
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path, dataset=dataset), runs)
-    pipeline.write(tmp_path / "other.csv", [["x"]], ["another column"])
+    pipeline.write(tmp_path / "other.csv", [["a row", "of two cells"]])
     assert command.main(["batch", str(path)]) == 1
     said = capfd.readouterr().err
     assert re.search(r"1 of 4 runs failed", said)
@@ -126,7 +126,7 @@ def test_nothing_is_said_to_be_done_or_compared_that_is_not(
     broken = {"sensitive_microdata_path": str(tmp_path / "other.csv")}
     runs = {"g": [*({"name": name} for name in works), *({"name": name} | broken for name in "ab")]}
     path = batch_file(tmp_path, pipeline.anonymous(tmp_path), runs, navigate=False)
-    pipeline.write(tmp_path / "other.csv", [["x"]], ["another column"])
+    pipeline.write(tmp_path / "other.csv", [["a row", "of two cells"]])
     # Of an earlier batch, of which more was done.
     (tmp_path / "out" / "g").mkdir(parents=True)
     (tmp_path / "out" / "g" / "comparison.html").touch()

@@ -206,7 +206,7 @@ def test_a_new_vintage_draws_though_nothing_changed_and_the_old_one_does_not_tho
     assert command.main(["run", "--agg", str(path)]) == 0
     assert phases() == ["commit", "commit"]
     assert releases(tmp_path) == ["2026-11-1", "2026-12-1", "latest"]
-    assert "ATTENTION" not in capfd.readouterr().err
+    assert "has changed" not in capfd.readouterr().err
     configuration_file(tmp_path, pipeline.rows(40, seed=5))
     for _ in range(2):
         assert command.main(["run", "--agg", str(path)]) == 0
@@ -285,6 +285,8 @@ def test_parallel_datasets_of_one_workspace_do_not_meet(
 ) -> None:
     paths = []
     for name in ("one", "two"):
+        reason = ["--reason", "other people, for a test"]
+        assert command.main(["ledger", name, "--cap", "20", "1e-5", *reason]) == 0
         configuration_file(tmp_path, dataset=name)
         paths.append((tmp_path / "people.json").rename(tmp_path / f"{name}.json"))
     runs = [Run(tmp_path, ["run", "--agg", str(path)]) for path in paths]

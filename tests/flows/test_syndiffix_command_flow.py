@@ -6,6 +6,7 @@ import pytest
 
 from flows import syndiffix_flow, syndiffix_options, syndiffix_settings
 from tasks.configuration_file import from_flat
+from tasks.core.records.reading import InputFile
 from tasks.core.syndiffix.reading import DeclaredColumn, parse_column
 from tasks.core.syndiffix.strategies import with_ids
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters
@@ -58,7 +59,8 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
         syndiffix_settings.strategy_of(options, names),
         frozenset(options.value_safe_columns),
     )
-    configuration = from_flat(syndiffix_flow.flat_configuration(options, columns, parameters))
+    source = InputFile(table)
+    configuration = from_flat(syndiffix_flow.flat_configuration(options, source, columns, parameters))
     settings = configuration.protection
     assert anonymization(settings, parameters.anonymization.salt) == parameters.anonymization
     assert bucketization(settings) == parameters.bucketization
