@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import numba
-from numba.core import event
+from numba.core import event, types
 
 from tasks.core.kernel_cache import explanation
 
@@ -25,9 +25,34 @@ else:
 
         def compiled(function):
             is_inner = function.__name__.startswith("_")
-            return numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=is_inner, **options)(function)
+            kernel = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=is_inner, **options)(function)
+            _take_one_integer(kernel)
+            return kernel
 
         return compiled
+
+
+_NARROW = (types.int8, types.int16, types.int32, types.uint8, types.uint16)
+
+
+def _take_one_integer(kernel: Any) -> None:
+    """Have kernels call this one with 64-bit integers, whatever they hold.
+
+    Else each is compiled anew for an int32, a uint16, and every constant that it is called with. No value
+    changes by it; wider unsigned integers stay as they are, since they wrap around.
+    """
+    chosen = kernel.get_call_template
+
+    def widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+        return chosen(tuple(map(_wide, args)), {name: _wide(own) for name, own in kws.items()})
+
+    kernel.get_call_template = widened
+
+
+def _wide(own: Any) -> Any:
+    """The type that an argument of this type is passed as."""
+    plain = own.literal_type if isinstance(own, types.IntegerLiteral) else own
+    return types.int64 if plain in _NARROW else plain
 
 
 class _Announcement(event.Listener):
