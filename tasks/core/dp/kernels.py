@@ -183,10 +183,12 @@ def mark_candidates(columns, sizes, offsets, alive, alive_offsets, cells):
                 continue
             _bases(prefix, sizes[index], codes, bases)
             begin = alive_offsets[index, 0] + bases[0]
-            both[:last] = alive[begin : begin + last]
+            for code in range(last):
+                both[code] = alive[begin + code]
             for skipped in range(1, length - 1):
                 begin = alive_offsets[index, skipped] + bases[skipped]
-                both[:last] &= alive[begin : begin + last]
+                for code in range(last):
+                    both[code] &= alive[begin + code]
             first = codes[length - 2] + 1 if repeated else 1
             row = offsets[index] + prefix * last
             for code in range(first, last):

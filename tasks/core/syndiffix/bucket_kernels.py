@@ -165,7 +165,8 @@ def _refine(
         entry, source = gathered.used
         draw_row(lists, pools, turn, state, gathered.intervals[source])
         gathered.entries[entry, 0], gathered.entries[entry, 1] = source, 1
-        gathered.used[:] += 1
+        gathered.used[0] += 1
+        gathered.used[1] += 1
     return gathered
 
 
@@ -190,7 +191,8 @@ def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
             if is_single(nodes.hull[node], entry):
                 weight[start[entry]] = grown.noisy[node]
                 own_values(nodes.hull[node], grown.grid, lower[start[entry]])
-                upper[start[entry]] = lower[start[entry]]
+                for column in range(columns):
+                    upper[start[entry], column] = lower[start[entry], column]
             else:
                 first = below.first[nodes.subnodes[node, entry]]
                 _copy_list(below, first, entry, weight[part], lower[part], upper[part])
@@ -218,7 +220,8 @@ def _add_own(grown: Grown, node: int, count: int, gathered: Yield) -> Yield:
     for column in range(gathered.intervals.shape[1]):
         own_interval(grown, node, column, gathered.intervals[source, column])
     gathered.entries[entry, 0], gathered.entries[entry, 1] = source, count
-    gathered.used[:] += 1
+    gathered.used[0] += 1
+    gathered.used[1] += 1
     return gathered
 
 
@@ -228,8 +231,13 @@ def _with_room(gathered: Yield, entries: int, sources: int) -> Yield:
     kept, intervals, used = gathered
     if used[0] + entries > len(kept):
         kept = np.empty((2 * (used[0] + entries), 2), np.int32)
-        kept[: used[0]] = gathered.entries[: used[0]]
+        for entry in range(used[0]):
+            for place in range(2):
+                kept[entry, place] = gathered.entries[entry, place]
     if used[1] + sources > len(intervals):
         intervals = np.empty((2 * (used[1] + sources), intervals.shape[1], 2), np.float64)
-        intervals[: used[1]] = gathered.intervals[: used[1]]
+        for source in range(used[1]):
+            for column in range(intervals.shape[1]):
+                for side in range(2):
+                    intervals[source, column, side] = gathered.intervals[source, column, side]
     return Yield(kept, intervals, used)

@@ -250,7 +250,13 @@ def with_room(nodes: Nodes, room: int, count: int) -> Nodes:
     table, subnodes = np.empty((room, _FIELDS), np.int32), np.empty((room, columns), np.int32)
     window, hull = np.empty((room, columns, 2), np.int32), np.empty((room, columns, 2), np.int32)
     lower = np.empty((room, columns), np.float64)
-    table[:count], subnodes[:count] = nodes.table[:count], nodes.subnodes[:count]
-    window[:count], hull[:count] = nodes.window[:count], nodes.hull[:count]
-    lower[:count] = nodes.lower[:count]
+    for node in range(count):
+        for field in range(_FIELDS):
+            table[node, field] = nodes.table[node, field]
+        for column in range(columns):
+            subnodes[node, column] = nodes.subnodes[node, column]
+            lower[node, column] = nodes.lower[node, column]
+            for side in range(2):
+                window[node, column, side] = nodes.window[node, column, side]
+                hull[node, column, side] = nodes.hull[node, column, side]
     return Nodes(nodes.order, table, subnodes, window, hull, lower)

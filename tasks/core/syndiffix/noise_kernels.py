@@ -137,7 +137,8 @@ def crypto(key: Secret, seed: np.uint64) -> np.uint64:
     """The start of SHA-256(salt, seed), as a seed."""
     words, state = np.empty(64, np.uint32), _INITIAL
     for block in range(0, len(key.message), 16):
-        words[:16] = key.message[block : block + 16]
+        for i in range(16):
+            words[i] = key.message[block + i]
         for i in range(8):
             at = key.seed_at + i - 4 * block
             if 0 <= at < _BLOCK:

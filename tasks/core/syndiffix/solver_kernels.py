@@ -140,7 +140,7 @@ def anneal(problem: Problem, alpha: float, state: State) -> Integers:
         if changed <= energy or exp((energy - changed) / temperature) > chance:
             energy = changed
             if energy < best_energy:
-                best[:] = order
+                best = order.copy()
                 best_energy = energy
         else:
             order[first], order[second] = order[second], order[first]

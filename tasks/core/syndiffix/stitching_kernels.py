@@ -86,9 +86,11 @@ def pair_rows(left: Side, right: Side, intervals: Floats, owner: int, starts: Fl
         both = rows[0] + rows[1] + half
         # Half a row is carried to the next cell: rounded each by itself, those of many small cells add up.
         target, half = (both // 2, both % 2) if owner == SHARED else (rows[owner], 0)
-        chosen = pairs[written : written + target]
-        chosen[:, 0] = left.order[from_left + even_places(rows[0], target, starts[paired, 0])]
-        chosen[:, 1] = right.order[from_right + even_places(rows[1], target, starts[paired, 1])]
+        of_left = even_places(rows[0], target, starts[paired, 0])
+        of_right = even_places(rows[1], target, starts[paired, 1])
+        for place in range(target):
+            pairs[written + place, 0] = left.order[from_left + of_left[place]]
+            pairs[written + place, 1] = right.order[from_right + of_right[place]]
         written += target
         paired += 1
         waiting = last
@@ -103,9 +105,11 @@ def _first_cell(left: Side, right: Side, intervals: Floats, depth: int) -> Cells
         np.empty((depth, 2), np.int64),
         np.empty((depth, columns, 2), np.float64),
     )
-    cells.spans[0] = np.array((0, len(left.order), 0, len(right.order)))
-    cells.turns[0] = np.array((0, columns))
-    cells.bounds[0] = intervals
+    cells.spans[0, 0], cells.spans[0, 1] = 0, len(left.order)
+    cells.spans[0, 2], cells.spans[0, 3] = 0, len(right.order)
+    cells.turns[0, 0], cells.turns[0, 1] = 0, columns
+    for column in range(columns):
+        cells.bounds[0, column, 0], cells.bounds[0, column, 1] = intervals[column, 0], intervals[column, 1]
     return cells
 
 
@@ -160,14 +164,16 @@ def _divide(left: Side, right: Side, cells: Cells, cell: int, middle: float) -> 
     """Make a cell its upper half, and the next one, whose turn comes first, its lower half."""
     spans, turns, bounds = cells.spans, cells.turns, cells.bounds
     column = turns[cell, 0]
-    spans[cell + 1] = spans[cell]
-    bounds[cell + 1] = bounds[cell]
+    for place in range(4):
+        spans[cell + 1, place] = spans[cell, place]
+    for other in range(bounds.shape[1]):
+        for side in range(2):
+            bounds[cell + 1, other, side] = bounds[cell, other, side]
     spans[cell, 0] = spans[cell + 1, 1] = _move_lower(left, spans[cell, :2], column, middle)
     spans[cell, 2] = spans[cell + 1, 3] = _move_lower(right, spans[cell, 2:], column, middle)
     bounds[cell, column, 0] = bounds[cell + 1, column, 1] = middle
-    turns[cell, 0] = (column + 1) % bounds.shape[1]
-    turns[cell, 1] = bounds.shape[1]
-    turns[cell + 1] = turns[cell]
+    turns[cell, 0] = turns[cell + 1, 0] = (column + 1) % bounds.shape[1]
+    turns[cell, 1] = turns[cell + 1, 1] = bounds.shape[1]
 
 
 @njit(cache=True, nogil=True)
@@ -184,7 +190,8 @@ def _move_lower(side: Side, span: Integers, column: int, middle: float) -> int:
         else:
             others[kept] = row
             kept += 1
-    order[start : start + kept] = others[:kept]
+    for place in range(kept):
+        order[start + place] = others[place]
     return start
 
 

@@ -183,7 +183,8 @@ def _narrowed_to_listed(index: Index, work: Work, attribute: int, resolution: in
     listed = index.listed[index.first[attribute] : index.first[attribute + 1]]
     into = work.lists[0]
     if work.now[KIND] == WHOLE:
-        into[: len(listed)] = listed
+        for place in range(len(listed)):
+            into[place] = listed[place]
         used = len(listed)
     else:
         used = _with_bit(listed, bits_of(index, work), into)

@@ -61,7 +61,8 @@ def grouped(numbers: Ids, joined: Ids, starts: Integers) -> Ids:
     for attribute in joined:
         if attribute >= 0:
             starts[attribute + 1] += 1
-    starts[:] = np.cumsum(starts)
+    for attribute in range(1, len(starts)):
+        starts[attribute] += starts[attribute - 1]
     place_of, order = starts.copy(), np.empty(starts[-1], np.int32)
     for place in range(len(numbers)):
         if joined[place] >= 0:
