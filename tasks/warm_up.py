@@ -10,15 +10,18 @@ import multiprocessing
 import os
 import sys
 import tempfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import pyarrow as pa
 
 from tasks.configuration import AggregateSeeded as Held
 from tasks.configuration import RowSeeded, Unseeded, ValueSeeded
-from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.aggregates.aggregates_json import write_aggregates_json
-from tasks.core.aggregates.interchange import write_reportable_tsv
+from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
@@ -32,7 +35,7 @@ from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.kernel_cache import publish
 from tasks.core.queries import Resources
-from tasks.core.records.coded import CodedRecords
+from tasks.core.records.coded import CodedRecords, read_coded_records
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.reading import InputFile
@@ -41,10 +44,26 @@ from tasks.core.syndiffix.strategies import DefaultClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
 from tasks.core.synthesis.assembly import write_wide_tsv
+from tasks.core.synthesis.records import read_synthetic_records
 from tasks.core.synthesis.rows import common_rows
 from tasks.synthesis import draw_from_rows
 
-_ROWS = "id,a,b,c\n1,x,p;q,1\n1,y,p,2\n2,x,q,30\n3,,,\n"
+#: So many that each step does what it does with many records, too.
+_PEOPLE = 400
+_RESOLUTION = 10
+
+
+def _made_up_table() -> str:
+    """People with a value, items and a number each; some with two rows, some with gaps."""
+    lines = ["id,a,b,c"]
+    for person in range(_PEOPLE):
+        items = ("p;q", "q", "", "p")[person % 4]
+        lines.append(f"{person},{'y' if person < 5 else 'x'},{items},{person * person % 31}")
+        if person % 9 == 0:
+            lines.append(f"{person},,{items},")
+    return "\n".join(lines) + "\n"
+
+
 _SCHEMA = Schema(
     (
         Column("a", domain=("x", "y")),
@@ -53,6 +72,12 @@ _SCHEMA = Schema(
     ),
     subject_id="id",
 )
+#: As under k-anonymity.
+_WITHOUT_CAP = Schema(
+    tuple(replace(column, max_items=0) if column.delimiter else column for column in _SCHEMA.columns),
+    subject_id="id",
+)
+_Read = TypeVar("_Read")
 _WAYS: tuple[tuple[AccountantName, ContributionName], ...] = (
     ("gdp", "schema"),
     ("gdp", "profile"),
@@ -91,26 +116,40 @@ def _release() -> None:
     """Releases with differential privacy and with k-anonymity."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        (root / "table.csv").write_text(_ROWS, encoding="utf-8")
+        (root / "table.csv").write_text(_made_up_table(), encoding="utf-8")
         resources = Resources(scratch=root)
         options = EncodingOptions(total=True, key=b"warm-up", tags=True, resources=resources)
-        records = encode(InputFile(root / "table.csv"), _SCHEMA, options)
-        aggregates = _draw(records)
+        encoded = encode(InputFile(root / "table.csv"), _SCHEMA, options)
+        encode(InputFile(root / "table.csv"), _WITHOUT_CAP, replace(options, total=False))
+        # Runs read what the step before has stored: arrays that can't be written are of another type.
+        records = _stored(encoded, read_coded_records, root / "coded")
+        aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
         _tell("noisy counts")
-        synthetic = synthesize(aggregates, AggregateSeeded(), 1)
+        drawn = synthesize(aggregates, AggregateSeeded(), 1)
+        synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
         write_wide_tsv(synthetic, root / "synthetic.tsv")
         _tell("synthesis from counts")
-        (root / "coded").mkdir()
         (root / "marginals").mkdir()
         (root / "files").mkdir()
-        records.write(root / "coded")
         counted = count_marginals(root / "coded", root / "marginals", 3, resources)
-        inputs = RawInputs(root / "coded", counted, aggregates, synthetic, 1)
+        inputs = RawInputs(root / "coded", counted, aggregates, synthetic, _RESOLUTION)
         write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
         write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)
         _tell("evaluation")
         _round(records, counted, root)
         _tell("synthesis from records")
+
+
+class _Storable(Protocol):
+    def write(self, folder: Path) -> None:
+        """Write into an existing empty folder."""
+
+
+def _stored(made: _Storable, read: Callable[[Path], _Read], folder: Path) -> _Read:
+    """What a later step reads of what this one wrote."""
+    folder.mkdir()
+    made.write(folder)
+    return read(folder)
 
 
 def _tell(what: str) -> None:
@@ -130,10 +169,11 @@ def _draw(records: CodedRecords) -> Aggregates:
 
 def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:
     """Rounded counts, their files, and every mode that reads raw records."""
-    aggregates = protect_counts(counted, 1)
+    aggregates = _stored(protect_counts(counted, _RESOLUTION), read_aggregates, root / "rounded")
     write_reportable_tsv(aggregates, root / "reportable.tsv")
+    write_reportable_parquet(aggregates, root / "reportable.parquet")
     write_aggregates_json(aggregates, records.schema, root / "reportable.json", protected=True)
-    rows = common_rows(records, 1)
+    rows = common_rows(records, _RESOLUTION)
     for synthesis in _MODES:
         draw_from_rows(rows, aggregates, synthesis, 1, 1, lambda done: None)
 
