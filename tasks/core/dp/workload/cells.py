@@ -1,0 +1,103 @@
+"""The cells of each column, and which of them each record is in.
+
+A column has a cell for each of its values, `other` where it is open (or where a value was left out for
+space), and `absent` unless every record must hold something. Which cells there are follows from the schema
+and from released values alone, never from what the table holds (W1, W12). `other` and `absent` are codes,
+not texts: a value spelt "other" is a value.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.fitting.noisy_tables import Domain
+from tasks.core.records.coded import CodedRecords
+
+Slots = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class ColumnCells:
+    """The cells of one column: its values, then `other`, then `absent`, so far as it has them.
+
+    Attributes:
+        values: what codes 0, 1, ... stand for; declared, or released at length 1 in code-point order.
+        has_other: whether a cell stands for all other values.
+        has_absent: whether a cell stands for no value.
+        cap: the most items of one record; 1 is an ordinary column.
+    """
+
+    values: tuple[str, ...]
+    has_other: bool = False
+    has_absent: bool = True
+    cap: int = 1
+
+    @property
+    def size(self) -> int:
+        """How many cells."""
+        return len(self.values) + self.has_other + self.has_absent
+
+    @property
+    def other(self) -> int | None:
+        """The code of `other`."""
+        return len(self.values) if self.has_other else None
+
+    @property
+    def absent(self) -> int | None:
+        """The code of `absent`."""
+        return self.size - 1 if self.has_absent else None
+
+    @property
+    def most_items(self) -> int:
+        """w: the most cells but `absent` that one record is in (workloads, section 1)."""
+        return 1 if self.cap == 1 else max(1, min(self.cap, len(self.values) + self.has_other))
+
+
+def domain_of(cells: tuple[ColumnCells, ...]) -> Domain:
+    """The sizes, caps and absent cells, as the fit takes them."""
+    return Domain(
+        sizes=tuple(column.size for column in cells),
+        caps=tuple(column.cap for column in cells),
+        absent=tuple(column.absent for column in cells),
+    )
+
+
+def map_records(records: CodedRecords, cells: tuple[ColumnCells, ...]) -> Slots:
+    """phi: each record's cells, slot by slot; a function of that record alone.
+
+    A single value becomes itself, `other`, or `absent`. Items become the set of those that have a cell, and
+    `other` once if any has none; a slot that holds nothing holds the column's `absent`, or its size where
+    it has none.
+
+    Returns:
+        int32 (n, slots).
+
+    Raises:
+        KeyError: never for records of the schema that the cells were made from.
+    """
+    domain = domain_of(cells)
+    slots = np.empty((records.number_of_records, len(records.slots)), np.int32)
+    for place, (codes, column) in enumerate(zip(records.slots, records.slot_columns, strict=True)):
+        slots[:, place] = _translation(records.values[column], cells[column], domain.empty(column))[codes]
+    for column, about in enumerate(cells):
+        if about.cap > 1 and about.other is not None:
+            first = domain.first_slot(column)
+            _keep_one(slots[:, first : first + about.cap], about.other, domain.empty(column))
+    return slots
+
+
+def _translation(texts: tuple[str, ...], cells: ColumnCells, empty: int) -> npt.NDArray[np.int32]:
+    """For each code of the records' dictionary, absent first, its cell."""
+    known = {value: code for code, value in enumerate(cells.values)}
+    instead = empty if cells.other is None else cells.other
+    return np.array([empty, *(known.get(text, instead) for text in texts)], np.int32)
+
+
+def _keep_one(slots: Slots, other: int, empty: int) -> None:
+    """Leave `other` in the first slot that holds it, in place."""
+    seen = np.zeros(len(slots), bool)
+    for place in range(slots.shape[1]):
+        is_other = slots[:, place] == other
+        slots[is_other & seen, place] = empty
+        seen |= is_other

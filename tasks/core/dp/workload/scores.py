@@ -1,0 +1,66 @@
+"""Which sets of columns hold more than the present records show: integer scores, and a choice by them.
+
+A score says by how many records a table differs from what the records of a first fit hold in it, beyond
+what noise and chance explain. It is computed in whole numbers, so that its sensitivity is exactly that of
+the table's counts (W15, W16): with floating-point numbers between the counts and the noise, the fraction of
+a score would give a record away.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.dp.normal import number, precision, upper_quantile
+
+Ints = npt.NDArray[np.int64]
+_BITS = 128
+
+
+def sixteenths(expected: npt.NDArray[np.float64]) -> Ints:
+    """M16: what records hold, in whole sixteenths, halves to even; never below 0."""
+    whole: Ints = np.rint(16 * np.maximum(expected, 0.0)).astype(np.int64)
+    return whole
+
+
+def allowances(expected16: Ints, scale: Fraction) -> Ints:
+    """c16: the least whole number of sixteenths with c^2 >= s^2 + M, cell by cell.
+
+    Args:
+        expected16: M16.
+        scale: s, the noise that the table would be measured with, on the grid of 1/64.
+    """
+    square = int(scale * 64) ** 2
+    return np.array(
+        [_root_above(-(-(square + 256 * cell) // 16)) for cell in expected16.ravel().tolist()], np.int64
+    ).reshape(expected16.shape)
+
+
+def _root_above(square: int) -> int:
+    root = math.isqrt(square)
+    return root if root * root >= square else root + 1
+
+
+def score(counts: Ints, expected16: Ints, allowed16: Ints) -> int:
+    """g = floor(sum of max(|16 C - M16| - c16, 0) / 16), in records.
+
+    One record more or less changes it by at most the number of cells that the record is in.
+    """
+    beyond = np.abs(16 * counts - expected16) - allowed16
+    return int(np.maximum(beyond, 0).sum()) // 16
+
+
+def choose(noisy: Sequence[int], scale: Fraction, most: int) -> list[int]:
+    """The places of at most ``most`` sets whose noisy score stands out, the largest first, ties in order.
+
+    A score stands out from s_Q Phi^-1(1 - 1/K) on: of K sets that hold nothing, one is expected to.
+    """
+    sets = len(noisy)
+    if sets == 0:
+        return []
+    with precision(_BITS):
+        least = float(number(scale) * upper_quantile(number(1) / sets)) if sets > 2 else 0.0
+    order = sorted(range(sets), key=lambda place: (-noisy[place], place))
+    return [place for place in order if noisy[place] >= least][:most]

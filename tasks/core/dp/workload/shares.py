@@ -1,0 +1,121 @@
+"""How the budget is shared out, in exact numbers (W19).
+
+In: mu^2, shares and sensitivities. Out: noise scales on the grid of 1/64, of which it is proved in
+fractions that they cost no more than mu^2.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from tasks.core.dp.noise import GRID
+from tasks.core.errors import InternalError
+from tasks.core.fitting.noisy_tables import Counts
+
+_SHARE_GRID = 2**20
+_EXPONENT = 2 / 3
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Shares of mu^2, all public; together at most 1.
+
+    Attributes:
+        count: f_0, of the number of records.
+        values: f_1, of length 1.
+        tables: f_2, of the tables that the workload names.
+        scores: f_s, of the choice of longer sets.
+        chosen: f_3, of the sets chosen.
+    """
+
+    count: Fraction
+    values: Fraction
+    tables: Fraction
+    scores: Fraction = Fraction(0)
+    chosen: Fraction = Fraction(0)
+
+    def __post_init__(self) -> None:
+        """Refuse shares that exceed the whole."""
+        parts = (self.count, self.values, self.tables, self.scores, self.chosen)
+        if min(parts) < 0 or sum(parts) > 1:
+            raise InternalError("The shares of the budget must not be negative, nor exceed the whole.")
+
+
+def grid_scale(square_of_sensitivity: int, charge: Fraction) -> Fraction:
+    """The least s on the grid with sensitivity^2 / s^2 <= charge: ceil(64 sqrt(sensitivity^2 / charge)) / 64.
+
+    Args:
+        square_of_sensitivity: of the L2 sensitivity, >= 1: Delta_T of a table, sum of Delta_T^2 of a vector
+            of scores.
+        charge: the part of mu^2 that this may cost, > 0.
+    """
+    if square_of_sensitivity < 1 or charge <= 0:
+        raise InternalError("A noise scale needs a sensitivity of at least 1 and a charge above 0.")
+    square = Fraction(square_of_sensitivity * GRID**2) / charge
+    root = math.isqrt(math.ceil(square))
+    return Fraction(root if root * root >= square else root + 1, GRID)
+
+
+def effective_sizes(
+    margins: Sequence[Counts], tables: Sequence[tuple[int, ...]], scale: float
+) -> list[float]:
+    """How many cells of each table are expected to rise above noise of one scale, a cell below it in part.
+
+    Args:
+        margins: of each column its estimated counts (released), all with the same sum N > 0.
+        tables: columns of each table.
+        scale: standard deviation of noise, in records.
+    """
+    total = max(float(margins[0].sum()), 1.0) if len(margins) else 1.0
+    sizes = []
+    for columns in tables:
+        expected = np.array(total)
+        for column in columns:
+            expected = np.multiply.outer(expected, margins[column] / total)
+        sizes.append(float(np.minimum(1.0, expected / scale).sum()))
+    return sizes
+
+
+def table_shares(sizes: Sequence[float], factors: Sequence[float] | None = None) -> list[Fraction]:
+    """p_T of each table, together at most 1: its size^(2/3) times a public factor, floored to 2^-20.
+
+    None is below 1 / (20 #tables) before all are divided by their sum.
+    """
+    worth = np.array([max(size, 0.0) ** _EXPONENT for size in sizes])
+    worth = worth if factors is None else worth * np.array(factors)
+    if not len(worth):
+        return []
+    whole = float(worth.sum())
+    shares = worth / whole if whole > 0 else np.full(len(worth), 1 / len(worth))
+    shares = np.maximum(shares, 1 / (20 * len(shares)))
+    shares = shares / shares.sum()
+    found = [Fraction(math.floor(share * _SHARE_GRID), _SHARE_GRID) for share in shares]
+    if sum(found) > 1:
+        raise InternalError("The shares of the tables exceed the whole.")
+    return found
+
+
+class Spending:
+    """What has been drawn so far of one release's mu^2, in fractions."""
+
+    def __init__(self, mu_squared: Fraction) -> None:
+        self._left = mu_squared
+        self.spent = Fraction(0)
+
+    def charge(self, parts: Sequence[tuple[int, Fraction]]) -> None:
+        """Book a stage before a word of it is drawn.
+
+        Args:
+            parts: square of the sensitivity, and noise scale, of everything that the stage draws.
+
+        Raises:
+            InternalError: it would exceed what is left.
+        """
+        cost = sum((Fraction(square) / scale**2 for square, scale in parts), Fraction(0))
+        if cost > self._left:
+            raise InternalError("The noise that would be drawn does not cover the privacy that is charged.")
+        self._left -= cost
+        self.spent += cost

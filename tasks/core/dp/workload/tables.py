@@ -1,0 +1,45 @@
+"""What is counted for one set of columns, and how much one record can change it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.dp.workload.cells import ColumnCells
+from tasks.core.fitting.noisy_tables import NoisyTable
+
+Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class MeasuredTable:
+    """One table as drawn.
+
+    Attributes:
+        columns: places in the schema, ascending; a multi-valued column may stand several times.
+        sensitivity: Delta_T, the most cells that one record is in.
+        scale: s_T, standard deviation of the rounded Gaussian, in records.
+        counts: int64, one axis a column, signed, as drawn, zero cells included.
+    """
+
+    columns: Columns
+    sensitivity: int
+    scale: float
+    counts: npt.NDArray[np.int64]
+
+    def as_noisy(self) -> NoisyTable:
+        """The form that the fit takes; rounding to whole records adds a twelfth to the variance."""
+        return NoisyTable(self.columns, self.counts.astype(np.float64), self.scale**2 + 1 / 12)
+
+
+def sensitivity(cells: tuple[ColumnCells, ...], columns: Columns) -> int:
+    """Delta_T: the product over the columns of C(w, k), k the times that the column stands in the table.
+
+    One record is in at most so many cells, once in each; so it changes the counts by Delta_T in L1 and by
+    its root in L2.
+    """
+    found = 1
+    for column in sorted(set(columns)):
+        found *= math.comb(cells[column].most_items, columns.count(column))
+    return max(1, found)

@@ -1,0 +1,104 @@
+"""Weighted least squares over all noisy tables at once, in closed form.
+
+A complete table splits into independent *residuals*, one for each subset of its columns: the subset's margin,
+centred along every axis. Noise that is equal in all cells stays so in the margins, so tables that share a
+subset estimate its residual independently, and their inverse-variance mean is the least squares estimate. A
+marginal is the sum of its subsets' residuals, each spread evenly over the axes that it does not have
+(fitted.md 4, step 4).
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What all tables together say of one set of columns beyond its subsets.
+
+    Attributes:
+        values: float64, one axis a column; sums to 0 along each single-valued one.
+        variance: of the noise of the margin that ``values`` was centred from, one number for all cells.
+    """
+
+    values: Counts
+    variance: float
+
+
+class Residuals:
+    """The residuals of everything measured; marginals of any set of columns follow from them."""
+
+    def __init__(self, domain: Domain, tables: Iterable[NoisyTable]) -> None:
+        """Combine all tables by their variances.
+
+        Args:
+            domain: sizes of the columns; every table must have the shape that follows from them.
+            tables: at least one that holds no multi-valued column, or one of no columns: the number of
+                records.
+        """
+        self._domain = domain
+        self._residuals: dict[tuple[int, ...], Residual] = {}
+        for table in tables:
+            for columns, residual in _split(domain, table):
+                found = self._residuals.get(columns)
+                self._residuals[columns] = residual if found is None else _mean(found, residual)
+
+    def total(self) -> float:
+        """The estimated number of records, signed."""
+        return float(self._residuals[()].values) if () in self._residuals else 0.0
+
+    def holds(self, columns: tuple[int, ...]) -> bool:
+        """Whether a table was measured that holds all of these columns."""
+        return columns in self._residuals
+
+    def marginal(self, columns: tuple[int, ...]) -> Counts:
+        """The least squares estimate of the counts of a set of columns, signed.
+
+        Of what no table measured, nothing is known beyond its subsets: the estimate is as even as they allow.
+        """
+        shape = self._domain.shape(columns)
+        whole = np.zeros(shape)
+        for subset in _subsets(columns, self._kept(columns)):
+            residual = self._residuals.get(subset)
+            if residual is None:
+                continue
+            left = [column for column in columns if column not in subset]
+            even = np.prod([self._domain.sizes[column] for column in left], dtype=float)
+            axes = [self._domain.sizes[column] if column in subset else 1 for column in columns]
+            whole += residual.values.reshape(axes) / even
+        return whole
+
+    def _kept(self, columns: tuple[int, ...]) -> frozenset[int]:
+        return self._domain.multi_valued & frozenset(columns)
+
+
+def _split(domain: Domain, table: NoisyTable) -> Iterator[tuple[tuple[int, ...], Residual]]:
+    """Each subset of a table's columns, with the residual that this table alone gives."""
+    kept = domain.multi_valued & frozenset(table.columns)
+    for subset in _subsets(table.columns, kept):
+        summed = tuple(place for place, column in enumerate(table.columns) if column not in subset)
+        values = table.counts.sum(axis=summed) if summed else table.counts
+        cells = np.prod([domain.sizes[table.columns[place]] for place in summed], dtype=float)
+        for axis, column in enumerate(subset):
+            if column not in kept:
+                values = values - values.mean(axis=axis, keepdims=True)
+        yield subset, Residual(np.asarray(values, float), table.variance * float(cells))
+
+
+def _mean(one: Residual, other: Residual) -> Residual:
+    """The inverse-variance mean of two independent estimates."""
+    weight, weight_of_other = 1 / one.variance, 1 / other.variance
+    whole = weight + weight_of_other
+    return Residual((weight * one.values + weight_of_other * other.values) / whole, 1 / whole)
+
+
+def _subsets(columns: tuple[int, ...], kept: frozenset[int]) -> Iterator[tuple[int, ...]]:
+    """Every subset that holds the columns which can't be summed over, smaller ones first."""
+    for size in range(len(columns) + 1):
+        for subset in itertools.combinations(columns, size):
+            if kept <= frozenset(subset):
+                yield subset

@@ -1,0 +1,124 @@
+"""Noisy tables: what was measured of one set of columns, with the variance of its noise.
+
+A column stands in a table as one axis. Its codes are the *cells* of the column: its values, `other` where the
+column has it, `absent` where the column has it. A column of which each record holds exactly one cell can be
+summed over; a multi-valued one, of which a record holds several, can't (a sum would count records several
+times).
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Counts = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Domain:
+    """How many cells each column has, and of which columns a record may hold several.
+
+    Attributes:
+        sizes: for each column the number of its cells, at least 1.
+        caps: for each column the most items of a record; 1 is an ordinary column. Empty: all are.
+        absent: for each column its cell that says that a record holds nothing, or None. Empty: all None.
+    """
+
+    sizes: tuple[int, ...]
+    caps: tuple[int, ...] = ()
+    absent: tuple[int | None, ...] = ()
+
+    def shape(self, columns: Sequence[int]) -> tuple[int, ...]:
+        """The shape of a table of these columns."""
+        return tuple(self.sizes[column] for column in columns)
+
+    @cached_property
+    def multi_valued(self) -> frozenset[int]:
+        """The columns of which a record may hold several cells at once."""
+        return frozenset(column for column, cap in enumerate(self.caps) if cap > 1)
+
+    def slots_of(self, column: int) -> int:
+        """How many slots of a record a column takes: its cap."""
+        return self.caps[column] if self.caps else 1
+
+    def empty(self, column: int) -> int:
+        """What a slot holds that holds nothing: the column's `absent` cell, else its size."""
+        absent = self.absent[column] if self.absent else None
+        return self.sizes[column] if absent is None else absent
+
+    def first_slot(self, column: int) -> int:
+        """The first of a column's slots."""
+        return sum(self.slots_of(before) for before in range(column))
+
+    def choices_of_slots(self, columns: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """For a table's columns, which slot of each to look at: every choice that counts a record's items.
+
+        A column that stands twice gets two different slots, in both orders.
+        """
+        for slots in itertools.product(*(range(self.slots_of(column)) for column in columns)):
+            used = list(zip(columns, slots, strict=True))
+            if len(set(used)) == len(used):
+                yield slots
+
+    def cells(self, column: int, slot: int, records: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+        """The cell that each record is in by one of its slots, or -1 where that slot puts it in none.
+
+        An empty slot puts a record in `absent` if it is the column's first slot and all others are empty,
+        too.
+        """
+        first, slots, empty = self.first_slot(column), self.slots_of(column), self.empty(column)
+        codes = records[:, first + slot].astype(np.int64)
+        if slots == 1:
+            return codes
+        alone = np.logical_and.reduce([records[:, first + other] == empty for other in range(slots)])
+        is_absent = alone & (slot == 0) & (empty < self.sizes[column])
+        return np.where((codes != empty) | is_absent, codes, -1)
+
+
+@dataclass(frozen=True)
+class NoisyTable:
+    """Noisy counts of one set of columns.
+
+    Attributes:
+        columns: places in the domain, ascending; none is the number of records. A multi-valued column may
+            stand
+            twice in a table of its own: counts of unordered pairs of different items, in both (u, v) and
+                (v, u).
+        counts: float64, one axis a column; signed.
+        variance: of each cell's noise, > 0, in squared records.
+    """
+
+    columns: tuple[int, ...]
+    counts: Counts
+    variance: float
+
+
+def count_cells(
+    domain: Domain, columns: tuple[int, ...], records: npt.NDArray[np.int32]
+) -> npt.NDArray[np.int64]:
+    """How many records are in each cell of a table: int64, one axis a column.
+
+    A record that holds several items of a column is counted once for each. A column that stands twice is
+    counted by unordered pairs of different items; both (u, v) and (v, u) hold the count of the pair.
+
+    Args:
+        domain: the columns.
+        columns: ascending.
+        records: (n, slots), in each slot a cell of its column or its `Domain.empty`.
+    """
+    shape = domain.shape(columns)
+    counts = np.zeros(math.prod(shape), np.int64)
+    for slots in domain.choices_of_slots(columns):
+        codes = [domain.cells(column, slot, records) for column, slot in zip(columns, slots, strict=True)]
+        inside = np.ones(len(records), bool)
+        for code in codes:
+            inside &= code >= 0
+        at = np.zeros(int(inside.sum()), np.int64)
+        for code, size in zip(codes, shape, strict=True):
+            at = at * size + code[inside]
+        counts += np.bincount(at, minlength=counts.size)
+    return counts.reshape(shape)

@@ -1,0 +1,195 @@
+"""The search for records whose counts come close to the targets: annealed Gibbs moves (fitted.md 4, steps 9
+to 11).
+
+In: targets and records to begin with. Out: the records, moved. What is drawn follows from the seed alone,
+whatever the number of threads.
+"""
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.fitting.kernels import FORBIDDEN, MOST_COLUMNS, Tables, visit_records
+from tasks.core.fitting.noisy_tables import Counts, Domain, count_cells
+from tasks.core.fitting.targets import Target
+
+#: Temperatures of the passes, in squared records; at 0 the best value is always taken.
+LONG = (1000.0, 500.0, 200.0, 100.0, 50.0, 20.0, 10.0, 5.0, 0.0, 0.0)
+SHORT = (100.0, 20.0, 0.0, 0.0)
+
+Records = npt.NDArray[np.int32]
+Progress = Callable[[float], None]
+
+#: A shard has at least so many records; more shards than 8 move too many records at once.
+_RECORDS_OF_A_SHARD = 10_000
+_MOST_SHARDS = 8
+
+
+class Search:
+    """Records on their way to the targets.
+
+    Attributes:
+        records: int32 (n, slots): in each slot a cell of its column; see `Domain.slots`.
+    """
+
+    def __init__(self, domain: Domain, targets: Sequence[Target], records: Records, variance: float) -> None:
+        """Begin from some records.
+
+        Args:
+            domain: the columns.
+            targets: what counts should come to.
+            records: changed in place.
+            variance: of typical noise, in squared records: weights are about 1 / variance, so temperatures
+                in squared
+                records are divided by it.
+        """
+        self._domain = domain
+        self._targets = list(targets)
+        self._variance = variance
+        self.records = records
+        self._tables = lay_out(domain, self._targets)
+
+    def run(
+        self,
+        temperatures: Sequence[float],
+        seed: int,
+        *,
+        threads: int = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        """One pass over all records for each temperature.
+
+        Args:
+            temperatures: in squared records.
+            seed: any integer.
+            threads: 0 for all cores; has no effect on the records.
+            progress: told the share that is done after each pass.
+        """
+        number = len(self.records)
+        order = (np.arange(number) * coprime(number)) % number if number else np.zeros(0, np.int64)
+        for place, temperature in enumerate(temperatures):
+            inverse = math.inf if temperature == 0 else self._variance / temperature
+            seed_of_pass = np.random.SeedSequence([seed % 2**64, place]).generate_state(1, np.uint64)[0]
+            fill(self._tables, self._domain, self._targets, self.records)
+            if temperature == 0:
+                visit_records(self._tables, self.records, order, np.float32(inverse), seed_of_pass)
+            else:
+                self._visit_shards(order, np.float32(inverse), seed_of_pass, threads)
+            if progress is not None:
+                progress((place + 1) / len(temperatures))
+
+    def _visit_shards(
+        self, order: npt.NDArray[np.int64], inverse: np.float32, seed: np.uint64, threads: int
+    ) -> None:
+        """A pass in which shards of the records move at the same time, each blind to the others' moves.
+
+        S shards that see the same gradient would overshoot S times. So in each, a move weighs S times as
+        much, as if the other shards did the same; temperature and spread then come out as in one.
+        """
+        shards = max(1, min(_MOST_SHARDS, len(order) // _RECORDS_OF_A_SHARD))
+        if shards == 1:
+            visit_records(self._tables, self.records, order, inverse, seed)
+            return
+        weights = self._tables.weights * np.float32(shards)
+
+        def visit(shard: int) -> None:
+            tables = self._tables._replace(weights=weights, gradient=self._tables.gradient.copy())
+            visit_records(tables, self.records, order[shard::shards], inverse, seed)
+
+        with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
+            list(pool.map(visit, range(shards)))
+
+
+def independent_records(domain: Domain, margins: Sequence[Counts], number: int, seed: int) -> Records:
+    """Records whose columns hold their estimated counts, each shuffled by itself (largest remainders).
+
+    Args:
+        domain: the columns.
+        margins: of each column the estimated counts of its cells, none below 0, not all 0.
+        number: of records.
+        seed: any integer.
+
+    Returns:
+        int32 (number, slots). Of a multi-valued column the first slot alone is filled.
+    """
+    generator = np.random.Generator(np.random.PCG64(seed % 2**64))
+    columns = []
+    for column, margin in enumerate(margins):
+        expected = margin * (number / margin.sum())
+        counts = np.floor(expected).astype(np.int64)
+        left = number - int(counts.sum())
+        counts[np.argsort(counts - expected, kind="stable")[:left]] += 1
+        columns.append(generator.permutation(np.repeat(np.arange(len(margin), dtype=np.int32), counts)))
+        unused = domain.slots_of(column) - 1
+        columns.extend([np.full(number, domain.empty(column), np.int32)] * unused)
+    return np.ascontiguousarray(np.stack(columns, axis=1)) if columns else np.zeros((number, 0), np.int32)
+
+
+def coprime(number: int) -> int:
+    """A stride near the golden section of ``number`` by which every record is visited once."""
+    stride = max(1, int(number * 0.6180339887))
+    while math.gcd(stride, number) != 1:
+        stride += 1
+    return stride
+
+
+def lay_out(domain: Domain, targets: Sequence[Target]) -> Tables:
+    """The flat form of the targets' tables; the gradient is still to be filled."""
+    number = len(domain.sizes)
+    uses: list[list[tuple[list[int], npt.NDArray[np.int64], float]]] = [[] for _ in range(number)]
+    end = 0
+    for target in targets:
+        for place, column in enumerate(target.columns):
+            if place == 0 or column != target.columns[place - 1]:
+                others = [*target.columns[:place], *target.columns[place + 1 :]]
+                others += [number] * (MOST_COLUMNS - 1 - len(others))
+                uses[column].append((others, _copies(target.counts.shape, place, end), target.weight))
+        end += target.counts.size * len(target.columns)
+    slots = [domain.slots_of(column) for column in range(number)]
+    flat = [use for of_column in uses for use in of_column]
+    return Tables(
+        sizes=np.array(domain.sizes, np.int64),
+        empty=np.array([domain.empty(column) for column in range(number)], np.int64),
+        first_slot=np.cumsum([0, *slots]),
+        slot_column=np.repeat(np.arange(number), slots),
+        first_use=np.cumsum([0, *map(len, uses)]),
+        others=np.array([others for others, _, _ in flat], np.int64).reshape(-1, MOST_COLUMNS - 1),
+        copies=np.array([copies for _, copies, _ in flat], np.int64).reshape(
+            -1, MOST_COLUMNS, MOST_COLUMNS + 1
+        ),
+        weights=np.array([weight for _, _, weight in flat], np.float32),
+        gradient=np.zeros(end, np.float32),
+    )
+
+
+def _copies(shape: tuple[int, ...], place: int, start: int) -> npt.NDArray[np.int64]:
+    """Where the copies of one table lie, as its column at ``place`` sees them, the one turned for it first."""
+    copies = np.full((MOST_COLUMNS, MOST_COLUMNS + 1), -1, np.int64)
+    for row, last in enumerate([place, *(at for at in range(len(shape)) if at != place)]):
+        strides = np.zeros(len(shape), np.int64)
+        stride = 1
+        for at in [last, *(at for at in reversed(range(len(shape))) if at != last)]:
+            strides[at] = stride
+            stride *= shape[at]
+        copies[row] = 0
+        copies[row, 0] = start + last * stride
+        copies[row, 1] = strides[place]
+        copies[row, 2 : 1 + len(shape)] = np.delete(strides, place)
+    return copies
+
+
+def fill(tables: Tables, domain: Domain, targets: Sequence[Target], records: Records) -> None:
+    """Set the gradient to w (count - target + 1/2) of the records' counts; forbidden cells to `FORBIDDEN`."""
+    start = 0
+    for target in targets:
+        counts = count_cells(domain, target.columns, records)
+        gradient = (target.weight * (counts - target.counts + 0.5)).astype(np.float32)
+        if target.forbidden is not None:
+            gradient[target.forbidden] = FORBIDDEN
+        for place in range(len(target.columns)):
+            tables.gradient[start : start + gradient.size] = np.moveaxis(gradient, place, -1).ravel()
+            start += gradient.size
