@@ -79,8 +79,7 @@ def _mixed(state):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _hold(record, slots, left_out, empty, absent, cells):  # type: ignore[no-untyped-def]
-    """Write the cells that a record is in by some slots of one column, leaving out one slot; returns how
-    many.
+    """Write the cells that a record is in by the slots of one column, one left out; returns how many.
 
     ``absent``: whether a record that holds nothing is in the cell ``empty``.
     """
@@ -226,12 +225,14 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
             rest = _hold(record, slots, slot, empty, False, cells[column])
             numbers[column] = rest
             choices = size if rest == 0 else max(size, empty + 1)
+            # With other items beside it an empty slot is in no cell, nor is one of a column without `absent`.
+            counted_when_empty = rest == 0 and empty < size
             own = _sum_runs(uses, size, others, copies, weights, gradient, cells, numbers, sums)
-            for at in range(rest):
-                sums[cells[column, at]] = FORBIDDEN
-            if rest > 0:
-                sums[empty] = np.float32(0.0)
-            if rest == 0 or old != empty:
+            for held in range(rest):
+                sums[cells[column, held]] = FORBIDDEN
+            if not counted_when_empty:
+                sums[empty] = np.float32(0.0) if rest > 0 else FORBIDDEN
+            if old != empty or counted_when_empty:
                 sums[old] -= own
             if cold:
                 new = _least(sums, choices, old)
@@ -239,10 +240,10 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
                 uniform = np.float32((drawn & np.uint64(0xFFFFFF)) * 2.0**-24)
                 new = _drawn(sums, choices, inverse_temperature, uniform)
             if new != old:
-                if rest == 0 or old != empty:
+                if old != empty or counted_when_empty:
                     change = np.float32(-1.0)
                     _count(uses, old, change, others, copies, weights, gradient, cells, numbers)
-                if rest == 0 or new != empty:
+                if new != empty or counted_when_empty:
                     change = np.float32(1.0)
                     _count(uses, new, change, others, copies, weights, gradient, cells, numbers)
                 record[slot] = new

@@ -1,5 +1,4 @@
-"""The search for records whose counts come close to the targets: annealed Gibbs moves (fitted.md 4, steps 9
-to 11).
+"""The search for records whose counts come close to the targets, by annealed Gibbs moves.
 
 In: targets and records to begin with. Out: the records, moved. What is drawn follows from the seed alone,
 whatever the number of threads.
@@ -147,8 +146,8 @@ def lay_out(domain: Domain, targets: Sequence[Target]) -> Tables:
             if place == 0 or column != target.columns[place - 1]:
                 others = [*target.columns[:place], *target.columns[place + 1 :]]
                 others += [number] * (MOST_COLUMNS - 1 - len(others))
-                uses[column].append((others, _copies(target.counts.shape, place, end), target.weight))
-        end += target.counts.size * len(target.columns)
+                uses[column].append((others, _copies(target, place, end), target.weight))
+        end += target.counts.size * _number_of_copies(target)
     slots = [domain.slots_of(column) for column in range(number)]
     flat = [use for of_column in uses for use in of_column]
     return Tables(
@@ -166,17 +165,27 @@ def lay_out(domain: Domain, targets: Sequence[Target]) -> Tables:
     )
 
 
-def _copies(shape: tuple[int, ...], place: int, start: int) -> npt.NDArray[np.int64]:
-    """Where the copies of one table lie, as its column at ``place`` sees them, the one turned for it first."""
+def _number_of_copies(target: Target) -> int:
+    """One for each column; one of a table of a column with itself, which is the same whichever comes last."""
+    return len(set(target.columns))
+
+
+def _copies(target: Target, place: int, start: int) -> npt.NDArray[np.int64]:
+    """Where the copies of one table lie, as its column at ``place`` sees them, that turned for it first.
+
+    A pair of items of one column is counted at (u, v) and at (v, u) of the one copy that there is.
+    """
+    shape = target.counts.shape
+    places = range(len(shape))
     copies = np.full((MOST_COLUMNS, MOST_COLUMNS + 1), -1, np.int64)
-    for row, last in enumerate([place, *(at for at in range(len(shape)) if at != place)]):
+    for row, last in enumerate([place, *(at for at in places if at != place)]):
         strides = np.zeros(len(shape), np.int64)
         stride = 1
-        for at in [last, *(at for at in reversed(range(len(shape))) if at != last)]:
+        for at in [last, *(at for at in reversed(places) if at != last)]:
             strides[at] = stride
             stride *= shape[at]
         copies[row] = 0
-        copies[row, 0] = start + last * stride
+        copies[row, 0] = start + (last * stride if _number_of_copies(target) > 1 else 0)
         copies[row, 1] = strides[place]
         copies[row, 2 : 1 + len(shape)] = np.delete(strides, place)
     return copies
@@ -190,6 +199,6 @@ def fill(tables: Tables, domain: Domain, targets: Sequence[Target], records: Rec
         gradient = (target.weight * (counts - target.counts + 0.5)).astype(np.float32)
         if target.forbidden is not None:
             gradient[target.forbidden] = FORBIDDEN
-        for place in range(len(target.columns)):
+        for place in range(_number_of_copies(target)):
             tables.gradient[start : start + gradient.size] = np.moveaxis(gradient, place, -1).ravel()
             start += gradient.size

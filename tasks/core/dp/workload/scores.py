@@ -44,7 +44,7 @@ def _root_above(square: int) -> int:
 
 
 def score(counts: Ints, expected16: Ints, allowed16: Ints) -> int:
-    """g = floor(sum of max(|16 C - M16| - c16, 0) / 16), in records.
+    """The score g = floor(sum of max(|16 C - M16| - c16, 0) / 16), in records.
 
     One record more or less changes it by at most the number of cells that the record is in.
     """

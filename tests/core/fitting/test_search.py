@@ -1,0 +1,170 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.fitting.kernels import visit_records
+from tasks.core.fitting.noisy_tables import Domain, count_cells
+from tasks.core.fitting.search import LONG, Search, coprime, fill, independent_records, lay_out
+from tasks.core.fitting.targets import Target
+from tests.oracles import fitting as oracle
+
+PEOPLE = Domain((3, 4, 2))
+#: Two ordinary columns, one of up to three items with an absent cell, one of up to two items without.
+ITEMS = Domain((3, 5, 4, 2), caps=(1, 3, 2, 1), absent=(None, 4, None, None))
+TABLES = [(0,), (1,), (2,), (3,), (0, 1), (1, 1), (1, 2), (0, 1, 3), (0, 1, 2, 3)]
+
+
+def _records(domain, number, seed):
+    generator = np.random.default_rng(seed)
+    columns = []
+    for column, size in enumerate(domain.sizes):
+        slots, empty = domain.slots_of(column), domain.empty(column)
+        values = [cell for cell in range(size) if slots == 1 or cell != empty]
+        rows = [generator.permutation(values + [empty] * (slots if slots > 1 else 0))[:slots] for _ in range(number)]
+        cells = np.array(rows, np.int32).reshape(number, slots)
+        if slots > 1:
+            for row in cells:
+                kept = sorted({cell for cell in row.tolist() if cell != empty})
+                row[:] = (kept + [empty] * slots)[:slots]
+        columns.append(cells)
+    return np.ascontiguousarray(np.concatenate(columns, axis=1))
+
+
+def _targets(domain, tables, seed):
+    generator = np.random.default_rng(seed)
+    targets = []
+    for columns in tables:
+        counts = generator.normal(5, 4, domain.shape(columns))
+        counts = counts + counts.T if len(set(columns)) < len(columns) else counts
+        targets.append(Target(columns, counts, float(generator.uniform(0.5, 2))))
+    return targets
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=30, deadline=None)
+def test_counts_are_those_of_the_oracle(seed):
+    records = _records(ITEMS, 12, seed)
+    for columns in TABLES:
+        assert count_cells(ITEMS, columns, records).tolist() == oracle.count(records, ITEMS, columns).tolist()
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.05, 1.0, float("inf")]))
+@settings(max_examples=40, deadline=None)
+def test_the_gradient_follows_the_records(seed, inverse):
+    targets = _targets(ITEMS, TABLES, seed)
+    records = _records(ITEMS, 30, seed)
+    tables = lay_out(ITEMS, targets)
+    fill(tables, ITEMS, targets, records)
+    visit_records(tables, records, np.arange(30), np.float32(inverse), np.uint64(seed))
+    followed = tables.gradient.copy()
+    fill(tables, ITEMS, targets, records)
+    inside = ~_diagonal(tables, targets)
+    assert followed[inside] == pytest.approx(tables.gradient[inside], abs=1e-3)
+
+
+def _diagonal(tables, targets):
+    """Cells (u, u) of a table of a column with itself: no record is in them, nothing reads them."""
+    marked, start = np.zeros(len(tables.gradient), bool), 0
+    for target in targets:
+        if target.columns == (1, 1):
+            marked[start : start + target.counts.size] = np.eye(len(target.counts), dtype=bool).ravel()
+        start += target.counts.size * len(set(target.columns))
+    return marked
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=30, deadline=None)
+def test_records_stay_possible(seed):
+    records = _records(ITEMS, 40, seed)
+    search = Search(ITEMS, _targets(ITEMS, TABLES, seed), records, 1.0)
+    search.run((100.0, 1.0, 0.0), seed)
+    for record in records.tolist():
+        for column, size in enumerate(ITEMS.sizes):
+            first, empty = ITEMS.first_slot(column), ITEMS.empty(column)
+            held = [cell for cell in record[first : first + ITEMS.slots_of(column)] if cell != empty]
+            assert len(set(held)) == len(held)
+            assert all(0 <= cell < size for cell in held)
+
+
+def _energy(domain, targets, records):
+    return sum(
+        0.5 * target.weight * ((count_cells(domain, target.columns, records) - target.counts) ** 2).sum()
+        for target in targets
+    )
+
+
+@given(st.integers(0, 10_000))
+@settings(max_examples=20, deadline=None)
+def test_a_cold_pass_never_raises_the_energy(seed):
+    targets = _targets(PEOPLE, [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)], seed)
+    records = _records(PEOPLE, 50, seed)
+    before = _energy(PEOPLE, targets, records)
+    Search(PEOPLE, targets, records, 1.0).run((0.0,), seed)
+    assert _energy(PEOPLE, targets, records) <= before + 1e-6
+
+
+def test_the_law_of_a_warm_pass_is_that_of_gibbs_sampling():
+    """One record, one column of 3 values: chi-square over 30,000 draws, false alarm 1e-4 (2 degrees: 18.4)."""
+    domain, temperature = Domain((3,)), 2.0
+    target = Target((0,), np.array([0.2, 0.9, 0.4]), 1.0)
+    energies = [0.5 * ((np.eye(3)[value] - target.counts) ** 2).sum() for value in range(3)]
+    law = np.exp(-np.array(energies) / temperature)
+    law /= law.sum()
+    found = np.zeros(3)
+    tables = lay_out(domain, [target])
+    for seed in range(30_000):
+        record = np.zeros((1, 1), np.int32)
+        fill(tables, domain, [target], record)
+        visit_records(tables, record, np.zeros(1, np.int64), np.float32(1 / temperature), np.uint64(seed))
+        found[record[0, 0]] += 1
+    expected = law * found.sum()
+    assert ((found - expected) ** 2 / expected).sum() < 18.4
+
+
+def test_threads_do_not_change_the_records():
+    targets = _targets(PEOPLE, [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], 3)
+    made = []
+    for threads in (1, 2, 5):
+        records = _records(PEOPLE, 400, 3)
+        records = np.ascontiguousarray(np.tile(records, (60, 1)))
+        Search(PEOPLE, targets, records, 1.0).run((100.0, 5.0, 0.0), 11, threads=threads)
+        made.append(records.tobytes())
+    assert len(set(made)) == 1
+
+
+def test_shards_come_as_close_to_the_targets_as_one():
+    """Marginals of a table of 40,000 records, exact: what remains is rounding, in four shards as in one."""
+    generator = np.random.default_rng(5)
+    domain = Domain((4, 5, 3))
+    real = np.stack([generator.choice(size, 40_000, p=generator.dirichlet(np.ones(size))) for size in (4, 5, 3)])
+    real[1] = np.where(generator.random(40_000) < 0.5, real[0], real[1])
+    real = np.ascontiguousarray(real.T.astype(np.int32))
+    tables = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
+    targets = [Target(c, count_cells(domain, c, real).astype(float), 0.01) for c in tables]
+    records = independent_records(domain, [target.counts for target in targets[:3]], 40_000, 1)
+    Search(domain, targets, records, 100.0).run(LONG, 1)
+    for target in targets:
+        assert np.abs(count_cells(domain, target.columns, records) - target.counts).max() <= 3
+
+
+def test_no_record_is_in_a_forbidden_cell():
+    targets = _targets(PEOPLE, [(0,), (1,), (2,), (0, 1)], 9)
+    forbidden = np.zeros((3, 4), bool)
+    forbidden[0, :3] = forbidden[2, 1] = True
+    targets[-1] = Target((0, 1), targets[-1].counts, targets[-1].weight, forbidden)
+    records = _records(PEOPLE, 500, 2)
+    Search(PEOPLE, targets, records, 1.0).run((50.0, 5.0, 0.0), 4)
+    assert not count_cells(PEOPLE, (0, 1), records)[forbidden].any()
+
+
+@given(st.integers(1, 5000))
+def test_a_stride_visits_every_record_once(number):
+    assert len(set((np.arange(number) * coprime(number)) % number)) == number
+
+
+def test_independent_records_hold_the_estimated_counts():
+    margins = [np.array([1.4, 2.6, 6.0]), np.array([5.0, 5.0])]
+    records = independent_records(Domain((3, 2)), margins, 10, 3)
+    assert np.bincount(records[:, 0]).tolist() == [1, 3, 6]
+    assert np.bincount(records[:, 1]).tolist() == [5, 5]
