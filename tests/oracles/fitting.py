@@ -44,12 +44,15 @@ def posterior_mean(deviations, expected, variance, strengths, powers, steps):
     for step in range(steps + 1):
         shares = []
         for r, e in zip(deviations, expected, strict=True):
-            parts = [w * density(r, signal(c, e) + variance) for w, c in zip(weights, components, strict=True)]
+            parts = [
+                w * density(r, signal(c, e) + variance) for w, c in zip(weights, components, strict=True)
+            ]
             shares.append([part / sum(parts) for part in parts])
         if step < steps:
             weights = [sum(of_cell[k] for of_cell in shares) / len(shares) for k in range(len(components))]
     return [
-        r * sum(q * signal(c, e) / (signal(c, e) + variance) for q, c in zip(of_cell, components, strict=True))
+        r
+        * sum(q * signal(c, e) / (signal(c, e) + variance) for q, c in zip(of_cell, components, strict=True))
         for r, e, of_cell in zip(deviations, expected, shares, strict=True)
     ]
 

@@ -43,6 +43,8 @@ class Residuals:
         self._domain = domain
         self._residuals: dict[tuple[int, ...], Residual] = {}
         for table in tables:
+            if len(set(table.columns)) < len(table.columns):
+                continue  # pairs of items of one column have no margin that another table knows
             for columns, residual in _split(domain, table):
                 found = self._residuals.get(columns)
                 self._residuals[columns] = residual if found is None else _mean(found, residual)

@@ -1,12 +1,13 @@
 """Targets: what the counts of records should come to, from noisy tables alone.
 
-In: noisy tables of single columns and pairs (and more). Out: for each column its estimated counts, for each
-measured pair a target that lies between what was measured and what is expected without the pair's own
-noise: independence, or what a chain over a third column implies (fitted.md 4, steps 4 to 8).
+In: noisy tables of single columns and pairs. Out: for each column its estimated counts, for each measured
+pair a target that lies between what was measured and what is expected without the pair's own noise:
+independence, or what a chain over a third column implies.
+
+Longer tables get their targets from records that were fitted to the pairs first; see `fit`.
 """
 
-import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,44 +44,104 @@ class Target:
     forbidden: npt.NDArray[np.bool_] | None = None
 
 
-def targets_of_pairs(domain: Domain, tables: list[NoisyTable]) -> tuple[list[Target], float]:
-    """Targets of every column and of every measured pair, and N, the estimated number of records.
+@dataclass(frozen=True)
+class Targets:
+    """The targets of columns and pairs, and what else a search needs.
 
-    Returns:
-        The targets, single columns first; N is at least 1, so that all that follows is defined.
+    Attributes:
+        of_columns: one a column, in order.
+        of_pairs: one a measured pair, in order.
+        records: N, the estimated number of records, at least 1.
+        variance: of a typical pair's noise, in squared records.
+    """
+
+    of_columns: tuple[Target, ...]
+    of_pairs: tuple[Target, ...]
+    records: float
+    variance: float
+
+    @property
+    def margins(self) -> list[Counts]:
+        """The estimated counts of each column."""
+        return [target.counts for target in self.of_columns]
+
+    @property
+    def all(self) -> list[Target]:
+        """Columns, then pairs."""
+        return [*self.of_columns, *self.of_pairs]
+
+
+def targets_of(domain: Domain, tables: Sequence[NoisyTable]) -> Targets:
+    """The targets of every column and of every measured pair.
+
+    Args:
+        domain: the columns.
+        tables: with the number of records as the table of no columns. Tables of three columns and more
+            inform the pairs in them.
     """
     residuals = Residuals(domain, tables)
     records = max(1.0, float(round(residuals.total())))
     columns = range(len(domain.sizes))
-    margins = [nearest_counts(residuals.marginal((column,)), records) for column in columns]
-    variances = {table.columns: table.variance for table in tables if len(table.columns) == 2}
-    pairs = _Pairs(residuals, margins, records, variances)
+    margins = [_margin(domain, residuals, column, records) for column in columns]
+    pairs = _Pairs(domain, residuals, margins, records, _pairs_among(tables))
     means = pairs.shrunk_to_chains(pairs.shrunk_to_independence())
-    typical = float(np.sqrt(np.median(list(variances.values())))) if variances else 1.0
-    margin_weight = _MARGIN_WEIGHT * max(1, len(columns) - 1) / typical
-    single = [Target((column,), margins[column], margin_weight) for column in columns]
-    double = [Target(pair, means[pair], 1 / variances[pair]) for pair in sorted(means)]
-    return [*single, *double], records
+    variance = float(np.median(list(pairs.variances.values()))) if means else 1.0
+    margin_weight = _MARGIN_WEIGHT * max(1, len(columns) - 1) / variance**0.5
+    return Targets(
+        of_columns=tuple(Target((column,), margins[column], margin_weight) for column in columns),
+        of_pairs=tuple(Target(pair, means[pair], 1 / pairs.variances[pair]) for pair in sorted(means)),
+        records=records,
+        variance=variance,
+    )
+
+
+def _margin(domain: Domain, residuals: Residuals, column: int, records: float) -> Counts:
+    """The estimated counts of one column's cells; items of a multi-valued one don't add up to the records."""
+    estimates = residuals.marginal((column,))
+    if column not in domain.multi_valued:
+        return nearest_counts(estimates, records)
+    positive: Counts = np.clip(estimates, 0.0, records)
+    return positive if positive.any() else np.full(len(positive), records / len(positive))
+
+
+def _pairs_among(tables: Sequence[NoisyTable]) -> dict[Pair, NoisyTable]:
+    return {(table.columns[0], table.columns[1]): table for table in tables if len(table.columns) == 2}
 
 
 class _Pairs:
     """Least squares estimates of pairs, and what they shrink to."""
 
     def __init__(
-        self, residuals: Residuals, margins: list[Counts], records: float, variances: Mapping[Pair, float]
+        self,
+        domain: Domain,
+        residuals: Residuals,
+        margins: list[Counts],
+        records: float,
+        tables: Mapping[Pair, NoisyTable],
     ) -> None:
+        self._domain = domain
         self._margins = margins
         self._records = records
-        self._variances = variances
-        self._estimates = {pair: residuals.marginal(pair) for pair in variances}
+        self.variances = {pair: table.variance for pair, table in tables.items()}
+        # A table of a column with itself has no subset that another table knows.
+        self._estimates = {
+            pair: table.counts if pair[0] == pair[1] else residuals.marginal(pair)
+            for pair, table in tables.items()
+        }
 
     def shrunk_to_independence(self) -> dict[Pair, Counts]:
-        return {pair: self._shrink(pair, self._independent(pair)) for pair in self._variances}
+        return {pair: self._shrink(pair, self._independent(pair)) for pair in self.variances}
 
     def shrunk_to_chains(self, means: Mapping[Pair, Counts]) -> dict[Pair, Counts]:
         """Shrink anew, round what chains over a third column imply where they explain enough."""
-        conditional = {pair: self._raked(pair, mean) for pair, mean in means.items()}
-        return {pair: self._shrink(pair, self._chained(pair, conditional)) for pair in self._variances}
+        tables = {pair: self._raked(pair, mean) for pair, mean in means.items() if self._adds_up(pair)}
+        return {
+            pair: self._shrink(pair, self._chained(pair, tables)) if pair in tables else means[pair]
+            for pair in self.variances
+        }
+
+    def _adds_up(self, pair: Pair) -> bool:
+        return not self._domain.multi_valued & set(pair)
 
     def _independent(self, pair: Pair) -> Counts:
         one, other = pair
@@ -88,13 +149,13 @@ class _Pairs:
         return expected
 
     def _shrink(self, pair: Pair, centre: Counts) -> Counts:
-        rows, columns = centre.shape
-        variance = self._variances[pair] * (1 - 1 / rows) * (1 - 1 / columns)
+        variance = self.variances[pair]
+        for column in set(pair) - self._domain.multi_valued:
+            variance *= 1 - 1 / self._domain.sizes[column]
         centre = np.maximum(centre, _LEAST_EXPECTED)
-        deviations = self._estimates[pair] - centre
         if variance <= 0:
             return self._estimates[pair]
-        return centre + shrunk(deviations, centre, variance)
+        return centre + shrunk(self._estimates[pair] - centre, centre, variance)
 
     def _raked(self, pair: Pair, mean: Counts) -> Counts:
         """A pair without negative counts whose margins are the columns' own."""
@@ -112,7 +173,7 @@ class _Pairs:
         chains = [chain - centre for chain in self._chains(pair, tables)]
         for _ in range(_MOST_CHAINS):
             gains = [_gain(chain, left) for chain in chains]
-            if not gains or max(gain for gain, _ in gains) <= _LEAST_GAIN * self._variances[pair]:
+            if not gains or max(gain for gain, _ in gains) <= _LEAST_GAIN * self.variances[pair]:
                 break
             best = max(range(len(gains)), key=lambda place: gains[place][0])
             share = gains[best][1]
@@ -121,20 +182,21 @@ class _Pairs:
         return centre
 
     def _chains(self, pair: Pair, tables: Mapping[Pair, Counts]) -> list[Counts]:
+        """What each third column says of a pair, if the two had nothing to do with each other but by it."""
         one, other = pair
         chains = []
         for via, margin in enumerate(self._margins):
             first, second = _between(tables, one, via), _between(tables, via, other)
-            if via not in pair and first is not None and second is not None:
+            if first is not None and second is not None:
                 chains.append((first / np.maximum(margin, 1e-9)) @ second)
         return chains
 
 
 def _between(tables: Mapping[Pair, Counts], one: int, other: int) -> Counts | None:
-    """The table of two columns, ``one`` along the rows."""
+    """The table of two columns, ``one`` along the rows; None if it was not measured."""
     if one < other:
         return tables.get((one, other))
-    turned = tables.get((other, one))
+    turned = tables.get((other, one)) if other < one else None
     return None if turned is None else turned.T
 
 
@@ -146,8 +208,3 @@ def _gain(chain: Counts, left: Counts) -> tuple[float, float]:
     product = float((chain * left).sum())
     share = min(1.0, max(0.0, product / square))
     return 2 * share * product - share * share * square, share
-
-
-def all_pairs(columns: int) -> list[Pair]:
-    """Every pair of columns, in order."""
-    return list(itertools.combinations(range(columns), 2))

@@ -21,7 +21,10 @@ def _records(domain, number, seed):
     for column, size in enumerate(domain.sizes):
         slots, empty = domain.slots_of(column), domain.empty(column)
         values = [cell for cell in range(size) if slots == 1 or cell != empty]
-        rows = [generator.permutation(values + [empty] * (slots if slots > 1 else 0))[:slots] for _ in range(number)]
+        rows = [
+            generator.permutation(values + [empty] * (slots if slots > 1 else 0))[:slots]
+            for _ in range(number)
+        ]
         cells = np.array(rows, np.int32).reshape(number, slots)
         if slots > 1:
             for row in cells:
@@ -64,7 +67,7 @@ def test_the_gradient_follows_the_records(seed, inverse):
 
 
 def _diagonal(tables, targets):
-    """Cells (u, u) of a table of a column with itself: no record is in them, nothing reads them."""
+    """Cells (u, u) of a table of a column with itself: no record is in them."""
     marked, start = np.zeros(len(tables.gradient), bool), 0
     for target in targets:
         if target.columns == (1, 1):
@@ -137,7 +140,9 @@ def test_shards_come_as_close_to_the_targets_as_one():
     """Marginals of a table of 40,000 records, exact: what remains is rounding, in four shards as in one."""
     generator = np.random.default_rng(5)
     domain = Domain((4, 5, 3))
-    real = np.stack([generator.choice(size, 40_000, p=generator.dirichlet(np.ones(size))) for size in (4, 5, 3)])
+    real = np.stack(
+        [generator.choice(size, 40_000, p=generator.dirichlet(np.ones(size))) for size in (4, 5, 3)]
+    )
     real[1] = np.where(generator.random(40_000) < 0.5, real[0], real[1])
     real = np.ascontiguousarray(real.T.astype(np.int32))
     tables = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]

@@ -1,0 +1,245 @@
+import itertools
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
+from tasks.core.dp.workload.draw import budget_of, draw_workload, noisy_tables
+from tasks.core.dp.workload.measurement import read_workload_measurement
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.tables import sensitivity
+from tasks.core.errors import InternalError
+from tasks.core.fitting.fit import fit
+from tasks.core.fitting.noisy_tables import count_cells
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column, Schema
+from tests.oracles import fitting as oracle
+
+SEXES, HOMES = ("female", "male"), ("flat", "house", "ship")
+TONGUES = ("arabic", "basque", "czech", "dutch")
+SCHEMA = Schema(
+    (
+        Column("sex", domain=SEXES),
+        Column("home"),
+        Column("tongue", delimiter=";", max_items=2),
+    )
+)
+F = Fraction
+
+
+def _people(number, seed, schema=SCHEMA):
+    """Records of the schema with dependence: ships are few, men live in flats."""
+    generator = np.random.default_rng(seed)
+    sex = generator.integers(0, 3, number)
+    home = np.where(sex == 2, 1, generator.choice([0, 1, 2, 3], number, p=[0.1, 0.3, 0.5, 0.1]))
+    tongues = np.sort(generator.integers(0, 5, (number, 2)), axis=1)[:, ::-1]
+    tongues[tongues[:, 0] == tongues[:, 1], 1] = 0
+    slots = [sex, home, tongues[:, 1], tongues[:, 0]]
+    filled = np.where(slots[2] == 0, slots[3], slots[2]), np.where(slots[2] == 0, 0, slots[3])
+    arrays = (sex, home, *filled)
+    return CodedRecords(
+        schema,
+        tuple(array.astype(np.uint8) for array in arrays),
+        (0, 1, 2, 2),
+        (SEXES, HOMES, TONGUES),
+        number,
+    )
+
+
+def _parameters(epsilon=1.0, **options):
+    shares = Shares(F(1, 100), F(20, 100), F(60, 100), F(3, 100), F(15, 100))
+    options.setdefault("longer", LongerSets(length=3, most=2))
+    options.setdefault("tables", ((0, 1), (0, 2), (1, 2), (2, 2)))
+    return WorkloadParameters(epsilon, 1e-6, shares, **options)
+
+
+def _draw(records, parameters, seed=1):
+    return draw_workload(records, parameters, SeededStream(seed), before_first_word=lambda: None)
+
+
+@pytest.mark.parametrize("number", [0, 1, 3, 500])
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
+def test_it_is_total(number, epsilon):
+    drawn = _draw(_people(number, number), _parameters(epsilon))
+    made = fit(domain_of(drawn.cells), noisy_tables(drawn), max(0, drawn.number_of_records), 5)
+    assert len(made.records) == max(0, drawn.number_of_records)
+
+
+@given(epsilon=st.floats(0.05, 20), seed=st.integers(0, 10_000), most=st.integers(1, 4))
+@settings(max_examples=15, deadline=None)
+def test_what_is_drawn_costs_no_more_than_is_charged(epsilon, seed, most):
+    parameters = _parameters(epsilon, longer=LongerSets(length=3, most=most))
+    drawn = _draw(_people(300, seed), parameters, seed)
+    cost = 1 / F(drawn.count_scale) ** 2
+    cost += F(drawn.values[0].sensitivity) / F(drawn.values[0].scale) ** 2  # length 1 is one query
+    cost += sum(F(table.sensitivity) / F(table.scale) ** 2 for table in drawn.tables)
+    onces = [sensitivity(drawn.cells, columns) for columns in drawn.scores.candidates]
+    cost += F(sum(once**2 for once in onces)) / F(drawn.scores.scale) ** 2
+    assert cost <= budget_of(parameters, all_declared=False).mu_squared <= F(drawn.mu_squared)
+
+
+def test_with_next_to_no_noise_the_tables_are_the_counts():
+    records = _people(2_000, 3)
+    drawn = _draw(records, _parameters(1e4))
+    slots = map_records(records, drawn.cells)
+    domain = domain_of(drawn.cells)
+    assert drawn.number_of_records == 2_000
+    for table in drawn.tables:
+        exact = oracle.count(slots, domain, table.columns)
+        assert np.abs(table.counts - exact).max() <= 1
+
+
+def test_other_and_absent_are_there_when_everything_passed_and_when_nothing_did():
+    for number in (2_000, 2):
+        cells = _draw(_people(number, 3), _parameters()).cells
+        assert [(column.has_other, column.has_absent) for column in cells] == [
+            (False, True),
+            (True, True),
+            (True, True),
+        ]
+    assert cells[1].values == ()
+    assert cells[1].size == 2
+
+
+def test_the_cells_of_an_open_column_follow_from_released_counts_alone():
+    drawn = _draw(_people(2_000, 3), _parameters())
+    for column in (1, 2):
+        values = len(drawn.cells[column].values)
+        assert list(drawn.cells[column].values) == sorted(drawn.cells[column].values)
+        assert (drawn.values[column].counts[:values] >= drawn.threshold).all()
+
+
+def test_the_most_frequent_values_keep_their_cells():
+    drawn = _draw(_people(5_000, 3), _parameters(max_values=2))
+    assert [len(column.values) for column in drawn.cells] == [2, 2, 2]
+    whole = _draw(_people(5_000, 3), _parameters())
+    noisy = dict(zip(whole.cells[1].values, whole.values[1].counts.tolist(), strict=False))
+    assert set(drawn.cells[1].values) == set(sorted(noisy, key=lambda value: -noisy[value])[:2])
+
+
+def test_a_table_of_too_many_cells_is_left_out():
+    drawn = _draw(_people(500, 3), _parameters(most_cells=12, longer=LongerSets()))
+    assert (1, 2) not in [table.columns for table in drawn.tables]
+
+
+@given(
+    seed=st.integers(0, 10_000), kept=st.sets(st.sampled_from(TONGUES)), homes=st.sets(st.sampled_from(HOMES))
+)
+@settings(max_examples=60, deadline=None)
+def test_one_record_is_in_at_most_so_many_cells_of_a_table(seed, kept, homes):
+    """A1w: a record is in a cell once or not at all, in at most Delta_T of them, whatever was released."""
+    cells = (
+        ColumnCells(SEXES),
+        ColumnCells(tuple(sorted(homes)), has_other=True),
+        ColumnCells(tuple(sorted(kept)), has_other=True, cap=2),
+    )
+    domain = domain_of(cells)
+    slots = map_records(_people(1, seed), cells)
+    for columns in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (2, 2), (0, 1, 2)]:
+        counts = count_cells(domain, columns, slots)
+        assert counts.max(initial=0) <= 1
+        once = counts.sum() // (2 if columns == (2, 2) else 1)
+        assert once <= sensitivity(cells, columns)
+
+
+def test_vector_c_the_largest_contributions_by_brute_force():
+    """B holds x, y and unreleased u, C holds p, q, r and unreleased w; caps 2 and 3: Delta is reached."""
+    b, c = ("u1", "u2", "x", "y"), ("p", "q", "r", "w1", "w2", "w3")
+    cells = (
+        ColumnCells(("a1", "a2")),
+        ColumnCells(("x", "y"), has_other=True, cap=2),
+        ColumnCells(("p", "q", "r"), has_other=True, cap=3),
+    )
+    schema = Schema(
+        (
+            Column("A", domain=("a1", "a2")),
+            Column("B", delimiter=";", max_items=2),
+            Column("C", delimiter=";", max_items=3),
+        )
+    )
+    rows = [
+        (a, *_padded(items_b, 2), *_padded(items_c, 3))
+        for a in range(3)
+        for size_b in range(3)
+        for items_b in itertools.combinations(range(1, 5), size_b)
+        for size_c in range(4)
+        for items_c in itertools.combinations(range(1, 7), size_c)
+    ]
+    columns = np.array(rows, np.uint8).T
+    records = CodedRecords(schema, tuple(columns), (0, 1, 1, 2, 2, 2), (("a1", "a2"), b, c), len(rows))
+    slots, domain = map_records(records, cells), domain_of(cells)
+    tables = [(1,), (2,), (0, 1), (0, 2), (1, 2), (1, 1), (2, 2), (0, 1, 2)]
+    most = []
+    for table in tables:
+        halved = 2 if len(set(table)) < len(table) else 1
+        most.append(
+            max(
+                count_cells(domain, table, slots[place : place + 1]).sum() // halved
+                for place in range(len(slots))
+            )
+        )
+    assert most == [2, 3, 2, 3, 6, 1, 3, 6]
+    assert most == [sensitivity(cells, table) for table in tables]
+
+
+def _padded(items, cap):
+    return (*items, *[0] * (cap - len(items)))
+
+
+def test_a_measurement_is_read_as_it_was_written(tmp_path):
+    drawn = _draw(_people(800, 3), _parameters(4.0))
+    drawn.write(tmp_path)
+    again = read_workload_measurement(tmp_path)
+    assert again.parameters == drawn.parameters
+    assert again.cells == drawn.cells
+    assert again.scores == drawn.scores
+    assert [table.columns for table in again.tables] == [table.columns for table in drawn.tables]
+    for one, other in zip([*again.values, *again.tables], [*drawn.values, *drawn.tables], strict=True):
+        assert one.counts.tolist() == other.counts.tolist()
+    assert json.loads((tmp_path / "measurement.json").read_text())["private"] is False
+
+
+def test_records_of_another_form_are_refused_before_a_word_is_drawn():
+    records = _people(10, 1, Schema((Column("sex", domain=SEXES),)))
+    with pytest.raises(InternalError):
+        draw_workload(
+            records,
+            _parameters(),
+            SeededStream(1),
+            before_first_word=lambda: pytest.fail("must not be reached"),
+        )
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 10.0])
+def test_default_shares_leave_nothing_unsaid(epsilon):
+    shares, longer = default_shares(epsilon)
+    whole = shares.count + shares.values + shares.tables + shares.scores + shares.chosen
+    assert whole == 1
+    assert bool(longer.length) == bool(shares.chosen)
+
+
+def test_a_planted_triple_is_chosen_and_kept():
+    """Of six columns one is the exclusive or of two, with 5 % flips: no pair shows it, the fit does."""
+    generator = np.random.default_rng(11)
+    number = 20_000
+    bits = generator.integers(0, 2, (number, 6))
+    bits[:, 2] = bits[:, 0] ^ bits[:, 1] ^ (generator.random(number) < 0.05)
+    schema = Schema(tuple(Column(name, domain=("no", "yes")) for name in "abcdef"))
+    records = CodedRecords(
+        schema, tuple((bits.T + 1).astype(np.uint8)), tuple(range(6)), (("no", "yes"),) * 6, number
+    )
+    shares, longer = default_shares(4.0)
+    drawn = _draw(records, WorkloadParameters(1.0, 1e-6, shares, longer=longer))
+    assert (0, 1, 2) in [table.columns for table in drawn.tables]
+    made = fit(domain_of(drawn.cells), noisy_tables(drawn), drawn.number_of_records, 2)
+    held = count_cells(domain_of(drawn.cells), (0, 1, 2), made.records)[:2, :2, :2] / len(made.records)
+    real = oracle.count(
+        bits.astype(np.int32), domain_of((ColumnCells(("no", "yes"), has_absent=False),) * 6), (0, 1, 2)
+    )
+    assert np.abs(held - real / number).sum() / 2 < 0.02
