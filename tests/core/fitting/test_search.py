@@ -108,7 +108,7 @@ def test_a_cold_pass_never_raises_the_energy(seed):
 
 
 def test_the_law_of_a_warm_pass_is_that_of_gibbs_sampling():
-    """One record, one column of 3 values: chi-square over 30,000 draws, false alarm 1e-4 (2 degrees: 18.4)."""
+    """One record, one column of 3 values: chi-square over 30,000 draws; false alarm 1e-4, at 18.4."""
     domain, temperature = Domain((3,)), 2.0
     target = Target((0,), np.array([0.2, 0.9, 0.4]), 1.0)
     energies = [0.5 * ((np.eye(3)[value] - target.counts) ** 2).sum() for value in range(3)]

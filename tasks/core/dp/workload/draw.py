@@ -20,13 +20,14 @@ from tasks.core.dp.normal import number, precision
 from tasks.core.dp.stream import WordSource
 from tasks.core.dp.workload.cells import ColumnCells, Slots, domain_of, map_records
 from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
+from tasks.core.dp.workload.observations import Drawn, first_margin, noisy_tables
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.dp.workload.scores import Ints, allowances, choose, score, sixteenths
 from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale, table_shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable, sensitivity
 from tasks.core.errors import InternalError
 from tasks.core.fitting.fit import mean_counts
-from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable, count_cells
+from tasks.core.fitting.noisy_tables import Counts, Domain, count_cells
 from tasks.core.fitting.search import SHORT, Search, independent_records
 from tasks.core.fitting.simplex import nearest_counts
 from tasks.core.fitting.targets import targets_of
@@ -267,41 +268,6 @@ class WorkloadDraw:
 
     def _noise(self, scale: Fraction, cells: int) -> Ints:
         return noise.RoundedGaussian(scale).draw(self._stream, cells)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """What the fit reads of a draw; see `measurement.WorkloadMeasurement`."""
-
-    number_of_records: int
-    count_scale: float
-    cells: tuple[ColumnCells, ...]
-    values: Sequence[MeasuredTable]
-    tables: Sequence[MeasuredTable]
-
-
-def noisy_tables(drawn: Drawn | WorkloadMeasurement) -> list[NoisyTable]:
-    """Everything drawn, in the form that the fit takes: the number of records, each column, the tables."""
-    count = NoisyTable((), np.array(float(drawn.number_of_records)), drawn.count_scale**2 + 1 / 12)
-    singles = [
-        NoisyTable(
-            table.columns,
-            first_margin(cells, table.counts, float(drawn.number_of_records)),
-            table.scale**2 + 1 / 12,
-        )
-        for cells, table in zip(drawn.cells, drawn.values, strict=True)
-        if cells.cap == 1 or not cells.has_other
-    ]
-    return [count, *singles, *(table.as_noisy() for table in drawn.tables)]
-
-
-def first_margin(cells: ColumnCells, counts: Ints, total: float) -> Counts:
-    """The counts of a column's cells from length 1; `other` is what is left of the records (W11)."""
-    noisy = counts.astype(np.float64)
-    if not cells.has_other:
-        return noisy
-    left = total - noisy.sum() if cells.cap == 1 else 0.0
-    return np.concatenate([noisy[:-1], [left], noisy[-1:]])
 
 
 def draw_workload(

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
-from tasks.core.dp.workload.draw import budget_of, draw_workload, noisy_tables
+from tasks.core.dp.workload.draw import budget_of, draw_workload
 from tasks.core.dp.workload.measurement import read_workload_measurement
+from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import sensitivity
