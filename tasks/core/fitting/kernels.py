@@ -23,7 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tasks.core.compiling import njit
 
 #: The most columns of one table.
 MOST_COLUMNS = 4
