@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from absl.logging import get_absl_handler
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -18,6 +20,9 @@ def pytest_configure() -> None:
     from flows.running import _quieten
 
     _quieten(verbose=False)
+    # dp_accounting logs by absl, which closes the stream that it found when Prefect sets up its own logging.
+    # While tests are collected that stream is pytest's, and all later tests would fail without it.
+    get_absl_handler().python_handler.stream = sys.__stderr__
     # A slow machine is no failure.
     settings.register_profile("whole", deadline=None)
     settings.load_profile("whole")

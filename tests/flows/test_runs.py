@@ -166,6 +166,8 @@ def test_nothing_that_prefect_keeps_holds_a_value_or_a_count(twice: Twice) -> No
     assert len(twice.known.flow_runs) == 2 and "protect_records" in text
     for secret in SECRETS:
         assert secret not in text
+    # Whoever has a released file can count its rows; their noise meets ROWS one time in a hundred.
+    text = re.sub(r"(\| release \| [0-9a-f]{16} \| )[0-9]+ ", r"\1", text)
     assert not re.search(rf"(?<![0-9a-f.-]){ROWS}(?![0-9a-f.-])", text)
 
 
