@@ -31,6 +31,8 @@ __all__ = [
     "cks_delta",
     "cks_rho",
     "for_noisy_count",
+    "fraction_above",
+    "gdp_budget",
     "gdp_delta",
     "gdp_epsilon",
     "gdp_mu",
@@ -165,13 +167,24 @@ def _fixed_charge(nominal: Plan) -> Fraction:
     return charge
 
 
+def gdp_budget(epsilon: float, delta: Fraction, threshold_delta: float) -> Fraction:
+    """The mu^2 that a claim leaves to Gaussian noise when its thresholds take delta_t of delta; exact.
+
+    Args:
+        epsilon: of the claim.
+        delta: of the claim.
+        threshold_delta: delta_t, as it is charged, below delta.
+    """
+    gaussian_delta = (delta - Fraction(threshold_delta)) / (1 - Fraction(threshold_delta))
+    return (Fraction(gdp_mu(epsilon, gaussian_delta)) * _MU_MARGIN) ** 2
+
+
 def _gdp_plan(
     parameters: DpParameters, proportions: tuple[Fraction, ...], delta: Fraction, all_declared: bool
 ) -> Plan:
     levels = len(proportions)
     threshold_delta = 0.0 if all_declared else float(parameters.threshold_delta_share * delta)
-    gaussian_delta = (delta - Fraction(threshold_delta)) / (1 - Fraction(threshold_delta))
-    mu_squared = (Fraction(gdp_mu(parameters.epsilon, gaussian_delta)) * _MU_MARGIN) ** 2
+    mu_squared = gdp_budget(parameters.epsilon, delta, threshold_delta)
     count_share = Fraction(parameters.count_share)
     profile_share = Fraction(parameters.percentile_share) if parameters.contribution == "profile" else 0
     rest = 1 - count_share - levels * profile_share
@@ -181,7 +194,7 @@ def _gdp_plan(
         raise InternalError("The shares of the budget exceed the whole.")
     return Plan(
         accountant="gdp",
-        mu_squared=_float_above(mu_squared),
+        mu_squared=fraction_above(mu_squared),
         threshold_delta=threshold_delta,
         applied_threshold_delta=threshold_delta,
         count_sigma=_sigma(mu_squared * count_share),
@@ -207,7 +220,7 @@ def _zcdp_plan(parameters: DpParameters, proportions: tuple[Fraction, ...], delt
     half = float(delta / 2)
     nominal = Plan("zcdp", 0.0, half, half, None, count_epsilon, sigmas, percentile_epsilon)
     charge = _fixed_charge(nominal) + sum(1 / Fraction(sigma) ** 2 for sigma in sigmas)
-    return replace(nominal, mu_squared=_float_above(charge))
+    return replace(nominal, mu_squared=fraction_above(charge))
 
 
 def pure_mu(epsilon: float) -> float:
@@ -222,7 +235,8 @@ def _sigma(charge: Fraction) -> float:
         return float_above(1 / mp.sqrt(number(charge)))
 
 
-def _float_above(value: Fraction) -> float:
+def fraction_above(value: Fraction) -> float:
+    """The least float that is no less."""
     with precision(_BITS):
         exact: Mpf = number(value)
         nearest = float_above(exact)

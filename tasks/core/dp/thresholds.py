@@ -28,9 +28,13 @@ def scale(sigma: float, sensitivity: int) -> Fraction:
     """
     if sensitivity < 1 or sigma <= 0:
         raise InternalError("A noise scale needs sigma > 0 and a sensitivity of at least 1.")
-    square = Fraction(sigma) ** 2 * sensitivity * GRID**2
+    return Fraction(root_above(Fraction(sigma) ** 2 * sensitivity * GRID**2), GRID)
+
+
+def root_above(square: Fraction) -> int:
+    """The least whole number whose square is no less than ``square``, which is at least 0; exactly."""
     root = isqrt(ceil(square))
-    return Fraction(root if root * root >= square else root + 1, GRID)
+    return root if root * root >= square else root + 1
 
 
 def first_threshold(noise_scale: Fraction, open_sensitivity: int, threshold_delta: float) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable, count_cells
+from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable, table_counts
 from tasks.core.fitting.search import LONG, Progress, Records, Search, independent_records
 from tasks.core.fitting.shrinkage import shrunk
 from tasks.core.fitting.targets import Target, Targets, targets_of
@@ -79,7 +79,7 @@ def mean_counts(
         if state:
             search.run((_MIXING,), seed + state)
         for whole, columns in zip(sums, tables, strict=True):
-            whole += count_cells(domain, columns, search.records)
+            whole += table_counts(domain, columns, search.records)
     return [whole / states for whole in sums]
 
 

@@ -97,7 +97,7 @@ class NoisyTable:
     variance: float
 
 
-def count_cells(
+def table_counts(
     domain: Domain, columns: tuple[int, ...], records: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.int64]:
     """How many records are in each cell of a table: int64, one axis a column.

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.fitting.kernels import FORBIDDEN, MOST_COLUMNS, Tables, visit_records
-from tasks.core.fitting.noisy_tables import Counts, Domain, count_cells
+from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.targets import Target
 
 #: Temperatures of the passes, in squared records; at 0 the best value is always taken.
@@ -195,7 +195,7 @@ def fill(tables: Tables, domain: Domain, targets: Sequence[Target], records: Rec
     """Set the gradient to w (count - target + 1/2) of the records' counts; forbidden cells to `FORBIDDEN`."""
     start = 0
     for target in targets:
-        counts = count_cells(domain, target.columns, records)
+        counts = table_counts(domain, target.columns, records)
         gradient = (target.weight * (counts - target.counts + 0.5)).astype(np.float32)
         if target.forbidden is not None:
             gradient[target.forbidden] = FORBIDDEN

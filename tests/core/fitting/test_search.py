@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.fitting.kernels import visit_records
-from tasks.core.fitting.noisy_tables import Domain, count_cells
+from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.search import LONG, Search, coprime, fill, independent_records, lay_out
 from tasks.core.fitting.targets import Target
 from tests.oracles import fitting as oracle
@@ -49,7 +49,9 @@ def _targets(domain, tables, seed):
 def test_counts_are_those_of_the_oracle(seed):
     records = _records(ITEMS, 12, seed)
     for columns in TABLES:
-        assert count_cells(ITEMS, columns, records).tolist() == oracle.count(records, ITEMS, columns).tolist()
+        assert (
+            table_counts(ITEMS, columns, records).tolist() == oracle.count(records, ITEMS, columns).tolist()
+        )
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.05, 1.0, float("inf")]))
@@ -92,7 +94,7 @@ def test_records_stay_possible(seed):
 
 def _energy(domain, targets, records):
     return sum(
-        0.5 * target.weight * ((count_cells(domain, target.columns, records) - target.counts) ** 2).sum()
+        0.5 * target.weight * ((table_counts(domain, target.columns, records) - target.counts) ** 2).sum()
         for target in targets
     )
 
@@ -146,11 +148,11 @@ def test_shards_come_as_close_to_the_targets_as_one():
     real[1] = np.where(generator.random(40_000) < 0.5, real[0], real[1])
     real = np.ascontiguousarray(real.T.astype(np.int32))
     tables = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
-    targets = [Target(c, count_cells(domain, c, real).astype(float), 0.01) for c in tables]
+    targets = [Target(c, table_counts(domain, c, real).astype(float), 0.01) for c in tables]
     records = independent_records(domain, [target.counts for target in targets[:3]], 40_000, 1)
     Search(domain, targets, records, 100.0).run(LONG, 1)
     for target in targets:
-        assert np.abs(count_cells(domain, target.columns, records) - target.counts).max() <= 3
+        assert np.abs(table_counts(domain, target.columns, records) - target.counts).max() <= 3
 
 
 def test_no_record_is_in_a_forbidden_cell():
@@ -160,7 +162,7 @@ def test_no_record_is_in_a_forbidden_cell():
     targets[-1] = Target((0, 1), targets[-1].counts, targets[-1].weight, forbidden)
     records = _records(PEOPLE, 500, 2)
     Search(PEOPLE, targets, records, 1.0).run((50.0, 5.0, 0.0), 4)
-    assert not count_cells(PEOPLE, (0, 1), records)[forbidden].any()
+    assert not table_counts(PEOPLE, (0, 1), records)[forbidden].any()
 
 
 @given(st.integers(1, 5000))

@@ -9,53 +9,36 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from tasks.core.dp import noise, thresholds
-from tasks.core.dp.conversions import gdp_mu
-from tasks.core.dp.normal import number, precision
+from tasks.core.dp.accounting import fraction_above, gdp_budget
 from tasks.core.dp.stream import WordSource
 from tasks.core.dp.workload.cells import ColumnCells, Slots, domain_of, map_records
 from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
-from tasks.core.dp.workload.observations import Drawn, first_margin, noisy_tables
+from tasks.core.dp.workload.observations import Observations, first_margin, noisy_tables
 from tasks.core.dp.workload.parameters import WorkloadParameters
-from tasks.core.dp.workload.scores import Ints, allowances, choose, score, sixteenths
+from tasks.core.dp.workload.scores import Ints, allowances, score, sixteenths, standing_out
 from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale, table_shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable, sensitivity
 from tasks.core.errors import InternalError
 from tasks.core.fitting.fit import mean_counts
-from tasks.core.fitting.noisy_tables import Counts, Domain, count_cells
+from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.search import SHORT, Search, independent_records
 from tasks.core.fitting.simplex import nearest_counts
 from tasks.core.fitting.targets import targets_of
 from tasks.core.records.coded import CodedRecords
 
-_MU_MARGIN = 1 - Fraction(1, 10**9)
 Progress = Callable[[str, float], None]
 
 
-@dataclass(frozen=True)
-class Budget:
-    """What a fitted release may spend; a function of public things alone.
-
-    Attributes:
-        mu_squared: the nominal charge, exact.
-        threshold_delta: delta_t.
-    """
-
-    mu_squared: Fraction
-    threshold_delta: Fraction
-
-
-def budget_of(parameters: WorkloadParameters, *, all_declared: bool) -> Budget:
-    """The budget of a claim: delta_t is spent only where a column is open (Theorem W)."""
+def budget_of(parameters: WorkloadParameters, *, all_declared: bool) -> tuple[Fraction, float]:
+    """mu^2, exact, and delta_t, which is spent only where a column is open (Theorem W)."""
     delta = Fraction(parameters.delta)
-    threshold_delta = Fraction(0) if all_declared else parameters.threshold_delta_share * delta
-    gaussian = (delta - threshold_delta) / (1 - threshold_delta)
-    return Budget((Fraction(gdp_mu(parameters.epsilon, gaussian)) * _MU_MARGIN) ** 2, threshold_delta)
+    threshold_delta = 0.0 if all_declared else float(parameters.threshold_delta_share * delta)
+    return gdp_budget(parameters.epsilon, delta, threshold_delta), threshold_delta
 
 
 class WorkloadDraw:
@@ -70,8 +53,8 @@ class WorkloadDraw:
         self._stream = stream
         self._progress = progress
         all_declared = not any(column.is_open for column in records.schema.columns)
-        self._budget = budget_of(parameters, all_declared=all_declared)
-        self._spending = Spending(self._budget.mu_squared)
+        self._mu_squared, self._threshold_delta = budget_of(parameters, all_declared=all_declared)
+        self._spending = Spending(self._mu_squared)
         self._cells: tuple[ColumnCells, ...] = ()
         self._domain = Domain(())
         self._slots: Slots = np.zeros((0, 0), np.int32)
@@ -92,8 +75,8 @@ class WorkloadDraw:
             schema=self._records.schema,
             parameters=self._parameters,
             private=self._stream.private,
-            mu_squared=_float_above(self._budget.mu_squared),
-            threshold_delta=float(self._budget.threshold_delta),
+            mu_squared=fraction_above(self._mu_squared),
+            threshold_delta=self._threshold_delta,
             threshold=self._threshold,
             number_of_records=self._count,
             count_scale=float(self._count_scale),
@@ -104,7 +87,7 @@ class WorkloadDraw:
         )
 
     def _charge(self, share: Fraction) -> Fraction:
-        return share * self._budget.mu_squared
+        return share * self._mu_squared
 
     def _draw_count(self) -> None:
         self._progress("count", 0.0)
@@ -120,8 +103,8 @@ class WorkloadDraw:
         self._spending.charge([(width, scale)])
         opened = sum(column.max_items for column in records.schema.columns if column.is_open)
         if opened:
-            delta = float(self._budget.threshold_delta)
-            self._threshold = thresholds.first_threshold(scale, min(width, opened), delta)
+            new = min(width, opened)
+            self._threshold = thresholds.first_threshold(scale, new, self._threshold_delta)
         kept = [self._values_of(column, scale) for column in range(len(records.schema.columns))]
         self._cells = tuple(cells for cells, _ in kept)
         self._domain = domain_of(self._cells)
@@ -191,7 +174,7 @@ class WorkloadDraw:
         self._spending.charge([(once, scale) for _, once, scale in asked])
         for place, (columns, once, scale) in enumerate(asked):
             self._progress(step, place / len(asked))
-            exact = count_cells(self._domain, columns, self._slots)
+            exact = table_counts(self._domain, columns, self._slots)
             noisy = exact + self._table_noise(columns, scale, exact.shape)
             self._tables.append(MeasuredTable(columns, once, float(scale), noisy))
 
@@ -221,11 +204,11 @@ class WorkloadDraw:
             planned = grid_scale(onces[place], chosen_charge / longer.most)
             expected16 = sixteenths(expected[place])
             exact = score(
-                count_cells(self._domain, columns, self._slots), expected16, allowances(expected16, planned)
+                table_counts(self._domain, columns, self._slots), expected16, allowances(expected16, planned)
             )
             noisy.append(exact + int(drawn[place]))
         self._scores = NoisyScores(tuple(candidates), float(scale), tuple(noisy))
-        places = sorted(choose(noisy, scale, longer.most))
+        places = sorted(standing_out(noisy, scale, longer.most))
         if places:
             asked = [
                 (candidates[place], onces[place], grid_scale(onces[place], chosen_charge / len(places)))
@@ -263,8 +246,8 @@ class WorkloadDraw:
             digest.update(np.ascontiguousarray(table.counts, "<i8").tobytes())
         return digest.digest()
 
-    def _so_far(self) -> "Drawn":
-        return Drawn(self._count, float(self._count_scale), self._cells, self._values, self._tables)
+    def _so_far(self) -> "Observations":
+        return Observations(self._count, float(self._count_scale), self._cells, self._values, self._tables)
 
     def _noise(self, scale: Fraction, cells: int) -> Ints:
         return noise.RoundedGaussian(scale).draw(self._stream, cells)
@@ -314,9 +297,3 @@ def _largest(noisy: Ints, places: Ints, most: int) -> Ints:
     """The places of the largest noisy counts, at most ``most``, in order; ties go to the first ones."""
     order = places[np.lexsort((places, -noisy[places]))]
     return np.sort(order[:most])
-
-
-def _float_above(value: Fraction) -> float:
-    with precision(256):
-        nearest = float(number(value))
-    return nearest if Fraction(nearest) >= value else math.nextafter(nearest, math.inf)

@@ -13,7 +13,7 @@ from tasks.core.fitting.noisy_tables import Counts, NoisyTable
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Observations:
     """What the fit reads of a draw; see `measurement.WorkloadMeasurement`."""
 
     number_of_records: int
@@ -23,7 +23,7 @@ class Drawn:
     tables: Sequence[MeasuredTable]
 
 
-def noisy_tables(drawn: Drawn | WorkloadMeasurement) -> list[NoisyTable]:
+def noisy_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
     """Everything drawn, in the form that the fit takes: the number of records, each column, the tables."""
     count = NoisyTable((), np.array(float(drawn.number_of_records)), drawn.count_scale**2 + 1 / 12)
     singles = [

@@ -6,7 +6,6 @@ the table's counts (W15, W16): with floating-point numbers between the counts an
 a score would give a record away.
 """
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 
@@ -14,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.dp.normal import number, precision, upper_quantile
+from tasks.core.dp.thresholds import root_above
 
 Ints = npt.NDArray[np.int64]
 _BITS = 128
@@ -34,13 +34,8 @@ def allowances(expected16: Ints, scale: Fraction) -> Ints:
     """
     square = int(scale * 64) ** 2
     return np.array(
-        [_root_above(-(-(square + 256 * cell) // 16)) for cell in expected16.ravel().tolist()], np.int64
+        [root_above(Fraction(square + 256 * cell, 16)) for cell in expected16.ravel().tolist()], np.int64
     ).reshape(expected16.shape)
-
-
-def _root_above(square: int) -> int:
-    root = math.isqrt(square)
-    return root if root * root >= square else root + 1
 
 
 def score(counts: Ints, expected16: Ints, allowed16: Ints) -> int:
@@ -52,7 +47,7 @@ def score(counts: Ints, expected16: Ints, allowed16: Ints) -> int:
     return int(np.maximum(beyond, 0).sum()) // 16
 
 
-def choose(noisy: Sequence[int], scale: Fraction, most: int) -> list[int]:
+def standing_out(noisy: Sequence[int], scale: Fraction, most: int) -> list[int]:
     """The places of at most ``most`` sets whose noisy score stands out, the largest first, ties in order.
 
     A score stands out from s_Q Phi^-1(1 - 1/K) on: of K sets that hold nothing, one is expected to.

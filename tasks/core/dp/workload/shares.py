@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy as np
 
 from tasks.core.dp.noise import GRID
+from tasks.core.dp.thresholds import root_above
 from tasks.core.errors import InternalError
 from tasks.core.fitting.noisy_tables import Counts
 
@@ -54,9 +55,7 @@ def grid_scale(square_of_sensitivity: int, charge: Fraction) -> Fraction:
     """
     if square_of_sensitivity < 1 or charge <= 0:
         raise InternalError("A noise scale needs a sensitivity of at least 1 and a charge above 0.")
-    square = Fraction(square_of_sensitivity * GRID**2) / charge
-    root = math.isqrt(math.ceil(square))
-    return Fraction(root if root * root >= square else root + 1, GRID)
+    return Fraction(root_above(Fraction(square_of_sensitivity * GRID**2) / charge), GRID)
 
 
 def effective_sizes(

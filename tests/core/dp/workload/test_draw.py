@@ -17,7 +17,7 @@ from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import sensitivity
 from tasks.core.errors import InternalError
 from tasks.core.fitting.fit import fit
-from tasks.core.fitting.noisy_tables import count_cells
+from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import fitting as oracle
@@ -82,7 +82,7 @@ def test_what_is_drawn_costs_no_more_than_is_charged(epsilon, seed, most):
     cost += sum(F(table.sensitivity) / F(table.scale) ** 2 for table in drawn.tables)
     onces = [sensitivity(drawn.cells, columns) for columns in drawn.scores.candidates]
     cost += F(sum(once**2 for once in onces)) / F(drawn.scores.scale) ** 2
-    assert cost <= budget_of(parameters, all_declared=False).mu_squared <= F(drawn.mu_squared)
+    assert cost <= budget_of(parameters, all_declared=False)[0] <= F(drawn.mu_squared)
 
 
 def test_with_next_to_no_noise_the_tables_are_the_counts():
@@ -143,7 +143,7 @@ def test_one_record_is_in_at_most_so_many_cells_of_a_table(seed, kept, homes):
     domain = domain_of(cells)
     slots = map_records(_people(1, seed), cells)
     for columns in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (2, 2), (0, 1, 2)]:
-        counts = count_cells(domain, columns, slots)
+        counts = table_counts(domain, columns, slots)
         assert counts.max(initial=0) <= 1
         once = counts.sum() // (2 if columns == (2, 2) else 1)
         assert once <= sensitivity(cells, columns)
@@ -181,7 +181,7 @@ def test_vector_c_the_largest_contributions_by_brute_force():
         halved = 2 if len(set(table)) < len(table) else 1
         most.append(
             max(
-                count_cells(domain, table, slots[place : place + 1]).sum() // halved
+                table_counts(domain, table, slots[place : place + 1]).sum() // halved
                 for place in range(len(slots))
             )
         )
@@ -239,7 +239,7 @@ def test_a_planted_triple_is_chosen_and_kept():
     drawn = _draw(records, WorkloadParameters(1.0, 1e-6, shares, longer=longer))
     assert (0, 1, 2) in [table.columns for table in drawn.tables]
     made = fit(domain_of(drawn.cells), noisy_tables(drawn), drawn.number_of_records, 2)
-    held = count_cells(domain_of(drawn.cells), (0, 1, 2), made.records)[:2, :2, :2] / len(made.records)
+    held = table_counts(domain_of(drawn.cells), (0, 1, 2), made.records)[:2, :2, :2] / len(made.records)
     real = oracle.count(
         bits.astype(np.int32), domain_of((ColumnCells(("no", "yes"), has_absent=False),) * 6), (0, 1, 2)
     )

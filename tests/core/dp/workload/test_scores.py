@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.dp.workload.scores import allowances, choose, score, sixteenths
+from tasks.core.dp.workload.scores import allowances, score, sixteenths, standing_out
 
 EXPECTED = np.array([1.25, 0.5, 1.0, 2.75])
 COUNTS = np.array([9, 0, 1, 12])
@@ -50,6 +50,6 @@ def test_the_bound_is_reached_for_one_two_and_six_cells():
 
 def test_the_largest_scores_that_stand_out_are_chosen_ties_in_order():
     noisy = [50, 500, 80, 500, 90] + [0] * 281
-    assert choose(noisy, Fraction(20), 3) == [1, 3, 4]
-    assert choose(noisy, Fraction(20), 15) == [1, 3, 4, 2]
-    assert choose([], Fraction(20), 3) == []
+    assert standing_out(noisy, Fraction(20), 3) == [1, 3, 4]
+    assert standing_out(noisy, Fraction(20), 15) == [1, 3, 4, 2]
+    assert standing_out([], Fraction(20), 3) == []
