@@ -20,9 +20,13 @@ from pydantic import (
 )
 
 from tasks.configuration_syndiffix import SynDiffix
+from tasks.configuration_utility import OptionalUtility
 from tasks.core.records.columns import Encoding
 from tasks.core.records.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.models import Model
+
+#: What no release's configuration has: where the workspace is, and what is measured for sensitive/ alone.
+NEVER_RELEASED = frozenset({"output_dir", "evaluate_utility"})
 
 #: Above the records of any table; a larger resolution is read as this one.
 LARGEST_RESOLUTION = 10**15
@@ -260,6 +264,10 @@ class RunConfiguration(Model):
         "differential privacy.",
     )
     evaluate_sensitive: bool = Field(True, description="Also evaluate against the raw data, for sensitive/.")
+    evaluate_utility: OptionalUtility = Field(
+        None,
+        description="Also measure, for sensitive/, what the records are worth; None: it is not measured.",
+    )
 
     @field_validator("reporting_length")
     @classmethod

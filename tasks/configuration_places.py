@@ -26,6 +26,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "reporting_resolution": ("reporting_resolution",),
     "check_looks_at_lines": ("check_looks_at_lines",),
     "evaluate_sensitive": ("evaluate_sensitive",),
+    "evaluate_utility": ("evaluate_utility",),
     "synthetic_forms": ("output_forms",),
     "noise_epsilon": ("protection", "epsilon"),
     "delta": ("protection", "delta"),

@@ -13,6 +13,7 @@ from pathlib import Path
 from tasks.bundles import unit_of
 from tasks.configuration import LARGEST_RESOLUTION, DifferentialPrivacy, KAnonymity, RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
+from tasks.configuration_utility import utility_problems
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.claim_limits import Claim, cautions
 from tasks.core.dp.ledger.ledger import open_ledger
@@ -103,7 +104,8 @@ def describe(
         cap_required=configuration.is_private,
         types=headers.types,
     )
-    if problems := _report_problems(configuration, schema):
+    problems = _report_problems(configuration, schema)
+    if problems := problems + utility_problems(configuration.evaluate_utility, schema):
         raise ParameterError(problems)
     vintage = vintage_of(configuration, scheduled)
     parameters = dp_parameters(configuration, schema) if configuration.is_private else None

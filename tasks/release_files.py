@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.bundles import Bundle
-from tasks.configuration import RunConfiguration
+from tasks.configuration import NEVER_RELEASED, RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.aggregates.aggregates_json import write_aggregates_json
 from tasks.core.aggregates.interchange import (
@@ -148,9 +148,8 @@ def _entry(
 
 def public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
     """The configuration as released: without the machine's paths, and with the seed where it is public."""
-    body: Json = configuration.model_dump(mode="json")
+    body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
     table = dict(bundle.input)
-    del body["output_dir"]
     if table.pop("contract") is None:
         del table["contract_mode"]
     seed = public_seed(bundle, configuration.synthesis)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from prefect import task
 
 from tasks.bundles import Bundle, open_bundle
-from tasks.configuration import Report, RunConfiguration
+from tasks.configuration import NEVER_RELEASED, Report, RunConfiguration
 from tasks.core.contracts.contract import load_contract
 from tasks.core.contracts.released import passed_json
 from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
@@ -159,7 +159,7 @@ def _entry(path: Path, name: str, rows: dict[str, int]) -> Json:
 
 def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
     """The configuration as released: without the machine's paths."""
-    body: Json = configuration.model_dump(mode="json", exclude={"output_dir"})
+    body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
     table = dict(bundle.input)
     if table.pop("contract") is None:
         del table["contract_mode"]

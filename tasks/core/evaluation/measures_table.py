@@ -6,11 +6,11 @@ SDS's definitions, marked so, and beside them the figures that do not flatter.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tasks.core.evaluation.count_errors import summary
 from tasks.core.evaluation.leakage import leakage
 from tasks.core.evaluation.preservation import mean_preservation, weighted_mean_preservation
 from tasks.core.evaluation.sums import Comparison
 from tasks.core.evaluation.tables import Row
-from tasks.core.evaluation.utility import summary
 
 _HEADER = (
     "Metric",

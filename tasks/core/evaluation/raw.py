@@ -16,6 +16,7 @@ from tasks.core.aggregates.singling_out import FirstLengths
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.evaluation.cells import Numbering
 from tasks.core.evaluation.comparison import Listener, compare_sides
+from tasks.core.evaluation.count_errors import errors_by_length, summary
 from tasks.core.evaluation.leakage import leakage, leakage_by_length
 from tasks.core.evaluation.preservation import (
     mean_preservation,
@@ -26,7 +27,6 @@ from tasks.core.evaluation.preservation import (
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations, Told
 from tasks.core.evaluation.sums import Comparison
 from tasks.core.evaluation.synthetic import coded_synthetic
-from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.records import SyntheticRecords

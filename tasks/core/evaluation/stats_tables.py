@@ -6,9 +6,9 @@ Comparisons or written tables in, rows of texts out: metrics as SDS words them, 
 from collections.abc import Mapping
 from pathlib import Path
 
+from tasks.core.evaluation.count_errors import errors_by_length, summary
 from tasks.core.evaluation.sums import Comparison
 from tasks.core.evaluation.tables import Row, read_rows, write_rows
-from tasks.core.evaluation.utility import errors_by_length, summary
 
 #: Of files ``<prefix>_<name>.tsv``; joined ones are ``<prefix>_joined_<name>.tsv``.
 AGGREGATE_STATS = "stats_aggregate_counts"

@@ -14,6 +14,7 @@ from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.comparison import compare, compare_sides
 from tasks.core.evaluation.comparison_kernels import bin_of
+from tasks.core.evaluation.count_errors import errors_by_length, summary
 from tasks.core.evaluation.leakage import leakage, leakage_by_length
 from tasks.core.evaluation.preservation import (
     mean_preservation,
@@ -22,7 +23,6 @@ from tasks.core.evaluation.preservation import (
     weighted_mean_preservation,
 )
 from tasks.core.evaluation.sums import Comparison
-from tasks.core.evaluation.utility import errors_by_length, summary
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.evaluation import bin_bounds, measures

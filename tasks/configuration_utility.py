@@ -1,0 +1,67 @@
+"""What a configuration says of the measure of utility: what the records are worth, for ``sensitive/`` alone.
+
+It changes nothing that is drawn or released.
+"""
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from tasks.core.records.columns import Schema, matching_name
+from tasks.core.suggestions import did_you_mean
+from tasks.models import Model
+
+
+class UtilityRequest(Model):
+    """That utility is measured, and the columns that two of its measures are about.
+
+    Attributes:
+        target: the column to predict (train-synthetic-test-real); None: nothing is predicted.
+        group: the column that is in every set of the k-marginal score; None: the score is over pairs.
+    """
+
+    target: str | None = Field(None, description="The column to predict.")
+    group: str | None = Field(None, description="The column in every set of the k-marginal score.")
+
+
+def _request(given: object) -> object:
+    """``true`` asks for all that needs no column; ``false`` is the same as leaving the key out."""
+    if isinstance(given, UtilityRequest) or given is None or given is False:
+        return given or None
+    if given is True:
+        return UtilityRequest()
+    if not isinstance(given, dict):
+        raise ValueError('must be true, false or an object such as {"target": "income", "group": "region"}')
+    known = tuple(UtilityRequest.model_fields)
+    for key, column in given.items():
+        if key not in known:
+            meant = did_you_mean(key, known) or f"give {' or '.join(known)}"
+            raise ValueError(f"has no key {key!r}: {meant}")
+        if column is not None and not isinstance(column, str):
+            raise ValueError(f"must name one column as {key}")
+    return UtilityRequest(**given)
+
+
+OptionalUtility = Annotated[UtilityRequest | None, BeforeValidator(_request)]
+
+
+def utility_problems(request: UtilityRequest | None, schema: Schema) -> list[str]:
+    """What keeps the named columns from being a target and a group, a sentence each."""
+    if request is None:
+        return []
+    columns = {matching_name(column.name): column for column in schema.columns}
+    problems = []
+    for key, name in (("target", request.target), ("group", request.group)):
+        column = None if name is None else columns.get(matching_name(name))
+        if name is not None and column is None:
+            meant = did_you_mean(name, [each.name for each in schema.columns])
+            problems.append(
+                f"evaluate_utility.{key} must be a column that is used, and {name!r} is none: "
+                f"{meant or 'correct it.'}"
+            )
+        elif column is not None and column.is_multi_valued:
+            problems.append(
+                f"evaluate_utility.{key} must be a column of one value a record, and {name!r} holds several "
+                "items: name another."
+            )
+    return problems
