@@ -17,7 +17,7 @@ from tasks.core.fitting.targets import Target, Targets, targets_of
 #: Temperatures of the passes after longer tables have joined.
 _WARM = (100.0, 50.0, 20.0, 10.0, 0.0, 0.0)
 #: The temperature at which further states are taken, for a mean over them.
-_MIXING = 50.0
+MIXING = 50.0
 _STATES = 4
 _LEAST_EXPECTED = 0.01
 
@@ -77,7 +77,7 @@ def mean_counts(
     sums = [np.zeros(domain.shape(columns)) for columns in tables]
     for state in range(states):
         if state:
-            search.run((_MIXING,), seed + state)
+            search.run((MIXING,), seed + state)
         for whole, columns in zip(sums, tables, strict=True):
             whole += table_counts(domain, columns, search.records)
     return [whole / states for whole in sums]

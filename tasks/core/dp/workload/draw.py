@@ -6,7 +6,6 @@ it (rule 2).
 """
 
 import hashlib
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -14,17 +13,32 @@ from fractions import Fraction
 import numpy as np
 
 from tasks.core.dp import noise, thresholds
-from tasks.core.dp.accounting import fraction_above, gdp_budget
+from tasks.core.dp.accounting import fraction_above
+from tasks.core.dp.release import sample
 from tasks.core.dp.stream import WordSource
+from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import ColumnCells, Slots, domain_of, map_records
-from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
-from tasks.core.dp.workload.observations import Observations, first_margin, noisy_tables
+from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, within
+from tasks.core.dp.workload.first_values import FirstValues
+from tasks.core.dp.workload.limits import check_draw, named_tables
+from tasks.core.dp.workload.measurement import (
+    ExpectedTable,
+    NoisyScores,
+    WorkloadMeasurement,
+    sampled_share,
+)
+from tasks.core.dp.workload.observations import (
+    Observations,
+    estimated_records,
+    first_margin,
+    noisy_tables,
+)
 from tasks.core.dp.workload.parameters import WorkloadParameters
-from tasks.core.dp.workload.scores import Ints, allowances, score, sixteenths, standing_out
+from tasks.core.dp.workload.scores import Ints, standing_out
 from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale, table_shares
-from tasks.core.dp.workload.tables import Columns, MeasuredTable, sensitivity
-from tasks.core.errors import InternalError
-from tasks.core.fitting.fit import mean_counts
+from tasks.core.dp.workload.tables import Columns, MeasuredTable, one_half, sensitivity
+from tasks.core.errors import InternalError, ResourceLimit
+from tasks.core.fitting.fit import MIXING
 from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.search import SHORT, Search, independent_records
 from tasks.core.fitting.simplex import nearest_counts
@@ -32,23 +46,25 @@ from tasks.core.fitting.targets import targets_of
 from tasks.core.records.coded import CodedRecords
 
 Progress = Callable[[str, float], None]
+#: Columns, sensitivity and noise scale of one table that is to be drawn.
+Asked = tuple[Columns, int, Fraction]
 
-
-def budget_of(parameters: WorkloadParameters, *, all_declared: bool) -> tuple[Fraction, float]:
-    """mu^2, exact, and delta_t, which is spent only where a column is open (Theorem W)."""
-    delta = Fraction(parameters.delta)
-    threshold_delta = 0.0 if all_declared else float(parameters.threshold_delta_share * delta)
-    return gdp_budget(parameters.epsilon, delta, threshold_delta), threshold_delta
+#: Less than this part of mu^2 is not worth a second measurement.
+_LEAST_SECOND = Fraction(1, 100)
+_MOST_RECORDS = 2**31 - 1
 
 
 class WorkloadDraw:
-    """One draw, stage by stage; each stage is charged before a word of it is drawn."""
+    """One draw, stage by stage; each stage is charged before a word of it is drawn.
+
+    It keeps no raw value: after length 1 there are cells alone (rule 1).
+    """
 
     def __init__(
         self, records: CodedRecords, parameters: WorkloadParameters, stream: WordSource, progress: Progress
     ) -> None:
         """Args: as of `draw_workload`."""
-        self._records = records
+        self._schema = records.schema
         self._parameters = parameters
         self._stream = stream
         self._progress = progress
@@ -63,16 +79,19 @@ class WorkloadDraw:
         self._values: list[MeasuredTable] = []
         self._tables: list[MeasuredTable] = []
         self._scores: NoisyScores | None = None
+        self._pair_scores: NoisyScores | None = None
+        self._expected: list[ExpectedTable] = []
 
-    def run(self) -> WorkloadMeasurement:
+    def run(self, records: CodedRecords) -> WorkloadMeasurement:
         """All stages."""
-        self._draw_count()
-        self._draw_values()
-        self._draw_tables()
-        if self._parameters.longer.length:
-            self._draw_longer()
+        self._draw_count(records)
+        self._draw_values(sample(records, self._parameters.record_limit, self._count))
+        del records
+        shares = self._draw_tables()
+        self._draw_longer()
+        self._draw_again(shares)
         return WorkloadMeasurement(
-            schema=self._records.schema,
+            schema=self._schema,
             parameters=self._parameters,
             private=self._stream.private,
             mu_squared=fraction_above(self._mu_squared),
@@ -84,28 +103,32 @@ class WorkloadDraw:
             values=tuple(self._values),
             tables=tuple(self._tables),
             scores=self._scores,
+            pair_scores=self._pair_scores,
+            expected=tuple(self._expected),
         )
 
     def _charge(self, share: Fraction) -> Fraction:
         return share * self._mu_squared
 
-    def _draw_count(self) -> None:
+    # ---- the number of records, and every column's values ----------------------------------------------
+
+    def _draw_count(self, records: CodedRecords) -> None:
         self._progress("count", 0.0)
         self._count_scale = grid_scale(1, self._charge(self._parameters.shares.count))
         self._spending.charge([(1, self._count_scale)])
-        self._count = self._records.number_of_records + int(self._noise(self._count_scale, 1)[0])
+        self._count = records.number_of_records + int(self._noise(self._count_scale, 1)[0])
 
-    def _draw_values(self) -> None:
+    def _draw_values(self, records: CodedRecords) -> None:
         """Length 1: noise on public cells and on values of open columns, which have a threshold."""
         self._progress("values", 0.0)
-        records, width = self._records, max(1, self._records.schema.width)
+        schema, width = self._schema, max(1, self._schema.width)
         scale = grid_scale(width, self._charge(self._parameters.shares.values))
         self._spending.charge([(width, scale)])
-        opened = sum(column.max_items for column in records.schema.columns if column.is_open)
+        opened = sum(column.max_items for column in schema.columns if column.is_open)
         if opened:
-            new = min(width, opened)
-            self._threshold = thresholds.first_threshold(scale, new, self._threshold_delta)
-        kept = [self._values_of(column, scale) for column in range(len(records.schema.columns))]
+            self._threshold = thresholds.first_threshold(scale, opened, self._threshold_delta)
+        first = FirstValues(scale, self._threshold, self._parameters.max_values, self._stream)
+        kept = [first.draw(records, column) for column in range(len(schema.columns))]
         self._cells = tuple(cells for cells, _ in kept)
         self._domain = domain_of(self._cells)
         self._slots = map_records(records, self._cells)
@@ -113,121 +136,135 @@ class WorkloadDraw:
             MeasuredTable((column,), width, float(scale), counts) for column, (_, counts) in enumerate(kept)
         ]
 
-    def _values_of(self, column: int, scale: Fraction) -> tuple[ColumnCells, Ints]:
-        """The cells of one column, and the noisy counts of its values and of `absent`."""
-        records = self._records
-        about, texts = records.schema.columns[column], records.values[column]
-        every = ColumnCells(texts, cap=about.max_items)
-        exact = _counts_of_column(records, column, every)
-        # A value of an open column that no record holds is no candidate (C7); all public cells are.
-        asked = np.ones(every.size, bool)
-        if about.is_open:
-            asked[: len(texts)] = exact[: len(texts)] > 0
-        noisy = np.zeros(every.size, np.int64)
-        noisy[asked] = exact[asked] + self._noise(scale, int(asked.sum()))
-        if not about.is_open:
-            return every, noisy
-        released = asked & (noisy >= (self._threshold or 1))
-        released[-1] = False
-        places = _largest(noisy, np.flatnonzero(released), self._parameters.max_values)
-        cells = ColumnCells(tuple(texts[place] for place in places), has_other=True, cap=about.max_items)
-        return cells, np.append(noisy[places], noisy[-1])
+    # ---- the workload's tables -------------------------------------------------------------------------
 
-    def _draw_tables(self) -> None:
-        """The workload's tables, with shares by how many of their cells rise above the noise."""
-        tables = self._workload()
-        if not tables:
-            return
-        charge = self._charge(self._parameters.shares.tables)
-        flat = math.sqrt(len(tables) / float(charge))
-        shares = table_shares(effective_sizes(self._margins(), tables, flat), self._factors(tables))
-        asked = []
-        for columns, share in zip(tables, shares, strict=True):
-            once = sensitivity(self._cells, columns)
-            asked.append((columns, once, grid_scale(once, charge * share)))
-        self._measure("tables", asked)
-
-    def _workload(self) -> list[Columns]:
-        """The sets of columns that are measured, without those that have too many cells (W5)."""
-        named = self._parameters.tables
-        if named is None:
-            named = tuple(itertools.combinations(range(len(self._cells)), 2))
-        return [columns for columns in named if self._size(columns) <= self._parameters.most_cells]
+    def _draw_tables(self) -> list[tuple[Columns, Fraction]]:
+        """The workload's tables; given back with each one's part of what tables cost."""
+        parameters = self._parameters
+        charge = self._charge(parameters.shares.tables)
+        named = named_tables(parameters, self._schema)
+        tables = [columns for columns in named if self._size(columns) <= parameters.most_cells]
+        if parameters.tables is None and len(tables) > parameters.most_pairs:
+            score_charge = parameters.pair_scores * charge
+            charge -= score_charge
+            tables = self._chosen_pairs(tables, score_charge, charge)
+        tables = within(self._domain, tables, parameters.most_cells_together)
+        shares = self._shares_of(tables, charge)
+        self._measure("tables", self._asked(shares, charge))
+        return shares
 
     def _size(self, columns: Columns) -> int:
         return math.prod(self._domain.shape(columns))
 
-    def _factors(self, tables: Sequence[Columns]) -> list[float]:
-        target, factor = self._parameters.target, self._parameters.target_factor
-        return [factor if target in columns else 1.0 for columns in tables]
+    def _shares_of(self, tables: Sequence[Columns], charge: Fraction) -> list[tuple[Columns, Fraction]]:
+        """Each table's part of a charge, by the allocation that was asked for."""
+        parameters = self._parameters
+        if not tables:
+            return []
+        if parameters.allocation == "effective":
+            flat = math.sqrt(len(tables) / float(charge))
+            sizes = effective_sizes(self._margins(), tables, flat, self._records_estimated())
+        else:
+            sizes = [
+                1.0 if parameters.allocation == "equal" else float(self._size(columns)) for columns in tables
+            ]
+        factors = [parameters.target_factor if parameters.target in columns else 1.0 for columns in tables]
+        return list(zip(tables, table_shares(sizes, factors), strict=True))
+
+    def _asked(self, shares: Sequence[tuple[Columns, Fraction]], charge: Fraction) -> list[Asked]:
+        onces = [sensitivity(self._cells, columns) for columns, _ in shares]
+        return [
+            (columns, once, grid_scale(once, charge * share))
+            for (columns, share), once in zip(shares, onces, strict=True)
+        ]
+
+    def _records_estimated(self) -> float:
+        """N = max(1, round(T)), of everything drawn so far (W6)."""
+        return max(1.0, float(round(estimated_records(self._so_far()))))
 
     def _margins(self) -> list[Counts]:
         """Of each column its estimated counts, from length 1 alone."""
-        total = max(1.0, float(self._count))
-        return [
-            nearest_counts(first_margin(cells, table.counts, total), total)
-            for cells, table in zip(self._cells, self._values, strict=True)
-        ]
+        total = self._records_estimated()
+        found = []
+        for cells, table in zip(self._cells, self._values, strict=True):
+            counts = first_margin(cells, table.counts, total)
+            if cells.cap == 1:
+                found.append(nearest_counts(counts, total))
+                continue
+            kept = np.clip(counts, 0.0, total)
+            found.append(kept if kept.any() else np.full(len(kept), total / len(kept)))
+        return found
 
-    def _measure(self, step: str, asked: Sequence[tuple[Columns, int, Fraction]]) -> None:
-        """Charge, count and draw some tables: columns, sensitivity and scale of each."""
+    def _measure(self, step: str, asked: Sequence[Asked]) -> None:
+        """Charge, count and draw some tables."""
         self._spending.charge([(once, scale) for _, once, scale in asked])
         for place, (columns, once, scale) in enumerate(asked):
             self._progress(step, place / len(asked))
             exact = table_counts(self._domain, columns, self._slots)
-            noisy = exact + self._table_noise(columns, scale, exact.shape)
+            noisy = exact + self._noise(scale, exact.size).reshape(exact.shape)
+            if len(set(columns)) < len(columns):  # a pair of items is one cell, written twice
+                noisy = one_half(noisy)
+                noisy += noisy.T
             self._tables.append(MeasuredTable(columns, once, float(scale), noisy))
 
-    def _table_noise(self, columns: Columns, scale: Fraction, shape: tuple[int, ...]) -> Ints:
-        """Noise of every cell. A pair of items of one column is one cell, written twice."""
-        drawn = self._noise(scale, math.prod(shape)).reshape(shape)
-        if len(set(columns)) == len(columns):
-            return drawn
-        lower: Ints = np.tril(drawn, -1)
-        return lower + lower.T
+    # ---- sets that are chosen by what they hold --------------------------------------------------------
+
+    def _chosen_pairs(
+        self, candidates: Sequence[Columns], score_charge: Fraction, charge: Fraction
+    ) -> list[Columns]:
+        """The pairs whose counts differ most from independence, where there are too many to measure (W14)."""
+        margins, total = self._margins(), self._records_estimated()
+        choice = self._choice(candidates, score_charge, charge, self._parameters.most_pairs)
+        self._pair_scores, chosen = self._choose(
+            "pair scores",
+            choice,
+            lambda columns: np.multiply.outer(margins[columns[0]], margins[columns[1]]) / total,
+        )
+        return chosen
 
     def _draw_longer(self) -> None:
         """Score longer sets against records of a first fit; measure those that stand out (W14 to W18)."""
         parameters, longer = self._parameters, self._parameters.longer
-        candidates = self._candidates()
+        measured = {table.columns for table in self._tables}
+        candidates = [
+            columns for columns in longer_candidates(self._domain, longer) if columns not in measured
+        ]
         if not candidates:
             return
-        onces = [sensitivity(self._cells, columns) for columns in candidates]
-        scale = grid_scale(sum(once**2 for once in onces), self._charge(parameters.shares.scores))
-        self._spending.charge([(sum(once**2 for once in onces), scale)])
-        chosen_charge = self._charge(parameters.shares.chosen)
-        expected = self._expected(candidates)
-        drawn = self._noise(scale, len(candidates))
-        noisy = []
-        for place, columns in enumerate(candidates):
-            self._progress("scores", place / len(candidates))
-            planned = grid_scale(onces[place], chosen_charge / longer.most)
-            expected16 = sixteenths(expected[place])
-            exact = score(
-                table_counts(self._domain, columns, self._slots), expected16, allowances(expected16, planned)
-            )
-            noisy.append(exact + int(drawn[place]))
-        self._scores = NoisyScores(tuple(candidates), float(scale), tuple(noisy))
-        places = sorted(standing_out(noisy, scale, longer.most))
-        if places:
-            asked = [
-                (candidates[place], onces[place], grid_scale(onces[place], chosen_charge / len(places)))
-                for place in places
-            ]
-            self._measure("longer sets", asked)
+        charge = self._charge(parameters.shares.chosen)
+        choice = self._choice(candidates, self._charge(parameters.shares.scores), charge, longer.most)
+        self._scores, chosen = self._choose("scores", choice, self._fitted_counts())
+        onces = [sensitivity(self._cells, columns) for columns in chosen]
+        self._measure(
+            "longer sets",
+            [
+                (columns, once, grid_scale(once, charge / len(chosen)))
+                for columns, once in zip(chosen, onces, strict=True)
+            ],
+        )
 
-    def _candidates(self) -> list[Columns]:
-        """Sets of the asked length that are not too large and have not been measured."""
-        measured = {table.columns for table in self._tables}
-        longer = self._parameters.longer
-        every = itertools.combinations(range(len(self._cells)), longer.length)
-        return [
-            columns
-            for columns in every
-            if columns not in measured and self._size(columns) <= longer.most_cells
-        ]
+    def _choice(
+        self, candidates: Sequence[Columns], score_charge: Fraction, charge: Fraction, most: int
+    ) -> Choice:
+        onces = tuple(sensitivity(self._cells, columns) for columns in candidates)
+        return Choice(tuple(candidates), onces, score_charge, charge, most)
 
-    def _expected(self, candidates: Sequence[Columns]) -> list[Counts]:
+    def _choose(self, step: str, choice: Choice, expected: Expected) -> tuple[NoisyScores, list[Columns]]:
+        """Draw the scores of all candidates; those that stand out, in order."""
+        scale = choice.scale
+        self._spending.charge([(choice.square, scale)])
+        noisy = self._noise(scale, len(choice.candidates)).tolist()
+        for place, columns in enumerate(choice.candidates):
+            self._progress(step, place / len(choice.candidates))
+            counts = table_counts(self._domain, columns, self._slots)
+            noisy[place] += choice.score(counts, choice.against(place, expected(columns)))
+        places = sorted(standing_out(noisy, scale, choice.most))
+        for place in places:
+            self._expected.append(choice.against(place, expected(choice.candidates[place])))
+        scores = NoisyScores(choice.candidates, float(scale), tuple(noisy))
+        return scores, [choice.candidates[place] for place in places]
+
+    def _fitted_counts(self) -> Expected:
         """M: what records that are fitted to everything drawn so far hold, the mean of some states.
 
         From released numbers and a seed that follows from them (W18).
@@ -237,7 +274,16 @@ class WorkloadDraw:
         records = independent_records(self._domain, targets.margins, round(targets.records), seed)
         search = Search(self._domain, targets.all, records, targets.variance)
         search.run(SHORT, seed)
-        return mean_counts(self._domain, search, candidates, seed, self._parameters.longer.states)
+        states = [search.records.copy()]
+        for state in range(1, self._parameters.longer.states):
+            search.run((MIXING,), seed + state)
+            states.append(search.records.copy())
+
+        def mean(columns: Columns) -> Counts:
+            whole = sum(table_counts(self._domain, columns, records) for records in states)
+            return np.asarray(whole, np.float64) / len(states)
+
+        return mean
 
     def _digest(self) -> bytes:
         """SHA-256 of the whole numbers drawn so far."""
@@ -246,8 +292,30 @@ class WorkloadDraw:
             digest.update(np.ascontiguousarray(table.counts, "<i8").tobytes())
         return digest.digest()
 
-    def _so_far(self) -> "Observations":
-        return Observations(self._count, float(self._count_scale), self._cells, self._values, self._tables)
+    # ---- what is left --------------------------------------------------------------------------------
+
+    def _draw_again(self, shares: Sequence[tuple[Columns, Fraction]]) -> None:
+        """Spend what no stage spent on a second measurement of the tables, or else of the columns (W17).
+
+        Nothing chosen, no candidates, no tables: that follows from public facts and from numbers drawn. The
+        words are fresh, both measurements are kept, and the exact sum of all of it stays within mu^2.
+        """
+        left = self._spending.left
+        if left < _LEAST_SECOND * self._mu_squared:
+            return
+        if not shares:
+            columns = [(column,) for column in range(len(self._cells))]
+            shares = self._shares_of(
+                within(self._domain, columns, self._parameters.most_cells_together), left
+            )
+        asked = self._asked(shares, left)
+        if asked and max(scale for _, _, scale in asked) <= noise.LARGEST_SCALE:
+            self._measure("second measurement", asked)
+
+    def _so_far(self) -> Observations:
+        share = sampled_share(self._parameters.record_limit, self._count)
+        scale = float(self._count_scale)
+        return Observations(self._count, scale, self._cells, self._values, self._tables, share)
 
     def _noise(self, scale: Fraction, cells: int) -> Ints:
         return noise.RoundedGaussian(scale).draw(self._stream, cells)
@@ -264,36 +332,35 @@ def draw_workload(
     """Draw a fitted release.
 
     Args:
-        records: of one table of the public schema, every cap set.
+        records: of one table of the public schema, every cap set, tags included where ``parameters`` limits
+            the records.
         parameters: public constants.
         stream: `WordStream`, or `SeededStream` in tests.
-        before_first_word: called exactly once, immediately before the first word of noise is taken.
+        before_first_word: called exactly once, immediately before the first word of noise is taken; what
+            it raises stops the draw with nothing drawn.
         progress: told the stage and the share of it that is done; for the operator alone.
 
     Raises:
+        ParameterError: parameters that can't be used, by public facts alone and before anything is drawn;
+            see `limits.check_draw`.
         InternalError: records that don't have the form that the schema says, or a charge exceeded.
-        ParameterError: scales that can't be drawn.
     """
-    if len(records.slots) != records.schema.width or records.slot_columns != records.schema.slot_columns:
-        raise InternalError("Coded records must have the slots of the public schema, every cap set.")
+    check_draw(parameters, records.schema)
+    _check(records, parameters)
     drawing = WorkloadDraw(records, parameters, stream, progress or (lambda step, share: None))
     before_first_word()
-    return drawing.run()
+    return drawing.run(records)
 
 
-def _counts_of_column(records: CodedRecords, column: int, cells: ColumnCells) -> Ints:
-    """Exact counts of a column's values, then of records that hold none."""
-    whole = np.zeros(cells.size, np.int64)
-    holds = np.zeros(records.number_of_records, bool)
-    for codes, of_slot in zip(records.slots, records.slot_columns, strict=True):
-        if of_slot == column:
-            whole[:-1] += np.bincount(codes, minlength=cells.size)[1 : cells.size]
-            holds |= codes > 0
-    whole[-1] = records.number_of_records - int(holds.sum())
-    return whole
-
-
-def _largest(noisy: Ints, places: Ints, most: int) -> Ints:
-    """The places of the largest noisy counts, at most ``most``, in order; ties go to the first ones."""
-    order = places[np.lexsort((places, -noisy[places]))]
-    return np.sort(order[:most])
+def _check(records: CodedRecords, parameters: WorkloadParameters) -> None:
+    """What our own code promises about the records, before anything is drawn."""
+    schema = records.schema
+    if len(records.slots) != schema.width or records.slot_columns != schema.slot_columns:
+        raise InternalError("Coded records must have the slots of the public schema, every cap set.")
+    declared = [(column.domain, texts) for column, texts in zip(schema.columns, records.values, strict=True)]
+    if any(domain is not None and domain != texts for domain, texts in declared):
+        raise InternalError("The codes of a declared column must stand for its declared values, in order.")
+    if parameters.record_limit is not None and records.tags is None:
+        raise InternalError("A record limit needs a tag for each record.")
+    if records.number_of_records > _MOST_RECORDS:
+        raise ResourceLimit("A table can be measured with up to 2^31 - 1 records.")

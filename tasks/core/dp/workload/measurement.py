@@ -2,13 +2,15 @@
 
 On disk, a folder: ``measurement.json`` (schema, parameters, cells, and of each table columns, sensitivity
 and scale) and ``counts.parquet`` (table, count), the cells of a table in the order of its columns' codes, the
-last one fastest.
+last one fastest. Tables come in this order: length 1, those measured after it, and of each set that was
+chosen by its score what was expected in it (M16), then what was allowed for noise and chance (c16).
 """
 
 import json
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.scores import Ints
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable
 from tasks.core.records.columns import Schema
@@ -23,7 +26,7 @@ from tasks.core.records.columns import Schema
 
 @dataclass(frozen=True)
 class NoisyScores:
-    """The scores of all candidates for longer sets, as drawn.
+    """The scores of all candidates of one choice, as drawn.
 
     Attributes:
         candidates: sets of columns, in order.
@@ -34,6 +37,21 @@ class NoisyScores:
     candidates: tuple[Columns, ...]
     scale: float
     scores: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ExpectedTable:
+    """What the score of a chosen set was measured against; made of released numbers alone (W16, W18).
+
+    Attributes:
+        columns: of the set.
+        expected16: M16, int64, one axis a column, in sixteenths of records.
+        allowed16: c16, likewise.
+    """
+
+    columns: Columns
+    expected16: Ints
+    allowed16: Ints
 
 
 @dataclass(frozen=True)
@@ -51,8 +69,10 @@ class WorkloadMeasurement:
         count_scale: standard deviation of its noise.
         cells: of each column.
         values: length 1 as drawn, a table a column: its values, then `absent`; no count of `other` (W11).
-        tables: everything measured after length 1.
+        tables: everything measured after length 1; a set that was measured twice stands in it twice (W17).
         scores: of candidates for longer sets; None where there were none.
+        pair_scores: of all pairs, where there were too many to measure; else None.
+        expected: of each set that was chosen by its score.
     """
 
     schema: Schema
@@ -67,12 +87,20 @@ class WorkloadMeasurement:
     values: tuple[MeasuredTable, ...]
     tables: tuple[MeasuredTable, ...]
     scores: NoisyScores | None = None
+    pair_scores: NoisyScores | None = None
+    expected: tuple[ExpectedTable, ...] = ()
+
+    @property
+    def sampled_share(self) -> Fraction:
+        """The share of all records that was looked at; 1 unless there is a record limit (W4)."""
+        return sampled_share(self.parameters.record_limit, self.number_of_records)
 
     def write(self, folder: Path) -> None:
         """Write into an existing empty folder; equal measurements give equal bytes."""
-        every = [*self.values, *self.tables]
-        numbers = np.repeat(np.arange(len(every), dtype=np.uint32), [table.counts.size for table in every])
-        counts = np.concatenate([np.zeros(0, np.int64), *(table.counts.ravel() for table in every)])
+        every = [table.counts for table in (*self.values, *self.tables)]
+        every += [cells for table in self.expected for cells in (table.expected16, table.allowed16)]
+        numbers = np.repeat(np.arange(len(every), dtype=np.uint32), [cells.size for cells in every])
+        counts = np.concatenate([np.zeros(0, np.int64), *(cells.ravel() for cells in every)])
         table = pa.table({"table": pa.array(numbers), "count": pa.array(counts)})
         pq.write_table(table, folder / "counts.parquet", compression="zstd")
         (folder / "measurement.json").write_text(self._facts(), encoding="utf-8")
@@ -99,6 +127,10 @@ class WorkloadMeasurement:
             "values": [facts(table) for table in self.values],
             "tables": [facts(table) for table in self.tables],
             "scores": None if self.scores is None else asdict(self.scores),
+            "pair_scores": None if self.pair_scores is None else asdict(self.pair_scores),
+            "expected": [
+                {"columns": table.columns, "shape": table.expected16.shape} for table in self.expected
+            ],
         }
         return json.dumps(body, sort_keys=True, indent=1, ensure_ascii=False, default=str) + "\n"
 
@@ -107,13 +139,23 @@ def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
     """The measurement that `WorkloadMeasurement.write` wrote."""
     body = json.loads((folder / "measurement.json").read_text(encoding="utf-8"))
     counts = pq.read_table(folder / "counts.parquet")["count"].to_numpy()
-    tables, start = [], 0
-    for facts in [*body["values"], *body["tables"]]:
+    start = 0
+
+    def cells(facts: dict[str, Any]) -> Ints:
+        nonlocal start
         shape = tuple(facts["shape"])
         end = start + int(np.prod(shape, dtype=np.int64))
-        cells = counts[start:end].reshape(shape)
-        tables.append(MeasuredTable(tuple(facts["columns"]), facts["sensitivity"], facts["scale"], cells))
+        found: Ints = counts[start:end].reshape(shape)
         start = end
+        return found
+
+    tables = [
+        MeasuredTable(tuple(facts["columns"]), facts["sensitivity"], facts["scale"], cells(facts))
+        for facts in [*body["values"], *body["tables"]]
+    ]
+    expected = [
+        ExpectedTable(tuple(facts["columns"]), cells(facts), cells(facts)) for facts in body["expected"]
+    ]
     number = len(body["values"])
     return WorkloadMeasurement(
         schema=Schema.from_json(json.dumps(body["schema"])),
@@ -128,23 +170,32 @@ def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
         values=tuple(tables[:number]),
         tables=tuple(tables[number:]),
         scores=_scores(body["scores"]),
+        pair_scores=_scores(body["pair_scores"]),
+        expected=tuple(expected),
     )
 
 
-def _parameters(body: dict[str, object]) -> WorkloadParameters:
-    shares = {name: Fraction(share) for name, share in body.pop("shares").items()}  # type: ignore[attr-defined]
-    tables = body.pop("tables")
+def _parameters(body: dict[str, Any]) -> WorkloadParameters:
+    shares = {name: Fraction(share) for name, share in body.pop("shares").items()}
+    tables, longer = body.pop("tables"), body.pop("longer")
     return WorkloadParameters(
         shares=Shares(**shares),
-        tables=None if tables is None else tuple(map(tuple, tables)),  # type: ignore[call-overload]
-        threshold_delta_share=Fraction(str(body.pop("threshold_delta_share"))),
-        longer=LongerSets(**body.pop("longer")),  # type: ignore[arg-type]
-        **body,  # type: ignore[arg-type]
+        tables=None if tables is None else tuple(map(tuple, tables)),
+        threshold_delta_share=Fraction(body.pop("threshold_delta_share")),
+        pair_scores=Fraction(body.pop("pair_scores")),
+        longer=LongerSets(**longer | {"lengths": tuple(longer["lengths"])}),
+        **body,
     )
 
 
-def _scores(body: dict[str, object] | None) -> NoisyScores | None:
+def sampled_share(record_limit: int | None, noisy_count: int) -> Fraction:
+    """The probability p = limit / n-hat with which a record is looked at, at most 1 (rule 14)."""
+    if record_limit is None or noisy_count <= record_limit:
+        return Fraction(1)
+    return Fraction(record_limit, noisy_count)
+
+
+def _scores(body: dict[str, Any] | None) -> NoisyScores | None:
     if body is None:
         return None
-    candidates = tuple(map(tuple, body["candidates"]))  # type: ignore[call-overload]
-    return NoisyScores(candidates, body["scale"], tuple(body["scores"]))  # type: ignore[arg-type]
+    return NoisyScores(tuple(map(tuple, body["candidates"])), body["scale"], tuple(body["scores"]))

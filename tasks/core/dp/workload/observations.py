@@ -1,7 +1,8 @@
 """What the fit reads of a draw: its noisy counts in, noisy tables of whole columns out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -21,27 +22,84 @@ class Observations:
     cells: tuple[ColumnCells, ...]
     values: Sequence[MeasuredTable]
     tables: Sequence[MeasuredTable]
+    sampled_share: Fraction = Fraction(1)
 
 
 def noisy_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
-    """Everything drawn, in the form that the fit takes: the number of records, each column, the tables."""
-    count = NoisyTable((), np.array(float(drawn.number_of_records)), drawn.count_scale**2 + 1 / 12)
+    """Everything drawn, in the form that the fit takes: the number of records, each column, the tables.
+
+    A set that was measured twice is one table, the inverse-variance mean of both (W17).
+    """
+    total = estimated_records(drawn)
     singles = [
-        NoisyTable(
-            table.columns,
-            first_margin(cells, table.counts, float(drawn.number_of_records)),
-            table.scale**2 + 1 / 12,
-        )
+        NoisyTable(table.columns, first_margin(cells, table.counts, total), _variance(table))
         for cells, table in zip(drawn.cells, drawn.values, strict=True)
         if cells.cap == 1 or not cells.has_other
     ]
-    return [count, *singles, *(table.as_noisy() for table in drawn.tables)]
+    return [*_count(drawn), *_merged([*singles, *(table.as_noisy() for table in drawn.tables)])]
+
+
+def estimated_records(drawn: Observations | WorkloadMeasurement) -> float:
+    """T, the number of records that the tables were counted of, signed (W6).
+
+    The inverse-variance mean of the noisy count and of the totals of all tables in which a record counts
+    once. Of a sample the noisy count says nothing, as it counts everybody (W4); it stands in only where no
+    table has a total.
+    """
+    totals = [*_totals(drawn), *((float(count.counts), count.variance) for count in _count(drawn))]
+    weights = [1 / variance for _, variance in totals]
+    return sum(w * total for w, (total, _) in zip(weights, totals, strict=True)) / sum(weights)
 
 
 def first_margin(cells: ColumnCells, counts: Ints, total: float) -> Counts:
-    """The counts of a column's cells from length 1; `other` is what is left of the records (W11)."""
+    """The counts of a column's cells from length 1; `other` is what is left of the records (W11).
+
+    Of a column with several items nothing is left that way, and `other` is taken to be 0.
+    """
     noisy = counts.astype(np.float64)
     if not cells.has_other:
         return noisy
     left = total - noisy.sum() if cells.cap == 1 else 0.0
     return np.concatenate([noisy[:-1], [left], noisy[-1:]])
+
+
+def _count(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
+    """The number of records that were looked at, as the noisy count alone tells it; none where it must not.
+
+    Of a sample that is p n-hat, with the sample's own variance n p (1 - p) on top of the noise's.
+    """
+    share, noisy = float(drawn.sampled_share), float(drawn.number_of_records)
+    if share < 1 and _totals(drawn):
+        return []
+    variance = share**2 * (drawn.count_scale**2 + 1 / 12) + max(0.0, noisy) * share * (1 - share)
+    return [NoisyTable((), np.array(share * noisy), variance)]
+
+
+def _totals(drawn: Observations | WorkloadMeasurement) -> list[tuple[float, float]]:
+    """Sum and variance of every table that counts each record exactly once."""
+    firsts = [
+        table
+        for cells, table in zip(drawn.cells, drawn.values, strict=True)
+        if cells.cap == 1 and not cells.has_other
+    ]
+    later = [table for table in drawn.tables if all(drawn.cells[column].cap == 1 for column in table.columns)]
+    return [(float(table.counts.sum()), table.counts.size * _variance(table)) for table in [*firsts, *later]]
+
+
+def _variance(table: MeasuredTable) -> float:
+    return table.scale**2 + 1 / 12
+
+
+def _merged(tables: Iterable[NoisyTable]) -> list[NoisyTable]:
+    """One table for each set of columns, in the order in which they come first."""
+    found: dict[tuple[int, ...], NoisyTable] = {}
+    for table in tables:
+        known = found.get(table.columns)
+        if known is None:
+            found[table.columns] = table
+            continue
+        weight, weight_of_known = 1 / table.variance, 1 / known.variance
+        whole = weight + weight_of_known
+        mean = (weight * table.counts + weight_of_known * known.counts) / whole
+        found[table.columns] = NoisyTable(table.columns, mean, 1 / whole)
+    return list(found.values())

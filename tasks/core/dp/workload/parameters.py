@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.shares import Allocation, Shares
 from tasks.core.dp.workload.tables import Columns
 
 #: Below this epsilon longer sets than pairs cost more than they tell.
@@ -16,15 +16,17 @@ class LongerSets:
     """Which sets beyond the workload may be measured.
 
     Attributes:
-        length: how many columns a candidate has; 0 for no candidates.
+        lengths: how many columns candidates have, such as (3,) or (3, 4); none for no candidates.
         most: k, the most that are measured.
         most_cells: candidates with more cells than this are left out.
+        most_candidates: K, the most candidates; of more, those with the fewest cells stay.
         states: of how many states of the first fit the expected counts are the mean.
     """
 
-    length: int = 0
+    lengths: tuple[int, ...] = ()
     most: int = 15
     most_cells: int = 20_000
+    most_candidates: int = 5_000
     states: int = 4
 
 
@@ -34,13 +36,20 @@ class WorkloadParameters:
 
     Attributes:
         epsilon, delta: the claim.
-        tables: the sets of columns to measure, each ascending, in order; None: all pairs.
+        tables: the sets of columns to measure, each ascending, in order; None: all pairs, a multi-valued
+            column with itself among them.
         shares: of mu^2.
         threshold_delta_share: delta_t / delta where a column is open.
+        allocation: what a table's share of the budget goes by.
         target: a column whose tables get ``target_factor`` times the share, or None.
         target_factor: see above.
+        record_limit: the number of records that are looked at, or None for all (W4).
         max_values: the most values of an open column that keep a cell of their own (W5).
         most_cells: tables of more cells are left out, and their share goes to the others (W5).
+        most_cells_together: so many cells are measured at most; the largest tables are left out (W5).
+        most_pairs: where ``tables`` is None and there are more pairs than this, at most so many are chosen
+            by noisy scores, for ``pair_scores`` of the tables' share (W14).
+        pair_scores: see above.
         longer: candidates for longer sets.
     """
 
@@ -49,10 +58,15 @@ class WorkloadParameters:
     shares: Shares
     tables: tuple[Columns, ...] | None = None
     threshold_delta_share: Fraction = Fraction(1, 10)
+    allocation: Allocation = "effective"
     target: int | None = None
     target_factor: float = 3.0
+    record_limit: int | None = None
     max_values: int = 1_000
     most_cells: int = 2_000_000
+    most_cells_together: int = 30_000_000
+    most_pairs: int = 1_000
+    pair_scores: Fraction = Fraction(3, 10)
     longer: LongerSets = field(default_factory=LongerSets)
 
 
@@ -63,4 +77,4 @@ def default_shares(epsilon: float) -> tuple[Shares, LongerSets]:
     chosen = Fraction(15, 100) if epsilon < 7 else Fraction(30, 100)
     rest = 1 - chosen - _SCORES
     shares = Shares(rest * _COUNT, rest * _VALUES, rest * (1 - _COUNT - _VALUES), _SCORES, chosen)
-    return shares, LongerSets(length=3, most=15 if epsilon < 7 else 30)
+    return shares, LongerSets(lengths=(3,), most=15 if epsilon < 7 else 30)

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.dp.normal import number, precision, upper_quantile
-from tasks.core.dp.thresholds import root_above
 
 Ints = npt.NDArray[np.int64]
 _BITS = 128
@@ -26,16 +25,21 @@ def sixteenths(expected: npt.NDArray[np.float64]) -> Ints:
 
 
 def allowances(expected16: Ints, scale: Fraction) -> Ints:
-    """c16: the least whole number of sixteenths with c^2 >= s^2 + M, cell by cell.
+    """c16: the least whole number of sixteenths with 16 c16^2 >= h^2 + 256 M16, h = 64 s, cell by cell.
+
+    So c is at least the root of s^2 + M: noise and chance together.
 
     Args:
-        expected16: M16.
-        scale: s, the noise that the table would be measured with, on the grid of 1/64.
+        expected16: M16, at most 2^35 (2^31 records).
+        scale: s, the noise that the table would be measured with, on the grid of 1/64, at most 2^17.
     """
-    square = int(scale * 64) ** 2
-    return np.array(
-        [root_above(Fraction(square + 256 * cell, 16)) for cell in expected16.ravel().tolist()], np.int64
-    ).reshape(expected16.shape)
+    square = int(scale * 64) ** 2 + 256 * expected16
+    root: Ints = np.floor(np.sqrt(square / 16)).astype(np.int64) + 1
+    # Floating point may be one off: whole numbers decide. 16 root^2 stays far below 2^63.
+    root -= 16 * (root - 1) ** 2 >= square
+    root -= 16 * (root - 1) ** 2 >= square
+    root += 16 * root**2 < square
+    return root
 
 
 def score(counts: Ints, expected16: Ints, allowed16: Ints) -> int:

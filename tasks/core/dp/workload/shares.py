@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
@@ -18,6 +19,13 @@ from tasks.core.fitting.noisy_tables import Counts
 
 _SHARE_GRID = 2**20
 _EXPONENT = 2 / 3
+#: No table gets less than 1 / (20 #tables) of the budget, before shares are divided by their sum.
+_LEAST_PART = 20
+#: Of more tables the least share would round down to nothing.
+MOST_TABLES = 40_000
+
+#: What a table's share goes by: the cells expected above the noise, all its cells, or nothing.
+Allocation = Literal["effective", "size", "equal"]
 
 
 @dataclass(frozen=True)
@@ -59,22 +67,23 @@ def grid_scale(square_of_sensitivity: int, charge: Fraction) -> Fraction:
 
 
 def effective_sizes(
-    margins: Sequence[Counts], tables: Sequence[tuple[int, ...]], scale: float
+    margins: Sequence[Counts], tables: Sequence[tuple[int, ...]], scale: float, total: float
 ) -> list[float]:
     """How many cells of each table are expected to rise above noise of one scale, a cell below it in part.
 
     Args:
-        margins: of each column its estimated counts (released), all with the same sum N > 0.
-        tables: columns of each table.
+        margins: of each column its estimated counts (released).
+        tables: columns of each table; of a column with itself, a pair of items is one cell.
         scale: standard deviation of noise, in records.
+        total: N > 0, the estimated number of records.
     """
-    total = max(float(margins[0].sum()), 1.0) if len(margins) else 1.0
     sizes = []
     for columns in tables:
         expected = np.array(total)
         for column in columns:
             expected = np.multiply.outer(expected, margins[column] / total)
-        sizes.append(float(np.minimum(1.0, expected / scale).sum()))
+        size = float(np.minimum(1.0, expected / scale).sum())
+        sizes.append(size / 2 if len(set(columns)) < len(columns) else size)
     return sizes
 
 
@@ -89,7 +98,7 @@ def table_shares(sizes: Sequence[float], factors: Sequence[float] | None = None)
         return []
     whole = float(worth.sum())
     shares = worth / whole if whole > 0 else np.full(len(worth), 1 / len(worth))
-    shares = np.maximum(shares, 1 / (20 * len(shares)))
+    shares = np.maximum(shares, 1 / (_LEAST_PART * len(shares)))
     shares = shares / shares.sum()
     found = [Fraction(math.floor(share * _SHARE_GRID), _SHARE_GRID) for share in shares]
     if sum(found) > 1:
@@ -97,11 +106,17 @@ def table_shares(sizes: Sequence[float], factors: Sequence[float] | None = None)
     return found
 
 
+def least_share(tables: int) -> Fraction:
+    """What `table_shares` gives to each of so many tables at least, at most `MOST_TABLES`."""
+    smallest = Fraction(1, (_LEAST_PART + 1) * max(1, tables))
+    return Fraction(math.floor(smallest * _SHARE_GRID * (1 - Fraction(1, 10**9))), _SHARE_GRID)
+
+
 class Spending:
     """What has been drawn so far of one release's mu^2, in fractions."""
 
     def __init__(self, mu_squared: Fraction) -> None:
-        self._left = mu_squared
+        self.left = mu_squared
         self.spent = Fraction(0)
 
     def charge(self, parts: Sequence[tuple[int, Fraction]]) -> None:
@@ -114,7 +129,7 @@ class Spending:
             InternalError: it would exceed what is left.
         """
         cost = sum((Fraction(square) / scale**2 for square, scale in parts), Fraction(0))
-        if cost > self._left:
+        if cost > self.left:
             raise InternalError("The noise that would be drawn does not cover the privacy that is charged.")
-        self._left -= cost
+        self.left -= cost
         self.spent += cost

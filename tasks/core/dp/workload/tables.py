@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,7 @@ from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.fitting.noisy_tables import NoisyTable
 
 Columns = tuple[int, ...]
+Cells = TypeVar("Cells", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -43,3 +45,8 @@ def sensitivity(cells: tuple[ColumnCells, ...], columns: Columns) -> int:
     for column in sorted(set(columns)):
         found *= math.comb(cells[column].most_items, columns.count(column))
     return max(1, found)
+
+
+def one_half(table: npt.NDArray[Cells]) -> npt.NDArray[Cells]:
+    """A table of a column with itself, each pair of different items once; 0 elsewhere."""
+    return np.tril(table, -1)

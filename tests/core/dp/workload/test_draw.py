@@ -1,5 +1,6 @@
 import itertools
 import json
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -8,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
-from tasks.core.dp.workload.draw import budget_of, draw_workload
+from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
@@ -55,7 +57,7 @@ def _people(number, seed, schema=SCHEMA):
 
 def _parameters(epsilon=1.0, **options):
     shares = Shares(F(1, 100), F(20, 100), F(60, 100), F(3, 100), F(15, 100))
-    options.setdefault("longer", LongerSets(length=3, most=2))
+    options.setdefault("longer", LongerSets(lengths=(3,), most=2))
     options.setdefault("tables", ((0, 1), (0, 2), (1, 2), (2, 2)))
     return WorkloadParameters(epsilon, 1e-6, shares, **options)
 
@@ -75,7 +77,7 @@ def test_it_is_total(number, epsilon):
 @given(epsilon=st.floats(0.05, 20), seed=st.integers(0, 10_000), most=st.integers(1, 4))
 @settings(max_examples=15, deadline=None)
 def test_what_is_drawn_costs_no_more_than_is_charged(epsilon, seed, most):
-    parameters = _parameters(epsilon, longer=LongerSets(length=3, most=most))
+    parameters = _parameters(epsilon, longer=LongerSets(lengths=(3,), most=most))
     drawn = _draw(_people(300, seed), parameters, seed)
     cost = 1 / F(drawn.count_scale) ** 2
     cost += F(drawn.values[0].sensitivity) / F(drawn.values[0].scale) ** 2  # length 1 is one query
@@ -207,14 +209,18 @@ def test_a_measurement_is_read_as_it_was_written(tmp_path):
 
 
 def test_records_of_another_form_are_refused_before_a_word_is_drawn():
-    records = _people(10, 1, Schema((Column("sex", domain=SEXES),)))
-    with pytest.raises(InternalError):
-        draw_workload(
-            records,
-            _parameters(),
-            SeededStream(1),
-            before_first_word=lambda: pytest.fail("must not be reached"),
-        )
+    records = _people(10, 1)
+    for wrong in (
+        replace(records, slots=records.slots[:2]),
+        replace(records, values=(("male", "female"), HOMES, TONGUES)),
+    ):
+        with pytest.raises(InternalError):
+            draw_workload(
+                wrong,
+                _parameters(),
+                SeededStream(1),
+                before_first_word=lambda: pytest.fail("must not be reached"),
+            )
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 10.0])
@@ -222,7 +228,7 @@ def test_default_shares_leave_nothing_unsaid(epsilon):
     shares, longer = default_shares(epsilon)
     whole = shares.count + shares.values + shares.tables + shares.scores + shares.chosen
     assert whole == 1
-    assert bool(longer.length) == bool(shares.chosen)
+    assert bool(longer.lengths) == bool(shares.chosen)
 
 
 def test_a_planted_triple_is_chosen_and_kept():

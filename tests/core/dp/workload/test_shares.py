@@ -28,7 +28,7 @@ def test_vector_a_declared_columns():
     assert grid_scale(4, budget / 20) == F(2419, 64)
     flat = (6 / (0.94 * float(budget))) ** 0.5
     assert flat == pytest.approx(10.6734643276 / (1 - 1e-9), rel=1e-10)  # the vector is without the margin
-    sizes = effective_sizes(_uniform((2, 3, 5, 16)), PAIRS, flat)
+    sizes = effective_sizes(_uniform((2, 3, 5, 16)), PAIRS, flat, 1000.0)
     assert sizes == pytest.approx([6, 10, 32, 15, 48, 80])
     shares = table_shares(sizes)
     assert [int(share * 2**20) for share in shares] == [61960, 87099, 189140, 114132, 247843, 348398]
@@ -44,7 +44,7 @@ def test_vector_a_declared_columns():
 def test_vector_a_with_a_target():
     budget = _mu_squared(1, F(1, 10**6))
     flat = (6 / (0.94 * float(budget))) ** 0.5
-    sizes = effective_sizes(_uniform((2, 3, 5, 16)), PAIRS, flat)
+    sizes = effective_sizes(_uniform((2, 3, 5, 16)), PAIRS, flat, 1000.0)
     factors = [3.0 if 3 in pair else 1.0 for pair in PAIRS]
     scales = [grid_scale(1, F(94, 100) * budget * share) for share in table_shares(sizes, factors)]
     assert scales == [F(907, 32), F(765, 32), F(75, 8), F(167, 8), F(131, 16), F(221, 32)]

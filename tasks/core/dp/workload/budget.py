@@ -1,0 +1,13 @@
+"""The budget of a fitted release: what its claim leaves to noise and to the threshold (Theorem W)."""
+
+from fractions import Fraction
+
+from tasks.core.dp.accounting import gdp_budget
+from tasks.core.dp.workload.parameters import WorkloadParameters
+
+
+def budget_of(parameters: WorkloadParameters, *, all_declared: bool) -> tuple[Fraction, float]:
+    """mu^2, exact, and delta_t, which is spent only where a column is open."""
+    delta = Fraction(parameters.delta)
+    threshold_delta = 0.0 if all_declared else float(parameters.threshold_delta_share * delta)
+    return gdp_budget(parameters.epsilon, delta, threshold_delta), threshold_delta

@@ -1,0 +1,163 @@
+"""What a draw can come to at worst, by public facts alone, so that nothing has to stop it half-way (W5, W19).
+
+A draw that fails in the middle is lost and stays charged, and so does the next one. Therefore shares, sets of
+columns, noise scales and memory are judged before anything is reserved, by the largest that each can become.
+"""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+
+from tasks.core.dp.noise import LARGEST_SCALE
+from tasks.core.dp.workload.budget import budget_of
+from tasks.core.dp.workload.choice import most_sets
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.shares import MOST_TABLES, grid_scale, least_share
+from tasks.core.dp.workload.tables import Columns
+from tasks.core.errors import ParameterError
+from tasks.core.fitting.kernels import MOST_COLUMNS
+from tasks.core.records.columns import Column, Schema
+
+#: What the draw and the fit hold for a measured cell: counts, noise, estimates, targets, gradients.
+_BYTES_OF_A_CELL = 120
+
+
+def check_draw(parameters: WorkloadParameters, schema: Schema) -> None:
+    """Refuse what could not be drawn to its end.
+
+    Raises:
+        ParameterError: every problem found; by public facts alone.
+    """
+    problems = [*_problems_of_shares(parameters, schema), *_problems_of_sets(parameters, schema)]
+    problems += _problems_of_columns(schema)
+    problems = problems or list(_problems_of_scales(parameters, schema))
+    if problems:
+        raise ParameterError(problems)
+
+
+def worst_case_cells(parameters: WorkloadParameters, schema: Schema) -> int:
+    """The most cells that a draw can hold at once, whatever the table."""
+    sizes = [worst_size(column, parameters.max_values) for column in schema.columns]
+    tables = [
+        min(math.prod(sizes[column] for column in columns), parameters.most_cells)
+        for columns in named_tables(parameters, schema)
+    ]
+    measured = 2 * min(sum(tables), parameters.most_cells_together)  # perhaps twice (W17)
+    longer = parameters.longer
+    chosen = min(longer.most, most_sets(len(sizes), longer)) if longer.lengths else 0
+    return 2 * sum(sizes) + measured + 3 * chosen * longer.most_cells + 4 * max([0, *tables])
+
+
+def worst_case_bytes(parameters: WorkloadParameters, schema: Schema) -> int:
+    """About the memory that these cells take, in the draw and in a fit to it; the records come on top."""
+    return _BYTES_OF_A_CELL * worst_case_cells(parameters, schema)
+
+
+def worst_size(column: Column, max_values: int) -> int:
+    """The most cells of a column: an open one's values are known by the draw alone."""
+    return max_values + 2 if column.domain is None else len(column.domain) + 1
+
+
+def named_tables(parameters: WorkloadParameters, schema: Schema) -> list[Columns]:
+    """The sets of columns that the workload names, or all pairs, in canonical order."""
+    return schema.combinations(2) if parameters.tables is None else list(parameters.tables)
+
+
+def _problems_of_shares(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
+    shares = parameters.shares
+    if min(shares.count, shares.values) <= 0:
+        yield "The number of records and the values of columns each need a share of the budget above 0."
+    if shares.tables <= 0 and named_tables(parameters, schema):
+        yield "The tables of the workload need a share of the budget above 0."
+    if parameters.longer.lengths and min(shares.scores, shares.chosen) <= 0:
+        yield "A choice of longer sets needs a share of the budget for scores and one for what is chosen."
+    if not 0 < parameters.pair_scores < 1:
+        yield "The part of the tables' share that a choice of pairs takes must be above 0 and below 1."
+    if not 0 < parameters.threshold_delta_share < 1:
+        yield "The share of delta that thresholds take must be above 0 and below 1."
+    if not (0 < parameters.target_factor < math.inf):
+        yield "The factor of the target's tables must be a number above 0."
+
+
+def _problems_of_sets(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
+    tables, width = named_tables(parameters, schema), len(schema.columns)
+    for columns in tables:
+        several = len(set(columns)) < len(columns)
+        inside = all(0 <= column < width for column in columns)
+        if not inside or list(columns) != sorted(columns) or not 1 <= len(columns) <= MOST_COLUMNS:
+            yield f"A set of the workload must name 1 to {MOST_COLUMNS} of the table's columns."
+        elif several and (len(columns) > 2 or schema.columns[columns[0]].max_items < 2):
+            yield "Only a column with several items can stand twice in a set, and then the set is just that."
+    if len(set(tables)) < len(tables):
+        yield "The workload must name each set of columns once."
+    if (most := _most_measured(parameters, schema)) > MOST_TABLES:
+        yield f"A workload can hold up to {MOST_TABLES} sets of columns; this one has {most}."
+    if parameters.target is not None and not 0 <= parameters.target < width:
+        yield "The target must be one of the table's columns."
+    whole = (parameters.max_values, parameters.most_cells, parameters.most_cells_together)
+    if min(whole) < 1 or min(parameters.most_pairs, parameters.record_limit or 1) < 1:
+        yield "Limits of values, cells, pairs and records must be 1 or more."
+    yield from _problems_of_longer(parameters.longer)
+
+
+def _problems_of_longer(longer: LongerSets) -> Iterator[str]:
+    if any(not 3 <= length <= MOST_COLUMNS for length in longer.lengths):
+        yield f"Longer sets have 3 to {MOST_COLUMNS} columns."
+    if list(longer.lengths) != sorted(set(longer.lengths)):
+        yield "The lengths of longer sets must ascend, each once."
+    if min(longer.most, longer.most_cells, longer.most_candidates, longer.states) < 1:
+        yield "Limits of longer sets must be 1 or more."
+
+
+def _problems_of_columns(schema: Schema) -> Iterator[str]:
+    if any(column.max_items < 1 for column in schema.columns):
+        yield "Every multi-valued column needs a cap under differential privacy."
+
+
+def _problems_of_scales(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
+    if max(worst_scales(parameters, schema)) > LARGEST_SCALE:
+        yield (
+            f"The noise could have a standard deviation above {LARGEST_SCALE} records, which is more than "
+            "can be drawn or used: raise epsilon, or name fewer sets of columns."
+        )
+
+
+def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fraction]:
+    """The largest noise scale that each stage can come to, on the grid of 1/64."""
+    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    shares, longer = parameters.shares, parameters.longer
+    tables = named_tables(parameters, schema)
+    found = [
+        grid_scale(1, shares.count * budget),
+        grid_scale(max(1, schema.width), shares.values * budget),
+    ]
+    if tables:
+        onces = [_worst_once(schema, columns) for columns in tables]
+        charge = shares.tables * budget
+        if chooses_pairs(parameters, schema):
+            found.append(grid_scale(sum(once**2 for once in onces), parameters.pair_scores * charge))
+            charge *= 1 - parameters.pair_scores
+            found.append(grid_scale(max(onces), charge / parameters.most_pairs))
+        found.append(grid_scale(max(onces), charge * least_share(_most_measured(parameters, schema))))
+    if longer.lengths and (sets := most_sets(len(schema.columns), longer)):
+        caps = sorted((column.max_items for column in schema.columns), reverse=True)
+        once = math.prod(caps[: max(longer.lengths)])
+        found.append(grid_scale(sets * once**2, shares.scores * budget))
+        found.append(grid_scale(once, shares.chosen * budget / longer.most))
+    return found
+
+
+def chooses_pairs(parameters: WorkloadParameters, schema: Schema) -> bool:
+    """Whether there are more pairs than are measured, so that some are chosen (W14); a public fact."""
+    return parameters.tables is None and len(schema.combinations(2)) > parameters.most_pairs
+
+
+def _most_measured(parameters: WorkloadParameters, schema: Schema) -> int:
+    tables = len(named_tables(parameters, schema))
+    return min(tables, parameters.most_pairs) if parameters.tables is None else tables
+
+
+def _worst_once(schema: Schema, columns: Columns) -> int:
+    """Delta_T by the caps alone; fewer released values only make it smaller."""
+    caps = {column: schema.columns[column].max_items for column in columns}
+    return max(1, math.prod(math.comb(cap, columns.count(column)) for column, cap in caps.items()))
