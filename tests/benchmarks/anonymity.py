@@ -2,8 +2,9 @@
 
 The core's whole job, from the table to the page and the evaluation against the raw table, at resolution 10:
 CPU seconds by stage, microseconds of synthesis a record, and peak memory, each job in a process of its own.
-TABLE: ``adult``, ``national2019`` (of shared data) or ``million`` (15 columns). Without arguments: every mode
-on adult and on a million records at R = 4, and ``row_seeded`` on national2019 at R = 3 and 4.
+TABLE: ``adult``, ``national2019`` (of shared data), ``million`` (15 columns), or ``wide`` (300 columns and 6
+rows, ``row_seeded`` at resolution 2 and R = 2). Without arguments: every mode on adult and on a million
+records at R = 4, ``row_seeded`` on national2019 at R = 3 and 4, and ``wide``.
 """
 
 import json
@@ -14,19 +15,35 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from tests.benchmarks.core_job import Stopwatch
-from tests.benchmarks.data import ROOT
+from tests.benchmarks.data import FOLDER, ROOT
 from tests.benchmarks.scale import table as generated_table
 
 MODES = ("row_seeded", "value_seeded", "oversampling", "unseeded", "aggregate_seeded", "held")
+#: Of every table but ``wide``.
 RESOLUTION = 10
+WIDE_COLUMNS, WIDE_ROWS, WIDE_RESOLUTION, WIDE_LENGTH = 300, 6, 2, 2
 
 
 def path_of(name: str) -> Path:
     """The table's file."""
     if name == "million":
         return generated_table(1_000_000)
+    if name == "wide":
+        return _wide_table()
     return Path(os.environ.get("MARGINALIA_DATA", ROOT.parent / "shared" / "data")) / f"{name}.csv"
+
+
+def _wide_table() -> Path:
+    """Three values a column, by chance: some rows are alike in a set of columns, and some are rare."""
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / "wide.csv"
+    values = np.random.default_rng(1).integers(3, size=(WIDE_ROWS, WIDE_COLUMNS))
+    rows = [[f"c{column}" for column in range(WIDE_COLUMNS)], *values.astype(str).tolist()]
+    path.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
+    return path
 
 
 def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object]:
@@ -59,6 +76,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     resources = Resources(folder, threads=2)
     configuration = RunConfiguration.model_validate(_configuration(mode))
     synthesis = configuration.synthesis
+    resolution = WIDE_RESOLUTION if name == "wide" else RESOLUTION
     watch = Stopwatch()
     source = InputFile(path_of(name))
     names = source.headers.names
@@ -68,14 +86,14 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     watch.stop("ingest")
     marginals = count_marginals(folder / "coded", folder / "marginals", length, resources)
     watch.stop("count")
-    aggregates = protect_counts(marginals, RESOLUTION, resources)
+    aggregates = protect_counts(marginals, resolution, resources)
     write_reportable_tsv(aggregates, folder / "aggregates.tsv")
     write_reportable_parquet(aggregates, folder / "aggregates.parquet")
     write_aggregates_json(aggregates, schema, folder / "aggregates.json", protected=True)
     watch.stop("protect")
     before = watch.stages.copy()
     if synthesis.reads_records:
-        rows = common_rows(records, RESOLUTION)
+        rows = common_rows(records, resolution)
         synthetic = draw_from_rows(rows, aggregates, synthesis, 1, 0, lambda done: None)
         del rows
     else:
@@ -93,7 +111,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
         vintage="1",
         unit=unit_of(schema),
         schema=schema,
-        resolution=RESOLUTION,
+        resolution=resolution,
         reporting_length=length,
         synthesis_mode=synthesis.mode,
         hold_resolution=mode == "held",
@@ -113,9 +131,9 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     )
     (folder / "report.html").write_text(render(inputs), encoding="utf-8")
     watch.stop("navigate")
-    write_sensitive_aggregates(folder / "coded", marginals, RESOLUTION, folder / "aggregate", "my", resources)
+    write_sensitive_aggregates(folder / "coded", marginals, resolution, folder / "aggregate", "my", resources)
     watch.stop("describe")
-    raw = RawInputs(folder / "coded", marginals, aggregates, synthetic, RESOLUTION)
+    raw = RawInputs(folder / "coded", marginals, aggregates, synthetic, resolution)
     write_sensitive_files(evaluate_raw(raw, resources), folder / "evaluation", "my")
     watch.stop("evaluate")
     assert set(before) <= set(watch.stages)
@@ -151,10 +169,13 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             print(json.dumps(run_job(sys.argv[1], sys.argv[2], int(sys.argv[3]), Path(folder))), flush=True)
         return
+    wide = [("wide", "row_seeded", WIDE_LENGTH)]
     tables = sys.argv[1:2] or ["adult", "million"]
     jobs = [(name, mode, 4) for name in tables for mode in sys.argv[2:3] or MODES]
     if len(sys.argv) == 1:
-        jobs += [("national2019", "row_seeded", 3), ("national2019", "row_seeded", 4)]
+        jobs += [("national2019", "row_seeded", 3), ("national2019", "row_seeded", 4), *wide]
+    if tables == ["wide"]:
+        jobs = wide
     for job in jobs:
         subprocess.run([sys.executable, "-m", "tests.benchmarks.anonymity", *map(str, job)], check=False)
 

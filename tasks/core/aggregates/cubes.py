@@ -4,6 +4,7 @@ Sets that begin alike share the numbers of what they have in common. Where few o
 those that do are numbered anew: a cube has room for what occurs and the last column's codes, no more.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates import kernels
-from tasks.core.aggregates.sides import Columns, ListedSide, Part, Side
+from tasks.core.aggregates.sides import Columns, Part, Side
 from tasks.core.records.coded import Codes
 
 Integers = npt.NDArray[np.int64]
@@ -25,6 +26,9 @@ _FEW_CELLS = 1 << 12
 #: Beyond so few rows a cell, cells that do not occur cost more than numbering those anew that do.
 _ROWS_A_CELL = 32
 _MOST_OF_32_BITS = 1 << 32
+#: Several sets are counted in one table up to so many rows and cells: a table costs more than its counts.
+_ROWS_AT_ONCE = 1 << 15
+_CELLS_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -49,36 +53,65 @@ class _Prefix:
 
 
 @dataclass(frozen=True)
-class Table:
-    """The counts of one set of columns.
+class Rows:
+    """Rows that were counted.
 
     Attributes:
-        columns: the set.
-        cubes: (sides, cells) counts, the last column's codes running fastest, absent ones (code 0) among
-            them; of a multi-valued column every choice of slots counts. The next table takes their room.
-        totals: by side their sum.
-        size: how many cells of a prefix there are.
-        first: the first of them in which the last column is not absent.
-        whole: by prefix, whether nothing in it is absent.
-        rows: by side and part the prefix and the last code of each row that was counted.
+        numbers: of each one's prefix.
+        last: codes of the last column.
+        counts: what each stands for; None: for one.
+        slots: (blocks, length): rows are blocks of all records, each of other slots; of no slots (1, 0).
     """
 
-    columns: Columns
+    numbers: Numbers
+    last: Codes
+    counts: Integers | None
+    slots: Integers
+
+
+@dataclass(frozen=True)
+class Table:
+    """The counts of sets of columns that agree in all but the last: of one, or of several if rows are few.
+
+    Attributes:
+        sets: of columns.
+        cubes: (sides, cells) counts, set by set, the last column's codes running fastest, absent ones (code
+            0) among them; of a multi-valued column every choice of slots counts. The next table takes their
+            room.
+        totals: their sums, (sets, sides).
+        size: how many cells of a prefix there are.
+        first: the first of them in which the last column is not absent.
+        codes: of each set's prefixes, (sets * prefixes, length - 1).
+        whole: by prefix, whether nothing in it is absent.
+        rows: by side the rows that were counted, in parts.
+    """
+
+    sets: Sequence[Columns]
     cubes: kernels.Cube
-    totals: Sequence[int]
+    totals: Integers
     size: int
     first: int
     codes: Numbers
     whole: npt.NDArray[np.bool_]
-    rows: Sequence[Sequence[tuple[Numbers, Codes]]]
+    rows: Sequence[Sequence[Rows]]
+
+    @property
+    def length(self) -> int:
+        """How many columns a set has."""
+        return len(self.sets[0])
 
     def cells(self, side: int = 0) -> tuple[Numbers, Integers]:
         """Codes (N, length) of a side's filled cells without an absent value, and their numbers, in order."""
         cube = self.cubes[side]
-        most = min(len(cube), sum(len(last) for _, last in self.rows[side]))
-        codes, cells = np.empty((most, len(self.columns)), np.uint32), np.empty(most, np.int64)
+        most = min(len(cube), sum(len(part.last) for part in self.rows[side]))
+        codes, cells = np.empty((most, self.length), np.uint32), np.empty(most, np.int64)
         number = kernels.list_present(cube, (self.codes, self.whole), self.first, codes, cells)
         return codes[:number], cells[:number]
+
+    def sets_of(self, cells: Integers) -> Integers:
+        """The places of the sets that cells are of."""
+        cells_a_set = self.cubes.shape[1] // len(self.sets)
+        return np.asarray(cells // max(cells_a_set, 1), np.int64)
 
 
 class Tabulator:
@@ -98,9 +131,22 @@ class Tabulator:
         self._room: kernels.Cube = np.empty(0, np.uint32)
 
     def tables(self, sets: Iterable[Columns]) -> Iterator[Table]:
-        """The counts of each set, each gone when the next is asked for; sets that begin alike together."""
-        for columns in sets:
-            yield self._table(self._prefix(columns[:-1], len(columns)), columns)
+        """The counts of all sets in their order, each table gone when the next is asked for.
+
+        Sets that begin alike should stand together: they share work, and a table where rows are few.
+        """
+        for columns, alike in itertools.groupby(sets, key=lambda columns: columns[:-1]):
+            lasts = tuple(own[-1] for own in alike)
+            prefix = self._prefix(columns, len(columns) + 1)
+            step = self._at_once(prefix, lasts)
+            for start in range(0, len(lasts), step):
+                yield self._table(prefix, lasts[start : start + step])
+
+    def _at_once(self, prefix: _Prefix, lasts: Columns) -> int:
+        """How many sets are counted in one table."""
+        rows = sum(len(numbers) for side in prefix.numbers for numbers in side)
+        cells = len(prefix.whole) * max(self._sizes[last] for last in lasts)
+        return max(1, min(_ROWS_AT_ONCE // max(rows, 1), min(_CELLS_AT_ONCE, _MOST_CELLS) // max(cells, 1)))
 
     def _prefix(self, columns: Columns, length: int) -> _Prefix:
         while self._stack and (
@@ -119,19 +165,18 @@ class Tabulator:
         """The prefix of no column."""
         numbers = []
         for side in self._sides:
-            rows = side.all_rows(length) if isinstance(side, ListedSide) else side.number_of_rows(())
-            numbers.append([np.zeros(rows, np.uint32)])
+            numbers.append([np.zeros(side.all_rows(length), np.uint32)])
         held = [[None] for _ in self._sides]
         return _Prefix((), length, numbers, held, np.empty((1, 0), np.uint32), np.ones(1, np.bool_))
 
-    def _parts(self, prefix: _Prefix, column: int) -> list[list[tuple[Numbers, Part]]]:
+    def _parts(self, prefix: _Prefix, lasts: Columns) -> list[list[tuple[Numbers, Part]]]:
         """By side and part, the rows' numbers in the prefix, and what is added to it."""
-        columns, parts = (*prefix.columns, column), []
+        parts = []
         for side, numbers, held in zip(self._sides, prefix.numbers, prefix.held, strict=True):
             found = []
-            for part in side.parts(columns, prefix.length):
+            for part in side.parts(prefix.columns, lasts, prefix.length):
                 rows = held[part.parent]
-                own = part if rows is None else replace(part, last=part.last[rows])
+                own = part if rows is None else replace(part, last=part.last[:, rows])
                 found.append((numbers[part.parent][part.rows], own))
             parts.append(found)
         return parts
@@ -144,19 +189,19 @@ class Tabulator:
             for place, (numbers, part) in enumerate(side):
                 if self._absent or part.last.all():
                     continue
-                present, rows = np.flatnonzero(part.last), found[-1][place]
-                side[place] = (numbers[present], replace(part, last=part.last[present]))
+                present, rows = np.flatnonzero(part.last[0]), found[-1][place]
+                side[place] = (numbers[present], replace(part, last=part.last[:, present]))
                 found[-1][place] = present if rows is None else rows[present]
         return found
 
     def _longer(self, prefix: _Prefix, column: int, *, anew: bool = False) -> _Prefix:
         """One column more; ``anew``: cells that occur are numbered anew, however few do not."""
-        parts, size = self._parts(prefix, column), self._sizes[column]
+        parts, size = self._parts(prefix, (column,)), self._sizes[column]
         held = self._held(prefix, parts)
         bound = len(prefix.whole) * size
         rows = sum(len(numbers) for side in parts for numbers, _ in side)
         # Beyond the largest table, numbers are found by sorting.
-        sorts = bound > min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * rows))
+        sorts = bound > _largest(rows)
         numbers: list[list[Numbers]] = _numbers(parts, size, np.int64 if sorts else np.uint32)
         if sorts:
             numbers, cells = _sorted_anew(numbers)
@@ -169,41 +214,60 @@ class Tabulator:
         kernels.spell_out(cells, size, prefix.codes, codes, whole)
         return _Prefix((*prefix.columns, column), prefix.length, numbers, held, codes, whole)
 
-    def _table(self, prefix: _Prefix, columns: Columns) -> Table:
-        size = self._sizes[columns[-1]]
-        rows = sum(side.number_of_rows(columns) for side in self._sides)
-        parts = self._parts(prefix, columns[-1])
-        pairs = [[(before, part.last, part.counts) for before, part in side] for side in parts]
-        first = 1
-        if len(prefix.whole) * size > min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * rows)):
-            prefix = self._longer(prefix, columns[-1], anew=True)
-            pairs = [
+    def _table(self, prefix: _Prefix, lasts: Columns) -> Table:
+        size, first = max(self._sizes[last] for last in lasts), 1
+        parts = self._parts(prefix, lasts)
+        rows = [[_rows_of(before, part, len(prefix.whole)) for before, part in side] for side in parts]
+        number = sum(len(own.last) for side in rows for own in side)
+        if len(lasts) == 1 and len(prefix.whole) * size > _largest(number):
+            longer = self._longer(prefix, *lasts, anew=True)
+            rows = [
                 [
-                    (own, np.zeros(len(own), np.uint8), part.counts)
-                    for own, (_, part) in zip(*both, strict=True)
+                    replace(own, numbers=numbers, last=np.zeros(len(numbers), np.uint8))
+                    for own, numbers in zip(*both, strict=True)
                 ]
-                for both in zip(prefix.numbers, parts, strict=True)
+                for both in zip(rows, longer.numbers, strict=True)
             ]
-            size, first = 1, 0
-        cubes = self._cubes(columns, len(prefix.whole) * size)
-        for cube, of in zip(cubes, pairs, strict=True):
-            for before, last, counts in of:
-                if counts is None:
-                    kernels.add_cells(before, last, size, cube)
-                else:
-                    kernels.add_counts(before, last, size, counts, cube)
-        own = [[(before, last) for before, last, _ in of] for of in pairs]
-        totals = [side.total(columns) for side in self._sides]
-        return Table(columns, cubes, totals, size, first, prefix.codes, prefix.whole, own)
+            size, first, prefix = 1, 0, longer
+        sets = [(*prefix.columns[: prefix.length - 1], last) for last in lasts]
+        totals = np.stack([side.totals(sets[0][:-1], lasts) for side in self._sides], axis=1)
+        cubes = self._cubes(int(totals.max(initial=0)), len(sets) * len(prefix.whole) * size)
+        for cube, side in zip(cubes, rows, strict=True):
+            _add(side, size, cube)
+        codes, whole = prefix.codes, prefix.whole
+        if len(sets) > 1:
+            codes, whole = np.tile(codes, (len(sets), 1)), np.tile(whole, len(sets))
+        return Table(sets, cubes, totals, size, first, codes, whole, rows)
 
-    def _cubes(self, columns: Columns, cells: int) -> kernels.Cube:
-        """Zeros for every side, all of one type, the smaller one where counts fit."""
-        fits = all(side.largest_count(columns) < _MOST_OF_32_BITS for side in self._sides)
-        kind, size = np.dtype(np.uint32 if fits else np.int64), len(self._sides) * cells
+    def _cubes(self, most: int, cells: int) -> kernels.Cube:
+        """Zeros for every side, all of one type, the smaller one where counts up to ``most`` fit."""
+        kind, size = np.dtype(np.uint32 if most < _MOST_OF_32_BITS else np.int64), len(self._sides) * cells
         if len(self._room) < size or self._room.dtype != kind:
             self._room = np.empty(1 << size.bit_length(), kind)
         self._room[:size] = 0
         return self._room[:size].reshape(len(self._sides), cells)
+
+
+def _largest(rows: int) -> int:
+    """The most cells of a cube of so many rows."""
+    return min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * rows))
+
+
+def _rows_of(before: Numbers, part: Part, prefixes: int) -> Rows:
+    """The rows of a part, those of each set behind those of the one before it."""
+    numbers = before
+    if len(part.last) > 1 or part.sets.any():
+        numbers = (before + part.sets * np.uint32(prefixes)).ravel()
+    return Rows(numbers, part.last.reshape(-1), part.counts, part.slots)
+
+
+def _add(rows: Sequence[Rows], size: int, cube: kernels.Cube) -> None:
+    """Count a side's rows."""
+    for own in rows:
+        if own.counts is None:
+            kernels.add_cells(own.numbers, own.last, size, cube)
+        else:
+            kernels.add_counts(own.numbers, own.last, size, own.counts, cube)
 
 
 def _numbers(parts: Sequence[Sequence[tuple[Numbers, Part]]], size: int, kind: Any) -> list[list[Any]]:
@@ -211,7 +275,7 @@ def _numbers(parts: Sequence[Sequence[tuple[Numbers, Part]]], size: int, kind: A
     numbers = [[np.empty(len(before), kind) for before, _ in side] for side in parts]
     for side, found in zip(parts, numbers, strict=True):
         for (before, part), own in zip(side, found, strict=True):
-            kernels.number_cells_of(before, part.last, size, own)
+            kernels.number_cells_of(before, part.last[0], size, own)
     return numbers
 
 

@@ -3,6 +3,7 @@
 For synthetic records, and wherever records are counted a set of columns at a time: no query and no file.
 """
 
+import itertools
 from collections.abc import Iterator
 
 import numpy as np
@@ -32,7 +33,7 @@ def counted_cells(records: CodedRecords, longest: int) -> tuple[MarginalFacts, d
         longest
     )
     counter = tabulator(records, absent=False)
-    return facts, {length: _cells(facts, counter, length) for length in facts.workload}
+    return facts, {length: cells_of_length(facts, counter, length) for length in facts.workload}
 
 
 def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
@@ -41,9 +42,11 @@ def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
     return Tabulator(sides, [len(values) + 1 for values in records.values], absent=absent)
 
 
-def _cells(facts: MarginalFacts, counter: Tabulator, length: int) -> Iterator[Cells]:
+def cells_of_length(facts: MarginalFacts, counter: Tabulator, length: int) -> Iterator[Cells]:
+    """The cells of each set of columns that is counted at a length, in the order of stored marginals."""
     counted = facts.counted(length)
-    for combination_id, table in zip(counted, counter.tables(counted.values()), strict=True):
+    ids = iter(counted)
+    for table in counter.tables(counted.values()):
+        own = np.array(list(itertools.islice(ids, len(table.sets))), np.uint32)
         codes, cells = table.cells()
-        counts = table.cubes[0][cells].astype(np.int64)
-        yield Cells(np.full(len(cells), combination_id, np.uint32), codes, counts)
+        yield Cells(own[table.sets_of(cells)], codes, table.cubes[0][cells].astype(np.int64))

@@ -1,8 +1,9 @@
 """Exact counting: coded records in, marginals out (see `stored_marginals`), by DuckDB.
 
 DuckDB groups the records by a few sets of slots (`covering`); every other set is rolled up from a larger
-one, in memory. A set that is too large for memory is grouped and sorted alone, and spilled. Partitions of
-one table may be counted apart, each giving a partial; partials add up.
+one, in memory. A set that is too large for memory is grouped and sorted alone, and spilled. Few records are
+counted in memory (`dense`), without a query. Partitions of one table may be counted apart, each giving a
+partial; partials add up.
 """
 
 import itertools
@@ -13,10 +14,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.cells import Cells, fits, most_cells
 from tasks.core.aggregates.covering import Shape, Slots, plan
+from tasks.core.aggregates.dense import cells_of_length, tabulator
 from tasks.core.aggregates.gathering import LengthGatherer, RowBuffer, Spool, Ways, choices_of
 from tasks.core.aggregates.grouping import RecordsQueries
 from tasks.core.aggregates.stored_marginals import (
@@ -24,15 +28,18 @@ from tasks.core.aggregates.stored_marginals import (
     Marginals,
     check_same_table,
     slot_choices,
+    table_schema,
     writing,
 )
 from tasks.core.queries import Resources
-from tasks.core.records.coded import read_dictionary
+from tasks.core.records.coded import CodedRecords, read_coded_records, read_dictionary
 from tasks.core.records.columns import Schema
 
 #: Called with the fraction done, 0..1.
 Progress = Callable[[float], None]
 
+#: Counting so few records in memory takes less time than planning which cube is rolled up from which.
+_FEW_RECORDS = 1 << 16
 #: What waits for its turn: bytes, or a quarter of the memory limit.
 _WAITING_BYTES = 256 << 20
 
@@ -67,12 +74,36 @@ def count_marginals(
     records = sum(facts.number_of_records for facts in every)
     facts = replace(every[0].with_workload(workload), number_of_records=records)
     facts.write(destination)
+    if records <= _FEW_RECORDS:
+        _count_few(folders, facts, destination, report)
+        return Marginals(destination, facts)
     with resources.connect() as connection:
         queries = RecordsQueries(connection, folders, facts, resources)
         with _gatherers(facts, destination, queries, resources, report) as gatherers:
             _count(facts, queries, gatherers, most_cells(resources))
     report(1.0)
     return Marginals(destination, facts)
+
+
+def _count_few(folders: Sequence[Path], facts: MarginalFacts, destination: Path, report: Progress) -> None:
+    """Count few records in memory."""
+    partitions = [read_coded_records(folder) for folder in folders]
+    slots = zip(*(partition.slots for partition in partitions), strict=True)
+    records = CodedRecords(
+        schema=facts.schema,
+        slots=tuple(np.concatenate(parts) for parts in slots),
+        slot_columns=facts.slot_columns,
+        values=facts.values,
+        number_of_records=facts.number_of_records,
+    )
+    counter = tabulator(records, absent=False)
+    for done, length in enumerate(facts.workload, start=1):
+        names = table_schema(length).names
+        with writing(destination / f"marginals_{length}.parquet", length) as writer:
+            for cells in cells_of_length(facts, counter, length):
+                columns = [cells.combination_ids, *cells.codes.T, cells.counts]
+                writer.append(pa.table(dict(zip(names, map(np.ascontiguousarray, columns), strict=True))))
+        report(done / len(facts.workload))
 
 
 def facts_of(partition: Path) -> MarginalFacts:

@@ -35,15 +35,17 @@ def mark_rare(cube: Cube, whole: Truths, first: int, resolution: int, marks: Mar
 
 @njit(cache=True, nogil=True)
 def look_up(records: Integers, cells: tuple[Numbers, Codes, int], marks: Marks, found: Marks) -> None:
-    """The mark of each record's cell.
+    """The mark of each record's cell, block by block.
 
     Args:
         records: which are looked at, (N,).
-        cells: by record prefix and last code, and the number of last codes.
+        cells: by row prefix and last code, and the number of last codes; rows are blocks of all records.
         marks: by cell.
-        found: (N,), filled.
+        found: (blocks, N), filled.
     """
     prefix, last, size = cells
-    for row in range(len(records)):
-        record = records[row]
-        found[row] = marks[prefix[record] * np.uint32(size) + np.uint32(last[record])]
+    for block in range(len(found)):
+        first = block * (len(prefix) // len(found))
+        for row in range(len(records)):
+            own = first + records[row]
+            found[block, row] = marks[prefix[own] * np.uint32(size) + np.uint32(last[own])]

@@ -2,51 +2,54 @@
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.aggregates.stored_marginals import slot_choices
+from tasks.core.aggregates.stored_marginals import slot_choices, slots_by_column
 from tasks.core.records.coded import Codes
 
 Integers = npt.NDArray[np.int64]
 #: Indexes of columns, ascending; a multi-valued column once for each item.
 Columns = tuple[int, ...]
+#: Indexes of slots, ascending.
+Slots = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Rows of a set of columns.
+    """Rows of sets of columns that agree in all but the last.
 
     Attributes:
-        parent: which part of the set without its last column they are of.
+        parent: which part of the columns that they agree in they are of.
         rows: which rows of it.
-        last: their codes of the last column.
-        counts: what they stand for; None: each for one.
+        last: their codes of the last column, (blocks, rows).
+        sets: which of the sets they are of, (blocks, 1) or (1, rows).
+        counts: what they stand for, (rows,); None: each for one.
+        slots: that hold the codes of each block, (blocks, length); of no slots, (1, 0).
     """
 
     parent: int
-    rows: slice
+    rows: slice | Integers
     last: Codes
+    sets: npt.NDArray[np.uint32]
     counts: Integers | None = None
+    slots: Integers = field(default_factory=lambda: np.empty((1, 0), np.int64))
 
 
 class Side(Protocol):
-    """What is counted."""
+    """What is counted. Sets of columns are given by what they agree in, and the last column of each."""
 
-    def number_of_rows(self, columns: Columns) -> int:
-        """How many rows a set of columns has."""
+    def all_rows(self, length: int) -> int:
+        """How many rows there are before a column is looked at, of sets of so many columns."""
 
-    def largest_count(self, columns: Columns) -> int:
-        """No cell of a set has more."""
+    def totals(self, prefix: Columns, lasts: Columns) -> Integers:
+        """The sum of each set's counts."""
 
-    def total(self, columns: Columns) -> int:
-        """The sum of a set's counts."""
-
-    def parts(self, columns: Columns, length: int) -> Sequence[Part]:
-        """The rows of the first columns of sets of so many columns."""
+    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[Part]:
+        """The rows of each set; sets are the first columns of sets of ``length``."""
 
 
 class RecordSide:
@@ -55,22 +58,49 @@ class RecordSide:
     def __init__(self, slots: Sequence[Codes], slot_columns: tuple[int, ...]) -> None:
         """Args: slots: codes by slot. slot_columns: their columns."""
         self._slots, self._slot_columns = slots, slot_columns
+        self._places = slots_by_column(slot_columns)
         self._records = len(slots[0]) if slots else 0
 
-    def number_of_rows(self, columns: Columns) -> int:
+    def all_rows(self, length: int) -> int:
+        """Every record."""
+        return self._records
+
+    def totals(self, prefix: Columns, lasts: Columns) -> Integers:
         """Records times choices of slots."""
-        return self._records * len(_choices(columns, self._slot_columns))
+        chosen = _choices(prefix, self._slot_columns)
+        choices = [sum(len(self._following(slots, last)) for slots in chosen) for last in lasts]
+        return self._records * np.array(choices, np.int64)
 
-    largest_count = total = number_of_rows
+    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[Part]:
+        """A part a choice of slots; of several sets, a part a choice of the slots that they agree in."""
+        parts = []
+        for parent, before in enumerate(_choices(prefix, self._slot_columns)):
+            pairs = [
+                (place, slot) for place, last in enumerate(lasts) for slot in self._following(before, last)
+            ]
+            # The codes of one block are taken as they are, not copied.
+            together = [[pair] for pair in pairs] if len(lasts) == 1 else [pairs] if pairs else []
+            parts += [self._part(parent, before, blocks) for blocks in together]
+        return parts
 
-    def parts(self, columns: Columns, length: int) -> Sequence[Part]:
-        """A part a choice of slots."""
-        before = {slots: place for place, slots in enumerate(_choices(columns[:-1], self._slot_columns))}
-        every = slice(0, self._records)
-        return [
-            Part(before[slots[:-1]], every, self._slots[slots[-1]])
-            for slots in _choices(columns, self._slot_columns)
-        ]
+    def _part(self, parent: int, before: Slots, blocks: list[tuple[int, int]]) -> Part:
+        """A block for each set and slot."""
+        sets, slots = np.array(blocks, np.int64).T
+        codes = [self._slots[slot] for _, slot in blocks]
+        return Part(
+            parent=parent,
+            rows=slice(0, self._records),
+            last=np.stack(codes) if len(codes) > 1 else codes[0][None],
+            sets=sets[:, None].astype(np.uint32),
+            slots=np.array([(*before, slot) for slot in slots.tolist()], np.int64),
+        )
+
+    def _following(self, chosen: Slots, column: int) -> Slots:
+        """The slots of a column that may be chosen after others."""
+        own = self._places.get(column, ())
+        if not chosen or self._slot_columns[chosen[-1]] != column:
+            return own
+        return own[own.index(chosen[-1]) + 1 :]
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -101,7 +131,9 @@ class ListedSide:
     def __init__(self, levels: Mapping[int, Listed]) -> None:
         """Args: levels: by length."""
         self._levels = levels
-        self._most = max((int(level.counts.max(initial=0)) for level in levels.values()), default=0)
+        self._sums = {
+            length: np.concatenate([[0], np.cumsum(level.counts)]) for length, level in levels.items()
+        }
         self._bounds: dict[tuple[int, Columns], tuple[int, int]] = {}
         for length, level in levels.items():
             for place, columns in enumerate(level.sets):
@@ -110,31 +142,34 @@ class ListedSide:
                     first, _ = self._bounds.get((length, columns[:depth]), (start, end))
                     self._bounds[length, columns[:depth]] = (first, end)
 
-    def number_of_rows(self, columns: Columns) -> int:
-        """How many combinations of the set there are."""
-        start, end = self._bounds.get((len(columns), columns), (0, 0))
-        return end - start
-
-    def largest_count(self, columns: Columns) -> int:
-        """Of all combinations."""
-        return self._most
-
-    def total(self, columns: Columns) -> int:
-        """The sum of the set's counts."""
-        start, end = self._bounds.get((len(columns), columns), (0, 0))
-        return int(self._levels[len(columns)].counts[start:end].sum()) if end else 0
-
-    def parts(self, columns: Columns, length: int) -> Sequence[Part]:
-        """One part."""
-        nothing = (0, 0)
-        start, end = self._bounds.get((length, columns), nothing)
-        before, _ = self._bounds.get((length, columns[:-1]), nothing)
-        if start == end:
-            return [Part(0, slice(0, 0), np.empty(0, np.uint8), np.empty(0, np.int64))]
-        level, depth = self._levels[length], len(columns)
-        counts = level.counts[start:end] if depth == length else None
-        return [Part(0, slice(start - before, end - before), level.codes[depth - 1, start:end], counts)]
-
     def all_rows(self, length: int) -> int:
         """How many combinations of a length there are."""
         return self._bounds.get((length, ()), (0, 0))[1]
+
+    def totals(self, prefix: Columns, lasts: Columns) -> Integers:
+        """The sum of each set's counts."""
+        length = len(prefix) + 1
+        starts, ends = self._spans(prefix, lasts, length)
+        return self._sums[length][ends] - self._sums[length][starts] if length in self._sums else ends
+
+    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[Part]:
+        """One part, if there is a row."""
+        starts, ends = self._spans(prefix, lasts, length)
+        sizes = ends - starts
+        if not sizes.any():
+            return []
+        before, _ = self._bounds[length, prefix]
+        first, number = int(starts[0]), int(sizes.sum())
+        rows: slice | Integers = slice(first, first + number)
+        if len(lasts) > 1:
+            rows = np.arange(number) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+        level, sets = self._levels[length], np.repeat(np.arange(len(lasts), dtype=np.uint32), sizes)
+        counts = level.counts[rows] if len(prefix) + 1 == length else None
+        inside = slice(first - before, first - before + number) if isinstance(rows, slice) else rows - before
+        return [Part(0, inside, level.codes[len(prefix)][None, rows], sets[None], counts)]
+
+    def _spans(self, prefix: Columns, lasts: Columns, length: int) -> tuple[Integers, Integers]:
+        """Where the combinations of each set begin and end."""
+        spans = [self._bounds.get((length, (*prefix, last)), (0, 0)) for last in lasts]
+        starts, ends = np.array(spans, np.int64).T
+        return starts, ends

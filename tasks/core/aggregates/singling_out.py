@@ -17,7 +17,7 @@ from tasks.core.aggregates.cubes import Table, Tabulator
 from tasks.core.aggregates.dense import tabulator
 from tasks.core.aggregates.rare_kernels import look_up, mark_rare
 from tasks.core.aggregates.sides import Columns
-from tasks.core.aggregates.stored_marginals import Marginals, slot_choices
+from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import check_every_combination
 from tasks.core.records.coded import CodedRecords
 
@@ -96,16 +96,16 @@ class FirstLengths:
 
     def look_at(self, table: Table) -> None:
         """Take in a table whose first side are the records."""
-        length = len(table.columns)
+        length = table.length
         with self._lock:
             if length not in self._marks:
                 # No length is the first beyond one at which a record is unique; who is late only costs time.
                 left = np.flatnonzero(self.unique == 0)
                 self._marks[length] = (left, np.zeros(len(left), np.uint8))
             left, marks = self._marks[length]
-        for found in _found(table, left, self._resolution):
+        for _, found in _found(table, left, self._resolution):
             with self._lock:
-                marks |= found
+                marks |= np.bitwise_or.reduce(found, axis=0)
 
     @property
     def unique(self) -> Bytes:
@@ -152,18 +152,21 @@ def _marks(
     resolution, by_slot = of
     marks = np.zeros((len(records.slots) if by_slot else 1, len(rows)), np.uint8)
     for table in counter.tables(sets) if len(rows) else ():
-        choices = slot_choices(table.columns, records.slot_columns)
-        for slots, own in zip(choices, _found(table, rows, resolution), strict=True):
-            for target in slots if by_slot else (0,):
-                marks[target] |= own
+        for slots, found in _found(table, rows, resolution):
+            if not by_slot:
+                marks[0] |= np.bitwise_or.reduce(found, axis=0)
+                continue
+            for targets, own in zip(slots.tolist(), found, strict=True):
+                for target in targets:
+                    marks[target] |= own
     return marks
 
 
-def _found(table: Table, records: Integers, resolution: int) -> Iterator[Bytes]:
-    """The marks that a table leaves on records, for each choice of slots; they are the first side."""
+def _found(table: Table, records: Integers, resolution: int) -> Iterator[tuple[Integers, Bytes]]:
+    """The marks that a table leaves on records, the first side: by choice of slots, and these."""
     marks = np.empty(table.cubes.shape[1], np.uint8)
     mark_rare(table.cubes[0], table.whole, table.first, resolution, marks)
-    for prefix, last in table.rows[0]:
-        found = np.empty(len(records), np.uint8)
-        look_up(records, (prefix, last, table.size), marks, found)
-        yield found
+    for part in table.rows[0]:
+        found = np.empty((len(part.slots), len(records)), np.uint8)
+        look_up(records, (part.numbers, part.last, table.size), marks, found)
+        yield part.slots, found

@@ -171,7 +171,7 @@ def slot_choices(combination: tuple[int, ...], slot_columns: Sequence[int]) -> I
 
     One for single-valued columns; for m of a multi-valued column's slots, all C(slots, m) choices.
     """
-    places = _slots_by_column(tuple(slot_columns))
+    places = slots_by_column(tuple(slot_columns))
     alone = [own[0] for column in combination if len(own := places.get(column, ())) == 1]
     if len(alone) == len(combination) == len(set(combination)):
         yield tuple(alone)
@@ -183,7 +183,7 @@ def slot_choices(combination: tuple[int, ...], slot_columns: Sequence[int]) -> I
 
 
 @functools.lru_cache(maxsize=8)
-def _slots_by_column(slot_columns: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
+def slots_by_column(slot_columns: tuple[int, ...]) -> dict[int, tuple[int, ...]]:
     """The slots of each column, ascending."""
     found: dict[int, list[int]] = {}
     for slot, column in enumerate(slot_columns):

@@ -40,7 +40,8 @@ class Listener:
 
     Attributes:
         progress: called with the fraction done, 0..1.
-        visit: called by any thread with the counts of each set of columns, sides in order; may use them up.
+        visit: called by any thread with the counts of each set of columns, sides in order, or of some sets;
+            may use them up.
         take: called with what ``visit`` gave, shortest sets first, otherwise in the order of the columns.
     """
 
@@ -126,7 +127,7 @@ class _Family:
     Attributes:
         sums: by pair, bin and measure.
         distances: by set and pair.
-        told: what was told of each set.
+        told: what was told of each table.
     """
 
     sums: Numbers
@@ -210,12 +211,10 @@ def _compared(
     for _, family in itertools.groupby(sets, key=lambda columns: columns[:-1]):
         found = _Family(np.zeros((number, kernels.MOST_BINS, len(kernels.MEASURES))), [], [])
         for table in counter.tables(family):
-            distances = np.empty(number)
-            totals, prefixes = np.array(table.totals, np.int64), (table.whole, table.first)
-            kernels.compare_cubes(
-                table.cubes, totals, prefixes, pairs.places, pairs.resolution, found.sums, distances
-            )
-            found.distances.append(distances)
+            distances = np.empty((len(table.sets), number))
+            of = (table.cubes, table.totals, (table.whole, table.first))
+            kernels.compare_cubes(*of, pairs.places, pairs.resolution, found.sums, distances)
+            found.distances += list(distances)
             if visit is not None:
                 found.told.append(visit(table))
         yield found

@@ -114,23 +114,29 @@ def compare_cubes(
     sums: Numbers,
     distances: Numbers,
 ) -> None:
-    """Add every combination of pairs of sides to ``sums``.
+    """Add every combination of pairs of sides to ``sums``, one set of columns after the other.
 
     Args:
-        cubes: (sides, cells) counts, the last column's code running fastest.
-        totals: of each side's counts.
-        prefixes: whether none of a prefix's codes is 0, and the first code of the last column that is none.
+        cubes: (sides, cells) counts, set by set, the last column's code running fastest.
+        totals: of each set's and side's counts, (sets, sides).
+        prefixes: by set and prefix whether none of its codes is 0, and the first code of the last column that
+            is none.
         pairs: (pairs, 2) places of reference and compared side.
         resolution: at least 1.
         sums: float64 (pairs, `MOST_BINS`, measures), added to.
-        distances: filled: of each pair the total variation distance of the two shares of cells, absent ones
-            included, 0..1.
+        distances: filled: of each set and pair the total variation distance of the two shares of cells,
+            absent ones included, 0..1.
     """
-    for pair in range(len(pairs)):
-        reference, compared = pairs[pair]
-        shares = (float(totals[reference]), float(totals[compared]))
-        both = (cubes[reference], cubes[compared])
-        distances[pair] = _compare_pair(both, shares, prefixes, resolution, sums[pair])
+    whole, first = prefixes
+    cells, own = cubes.shape[1] // len(totals), len(whole) // len(totals)
+    for place in range(len(totals)):
+        part = (whole[place * own : (place + 1) * own], first)
+        start, end = place * cells, (place + 1) * cells
+        for pair in range(len(pairs)):
+            reference, compared = pairs[pair]
+            shares = (float(totals[place, reference]), float(totals[place, compared]))
+            both = (cubes[reference, start:end], cubes[compared, start:end])
+            distances[place, pair] = _compare_pair(both, shares, part, resolution, sums[pair])
 
 
 @njit(cache=True, nogil=True)

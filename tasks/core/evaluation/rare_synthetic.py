@@ -41,7 +41,7 @@ _ROWS_AT_ONCE = 1 << 17
 
 @dataclass(frozen=True)
 class Told:
-    """The synthetic records' combinations of one set of columns: ids, counts, and the rare ones' lines."""
+    """The synthetic records' combinations of a table's sets: ids, counts, and the rare ones' lines."""
 
     ids: Ids
     counts: Integers
@@ -66,11 +66,11 @@ class SyntheticCombinations:
         self._waiting = 0
 
     def tell(self, table: Table, synthetic: int, sensitive: int) -> Told:
-        """The combinations of a set of columns, of the sides at these places; uses up the synthetic cube."""
+        """The combinations of a table's sets, of the sides at these places; uses up the synthetic cube."""
         codes, cells = table.cells(synthetic)
         counts = table.cubes[synthetic][cells].astype(np.int64)
         ids = np.empty(codes.shape, np.int32)
-        sets, before = np.zeros(len(codes), np.uint32), self._before[None, list(table.columns)]
+        sets, before = table.sets_of(cells).astype(np.uint32), self._before[np.array(table.sets)]
         number_cells(sets, np.ascontiguousarray(codes.T), before, self._ids, ids)
         rare = np.flatnonzero(counts < self._resolution)
         if not len(rare):
@@ -155,9 +155,12 @@ def _holders(table: Table, side: int, cells: Integers, starts: Integers) -> Inte
     cube[:] = 0
     cube[cells] = np.arange(1, len(cells) + 1)
     following = starts[:-1].copy()
-    for prefix, last in table.rows[side]:
-        counting.group_rows((prefix, last, table.size), cube, following, holders)
-    if len(table.rows[side]) > 1:
+    for part in table.rows[side]:
+        counting.group_rows((part.numbers, part.last, table.size), cube, following, holders)
+    blocks = sum(len(part.slots) for part in table.rows[side])
+    if blocks > 1:
+        holders %= sum(len(part.numbers) for part in table.rows[side]) // blocks
+    if blocks > len(table.sets):
         cell_of = np.repeat(np.arange(len(cells)), np.diff(starts))
         holders = holders[np.lexsort((holders, cell_of))]
     return holders

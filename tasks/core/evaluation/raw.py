@@ -119,7 +119,7 @@ def evaluate_raw(
 
     def visit(table: Table) -> Told | None:
         singled_out.look_at(table)
-        return found.tell(table, _SYNTHETIC, _SENSITIVE) if len(table.columns) <= LISTED else None
+        return found.tell(table, _SYNTHETIC, _SENSITIVE) if table.length <= LISTED else None
 
     against_synthetic, against_reportable, released = compare_sides(
         sides,

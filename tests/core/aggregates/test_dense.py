@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import cubes
-from tasks.core.aggregates.cubes import Tabulator
+from tasks.core.aggregates.cubes import Table, Tabulator
 from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.sides import Listed, ListedSide, RecordSide
+from tasks.core.evaluation.cells import Sides
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import as_aggregates, coded
@@ -52,7 +53,7 @@ def test_in_memory_counts_are_duckdb_s(tmp_path_factory, most_cells, table) -> N
 def test_cells_of_absent_values_count_too() -> None:
     side = RecordSide([np.array([0, 1, 1], np.uint8), np.array([2, 0, 0], np.uint8)], (0, 1))
     (table,) = Tabulator([side], (2, 3)).tables([(0, 1)])
-    assert (table.cubes.tolist(), table.totals) == ([[0, 0, 1, 2, 0, 0]], [3])
+    assert (table.cubes.tolist(), table.totals.tolist()) == ([[0, 0, 1, 2, 0, 0]], [[3]])
     assert [len(part) for part in table.cells()] == [0, 0]
 
 
@@ -74,12 +75,17 @@ def test_sets_of_columns_may_be_asked_for_in_any_order(absent) -> None:
     sets = [s for k in (3, 1, 2) for s in itertools.combinations(range(4), k)]
     np.random.default_rng(2).shuffle(sets)
     counter = Tabulator([RecordSide(slots, (0, 1, 2, 3))], (4,) * 4, absent=absent)
-    for columns, table in zip(sets, counter.tables(map(tuple, sets)), strict=True):
+    left = iter(sets)
+    for table in counter.tables(map(tuple, sets)):
         codes, cells = table.cells()
-        expected = Counter(zip(*(slots[column].tolist() for column in columns), strict=True))
-        expected = {row: count for row, count in sorted(expected.items()) if all(row)}
-        assert list(map(tuple, codes.tolist())) == list(expected)
-        assert table.cubes[0][cells].tolist() == list(expected.values())
+        for place, columns in enumerate(table.sets):
+            assert columns == next(left)
+            expected = Counter(zip(*(slots[column].tolist() for column in columns), strict=True))
+            expected = {row: count for row, count in sorted(expected.items()) if all(row)}
+            own = table.sets_of(cells) == place
+            assert list(map(tuple, codes[own].tolist())) == list(expected)
+            assert table.cubes[0][cells[own]].tolist() == list(expected.values())
+    assert not list(left)
 
 
 def test_counts_beyond_32_bits_are_kept() -> None:
@@ -87,4 +93,48 @@ def test_counts_beyond_32_bits_are_kept() -> None:
     records = RecordSide([np.array([1, 1], np.uint8)], (0,))
     (table,) = Tabulator([records, ListedSide({1: listed})], (2,)).tables([(0,)])
     assert table.cubes.tolist() == [[0, 2], [0, 1 << 40]]
-    assert table.totals == [2, 1 << 40]
+    assert table.totals.tolist() == [[2, 1 << 40]]
+
+
+def test_sets_of_columns_of_few_records_are_counted_together() -> None:
+    """44,850 pairs of 300 columns take a table a column, not a table a pair."""
+    columns = 300
+    slots = list(np.random.default_rng(1).integers(0, 4, (columns, 6)).astype(np.uint8))
+    pairs = list(itertools.combinations(range(columns), 2))
+    counter = Tabulator([RecordSide(slots, tuple(range(columns)))], (4,) * columns)
+    counted = [len(table.sets) for table in counter.tables(pairs)]
+    assert sum(counted) == len(pairs)
+    assert len(counted) < 2 * columns
+
+
+@given(table=TABLE, listed=TABLE, rows_at_once=st.sampled_from([0, 50, 1 << 15]), absent=st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_sets_counted_together_have_the_counts_that_they_have_alone(
+    table, listed, rows_at_once, absent
+) -> None:
+    """Items of one column, combinations that are counted already, and sets that nobody has among them."""
+    records, other = coded(SCHEMA, table), Sides([count_in_memory(coded(SCHEMA, listed), 3)])
+    sides = [RecordSide(records.slots, records.slot_columns), *(other.counted if absent else ())]
+    sets = sorted({s for k in (1, 2, 3) for s in itertools.combinations((0, 1, 1, 1, 2), k)}, key=len)
+
+    def found(at_once: int) -> list[list[object]]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cubes, "_ROWS_AT_ONCE", at_once)
+            return [
+                [columns, total, *_of_set(own, place)]
+                for own in Tabulator(sides, (5,) * 3, absent=absent).tables(sets)
+                for place, (columns, total) in enumerate(zip(own.sets, own.totals.tolist(), strict=True))
+            ]
+
+    assert found(rows_at_once) == found(0)
+    assert [own[0] for own in found(0)] == sets
+
+
+def _of_set(table: Table, place: int) -> list[object]:
+    """Codes and counts of one of a table's sets, side by side."""
+    found: list[object] = []
+    for side, cube in enumerate(table.cubes):
+        codes, cells = table.cells(side)
+        own = table.sets_of(cells) == place
+        found.append((codes[own].tolist(), cube[cells[own]].tolist()))
+    return found

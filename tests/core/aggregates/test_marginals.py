@@ -30,10 +30,28 @@ def stored(records: CodedRecords, folder: Path) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module", autouse=True)
+def by_duckdb():
+    """However few records there are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(marginals, "_FEW_RECORDS", -1)
+        yield
+
+
 def counted(records: CodedRecords, folder: Path, workload=3, resources=ONE_THREAD) -> Marginals:
+    """By DuckDB; the same bytes are counted in memory."""
     source, destination = stored(records, folder / "records"), folder / "marginals"
     destination.mkdir()
-    return count_marginals(source, destination, workload, resources)
+    found = count_marginals(source, destination, workload, resources)
+    assert digest(in_memory([source], folder / "few", workload)) == digest(destination)
+    return found
+
+
+def in_memory(partitions: list[Path], destination: Path, workload: int | list[tuple[int, ...]]) -> Path:
+    destination.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(marginals, "_FEW_RECORDS", 1 << 40)
+        return count_marginals(partitions, destination, workload, ONE_THREAD).folder
 
 
 def digest(folder: Path) -> dict[str, str]:
@@ -128,6 +146,7 @@ def test_counts_are_those_of_the_oracle(tmp_path_factory, table, uncapped, parts
     together = made(tmp_path / "together")
     count_marginals(folders, together, 3, ONE_THREAD)
     assert digest(together) == digest(whole.folder)
+    assert digest(in_memory(folders, tmp_path / "few", 3)) == digest(whole.folder)
     partials = [
         count_marginals(folder, made(tmp_path / f"partial_{i}"), 3, ONE_THREAD)
         for i, folder in enumerate(folders)

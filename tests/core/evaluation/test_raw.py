@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tasks.core.aggregates import cubes
 from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import Claim
@@ -171,3 +173,24 @@ def test_a_value_is_quoted_only_where_it_must_be(tmp_path: Path) -> None:
     assert '\n1\t"A:two\nlines"\t2\t1\t0\n' in text
     assert "\n1\tA:NULL\t4\t1\t0\n" in text
     assert "\n1\tA: x'\t3\t1\t0\n" in text
+
+
+@given(table=TABLE, drawn=TABLE, resolution=st.integers(1, 4), at_once=st.sampled_from([0, 30, 100, 1 << 15]))
+@settings(max_examples=15, deadline=None)
+def test_files_are_the_same_however_many_sets_are_counted_together(
+    tmp_path_factory, table, drawn, resolution, at_once
+) -> None:
+    folder = tmp_path_factory.mktemp("together")
+    inputs = inputs_of(table, drawn, folder, MIXED, resolution)
+
+    def files(rows: int, name: str) -> dict[str, bytes]:
+        own = folder / name
+        own.mkdir()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cubes, "_ROWS_AT_ONCE", rows)
+            write_sensitive_files(evaluate_raw(inputs, ONE_THREAD), own, "my", Claim(is_private=True))
+            write_sensitive_aggregates(inputs.records, inputs.sensitive, resolution, own, "my", ONE_THREAD)
+            listed(inputs, own)
+        return {path.name: path.read_bytes() for path in own.iterdir()}
+
+    assert files(at_once, "some") == files(0, "none")
