@@ -6,7 +6,7 @@ What is expected in them follows from released numbers, before anything is count
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -74,22 +74,34 @@ def longer_candidates(domain: Domain, longer: LongerSets) -> list[Columns]:
     Otherwise of as many columns as `LongerSets.most_candidates` allows, those with the fewest cells: a small
     table is measured best.
     """
-    smallest = sorted(range(len(domain.sizes)), key=lambda column: (domain.sizes[column], column))
-    number = len(smallest)
-    while number and _sets(number, longer.lengths) > longer.most_candidates:
-        number -= 1
-    among = sorted(smallest[:number])
-    every = (columns for length in longer.lengths for columns in itertools.combinations(among, length))
+    held = () if longer.holding is None else (longer.holding,)
+    others = [column for column in range(len(domain.sizes)) if column not in held]
+    smallest = sorted(others, key=lambda column: (domain.sizes[column], column))
+    among = sorted(smallest[: _most_columns(len(others), longer)])
+    every = (
+        tuple(sorted((*held, *columns)))
+        for length in longer.lengths
+        for columns in itertools.combinations(among, length - len(held))
+    )
     return [columns for columns in every if math.prod(domain.shape(columns)) <= longer.most_cells]
 
 
-def _sets(columns: int, lengths: Iterable[int]) -> int:
-    return sum(math.comb(columns, length) for length in lengths)
+def _most_columns(others: int, longer: LongerSets) -> int:
+    """How many of the columns that may be left out can be combined."""
+    while others and _sets(others, longer) > longer.most_candidates:
+        others -= 1
+    return others
+
+
+def _sets(others: int, longer: LongerSets) -> int:
+    held = longer.holding is not None
+    return sum(math.comb(others, length - held) for length in longer.lengths)
 
 
 def most_sets(columns: int, longer: LongerSets) -> int:
     """The most candidates that there can be of so many columns."""
-    return min(_sets(columns, longer.lengths), longer.most_candidates)
+    others = max(0, columns - (longer.holding is not None))
+    return _sets(_most_columns(others, longer), longer)
 
 
 def within(domain: Domain, tables: Sequence[Columns], most_cells: int) -> list[Columns]:

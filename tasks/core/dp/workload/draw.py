@@ -19,7 +19,7 @@ from tasks.core.dp.stream import WordSource
 from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import ColumnCells, Slots, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, within
-from tasks.core.dp.workload.first_values import FirstValues
+from tasks.core.dp.workload.first_values import FirstValues, filled
 from tasks.core.dp.workload.limits import check_draw, named_tables
 from tasks.core.dp.workload.measurement import (
     ExpectedTable,
@@ -127,7 +127,9 @@ class WorkloadDraw:
         opened = sum(column.max_items for column in schema.columns if column.is_open)
         if opened:
             self._threshold = thresholds.first_threshold(scale, opened, self._threshold_delta)
-        first = FirstValues(scale, self._threshold, self._parameters.max_values, self._stream)
+        parameters = self._parameters
+        records = filled(records, parameters.filled)
+        first = FirstValues(scale, self._threshold, parameters.max_values, parameters.filled, self._stream)
         kept = [first.draw(records, column) for column in range(len(schema.columns))]
         self._cells = tuple(cells for cells, _ in kept)
         self._domain = domain_of(self._cells)
@@ -258,11 +260,15 @@ class WorkloadDraw:
             self._progress(step, place / len(choice.candidates))
             counts = table_counts(self._domain, columns, self._slots)
             noisy[place] += choice.score(counts, choice.against(place, expected(columns)))
-        places = sorted(standing_out(noisy, scale, choice.most))
+        places = sorted(self._places(choice, noisy))
         for place in places:
             self._expected.append(choice.against(place, expected(choice.candidates[place])))
         scores = NoisyScores(choice.candidates, float(scale), tuple(noisy))
         return scores, [choice.candidates[place] for place in places]
+
+    def _places(self, choice: Choice, noisy: Sequence[int]) -> list[int]:
+        """Which candidates are measured: a function of the noisy scores (W16)."""
+        return standing_out(noisy, choice.scale, choice.most)
 
     def _fitted_counts(self) -> Expected:
         """M: what records that are fitted to everything drawn so far hold, the mean of some states.

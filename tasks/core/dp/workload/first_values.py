@@ -5,7 +5,8 @@ threshold; what passed is ordered by code point, and beyond a public number the 
 their cells up (W5, W12). What missed is nowhere kept, not even as a sum or a number (W11).
 """
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,6 @@ from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.scores import Ints
 from tasks.core.errors import InternalError
 from tasks.core.records.coded import CodedRecords
-from tasks.core.records.columns import Column
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,14 @@ class FirstValues:
         scale: s_1, one for all columns, as they are one query.
         threshold: tau, the least noisy count of a released value of an open column; None if all are declared.
         most: the most values of an open column that keep a cell of their own.
+        filled: the columns that have no cell for `absent`.
         stream: where the noise comes from.
     """
 
     scale: Fraction
     threshold: int | None
     most: int
+    filled: Collection[int]
     stream: WordSource
 
     def draw(self, records: CodedRecords, column: int) -> tuple[ColumnCells, Ints]:
@@ -40,7 +42,7 @@ class FirstValues:
         about = records.schema.columns[column]
         if about.domain is None:
             return self._open(records, column)
-        cells = declared_cells(about)
+        cells = ColumnCells(about.domain, has_absent=column not in self.filled, cap=about.max_items)
         exact = _counts(records, column, cells)
         return cells, exact + self._noise(len(exact))
 
@@ -66,9 +68,15 @@ class FirstValues:
         return noise.RoundedGaussian(self.scale).draw(self.stream, cells)
 
 
-def declared_cells(column: Column) -> ColumnCells:
-    """The cells of a declared column: no `other`; `absent` unless an empty cell is repaired (W1)."""
-    return ColumnCells(column.domain or (), has_absent=True, cap=column.max_items)
+def filled(records: CodedRecords, columns: Collection[int]) -> CodedRecords:
+    """The records with `other` in every empty cell of some columns: each record is repaired alone (W1)."""
+    slots = list(records.slots)
+    for slot, column in enumerate(records.slot_columns):
+        about = records.schema.columns[column]
+        if column in columns and about.domain is not None and about.other is not None:
+            other = about.domain.index(about.other) + 1
+            slots[slot] = np.where(slots[slot] == 0, slots[slot].dtype.type(other), slots[slot])
+    return replace(records, slots=tuple(slots))
 
 
 def _counts(records: CodedRecords, column: int, cells: ColumnCells) -> Ints:

@@ -29,7 +29,7 @@ def check_draw(parameters: WorkloadParameters, schema: Schema) -> None:
         ParameterError: every problem found; by public facts alone.
     """
     problems = [*_problems_of_shares(parameters, schema), *_problems_of_sets(parameters, schema)]
-    problems += _problems_of_columns(schema)
+    problems += _problems_of_columns(parameters, schema)
     problems = problems or list(_problems_of_scales(parameters, schema))
     if problems:
         raise ParameterError(problems)
@@ -97,10 +97,12 @@ def _problems_of_sets(parameters: WorkloadParameters, schema: Schema) -> Iterato
     whole = (parameters.max_values, parameters.most_cells, parameters.most_cells_together)
     if min(whole) < 1 or min(parameters.most_pairs, parameters.record_limit or 1) < 1:
         yield "Limits of values, cells, pairs and records must be 1 or more."
-    yield from _problems_of_longer(parameters.longer)
+    yield from _problems_of_longer(parameters.longer, width)
 
 
-def _problems_of_longer(longer: LongerSets) -> Iterator[str]:
+def _problems_of_longer(longer: LongerSets, width: int) -> Iterator[str]:
+    if longer.holding is not None and not 0 <= longer.holding < width:
+        yield "Longer sets can hold one of the table's columns only."
     if any(not 3 <= length <= MOST_COLUMNS for length in longer.lengths):
         yield f"Longer sets have 3 to {MOST_COLUMNS} columns."
     if list(longer.lengths) != sorted(set(longer.lengths)):
@@ -109,9 +111,13 @@ def _problems_of_longer(longer: LongerSets) -> Iterator[str]:
         yield "Limits of longer sets must be 1 or more."
 
 
-def _problems_of_columns(schema: Schema) -> Iterator[str]:
+def _problems_of_columns(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
     if any(column.max_items < 1 for column in schema.columns):
         yield "Every multi-valued column needs a cap under differential privacy."
+    for place in parameters.filled:
+        column = schema.columns[place] if 0 <= place < len(schema.columns) else None
+        if column is None or column.is_multi_valued or column.other not in (column.domain or ()):
+            yield "Only a column of one declared value, with a value for what is outside, can be filled."
 
 
 def _problems_of_scales(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:

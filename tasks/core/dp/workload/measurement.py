@@ -178,6 +178,7 @@ def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
 def _parameters(body: dict[str, Any]) -> WorkloadParameters:
     shares = {name: Fraction(share) for name, share in body.pop("shares").items()}
     tables, longer = body.pop("tables"), body.pop("longer")
+    body["filled"] = tuple(body["filled"])
     return WorkloadParameters(
         shares=Shares(**shares),
         tables=None if tables is None else tuple(map(tuple, tables)),

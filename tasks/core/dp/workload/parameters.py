@@ -21,6 +21,7 @@ class LongerSets:
         most_cells: candidates with more cells than this are left out.
         most_candidates: K, the most candidates; of more, those with the fewest cells stay.
         states: of how many states of the first fit the expected counts are the mean.
+        holding: only sets that hold this column are candidates; None: any.
     """
 
     lengths: tuple[int, ...] = ()
@@ -28,6 +29,7 @@ class LongerSets:
     most_cells: int = 20_000
     most_candidates: int = 5_000
     states: int = 4
+    holding: int | None = None
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class WorkloadParameters:
         target: a column whose tables get ``target_factor`` times the share, or None.
         target_factor: see above.
         record_limit: the number of records that are looked at, or None for all (W4).
+        filled: columns, each declared and of one value, in which an empty cell counts as the column's
+            `other`; they have no cell for `absent` (W1).
         max_values: the most values of an open column that keep a cell of their own (W5).
         most_cells: tables of more cells are left out, and their share goes to the others (W5).
         most_cells_together: so many cells are measured at most; the largest tables are left out (W5).
@@ -62,6 +66,7 @@ class WorkloadParameters:
     target: int | None = None
     target_factor: float = 3.0
     record_limit: int | None = None
+    filled: tuple[int, ...] = ()
     max_values: int = 1_000
     most_cells: int = 2_000_000
     most_cells_together: int = 30_000_000

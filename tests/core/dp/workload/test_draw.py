@@ -15,7 +15,6 @@ from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
-from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import sensitivity
 from tasks.core.errors import InternalError
 from tasks.core.fitting.fit import fit
@@ -23,53 +22,15 @@ from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import fitting as oracle
+from tests.oracles.workloads import HOMES, SEXES, TONGUES, cost, draw, parameters, people
 
-SEXES, HOMES = ("female", "male"), ("flat", "house", "ship")
-TONGUES = ("arabic", "basque", "czech", "dutch")
-SCHEMA = Schema(
-    (
-        Column("sex", domain=SEXES),
-        Column("home"),
-        Column("tongue", delimiter=";", max_items=2),
-    )
-)
 F = Fraction
-
-
-def _people(number, seed, schema=SCHEMA):
-    """Records of the schema with dependence: ships are few, men live in flats."""
-    generator = np.random.default_rng(seed)
-    sex = generator.integers(0, 3, number)
-    home = np.where(sex == 2, 1, generator.choice([0, 1, 2, 3], number, p=[0.1, 0.3, 0.5, 0.1]))
-    tongues = np.sort(generator.integers(0, 5, (number, 2)), axis=1)[:, ::-1]
-    tongues[tongues[:, 0] == tongues[:, 1], 1] = 0
-    slots = [sex, home, tongues[:, 1], tongues[:, 0]]
-    filled = np.where(slots[2] == 0, slots[3], slots[2]), np.where(slots[2] == 0, 0, slots[3])
-    arrays = (sex, home, *filled)
-    return CodedRecords(
-        schema,
-        tuple(array.astype(np.uint8) for array in arrays),
-        (0, 1, 2, 2),
-        (SEXES, HOMES, TONGUES),
-        number,
-    )
-
-
-def _parameters(epsilon=1.0, **options):
-    shares = Shares(F(1, 100), F(20, 100), F(60, 100), F(3, 100), F(15, 100))
-    options.setdefault("longer", LongerSets(lengths=(3,), most=2))
-    options.setdefault("tables", ((0, 1), (0, 2), (1, 2), (2, 2)))
-    return WorkloadParameters(epsilon, 1e-6, shares, **options)
-
-
-def _draw(records, parameters, seed=1):
-    return draw_workload(records, parameters, SeededStream(seed), before_first_word=lambda: None)
 
 
 @pytest.mark.parametrize("number", [0, 1, 3, 500])
 @pytest.mark.parametrize("epsilon", [0.01, 1.0, 20.0])
 def test_it_is_total(number, epsilon):
-    drawn = _draw(_people(number, number), _parameters(epsilon))
+    drawn = draw(people(number, number), parameters(epsilon))
     made = fit(domain_of(drawn.cells), noisy_tables(drawn), max(0, drawn.number_of_records), 5)
     assert len(made.records) == max(0, drawn.number_of_records)
 
@@ -77,19 +38,14 @@ def test_it_is_total(number, epsilon):
 @given(epsilon=st.floats(0.05, 20), seed=st.integers(0, 10_000), most=st.integers(1, 4))
 @settings(max_examples=15, deadline=None)
 def test_what_is_drawn_costs_no_more_than_is_charged(epsilon, seed, most):
-    parameters = _parameters(epsilon, longer=LongerSets(lengths=(3,), most=most))
-    drawn = _draw(_people(300, seed), parameters, seed)
-    cost = 1 / F(drawn.count_scale) ** 2
-    cost += F(drawn.values[0].sensitivity) / F(drawn.values[0].scale) ** 2  # length 1 is one query
-    cost += sum(F(table.sensitivity) / F(table.scale) ** 2 for table in drawn.tables)
-    onces = [sensitivity(drawn.cells, columns) for columns in drawn.scores.candidates]
-    cost += F(sum(once**2 for once in onces)) / F(drawn.scores.scale) ** 2
-    assert cost <= budget_of(parameters, all_declared=False)[0] <= F(drawn.mu_squared)
+    asked = parameters(epsilon, longer=LongerSets(lengths=(3,), most=most))
+    drawn = draw(people(300, seed), asked, seed)
+    assert cost(drawn) <= budget_of(asked, all_declared=False)[0] <= F(drawn.mu_squared)
 
 
 def test_with_next_to_no_noise_the_tables_are_the_counts():
-    records = _people(2_000, 3)
-    drawn = _draw(records, _parameters(1e4))
+    records = people(2_000, 3)
+    drawn = draw(records, parameters(1e4))
     slots = map_records(records, drawn.cells)
     domain = domain_of(drawn.cells)
     assert drawn.number_of_records == 2_000
@@ -100,7 +56,7 @@ def test_with_next_to_no_noise_the_tables_are_the_counts():
 
 def test_other_and_absent_are_there_when_everything_passed_and_when_nothing_did():
     for number in (2_000, 2):
-        cells = _draw(_people(number, 3), _parameters()).cells
+        cells = draw(people(number, 3), parameters()).cells
         assert [(column.has_other, column.has_absent) for column in cells] == [
             (False, True),
             (True, True),
@@ -111,7 +67,7 @@ def test_other_and_absent_are_there_when_everything_passed_and_when_nothing_did(
 
 
 def test_the_cells_of_an_open_column_follow_from_released_counts_alone():
-    drawn = _draw(_people(2_000, 3), _parameters())
+    drawn = draw(people(2_000, 3), parameters())
     for column in (1, 2):
         values = len(drawn.cells[column].values)
         assert list(drawn.cells[column].values) == sorted(drawn.cells[column].values)
@@ -119,15 +75,15 @@ def test_the_cells_of_an_open_column_follow_from_released_counts_alone():
 
 
 def test_the_most_frequent_values_keep_their_cells():
-    drawn = _draw(_people(5_000, 3), _parameters(max_values=2))
+    drawn = draw(people(5_000, 3), parameters(max_values=2))
     assert [len(column.values) for column in drawn.cells] == [2, 2, 2]
-    whole = _draw(_people(5_000, 3), _parameters())
+    whole = draw(people(5_000, 3), parameters())
     noisy = dict(zip(whole.cells[1].values, whole.values[1].counts.tolist(), strict=False))
     assert set(drawn.cells[1].values) == set(sorted(noisy, key=lambda value: -noisy[value])[:2])
 
 
 def test_a_table_of_too_many_cells_is_left_out():
-    drawn = _draw(_people(500, 3), _parameters(most_cells=12, longer=LongerSets()))
+    drawn = draw(people(500, 3), parameters(most_cells=12, longer=LongerSets()))
     assert (1, 2) not in [table.columns for table in drawn.tables]
 
 
@@ -143,7 +99,7 @@ def test_one_record_is_in_at_most_so_many_cells_of_a_table(seed, kept, homes):
         ColumnCells(tuple(sorted(kept)), has_other=True, cap=2),
     )
     domain = domain_of(cells)
-    slots = map_records(_people(1, seed), cells)
+    slots = map_records(people(1, seed), cells)
     for columns in [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (2, 2), (0, 1, 2)]:
         counts = table_counts(domain, columns, slots)
         assert counts.max(initial=0) <= 1
@@ -196,7 +152,7 @@ def _padded(items, cap):
 
 
 def test_a_measurement_is_read_as_it_was_written(tmp_path):
-    drawn = _draw(_people(800, 3), _parameters(4.0))
+    drawn = draw(people(800, 3), parameters(4.0))
     drawn.write(tmp_path)
     again = read_workload_measurement(tmp_path)
     assert again.parameters == drawn.parameters
@@ -209,7 +165,7 @@ def test_a_measurement_is_read_as_it_was_written(tmp_path):
 
 
 def test_records_of_another_form_are_refused_before_a_word_is_drawn():
-    records = _people(10, 1)
+    records = people(10, 1)
     for wrong in (
         replace(records, slots=records.slots[:2]),
         replace(records, values=(("male", "female"), HOMES, TONGUES)),
@@ -217,7 +173,7 @@ def test_records_of_another_form_are_refused_before_a_word_is_drawn():
         with pytest.raises(InternalError):
             draw_workload(
                 wrong,
-                _parameters(),
+                parameters(),
                 SeededStream(1),
                 before_first_word=lambda: pytest.fail("must not be reached"),
             )
@@ -242,7 +198,7 @@ def test_a_planted_triple_is_chosen_and_kept():
         schema, tuple((bits.T + 1).astype(np.uint8)), tuple(range(6)), (("no", "yes"),) * 6, number
     )
     shares, longer = default_shares(4.0)
-    drawn = _draw(records, WorkloadParameters(1.0, 1e-6, shares, longer=longer))
+    drawn = draw(records, WorkloadParameters(1.0, 1e-6, shares, longer=longer))
     assert (0, 1, 2) in [table.columns for table in drawn.tables]
     made = fit(domain_of(drawn.cells), noisy_tables(drawn), drawn.number_of_records, 2)
     held = table_counts(domain_of(drawn.cells), (0, 1, 2), made.records)[:2, :2, :2] / len(made.records)
