@@ -64,7 +64,7 @@ def coded_bits(table):
 
 def parameters(epsilon=1.0, **options):
     """All stages, of `SCHEMA` unless other tables are named."""
-    options.setdefault("shares", Shares(F(1, 100), F(20, 100), F(60, 100), F(3, 100), F(15, 100)))
+    options.setdefault("shares", Shares(F(1, 100), F(20, 100), F(61, 100), F(3, 100), F(15, 100)))
     options.setdefault("longer", LongerSets(lengths=(3,), most=2))
     options.setdefault("tables", ((0, 1), (0, 2), (1, 2), (2, 2)))
     return WorkloadParameters(epsilon, 1e-6, **options)

@@ -50,7 +50,7 @@ Progress = Callable[[str, float], None]
 Asked = tuple[Columns, int, Fraction]
 
 #: Less than this part of mu^2 is not worth a second measurement.
-_LEAST_SECOND = Fraction(1, 100)
+_LEAST_SECOND = Fraction(1, 50)
 _MOST_RECORDS = 2**31 - 1
 
 

@@ -94,8 +94,9 @@ def _problems_of_sets(parameters: WorkloadParameters, schema: Schema) -> Iterato
         yield f"A workload can hold up to {MOST_TABLES} sets of columns; this one has {most}."
     if parameters.target is not None and not 0 <= parameters.target < width:
         yield "The target must be one of the table's columns."
-    whole = (parameters.max_values, parameters.most_cells, parameters.most_cells_together)
-    if min(whole) < 1 or min(parameters.most_pairs, parameters.record_limit or 1) < 1:
+    limit = 1 if parameters.record_limit is None else parameters.record_limit
+    cells = min(parameters.max_values, parameters.most_cells, parameters.most_cells_together)
+    if min(cells, parameters.most_pairs, limit) < 1:
         yield "Limits of values, cells, pairs and records must be 1 or more."
     yield from _problems_of_longer(parameters.longer, width)
 

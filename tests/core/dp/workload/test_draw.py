@@ -54,18 +54,6 @@ def test_with_next_to_no_noise_the_tables_are_the_counts():
         assert np.abs(table.counts - exact).max() <= 1
 
 
-def test_other_and_absent_are_there_when_everything_passed_and_when_nothing_did():
-    for number in (2_000, 2):
-        cells = draw(people(number, 3), parameters()).cells
-        assert [(column.has_other, column.has_absent) for column in cells] == [
-            (False, True),
-            (True, True),
-            (True, True),
-        ]
-    assert cells[1].values == ()
-    assert cells[1].size == 2
-
-
 def test_the_cells_of_an_open_column_follow_from_released_counts_alone():
     drawn = draw(people(2_000, 3), parameters())
     for column in (1, 2):
@@ -80,11 +68,6 @@ def test_the_most_frequent_values_keep_their_cells():
     whole = draw(people(5_000, 3), parameters())
     noisy = dict(zip(whole.cells[1].values, whole.values[1].counts.tolist(), strict=False))
     assert set(drawn.cells[1].values) == set(sorted(noisy, key=lambda value: -noisy[value])[:2])
-
-
-def test_a_table_of_too_many_cells_is_left_out():
-    drawn = draw(people(500, 3), parameters(most_cells=12, longer=LongerSets()))
-    assert (1, 2) not in [table.columns for table in drawn.tables]
 
 
 @given(
