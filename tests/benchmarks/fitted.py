@@ -35,7 +35,7 @@ from tests.benchmarks.fitted_scores import learning_scores, marginal_scores, var
 from tests.benchmarks.fitted_tables import Cells, CellTable, table_named
 
 Scores = dict[str, float]
-LEVERS = ("allocation", "shrinkage", "chains", "annealing", "triples", "other")
+LEVERS = ("allocation", "shrinkage", "levels", "chains", "annealing", "triples", "other")
 
 
 def parameters_for(table: CellTable, options: argparse.Namespace) -> WorkloadParameters:
@@ -49,7 +49,7 @@ def parameters_for(table: CellTable, options: argparse.Namespace) -> WorkloadPar
         shares = replace(
             shares, **{part: rest * getattr(shares, part) for part in ("count", "values", "tables")}
         )
-        longer = LongerSets(options.length, options.most)
+        longer = LongerSets(tuple(options.length), options.most)
     if "triples" in options.without:
         shares, longer = default_shares(1.0)[0], LongerSets()
     target = table.headers.index(table.target) if options.target and table.target else None
@@ -64,7 +64,8 @@ def without(levers: list[str]) -> Iterator[None]:
     cold = (0.0,) * 4
     parts: dict[str, list[tuple[Any, str, Any]]] = {
         "allocation": [(drawing, "effective_sizes", lambda margins, tables, scale: [1.0] * len(tables))],
-        "shrinkage": [(aims, "shrunk", lambda deviations, expected, variance: deviations)],
+        "shrinkage": [(aims, "shrunk_by_levels", lambda deviations, expected, variance, levels: deviations)],
+        "levels": [(aims, "levels_of", lambda margin: None), (fitting, "levels_of", lambda margin: None)],
         "chains": [(aims, "_MOST_CHAINS", 0)],
         "annealing": [(fitting, "LONG", cold), (fitting, "_WARM", cold), (drawing, "SHORT", cold)],
         "triples": [],
@@ -149,7 +150,9 @@ def main() -> int:
     parser.add_argument("--open", action="store_true", help="no domain is declared")
     parser.add_argument("--target", action="store_true", help="declare the table's target")
     parser.add_argument("--learn", action="store_true", help="propensity, discriminator, learning")
-    parser.add_argument("--length", type=int, help="of the longer sets among which the draw chooses")
+    parser.add_argument(
+        "--length", type=int, nargs="+", help="of the longer sets among which the draw chooses"
+    )
     parser.add_argument("--most", type=int, default=15, help="longer sets that are chosen, at most")
     parser.add_argument("--share", default="0.15", help="of the budget, for the longer sets that are chosen")
     parser.add_argument("--without", action="append", choices=LEVERS, default=[])

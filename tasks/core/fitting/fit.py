@@ -1,24 +1,22 @@
 """Fitting: noisy tables in, records out whose counts come close to them.
 
-First to columns and pairs. Where longer tables were measured, the records of that fit say what is expected
-in them, the longer tables are shrunk round it, and the search goes on with them.
+First to columns and pairs. Where longer tables were measured, the pairs of those records say what is
+expected in them, the longer tables are shrunk round it, and the search goes on with them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable, table_counts
+from tasks.core.fitting.implied import ImpliedCounts
+from tasks.core.fitting.levels import levels_of, shrunk_by_levels
+from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.fitting.search import LONG, Progress, Records, Search, independent_records
-from tasks.core.fitting.shrinkage import shrunk
 from tasks.core.fitting.targets import Target, Targets, targets_of
 
 #: Temperatures of the passes after longer tables have joined.
 _WARM = (100.0, 50.0, 20.0, 10.0, 0.0, 0.0)
-#: The temperature at which further states are taken, for a mean over them.
-MIXING = 50.0
-_STATES = 4
 _LEAST_EXPECTED = 0.01
 
 
@@ -28,7 +26,7 @@ class Fit:
 
     Attributes:
         records: int32 (n, slots): in each slot a cell of its column; see `Domain`.
-        targets: all targets that the records came close to.
+        targets: all targets that the records came close to, for as many records as there are.
     """
 
     records: Records
@@ -56,40 +54,39 @@ def fit(
     """
     report = progress or (lambda share: None)
     targets = targets_of(domain, tables)
+    ratio = number / targets.records
+    scaled = [_scaled(target, ratio) for target in targets.all]
     longer = [table for table in tables if len(table.columns) > 2]
     first = 0.6 if longer else 1.0
     records = independent_records(domain, targets.margins, number, seed)
-    search = Search(domain, targets.all, records, targets.variance)
+    search = Search(domain, scaled, records, targets.variance)
     search.run(LONG, seed, threads=threads, progress=lambda share: report(first * share))
-    if not longer:
-        return Fit(records, tuple(targets.all))
-    expected = mean_counts(domain, search, [table.columns for table in longer], seed, _STATES)
-    every = [*targets.all, *_longer_targets(targets, longer, expected, number)]
-    search = Search(domain, every, records, targets.variance)
+    if not longer or not number:
+        return Fit(records, tuple(scaled))
+    scaled += [_scaled(target, ratio) for target in _longer_targets(domain, targets, longer, records)]
+    search = Search(domain, scaled, records, targets.variance)
     search.run(_WARM, seed + 1, threads=threads, progress=lambda share: report(first + (1 - first) * share))
-    return Fit(records, tuple(every))
+    return Fit(records, tuple(scaled))
 
 
-def mean_counts(
-    domain: Domain, search: Search, tables: Sequence[tuple[int, ...]], seed: int, states: int
-) -> list[Counts]:
-    """What the records of a search hold in some tables, the mean of several states."""
-    sums = [np.zeros(domain.shape(columns)) for columns in tables]
-    for state in range(states):
-        if state:
-            search.run((MIXING,), seed + state)
-        for whole, columns in zip(sums, tables, strict=True):
-            whole += table_counts(domain, columns, search.records)
-    return [whole / states for whole in sums]
+def _scaled(target: Target, ratio: float) -> Target:
+    """The target of another number of records than the tables were measured on."""
+    return replace(target, counts=target.counts * ratio)
 
 
 def _longer_targets(
-    targets: Targets, tables: Sequence[NoisyTable], expected: Sequence[Counts], number: int
+    domain: Domain, targets: Targets, tables: Sequence[NoisyTable], records: Records
 ) -> list[Target]:
-    """Longer tables, shrunk round what the fitted records hold in them."""
+    """Longer tables, shrunk round what the pairs of the fitted records imply for them."""
+    implied = ImpliedCounts(domain, records)
     found = []
-    for table, held in zip(tables, expected, strict=True):
-        centre = np.maximum(held * (targets.records / max(1, number)), _LEAST_EXPECTED)
-        counts = centre + shrunk(table.counts - centre, centre, table.variance)
+    for table in tables:
+        centre = implied.of(table.columns) * (targets.records / len(records))
+        centre = np.maximum(centre, _LEAST_EXPECTED)
+        levels = [
+            None if column in domain.multi_valued else levels_of(targets.margins[column])
+            for column in table.columns
+        ]
+        counts = centre + shrunk_by_levels(table.counts - centre, centre, table.variance, levels)
         found.append(Target(table.columns, counts, 1 / table.variance))
     return found

@@ -5,7 +5,10 @@ is expected to hold; how often which, the table's own noisy cells say (EM). A ta
 noise goes to its centre, one whose signal stands far above the noise stays as it is (fitted.md 4, step 6).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 
 from tasks.core.fitting.noisy_tables import Counts
 
@@ -14,28 +17,75 @@ _STRENGTHS = 10.0 ** np.arange(-1, 3.5, 0.5)
 #: How the variance of the signal grows with what a cell is expected to hold.
 _POWERS = (0.5, 1.0, 1.5, 2.0)
 _STEPS = 25
+#: So many cells, of small and of large expectation alike, say how often which variance is.
+_CELLS_LEARNT = 20_000
+#: So many cells are worked on at once, which bounds the memory.
+_CELLS_AT_ONCE = 50_000
 
 
-def shrunk(deviations: Counts, expected: Counts, variance: float) -> Counts:
-    """The posterior mean of the deviations, in the shape given.
+@dataclass(frozen=True)
+class Posterior:
+    """What noisy deviations tell.
+
+    Attributes:
+        mean: of the deviations without noise, in their shape.
+        evidence: the logarithm of the density of the noisy deviations, under the variances that were learnt.
+    """
+
+    mean: Counts
+    evidence: float
+
+
+def posterior(deviations: Counts, expected: Counts, variance: float) -> Posterior:
+    """The posterior of the deviations.
 
     Args:
         deviations: noisy, of any shape.
         expected: what the cells are expected to hold, > 0, same shape.
-        variance: of the deviations' noise.
+        variance: of the deviations' noise, > 0.
     """
-    noisy = deviations.ravel()
-    relative = expected.ravel() / expected.max()
+    noisy, relative = deviations.ravel(), expected.ravel() / expected.max()
+    weights, evidence = _learnt(noisy, relative, variance)
+    mean = np.empty(noisy.size)
+    for start in range(0, noisy.size, _CELLS_AT_ONCE):
+        block = slice(start, start + _CELLS_AT_ONCE)
+        likelihood, kept, _ = _components(noisy[block], relative[block], variance)
+        likelihood *= weights
+        mean[block] = noisy[block] * (likelihood * kept).sum(axis=1) / likelihood.sum(axis=1)
+    return Posterior(mean.reshape(deviations.shape), evidence)
+
+
+def shrunk(deviations: Counts, expected: Counts, variance: float) -> Counts:
+    """The posterior mean of the deviations; see `posterior`."""
+    return posterior(deviations, expected, variance).mean
+
+
+def _learnt(noisy: Counts, relative: Counts, variance: float) -> tuple[Counts, float]:
+    """How often which variance is, and the evidence of all cells."""
+    if noisy.size > _CELLS_LEARNT:
+        places = np.linspace(0, noisy.size - 1, _CELLS_LEARNT).astype(np.int64)
+        some = np.argsort(relative, kind="stable")[places]
+    else:
+        some = np.arange(noisy.size)
+    likelihood, _, largest = _components(noisy[some], relative[some], variance)
+    weights = np.full(likelihood.shape[1], 0.5 / (likelihood.shape[1] - 1))
+    weights[0] = 0.5
+    for _ in range(_STEPS):
+        weights *= (1 / (likelihood @ weights)) @ likelihood / len(some)
+    evidence = float((np.log(likelihood @ weights) + largest).sum())
+    return weights, evidence * noisy.size / len(some)
+
+
+def _components(
+    noisy: Counts, relative: Counts, variance: float
+) -> tuple[Counts, Counts, npt.NDArray[np.float64]]:
+    """Of each cell (a row) and each variance (a column): likelihood and share of signal.
+
+    The likelihoods of a cell are divided by the largest, whose logarithm comes last.
+    """
     spread = np.stack([strength * relative**power for power in _POWERS for strength in _STRENGTHS], axis=1)
     signal = np.concatenate([np.zeros((noisy.size, 1)), variance * spread], axis=1)
     whole = signal + variance
-    logs = -0.5 * (noisy[:, None] ** 2 / whole + np.log(whole))
-    likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
-    weights = np.full(signal.shape[1], 0.5 / (signal.shape[1] - 1))
-    weights[0] = 0.5
-    for _ in range(_STEPS):
-        weights *= (1 / (likelihood @ weights)) @ likelihood / noisy.size
-    posterior = likelihood * weights
-    kept = (posterior * (signal / whole)).sum(axis=1) / posterior.sum(axis=1)
-    result: Counts = (noisy * kept).reshape(deviations.shape)
-    return result
+    logs = -0.5 * (noisy[:, None] ** 2 / whole + np.log(2 * np.pi * whole))
+    largest = logs.max(axis=1)
+    return np.exp(logs - largest[:, None]), signal / whole, largest

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.fitting.least_squares import Residuals
+from tasks.core.fitting.levels import levels_of, shrunk_by_levels
 from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable
-from tasks.core.fitting.shrinkage import shrunk
 from tasks.core.fitting.simplex import nearest_counts
 
 _LEAST_EXPECTED = 0.01
@@ -121,6 +121,10 @@ class _Pairs:
     ) -> None:
         self._domain = domain
         self._margins = margins
+        self._levels = [
+            None if column in domain.multi_valued else levels_of(margin)
+            for column, margin in enumerate(margins)
+        ]
         self._records = records
         self.variances = {pair: table.variance for pair, table in tables.items()}
         # A table of a column with itself has no subset that another table knows.
@@ -130,15 +134,21 @@ class _Pairs:
         }
 
     def shrunk_to_independence(self) -> dict[Pair, Counts]:
-        return {pair: self._shrink(pair, self._independent(pair)) for pair in self.variances}
+        """In cells alone: chains need no better."""
+        return {pair: self._shrink(pair, self._independent(pair), (None, None)) for pair in self.variances}
 
     def shrunk_to_chains(self, means: Mapping[Pair, Counts]) -> dict[Pair, Counts]:
         """Shrink anew, round what chains over a third column imply where they explain enough."""
         tables = {pair: self._raked(pair, mean) for pair, mean in means.items() if self._adds_up(pair)}
         return {
-            pair: self._shrink(pair, self._chained(pair, tables)) if pair in tables else means[pair]
+            pair: self._shrink(pair, self._chained(pair, tables), self._levels_of(pair))
+            if pair in tables
+            else means[pair]
             for pair in self.variances
         }
+
+    def _levels_of(self, pair: Pair) -> tuple[Counts | None, Counts | None]:
+        return self._levels[pair[0]], self._levels[pair[1]]
 
     def _adds_up(self, pair: Pair) -> bool:
         return not self._domain.multi_valued & set(pair)
@@ -148,14 +158,14 @@ class _Pairs:
         expected: Counts = np.outer(self._margins[one], self._margins[other]) / self._records
         return expected
 
-    def _shrink(self, pair: Pair, centre: Counts) -> Counts:
+    def _shrink(self, pair: Pair, centre: Counts, levels: tuple[Counts | None, Counts | None]) -> Counts:
         variance = self.variances[pair]
         for column in set(pair) - self._domain.multi_valued:
             variance *= 1 - 1 / self._domain.sizes[column]
         centre = np.maximum(centre, _LEAST_EXPECTED)
         if variance <= 0:
             return self._estimates[pair]
-        return centre + shrunk(self._estimates[pair] - centre, centre, variance)
+        return centre + shrunk_by_levels(self._estimates[pair] - centre, centre, variance, levels)
 
     def _raked(self, pair: Pair, mean: Counts) -> Counts:
         """A pair without negative counts whose margins are the columns' own."""

@@ -38,7 +38,7 @@ from tasks.core.dp.workload.scores import Ints, standing_out
 from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale, table_shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable, one_half, sensitivity
 from tasks.core.errors import InternalError, ResourceLimit
-from tasks.core.fitting.fit import MIXING
+from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.search import SHORT, Search, independent_records
 from tasks.core.fitting.simplex import nearest_counts
@@ -271,7 +271,7 @@ class WorkloadDraw:
         return standing_out(noisy, choice.scale, choice.most)
 
     def _fitted_counts(self) -> Expected:
-        """M: what records that are fitted to everything drawn so far hold, the mean of some states.
+        """M: what the pairs of records that are fitted to everything drawn so far imply.
 
         From released numbers and a seed that follows from them (W18).
         """
@@ -280,16 +280,7 @@ class WorkloadDraw:
         records = independent_records(self._domain, targets.margins, round(targets.records), seed)
         search = Search(self._domain, targets.all, records, targets.variance)
         search.run(SHORT, seed)
-        states = [search.records.copy()]
-        for state in range(1, self._parameters.longer.states):
-            search.run((MIXING,), seed + state)
-            states.append(search.records.copy())
-
-        def mean(columns: Columns) -> Counts:
-            whole = sum(table_counts(self._domain, columns, records) for records in states)
-            return np.asarray(whole, np.float64) / len(states)
-
-        return mean
+        return ImpliedCounts(self._domain, search.records).of
 
     def _digest(self) -> bytes:
         """SHA-256 of the whole numbers drawn so far."""

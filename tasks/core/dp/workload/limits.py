@@ -108,7 +108,7 @@ def _problems_of_longer(longer: LongerSets, width: int) -> Iterator[str]:
         yield f"Longer sets have 3 to {MOST_COLUMNS} columns."
     if list(longer.lengths) != sorted(set(longer.lengths)):
         yield "The lengths of longer sets must ascend, each once."
-    if min(longer.most, longer.most_cells, longer.most_candidates, longer.states) < 1:
+    if min(longer.most, longer.most_cells, longer.most_candidates) < 1:
         yield "Limits of longer sets must be 1 or more."
 
 

@@ -20,7 +20,6 @@ class LongerSets:
         most: k, the most that are measured.
         most_cells: candidates with more cells than this are left out.
         most_candidates: K, the most candidates; of more, those with the fewest cells stay.
-        states: of how many states of the first fit the expected counts are the mean.
         holding: only sets that hold this column are candidates; None: any.
     """
 
@@ -28,7 +27,6 @@ class LongerSets:
     most: int = 15
     most_cells: int = 20_000
     most_candidates: int = 5_000
-    states: int = 4
     holding: int | None = None
 
 
@@ -82,4 +80,4 @@ def default_shares(epsilon: float) -> tuple[Shares, LongerSets]:
     chosen = Fraction(15, 100) if epsilon < 7 else Fraction(30, 100)
     rest = 1 - chosen - _SCORES
     shares = Shares(rest * _COUNT, rest * _VALUES, rest * (1 - _COUNT - _VALUES), _SCORES, chosen)
-    return shares, LongerSets(lengths=(3,), most=15 if epsilon < 7 else 30)
+    return shares, LongerSets(lengths=(3,), most=15 if epsilon < 7 else 60)

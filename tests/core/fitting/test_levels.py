@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.fitting import shrinkage
+from tasks.core.fitting.levels import levels_of, shrunk_by_levels
+
+MARGINS = st.lists(st.floats(0, 1000), min_size=3, max_size=40)
+
+
+@given(MARGINS)
+@settings(deadline=None)
+def test_levels_are_orthonormal_so_that_noise_stays_as_it_is(margin):
+    levels = levels_of(np.array(margin))
+    assert levels @ levels.T == pytest.approx(np.eye(len(margin)), abs=1e-9)
+
+
+def test_levels_of_four_equal_cells_are_those_of_haar():
+    half, root = 0.5, 0.5**0.5
+    expected = [
+        [half, half, half, half],
+        [half, half, -half, -half],
+        [root, -root, 0, 0],
+        [0, 0, root, -root],
+    ]
+    assert levels_of(np.full(4, 10.0)) == pytest.approx(np.array(expected))
+
+
+@given(MARGINS)
+@settings(deadline=None)
+def test_what_follows_the_margin_is_in_the_first_level_alone(margin):
+    masses = np.maximum(np.array(margin), 1e-3)
+    assert (levels_of(np.array(margin)) @ masses)[1:] == pytest.approx(0, abs=1e-6)
+
+
+def test_two_cells_have_no_neighbours():
+    assert levels_of(np.array([4.0, 6.0])) is None
+
+
+def _errors(order):
+    """Mean squared errors in cells alone and with levels; deviations are alike in eight neighbours."""
+    generator = np.random.default_rng(3)
+    alone = by_levels = 0.0
+    for _ in range(20):
+        signal = np.outer(np.repeat(generator.normal(0, 6, 8), 8)[order], [1.0, -1.0])
+        noisy, expected = signal + generator.normal(0, 8, (64, 2)), np.full((64, 2), 100.0)
+        levels = [levels_of(np.ones(64)), None]
+        alone += ((shrinkage.shrunk(noisy, expected, 64.0) - signal) ** 2).mean() / 20
+        by_levels += ((shrunk_by_levels(noisy, expected, 64.0, levels) - signal) ** 2).mean() / 20
+    return alone, by_levels
+
+
+def test_neighbours_that_deviate_alike_are_told_from_noise_together():
+    alone, by_levels = _errors(np.arange(64))
+    assert by_levels < 0.7 * alone
+
+
+def test_an_order_that_tells_nothing_does_no_harm():
+    alone, by_levels = _errors(np.random.default_rng(5).permutation(64))
+    assert by_levels < 1.05 * alone
+
+
+def test_without_levels_it_is_shrinkage_of_cells():
+    generator = np.random.default_rng(1)
+    noisy, expected = generator.normal(0, 9, (5, 4)), generator.uniform(1, 50, (5, 4))
+    found = shrunk_by_levels(noisy, expected, 25.0, [None, None])
+    assert found == pytest.approx(shrinkage.shrunk(noisy, expected, 25.0))
