@@ -112,7 +112,12 @@ def describe(
     length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
     notes += tuple(f"ATTENTION: {said}" for said in _cautions(configuration, schema, contract))
-    notes += header_notes(source) + _zero_notes(contract) + _mark_notes(configuration, source)
+    notes += (
+        header_notes(source)
+        + _zero_notes(contract)
+        + _constraint_notes(contract, schema)
+        + _mark_notes(configuration, source)
+    )
     if isinstance(configuration.protection, KAnonymity):
         notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, headers.names, contract, schema, length, parameters, vintage, notes)
@@ -322,6 +327,15 @@ def _zero_notes(contract: Contract | None) -> tuple[str, ...]:
     return (
         f"zeroIsValue has no effect on {', '.join(map(repr, named))}: in a column with bins 0 is a number. "
         "Where 0 stands for a missing number, make those cells empty.",
+    )
+
+
+def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, ...]:
+    if contract is None or not contract.has_constraints or schema.constraints:
+        return ()
+    return (
+        "The contract says what holds between columns (structuralZeros, functionalDependencies, orderings). "
+        "Records of synthesis_mode fitted hold it; here it has no effect.",
     )
 
 

@@ -4,10 +4,11 @@ A YAML file in the Open Data Contract Standard 3.1 goes in (see `odcs`), a froze
 Everything in a contract is declared by somebody, so it is public and may appear anywhere. Where the
 standard has no field, its ``customProperties`` and ``custom`` quality rules carry ours:
 
-* of the table: ``subjectId``, ``structuralZeros``, ``functionalDependencies``, ``decimal``, ``thousands``;
+* of the table: ``subjectId``, ``structuralZeros``, ``functionalDependencies``, ``orderings``, ``decimal``,
+  ``thousands``;
   rules ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
-* of a column: ``bins``, ``delimiter``, ``other``, ``valueFormat``, ``zeroIsValue``, ``drafted``, and
-  ``decimal`` and ``thousands`` where they are not the table's; rules
+* of a column: ``bins``, ``delimiter``, ``other``, ``repair``, ``valueFormat``, ``zeroIsValue``, ``drafted``,
+  and ``decimal`` and ``thousands`` where they are not the table's; rules
   ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
 
 A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
@@ -47,6 +48,7 @@ class ContractColumn(Model):
         values: the allowed values, normalised, in declared order; None: any. Without ``other``.
         drafted: whether ``values`` came from data: then they are a rule, not a domain.
         other: the value that stands for a cell outside ``values`` or ``bins``; None: it becomes absent.
+        repair: what a cell becomes that breaks a constraint with another column; None: `other`, or absent.
         bins: increasing public edges; None: not binned.
         delimiter: between the items of an array.
         max_items: most items of one subject, for an array; None: not promised.
@@ -63,6 +65,7 @@ class ContractColumn(Model):
     values: tuple[str, ...] | None = None
     drafted: bool = False
     other: str | None = None
+    repair: str | None = None
     bins: tuple[FiniteFloat, ...] | None = None
     delimiter: str | None = None
     max_items: int | None = None
@@ -86,16 +89,43 @@ class ContractColumn(Model):
 
 
 class StructuralZero(Model):
-    """A combination that can't occur: for each of its columns the values that don't go together."""
+    """A combination that can't occur: for each of its columns the values that don't go together.
+
+    Attributes:
+        values: by column; the empty text is absence.
+        excluded: columns in which any value is meant but those listed.
+    """
 
     values: dict[str, tuple[str, ...]] = Field(min_length=2)
+    excluded: tuple[str, ...] = ()
 
 
 class FunctionalDependency(Model):
-    """Columns whose values decide the value of another one."""
+    """A column whose values decide the value of another one.
 
-    determinants: tuple[str, ...] = Field(min_length=1)
+    Attributes:
+        determinants: the deciding column, alone.
+        dependent: the decided one.
+        values: what follows from which value; the empty text is absence.
+        otherwise: what follows from all else; None: absence.
+    """
+
+    determinants: tuple[str, ...] = Field(min_length=1, max_length=1)
     dependent: str
+    values: dict[str, str] = Field(min_length=1)
+    otherwise: str | None = None
+
+
+class ValueOrdering(Model):
+    """Columns of which none ever holds less than one before it.
+
+    Attributes:
+        columns: lowest first.
+        strict: whether no two are equal either.
+    """
+
+    columns: tuple[str, ...] = Field(min_length=2)
+    strict: bool = False
 
 
 class Contract(Model):
@@ -119,7 +149,13 @@ class Contract(Model):
     forbidden: tuple[Forbidden, ...] = ()
     structural_zeros: tuple[StructuralZero, ...] = ()
     functional_dependencies: tuple[FunctionalDependency, ...] = ()
+    orderings: tuple[ValueOrdering, ...] = ()
     sha256: str = ""
+
+    @property
+    def has_constraints(self) -> bool:
+        """Whether it says what holds between columns."""
+        return bool(self.structural_zeros or self.functional_dependencies or self.orderings)
 
     @property
     def meaning(self) -> str:

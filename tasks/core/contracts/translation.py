@@ -13,13 +13,19 @@ from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import (
     Contract,
     ContractColumn,
-    FunctionalDependency,
-    StructuralZero,
+)
+from tasks.core.contracts.declared_constraints import (
+    Dependency,
+    KnownColumns,
+    OrderedColumns,
+    ZeroValues,
+    functional_dependencies,
+    structural_zeros,
+    value_orderings,
 )
 from tasks.core.contracts.odcs import CustomProperty, Place, Problems, Property
 from tasks.core.contracts.quality import ColumnRules, table_rules
 from tasks.core.records.columns import (
-    bin_labels,
     bin_problems,
     column_name,
     domain_problems,
@@ -42,6 +48,7 @@ class ColumnExtras(odcs.Part):
     bins: tuple[FiniteFloat, ...] | None = None
     delimiter: str | None = Field(None, min_length=1)
     other: str | None = None
+    repair: str | None = None
     value_format: str | None = Field(None, min_length=1)
     zero_is_value: bool | None = None
     decimal: Decimal | None = None
@@ -49,19 +56,13 @@ class ColumnExtras(odcs.Part):
     drafted: bool = False
 
 
-class Dependency(odcs.Part):
-    """One functional dependency as written."""
-
-    determinants: tuple[str, ...] = Field(alias="from", min_length=1)
-    dependent: str = Field(alias="to")
-
-
 class TableExtras(odcs.Part):
     """Our custom properties of the table."""
 
     subject_id: str | None = Field(None, min_length=1)
-    structural_zeros: tuple[dict[str, tuple[str, ...]], ...] = ()
+    structural_zeros: tuple[dict[str, ZeroValues], ...] = ()
     functional_dependencies: tuple[Dependency, ...] = ()
+    orderings: tuple[OrderedColumns, ...] = ()
     decimal: Decimal | None = None
     thousands: Thousands | None = None
 
@@ -82,8 +83,10 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
     subject = column_name(extras.subject_id) if extras.subject_id else None
     columns = [_with_marks(column, extras) for column in _columns(table.properties, subject, problems)]
     min_rows, forbidden = table_rules(table.quality, (*place, "quality"), problems)
-    zeros = _structural_zeros(extras, columns, table.custom_properties, problems)
-    dependencies = _dependencies(extras, columns, table.custom_properties, problems)
+    known = KnownColumns(columns, table.custom_properties, problems)
+    zeros = structural_zeros(extras.structural_zeros, known)
+    dependencies = functional_dependencies(extras.functional_dependencies, known)
+    orderings = value_orderings(extras.orderings, known)
     if document is None:
         return None
     return Contract(
@@ -98,6 +101,7 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
         forbidden=forbidden,
         structural_zeros=zeros,
         functional_dependencies=dependencies,
+        orderings=orderings,
     )
 
 
@@ -164,6 +168,7 @@ def _column(part: Property, place: Place, problems: Problems) -> ContractColumn:
         values=values,
         drafted=extras.drafted,
         other=None if extras.other is None else normalise(extras.other),
+        repair=None if extras.repair is None else normalise(extras.repair),
         bins=extras.bins,
         delimiter=extras.delimiter,
         max_items=part.logical_type_options.max_items,
@@ -205,6 +210,8 @@ def _column_problems(column: ContractColumn, part: Property) -> list[str]:
         (column.drafted and column.values is None, "drafted marks a list of validValues; there is none"),
         (column.other is not None and not declared, "other needs declared validValues or bins"),
         (column.other == "", "other must not be empty"),
+        (column.repair == "", "repair must not be empty: without it the cell becomes absent"),
+        (column.repair is not None and is_array, "of an array, items that break a constraint are dropped"),
         (
             column.max_distinct is not None and declared,
             "distinctValues is for a column without declared validValues or bins",
@@ -224,49 +231,3 @@ def _column_problems(column: ContractColumn, part: Property) -> list[str]:
     if column.bins is not None:
         problems += bin_problems(column.bins)
     return problems
-
-
-def _place_of(name: str, properties: tuple[CustomProperty, ...]) -> Place:
-    index = next(index for index, item in enumerate(properties) if item.property == name)
-    return ("schema", 0, "customProperties", index, "value")
-
-
-def _structural_zeros(
-    extras: TableExtras, columns: list[ContractColumn], properties: Any, problems: Problems
-) -> tuple[StructuralZero, ...]:
-    known = {column.name: column for column in columns}
-    found = []
-    for index, values in enumerate(extras.structural_zeros):
-        place = (*_place_of("structuralZeros", properties), index)
-        body = {column_name(name): tuple(map(normalise, listed)) for name, listed in values.items()}
-        if len(body) < 2:
-            problems.add(place, "an impossible combination needs two columns or more.")
-            continue
-        for name, listed in body.items():
-            if name not in known:
-                problems.add(place, f"the contract describes no column {name!r}.")
-                continue
-            column = known[name]
-            possible = bin_labels(column.bins) if column.bins and len(column.bins) > 1 else column.values
-            strange = sorted(set(listed) - set(possible or listed) - {column.other})
-            if strange:
-                problems.add(place, f"{name!r} does not have the values {', '.join(map(repr, strange))}.")
-        found.append(StructuralZero(values=body))
-    return tuple(found)
-
-
-def _dependencies(
-    extras: TableExtras, columns: list[ContractColumn], properties: Any, problems: Problems
-) -> tuple[FunctionalDependency, ...]:
-    known = {column.name for column in columns}
-    found = []
-    for index, item in enumerate(extras.functional_dependencies):
-        determinants, dependent = tuple(map(column_name, item.determinants)), column_name(item.dependent)
-        unknown = sorted({*determinants, dependent} - known)
-        place = (*_place_of("functionalDependencies", properties), index)
-        if unknown:
-            problems.add(place, f"the contract describes no column {', '.join(map(repr, unknown))}.")
-        if dependent in determinants:
-            problems.add(place, "a column can't decide itself.")
-        found.append(FunctionalDependency(determinants=determinants, dependent=dependent))
-    return tuple(found)

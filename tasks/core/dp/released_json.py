@@ -24,7 +24,7 @@ _FORBIDDEN = re.compile(
 STATEMENT_KEYS = _words(
     """
     account accountant all_releases assumed_subjects at_cap at_most attack attention bins candidates charges
-    chosen code_version columns columns_to_look_at computational contract contribution conversion
+    chosen code_version columns columns_to_look_at computational constraints contract contribution conversion
     count_share dataset declared delta delta_applied delta_cap delta_factor delta_given delta_max
     delta_noise delta_sampling delta_threshold delta_threshold_applied delta_threshold_cap
     delta_threshold_spent disclosed_uniques distance domain domain_size drawn edges empty epsilon
@@ -34,7 +34,7 @@ STATEMENT_KEYS = _words(
     ledger length levels max_items measurement_sha256 most mu mu_squared mu_squared_cap mu_squared_spent
     name neighbours noise noisy_count noisy_total not_covered open parameters per_release
     percentile_percentage percentile_share population power prepared privacy private public_side_channels
-    regime releases remaining_releases reporting_length rho rows rule sampling sampling_exactness scale
+    regime releases remaining_releases reporting_length rho rows rule rules sampling sampling_exactness scale
     scope sd sensitivity sensitivity_bound sentence sha256 sigma sigma_charged sigma_proportions spurious
     strict subject_id suppressed survivors text theorem this_release threshold threshold_delta_share
     threshold_rule thresholds unit unused_keys value values vintage why width zero_is_value
@@ -44,11 +44,11 @@ STATEMENT_KEYS = _words(
 #: The privacy statement under k-anonymity (`tasks.core.anonymity.statement`).
 ANONYMITY_STATEMENT_KEYS = _words(
     """
-    bins code_version columns combinations contract count dataset domain domain_size every_length format
-    guarantee held_length holds key kind least length levels max_items measurement_sha256 mode most name
-    not_covered oversampling private public_side_channels ratio reads_records record_limit regime
-    reporting_length resolution sentence single_counts strict subject_id synthesis tries unit unused_keys
-    value vintage why zero_is_value
+    bins code_version columns combinations constraints contract count dataset domain domain_size
+    every_length format guarantee held_length holds key kind least length levels max_items
+    measurement_sha256 mode most name not_covered oversampling private public_side_channels ratio
+    reads_records record_limit regime reporting_length resolution rules sentence sha256 single_counts strict
+    subject_id synthesis tries unit unused_keys value vintage why zero_is_value
     """
 )
 

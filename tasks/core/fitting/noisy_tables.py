@@ -19,6 +19,26 @@ Counts = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class ImpossibleCells:
+    """Cells of a set of columns that no record may be in.
+
+    Attributes:
+        columns: ascending, each once.
+        mask: bool, one axis a column: which cells.
+    """
+
+    columns: tuple[int, ...]
+    mask: npt.NDArray[np.bool_]
+
+    def among(self, columns: Sequence[int]) -> npt.NDArray[np.bool_]:
+        """The same in a table that has these columns and more: an axis of 1 for each other one."""
+        shape = [
+            self.mask.shape[self.columns.index(column)] if column in self.columns else 1 for column in columns
+        ]
+        return self.mask.reshape(shape)
+
+
+@dataclass(frozen=True)
 class Domain:
     """How many cells each column has, and of which columns a record may hold several.
 
@@ -26,15 +46,27 @@ class Domain:
         sizes: for each column the number of its cells, at least 1.
         caps: for each column the most items of a record; 1 is an ordinary column. Empty: all are.
         absent: for each column its cell that says that a record holds nothing, or None. Empty: all None.
+        impossible: cells that no record may be in.
     """
 
     sizes: tuple[int, ...]
     caps: tuple[int, ...] = ()
     absent: tuple[int | None, ...] = ()
+    impossible: tuple[ImpossibleCells, ...] = ()
 
     def shape(self, columns: Sequence[int]) -> tuple[int, ...]:
         """The shape of a table of these columns."""
         return tuple(self.sizes[column] for column in columns)
+
+    def impossible_in(self, columns: Sequence[int]) -> npt.NDArray[np.bool_] | None:
+        """Which cells of a table no record may be in; None for none, or where a column stands twice."""
+        found = [cells for cells in self.impossible if {*cells.columns} <= {*columns}]
+        if not found or len(set(columns)) < len(columns):
+            return None
+        mask = np.zeros(self.shape(columns), np.bool_)
+        for cells in found:
+            mask |= cells.among(columns)
+        return mask
 
     @cached_property
     def multi_valued(self) -> frozenset[int]:

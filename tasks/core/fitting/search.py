@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ class Search:
                 records are divided by it.
         """
         self._domain = domain
-        self._targets = list(targets)
+        self._targets = _with_impossible_cells(domain, targets)
         self._variance = variance
         self.records = records
         self._tables = lay_out(domain, self._targets)
@@ -101,6 +102,24 @@ class Search:
 
         with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
             list(pool.map(visit, range(shards)))
+
+
+def _with_impossible_cells(domain: Domain, targets: Sequence[Target]) -> list[Target]:
+    """The targets with the cells that no record may be in, and one of no weight for cells of no target."""
+    found = [
+        target if mask is None else replace(target, forbidden=mask)
+        for target, mask in ((target, domain.impossible_in(target.columns)) for target in targets)
+    ]
+    seen = [{*target.columns} for target in targets if len(set(target.columns)) == len(target.columns)]
+    unseen = {
+        cells.columns: None
+        for cells in domain.impossible
+        if not any({*cells.columns} <= columns for columns in seen)
+    }
+    for columns in unseen:
+        mask = domain.impossible_in(columns)
+        found.append(Target(columns, np.zeros(domain.shape(columns)), 0.0, mask))
+    return found
 
 
 def independent_records(domain: Domain, margins: Sequence[Counts], number: int, seed: int) -> Records:

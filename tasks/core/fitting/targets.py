@@ -156,7 +156,11 @@ class _Pairs:
     def _independent(self, pair: Pair) -> Counts:
         one, other = pair
         expected: Counts = np.outer(self._margins[one], self._margins[other]) / self._records
-        return expected
+        impossible = self._domain.impossible_in(pair)
+        if impossible is None:
+            return expected
+        left = np.where(impossible, 0.0, expected)
+        return self._raked(pair, left) if self._adds_up(pair) else left
 
     def _shrink(self, pair: Pair, centre: Counts, levels: tuple[Counts | None, Counts | None]) -> Counts:
         variance = self.variances[pair]
@@ -165,7 +169,10 @@ class _Pairs:
         centre = np.maximum(centre, _LEAST_EXPECTED)
         if variance <= 0:
             return self._estimates[pair]
-        return centre + shrunk_by_levels(self._estimates[pair] - centre, centre, variance, levels)
+        deviations = self._estimates[pair] - centre
+        found: Counts = centre + shrunk_by_levels(deviations, centre, variance, levels)
+        impossible = self._domain.impossible_in(pair)
+        return found if impossible is None else np.where(impossible, 0.0, found)
 
     def _raked(self, pair: Pair, mean: Counts) -> Counts:
         """A pair without negative counts whose margins are the columns' own."""

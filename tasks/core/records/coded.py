@@ -8,7 +8,7 @@ Coded records are sensitive, dictionary included.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.records.columns import Schema
+from tasks.core.records.kernels import mark
 
 Codes = npt.NDArray[np.unsignedinteger]
 
@@ -50,6 +51,21 @@ class CodedRecords:
     number_of_records: int
     tags: npt.NDArray[np.uint64] | None = None
 
+    @property
+    def measured(self) -> "CodedRecords":
+        """The same records without the columns that others decide, which stand last."""
+        schema = self.schema.measured
+        if schema is self.schema:
+            return self
+        slot_columns = tuple(column for column in self.slot_columns if column < len(schema.columns))
+        return replace(
+            self,
+            schema=schema,
+            slots=self.slots[: len(slot_columns)],
+            slot_columns=slot_columns,
+            values=self.values[: len(schema.columns)],
+        )
+
     def write(self, folder: Path) -> None:
         """Write the four files into an existing empty folder; the same records give the same bytes."""
         columns = {f"slot_{index}": pa.array(codes) for index, codes in enumerate(self.slots)}
@@ -61,6 +77,25 @@ class CodedRecords:
         write_dictionary(self.values, folder / "dictionary.parquet")
         (folder / "schema.json").write_text(self.schema.to_json(), encoding="utf-8")
         (folder / "slots.json").write_text(json.dumps(self.slot_columns), encoding="utf-8")
+
+
+def held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes], tuple[str, ...]]:
+    """The same slots and values, without the values that no record holds.
+
+    What a cap, a conflict or a dropped row took away must not even be a candidate: an open domain is
+    that of the records as they are counted (privacy.md, C7), or one subject could bring any number
+    of values into it.
+    """
+    held = np.zeros(len(values) + 1, dtype=np.bool_)
+    for codes in slots:
+        mark(codes, held)
+    held[0] = True
+    if held.all():
+        return slots, values
+    kind = code_type(int(held.sum()) - 1)
+    recoded = (np.cumsum(held) - 1).astype(kind)
+    kept = np.flatnonzero(held[1:])
+    return [recoded[codes] for codes in slots], tuple(values[index] for index in kept)
 
 
 def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Literal
 
+from tasks.core.records.constraints import Constraint, Derivation, constraint_of
 from tasks.core.records.number_format import PLAIN, NumberFormat
 
 #: How the text of a file may be encoded.
@@ -143,10 +144,29 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a table in file order, without the subject id."""
+    """The columns of a table, without the subject id.
+
+    Attributes:
+        columns: in file order, then those that other columns decide.
+        subject_id: the column that says whose row it is, or None.
+        constraints: what holds in every record of a fitted release; none elsewhere.
+    """
 
     columns: tuple[Column, ...]
     subject_id: str | None = None
+    constraints: tuple[Constraint, ...] = ()
+
+    @cached_property
+    def derivations(self) -> tuple[Derivation, ...]:
+        """How columns follow from others, each behind what it follows from."""
+        return tuple(found for found in self.constraints if isinstance(found, Derivation))
+
+    @cached_property
+    def measured(self) -> "Schema":
+        """The schema of what is read and measured: without columns that others decide."""
+        if not self.derivations:
+            return self
+        return Schema(self.columns[: len(self.columns) - len(self.derivations)], self.subject_id)
 
     @cached_property
     def slot_columns(self) -> tuple[int, ...]:
@@ -168,7 +188,10 @@ class Schema:
 
     def to_json(self) -> str:
         """Canonical JSON: equal schemas give equal text."""
-        return json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
+        body = asdict(self)
+        if not self.constraints:  # a schema without them is written as it always was
+            del body["constraints"]
+        return json.dumps(body, sort_keys=True, ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> "Schema":
@@ -182,4 +205,5 @@ class Schema:
             column.setdefault("zero_is_binned", False)
             column["number_format"] = NumberFormat(**column.get("number_format", {}))
             columns.append(Column(**column))
-        return cls(columns=tuple(columns), subject_id=body["subject_id"])
+        constraints = tuple(map(constraint_of, body.get("constraints", ())))
+        return cls(columns=tuple(columns), subject_id=body["subject_id"], constraints=constraints)

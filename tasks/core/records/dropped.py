@@ -17,6 +17,7 @@ REASONS = ("", "forbidden", "not a number", "outside the domain")
 FORBIDDEN, NOT_A_NUMBER, OUTSIDE = 1, 2, 3
 BEYOND_THE_CAP = "beyond the cap"
 ANOTHER_VALUE = "another value of the same subject stands"
+BROKE_A_CONSTRAINT = "broke a constraint with another column"
 NO_SUBJECT = "a row without a subject id"
 #: Of types that SynDiffix reads, by letter.
 NOT_OF_TYPE = {"b": "not a boolean", "i": "not a number", "r": "not a number", "t": "not a date or time"}

@@ -25,8 +25,9 @@ from tasks.core.queries import Resources
 from tasks.core.records.batches import Progress, read_batches, row_number
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import CellCollector, RawColumn
-from tasks.core.records.coded import CodedRecords, Codes, code_type
+from tasks.core.records.coded import CodedRecords, Codes, held_values
 from tasks.core.records.columns import Column, Schema
+from tasks.core.records.constrained import constrained
 from tasks.core.records.declared_columns import require_distinct_headers
 from tasks.core.records.dropped import (
     ANOTHER_VALUE,
@@ -37,7 +38,6 @@ from tasks.core.records.dropped import (
     Dropping,
     dropped_by_reason,
 )
-from tasks.core.records.kernels import mark
 from tasks.core.records.keyed_choices import Hashes, KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
 from tasks.core.records.reading import InputFile, column_positions, require_flat
@@ -100,8 +100,9 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     """
     if options.total and options.record_limit is not None:
         raise InternalError("Under differential privacy a limit on records is a sample drawn by tag.")
-    positions, subject = column_positions(source, schema)
-    require_flat(source.headers, positions, schema.columns)
+    measured = schema.measured  # a column that another one decides is not read
+    positions, subject = column_positions(source, measured)
+    require_flat(source.headers, positions, measured.columns)
     if subject in positions or len(set(positions)) < len(positions):
         raise InternalError(
             "Each column of the file must be used once, and the subject id never as an attribute."
@@ -110,7 +111,8 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
     try:
         with options.resources.connect() as connection:
             connection.execute("set timezone = 'UTC'")
-            return _Encoder(source, schema, options, connection).run(positions, subject)
+            records = _Encoder(source, measured, options, connection).run(positions, subject)
+            return constrained(records, schema, options.dropping)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         failure = InputError(
             "The input holds text that is not UTF-8, or a type that has no text: convert it."
@@ -248,7 +250,7 @@ class _Encoder:
                     others = values_in_conflict(records, coded.codes, codes)
                     self._drop(DroppedCells(column.name, ANOTHER_VALUE, others))
             if column.is_open:
-                slots, held = _held_values(slots, coded.values)
+                slots, held = held_values(slots, coded.values)
             else:
                 held = coded.values
             joined.append(slots)
@@ -259,25 +261,6 @@ class _Encoder:
                 f"{', '.join(map(repr, conflicts))}: declare these in multi_value_columns, or mend the rows."
             )
         return joined, values
-
-
-def _held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes], tuple[str, ...]]:
-    """The same slots and values, without the values that no record holds.
-
-    What a cap, a conflict or a dropped row took away must not even be a candidate: an open domain is
-    that of the records as they are counted (privacy.md, C7), or one subject could bring any number
-    of values into it.
-    """
-    held = np.zeros(len(values) + 1, dtype=np.bool_)
-    for codes in slots:
-        mark(codes, held)
-    held[0] = True
-    if held.all():
-        return slots, values
-    kind = code_type(int(held.sum()) - 1)
-    recoded = (np.cumsum(held) - 1).astype(kind)
-    kept = np.flatnonzero(held[1:])
-    return [recoded[codes] for codes in slots], tuple(values[index] for index in kept)
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

@@ -65,6 +65,13 @@ class NumberFormat:
             return "[+-]?(?:[0-9]+)"
         return f"[+-]?(?:[0-9]+|[1-9][0-9]{{0,2}}(?:[{THOUSANDS[self.thousands]}][0-9]{{3}})+)"
 
+    def plain_text(self, text: str) -> str | None:
+        """One number with a point and without marks between thousands; None for a text that is no number."""
+        if re.fullmatch(self.pattern, text) is None:
+            return None
+        plain = re.sub(f"[{THOUSANDS[self.thousands]}]", "", text) if self.thousands else text
+        return plain.replace(self.decimal, ".")
+
     def plain_texts(self, texts: pa.Array) -> pa.Array:
         """Numbers with a point and without marks between thousands; null for texts that are no numbers.
 

@@ -29,6 +29,11 @@ def prepared(schema: Schema, contract_mode: str = "none") -> str:
         rules.append("of a column with several items no more than its cap are kept, others are dropped")
     if contract_mode == "repair":
         rules.append("a cell that broke the data contract was blanked or replaced by a declared value")
+    if schema.constraints:
+        rules.append("a record that broke a constraint of the data contract was repaired by itself")
+    if schema.derivations:
+        names = ", ".join(repr(columns[derivation.column].name) for derivation in schema.derivations)
+        rules.append(f"what stands in {names} is not read, and follows from other columns")
     return (
         f"Counted are the records as they were prepared: {'; '.join(rules)}. To hold a value or a "
         "combination, here and below, is to hold it after that; the table itself may have more of it."

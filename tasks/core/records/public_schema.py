@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import Contract
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema, column_name, matching_name, normalise
@@ -85,6 +86,7 @@ def build_schema(
     *,
     cap_required: bool,
     types: Sequence[str] | None = None,
+    constrained: bool = False,
 ) -> Schema:
     """The public schema.
 
@@ -95,6 +97,7 @@ def build_schema(
         cap_required: True under differential privacy: every multi-valued column gets a cap, and numbers
             need bins. False: a column without a declared cap has none (``max_items`` 0).
         types: for Parquet the Arrow type of each column as text.
+        constrained: whether the release holds the contract's constraints.
 
     Raises:
         ParameterError: all problems; a declared name may be shown, any other header is named by position.
@@ -130,7 +133,8 @@ def build_schema(
     )
     if problems:
         raise ParameterError(problems)
-    return Schema(tuple(columns), names.subject)
+    schema = Schema(tuple(columns), names.subject)
+    return with_constraints(schema, contract) if contract is not None and constrained else schema
 
 
 def undeclared_columns(schema: Schema, contract: Contract | None = None) -> list[str]:

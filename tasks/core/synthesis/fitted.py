@@ -1,8 +1,8 @@
 """Fitted synthesis: a fitted measurement in, synthetic records out whose counts come close to its tables.
 
 Records are fitted as cells of columns (see `tasks.core.fitting`). Then cells become attributes: values
-themselves, `absent` nothing, and `other` one of the column's released values, drawn by their noisy counts, as
-what it stands for is not known. All of it reads the measurement alone.
+themselves, `absent` nothing, `other` one of the column's released values (see `written_cells`); columns that
+others decide follow from these. All of it reads the measurement alone.
 """
 
 from dataclasses import dataclass
@@ -11,15 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.dp.workload.cells import ColumnCells, domain_of
+from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.fit import fit
-from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.fitting.search import Progress, Records
 from tasks.core.fitting.targets import Target
+from tasks.core.records.columns import Schema
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.written_cells import obeying, with_derived_columns, with_others_drawn
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class FittedRecords:
 
     Attributes:
         records: in published form and order.
-        cells: int32 (n, slots), the same records as cells, in the order of the fit, `other` included.
+        cells: int32 (n, slots), the same records as cells of measured columns, in the order of the fit,
+            `other` included.
         targets: what their counts were to come to.
     """
 
@@ -55,37 +57,31 @@ def synthesize(
         progress: told the share that is done, 0 to 1.
     """
     wanted = max(0, measurement.number_of_records) if number is None else number
-    domain = domain_of(measurement.cells)
+    domain = domain_of(measurement.cells, measurement.schema)
     fitted = fit(domain, noisy_tables(measurement), wanted, seed, threads=threads, progress=progress)
-    headers, attributes, ids = _attributes(measurement)
-    written = _with_others_drawn(measurement, domain, fitted.records, seed)
+    fitted_cells = obeying(measurement, fitted.records)
+    written = with_derived_columns(measurement, with_others_drawn(measurement, fitted_cells, seed))
+    cells = cells_of_all_columns(measurement.schema, measurement.cells)
+    headers, attributes, ids = _attributes(measurement.schema, cells)
+    slot_columns = [column for column, about in enumerate(cells) for _ in range(about.cap)]
     table = np.concatenate(
-        [
-            ids[column][written[:, slot]][:, None]
-            for column in range(len(domain.sizes))
-            for slot in _slots(domain, column)
-        ]
+        [ids[column][written[:, slot]][:, None] for slot, column in enumerate(slot_columns)]
         or [np.empty((wanted, 0), np.int32)],
         axis=1,
     )
     held = table >= 0
     records = ordered(headers, attributes, held.sum(axis=1).astype(np.int32), table[held])
-    return FittedRecords(records, fitted.records, fitted.targets)
-
-
-def _slots(domain: Domain, column: int) -> range:
-    first = domain.first_slot(column)
-    return range(first, first + domain.slots_of(column))
+    return FittedRecords(records, fitted_cells, fitted.targets)
 
 
 def _attributes(
-    measurement: WorkloadMeasurement,
+    schema: Schema, every: tuple[ColumnCells, ...]
 ) -> tuple[tuple[str, ...], tuple[Attribute, ...], list[npt.NDArray[np.int32]]]:
     """Headers and attributes of the wide form; for each column the attribute of each cell, -1 for none."""
     headers: list[str] = []
     found: list[tuple[Attribute, int, int]] = []
-    for column, cells in enumerate(measurement.cells):
-        about = measurement.schema.columns[column]
+    for column, cells in enumerate(every):
+        about = schema.columns[column]
         if about.is_multi_valued:
             headers.extend(f"{about.name}_{item}" for item in sorted(cells.values))
         else:
@@ -98,43 +94,7 @@ def _attributes(
             )
             found.append((attribute, column, code))
     found.sort(key=lambda entry: (entry[0].text, entry[1]))
-    ids = [np.full(cells.size + 1, -1, np.int32) for cells in measurement.cells]
+    ids = [np.full(cells.size + 1, -1, np.int32) for cells in every]
     for place, (_, column, code) in enumerate(found):
         ids[column][code] = place
     return tuple(headers), tuple(attribute for attribute, _, _ in found), ids
-
-
-def _with_others_drawn(
-    measurement: WorkloadMeasurement, domain: Domain, records: Records, seed: int
-) -> Records:
-    """The records with a released value in the place of each `other`; empty where no value was released."""
-    written = records.copy()
-    generator = np.random.Generator(np.random.PCG64([seed % 2**64, 1]))
-    for column, cells in enumerate(measurement.cells):
-        if cells.other is None:
-            continue
-        counts = np.maximum(measurement.values[column].counts[: len(cells.values)], 0).astype(np.float64)
-        for slot in _slots(domain, column):
-            _draw_others(written, cells, counts, (column, slot, domain), generator)
-    return written
-
-
-def _draw_others(
-    written: Records,
-    cells: ColumnCells,
-    counts: npt.NDArray[np.float64],
-    place: tuple[int, int, Domain],
-    generator: np.random.Generator,
-) -> None:
-    """Replace `other` in one slot. An item that the record holds already leaves the slot empty."""
-    column, slot, domain = place
-    rows = np.flatnonzero(written[:, slot] == cells.other)
-    empty = domain.empty(column)
-    if not counts.any():
-        written[rows, slot] = empty
-        return
-    drawn = generator.choice(len(counts), len(rows), p=counts / counts.sum()).astype(np.int32)
-    for other in _slots(domain, column):
-        if other != slot:
-            drawn = np.where(written[rows, other] == drawn, np.int32(empty), drawn)
-    written[rows, slot] = drawn

@@ -134,11 +134,12 @@ def test_structural_zeros_and_dependencies_have_a_place() -> None:
         "      - {property: subjectId, value: person}\n",
         "      - {property: subjectId, value: person}\n"
         "      - {property: structuralZeros, value: [{ward: [north], age: ['<0']}]}\n"
-        "      - {property: functionalDependencies, value: [{from: [ward, age], to: remark}]}\n",
+        "      - property: functionalDependencies\n"
+        "        value: [{from: [ward], to: remark, values: {north: well}, otherwise: ill}]\n",
     )
     contract = contract_of(head=head)
     assert contract.structural_zeros[0].values == {"ward": ("north",), "age": ("<0",)}
-    assert contract.functional_dependencies[0].determinants == ("ward", "age")
+    assert contract.functional_dependencies[0].determinants == ("ward",)
     assert contract.functional_dependencies[0].dependent == "remark"
     wrong = head.replace("ward: [north]", "ward: [west]").replace("to: remark", "to: nothing")
     found = faults(wrong + COLUMNS)

@@ -115,6 +115,8 @@ _ADDED: dict[str, object] = {"zero_is_binned": None, "number_format": asdict(PLA
 def _named(schema: Schema) -> Mapping[str, object]:
     """The schema as digests have it."""
     body = asdict(schema)
+    if not schema.constraints:
+        del body["constraints"]
     for column in body["columns"]:
         for key, before in _ADDED.items():
             if before is None or column[key] == before:

@@ -6,13 +6,15 @@ and from released values alone, never from what the table holds (W1, W12). `othe
 not texts: a value spelt "other" is a value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.fitting.noisy_tables import Domain
+from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells
 from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Schema
+from tasks.core.records.rulebook import Coding, Rulebook
 
 Slots = npt.NDArray[np.int32]
 
@@ -54,12 +56,44 @@ class ColumnCells:
         return 1 if self.cap == 1 else max(1, min(self.cap, len(self.values) + self.has_other))
 
 
-def domain_of(cells: tuple[ColumnCells, ...]) -> Domain:
-    """The sizes, caps and absent cells, as the fit takes them."""
-    return Domain(
+def cells_of_all_columns(schema: Schema, measured: tuple[ColumnCells, ...]) -> tuple[ColumnCells, ...]:
+    """The cells of measured columns, then of those that others decide."""
+    decided = schema.columns[len(schema.measured.columns) :]
+    return (*measured, *(ColumnCells(column.domain or ()) for column in decided))
+
+
+def domain_of(cells: tuple[ColumnCells, ...], schema: Schema | None = None) -> Domain:
+    """The sizes, caps and absent cells, as the fit takes them; with a schema also the cells it rules out."""
+    domain = Domain(
         sizes=tuple(column.size for column in cells),
         caps=tuple(column.cap for column in cells),
         absent=tuple(column.absent for column in cells),
+    )
+    if schema is None or not schema.constraints:
+        return domain
+    masks = Rulebook(schema, coding_of_cells(cells)).masks()
+    impossible = tuple(
+        ImpossibleCells(columns, mask[tuple(slice(size) for size in domain.shape(columns))])
+        for columns, mask in masks
+    )
+    return replace(domain, impossible=impossible)
+
+
+def coding_of_cells(cells: tuple[ColumnCells, ...]) -> Coding:
+    """What cells stand for. `other` becomes some released value, or nothing where none was released."""
+    domain = domain_of(cells)
+    texts = []
+    for column in cells:
+        known = [(value,) for value in column.values]
+        others = [column.values or ("",)] if column.has_other else []
+        texts.append((*known, *others, ("",)))  # the last one also where it is only an empty slot
+    return Coding(
+        tuple(texts),
+        tuple(domain.empty(column) for column in range(len(cells))),
+        tuple(
+            range(domain.first_slot(column), domain.first_slot(column) + about.cap)
+            for column, about in enumerate(cells)
+        ),
     )
 
 

@@ -64,6 +64,7 @@ class WorkloadDraw:
         self, records: CodedRecords, parameters: WorkloadParameters, stream: WordSource, progress: Progress
     ) -> None:
         """Args: as of `draw_workload`."""
+        self._whole, records = records.schema, records.measured
         self._schema = records.schema
         self._parameters = parameters
         self._stream = stream
@@ -84,6 +85,7 @@ class WorkloadDraw:
 
     def run(self, records: CodedRecords) -> WorkloadMeasurement:
         """All stages."""
+        records = records.measured  # what others decide costs nothing
         self._draw_count(records)
         self._draw_values(sample(records, self._parameters.record_limit, self._count))
         del records
@@ -91,7 +93,7 @@ class WorkloadDraw:
         self._draw_longer()
         self._draw_again(shares)
         return WorkloadMeasurement(
-            schema=self._schema,
+            schema=self._whole,
             parameters=self._parameters,
             private=self._stream.private,
             mu_squared=fraction_above(self._mu_squared),
@@ -132,7 +134,7 @@ class WorkloadDraw:
         first = FirstValues(scale, self._threshold, parameters.max_values, parameters.filled, self._stream)
         kept = [first.draw(records, column) for column in range(len(schema.columns))]
         self._cells = tuple(cells for cells, _ in kept)
-        self._domain = domain_of(self._cells)
+        self._domain = domain_of(self._cells, self._whole)
         self._slots = map_records(records, self._cells)
         self._values = [
             MeasuredTable((column,), width, float(scale), counts) for column, (_, counts) in enumerate(kept)
@@ -342,7 +344,7 @@ def draw_workload(
             see `limits.check_draw`.
         InternalError: records that don't have the form that the schema says, or a charge exceeded.
     """
-    check_draw(parameters, records.schema)
+    check_draw(parameters, records.schema.measured)
     _check(records, parameters)
     drawing = WorkloadDraw(records, parameters, stream, progress or (lambda step, share: None))
     before_first_word()

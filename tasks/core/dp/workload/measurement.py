@@ -59,7 +59,8 @@ class WorkloadMeasurement:
     """One draw.
 
     Attributes:
-        schema: the public schema.
+        schema: the public schema. Columns that others decide are its last ones, and were not measured: all
+            else here is of `Schema.measured`.
         parameters: what was asked for.
         private: False for a draw of the seeded test engine, which must never be released.
         mu_squared: the nominal charge.

@@ -1,0 +1,240 @@
+"""From a contract's constraints to those of a release's schema, or every reason why they can't be held.
+
+A contract and the columns of a schema go in; the columns come out, those that others decide last and with
+the values that can follow as their domain, and the constraints over them. All of it is public, so what can't
+be held is refused before anything is reserved or read (W22).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tasks.core.contracts.contract import Contract, FunctionalDependency, StructuralZero, ValueOrdering
+from tasks.core.contracts.declared_constraints import SCALES
+from tasks.core.contracts.named_values import named_values
+from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Schema, matching_name
+from tasks.core.records.constraints import (
+    Condition,
+    Constraint,
+    Derivation,
+    ImpossibleCombination,
+    Ordering,
+)
+from tasks.core.records.rulebook import Coding, Rulebook, slots_by_column
+
+#: Stands for a value of an open column that no constraint names; no cell can spell it.
+_UNNAMED = "\0"
+
+
+def with_constraints(schema: Schema, contract: Contract) -> Schema:
+    """The schema with all constraints of a contract on columns that it uses.
+
+    A constraint on a column that is not used says nothing of the others, and is left out.
+
+    Args:
+        schema: without constraints, as `public_schema.build_schema` makes it.
+        contract: the table's.
+
+    Raises:
+        ParameterError: every constraint that can't be held, and what it leaves nothing of.
+    """
+    problems: list[str] = []
+    decided = _decided(schema, contract, problems)
+    if problems:
+        raise ParameterError(problems)
+    found = _Translation(_with_decided_last(schema, decided), contract, decided)
+    constrained = found.schema()
+    problems = [f"The contract's constraints: {problem}" for problem in found.problems]
+    if not problems:
+        problems = _nothing_left(constrained)
+    if problems:
+        raise ParameterError(problems)
+    return constrained
+
+
+def public_coding(schema: Schema) -> Coding:
+    """Absence and each declared value; of an open column each value that is named, and any other one."""
+    texts = []
+    for place, column in enumerate(schema.measured.columns):
+        known = column.domain if column.domain is not None else (*_named(schema, place), _UNNAMED)
+        texts.append((("",), *((value,) for value in known)))
+    width = range(len(texts))
+    return Coding(tuple(texts), (0,) * len(texts), slots_by_column(width, len(texts)))
+
+
+def _decided(schema: Schema, contract: Contract, problems: list[str]) -> list[FunctionalDependency]:
+    """Dependencies on used columns, each behind the one that decides what it follows from."""
+    used = {matching_name(column.name) for column in schema.columns}
+    left = [
+        entry
+        for entry in contract.functional_dependencies
+        if {matching_name(entry.determinants[0]), matching_name(entry.dependent)} <= used
+    ]
+    names = [matching_name(entry.dependent) for entry in left]
+    twice = sorted({entry.dependent for entry in left if names.count(matching_name(entry.dependent)) > 1})
+    problems += [
+        f"The column {name!r} must follow from one other column; it follows twice." for name in twice
+    ]
+    ordered: list[FunctionalDependency] = []
+    while left:
+        open_ends = {matching_name(entry.dependent) for entry in left}
+        ready = [entry for entry in left if matching_name(entry.determinants[0]) not in open_ends]
+        if not ready:
+            listed = ", ".join(repr(entry.dependent) for entry in left)
+            problems.append(
+                f"Columns must not follow from each other in a circle; {listed} do. Take one back."
+            )
+            break
+        ordered += ready
+        left = [entry for entry in left if entry not in ready]
+    return ordered
+
+
+def _with_decided_last(schema: Schema, decided: Sequence[FunctionalDependency]) -> Schema:
+    by_name = {matching_name(column.name): column for column in schema.columns}
+    last = [by_name.pop(matching_name(entry.dependent)) for entry in decided]
+    return Schema((*by_name.values(), *last), schema.subject_id)
+
+
+class _Translation:
+    """A contract's constraints over the columns of one schema, and what is wrong with them."""
+
+    def __init__(self, schema: Schema, contract: Contract, decided: Sequence[FunctionalDependency]) -> None:
+        self.problems: list[str] = []
+        self._contract = contract
+        self._columns = list(schema.columns)
+        self._subject = schema.subject_id
+        self._places = {matching_name(column.name): place for place, column in enumerate(self._columns)}
+        described = [matching_name(column.name) for column in contract.columns]
+        self._rank = {name: place for place, name in enumerate(described)}
+        self._decided = decided
+
+    def schema(self) -> Schema:
+        """The schema with its constraints."""
+        constraints: list[Constraint] = [
+            *map(self._derivation, self._decided),
+            *(
+                self._combination(entry)
+                for entry in self._contract.structural_zeros
+                if self._has(list(entry.values))
+            ),
+        ]
+        for entry in self._contract.orderings:
+            names = [name for name in entry.columns if self._has([name])]
+            constraints += [
+                self._ordering(entry, lower, higher)
+                for place, lower in enumerate(names)
+                for higher in names[place + 1 :]
+            ]
+        return Schema(tuple(self._columns), self._subject, tuple(constraints))
+
+    def _has(self, names: Sequence[str]) -> bool:
+        return {*map(matching_name, names)} <= {*self._places}
+
+    def _place(self, name: str) -> int:
+        return self._places[matching_name(name)]
+
+    def _values(self, texts: Sequence[str], place: int) -> tuple[str, ...]:
+        """The values that texts name."""
+        column = self._columns[place]
+        promised = self._contract.column(column.name)
+        found = named_values(texts, column, is_numeric=promised is not None and promised.is_numeric)
+        self.problems += found.problems
+        return found.values
+
+    def _derivation(self, entry: FunctionalDependency) -> Derivation:
+        """What one column says of another, range by range, and the other with all that may follow."""
+        deciding, place = self._place(entry.determinants[0]), self._place(entry.dependent)
+        for column in (self._columns[deciding], self._columns[place]):
+            if column.is_multi_valued:
+                self.problems.append(
+                    f"{column.name!r} holds several items; it decides nothing and isn't decided."
+                )
+        follows = self._values((*entry.values.values(), entry.otherwise or ""), place)
+        column = self._columns[place]
+        strange = {*entry.values.values(), entry.otherwise or ""} - {*follows, ""}
+        if strange and column.domain is not None:
+            listed = ", ".join(map(repr, sorted(strange)))
+            self.problems.append(
+                f"what follows for {column.name!r} must be one value each; {listed} is none."
+            )
+        if column.domain is None:
+            self._columns[place] = replace(column, domain=tuple(value for value in follows if value))
+            if not any(follows):
+                self.problems.append(f"nothing but absence follows for {column.name!r}; leave it out.")
+        pairs: dict[str, str] = {}
+        for text, other in entry.values.items():
+            for value in self._values((text,), deciding):
+                if pairs.setdefault(value, other) != other:
+                    self.problems.append(
+                        f"two values follow for {column.name!r} from {value!r} of "
+                        f"{self._columns[deciding].name!r}; keep one."
+                    )
+        return Derivation(place, deciding, tuple(pairs.items()), entry.otherwise or "")
+
+    def _combination(self, entry: StructuralZero) -> ImpossibleCombination:
+        excluded = {*map(matching_name, entry.excluded)}
+        conditions = [
+            Condition(
+                self._place(name), self._values(listed, self._place(name)), matching_name(name) in excluded
+            )
+            for name, listed in entry.values.items()
+        ]
+        conditions.sort(key=lambda condition: self._order(condition.column))
+        return ImpossibleCombination(tuple(conditions), self._repair(conditions[-1].column))
+
+    def _ordering(self, entry: ValueOrdering, lower: str, higher: str) -> Ordering:
+        columns = self._place(lower), self._place(higher)
+        later = max(columns, key=self._order)
+        promised = self._contract.column(lower)
+        scale = SCALES[promised.logical_type] if promised is not None else "number"
+        return Ordering(columns, entry.strict, scale, later, self._repair(later))
+
+    def _order(self, place: int) -> int:
+        """Where the contract describes a column."""
+        return self._rank.get(matching_name(self._columns[place].name), place)
+
+    def _repair(self, place: int) -> str | None:
+        """What a column becomes that breaks a constraint."""
+        column = self._columns[place]
+        promised = self._contract.column(column.name)
+        repair = promised.repair if promised is not None else None
+        if repair is not None and repair not in (column.domain or ()):
+            self.problems.append(
+                f"the repair value {repair!r} of {column.name!r} must be one of its declared values."
+            )
+        return repair
+
+
+def _named(schema: Schema, place: int) -> list[str]:
+    """The values of a column that constraints name."""
+    found: dict[str, None] = {}
+    for constraint in schema.constraints:
+        if isinstance(constraint, Derivation) and constraint.decided_by == place:
+            found |= dict.fromkeys(value for value, _ in constraint.values)
+        if isinstance(constraint, ImpossibleCombination):
+            for condition in constraint.conditions:
+                if condition.column == place:
+                    found |= dict.fromkeys(condition.values)
+    return [value for value in found if value]
+
+
+def _nothing_left(schema: Schema) -> list[str]:
+    """Constraints that no record can hold, and columns that they leave without a value."""
+    coding = public_coding(schema)
+    book = Rulebook(schema, coding)
+    if book.resorts is None:
+        return [
+            "The contract's constraints must leave records that hold all of them; they leave none in which "
+            "open columns are empty, and what is released of an open column is not known yet. Take one "
+            "constraint back, or declare the values of the open columns in it."
+        ]
+    problems = []
+    for place, column in enumerate(schema.measured.columns):
+        codes = range(1, len(coding.texts[place]))
+        if codes and not any(book.is_possible(place, code) for code in codes):
+            problems.append(
+                "The contract's constraints must leave each column a value; they leave none to "
+                f"{column.name!r}. Take one of them back, or leave the column out."
+            )
+    return problems

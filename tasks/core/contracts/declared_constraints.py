@@ -1,0 +1,201 @@
+"""Constraints as a contract writes them, checked against its own columns; each fault with its place.
+
+What hangs on the schema of a release, as whether anything is left that can be, is looked at in `constraints`.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import Field, model_validator
+
+from tasks.core.contracts import odcs
+from tasks.core.contracts.contract import (
+    ContractColumn,
+    FunctionalDependency,
+    StructuralZero,
+    ValueOrdering,
+)
+from tasks.core.contracts.named_values import named_values
+from tasks.core.contracts.odcs import CustomProperty, Place, Problems
+from tasks.core.records.columns import Column, bin_labels, bin_problems, column_name, matching_name, normalise
+from tasks.core.records.constraints import Scale
+from tasks.core.records.number_format import NumberFormat
+from tasks.core.suggestions import did_you_mean
+
+#: What the values of a logical type are compared as.
+SCALES: dict[str, Scale] = {
+    "integer": "number",
+    "number": "number",
+    "date": "moment",
+    "timestamp": "moment",
+    "time": "time",
+}
+
+
+class OtherValues(odcs.Part):
+    """Any value but these."""
+
+    excluded: tuple[str, ...] = Field(alias="not")
+
+
+ZeroValues = tuple[str, ...] | OtherValues
+
+
+class Dependency(odcs.Part):
+    """One functional dependency as written."""
+
+    determinants: tuple[str, ...] = Field(alias="from", min_length=1)
+    dependent: str = Field(alias="to")
+    values: dict[str, str] | None = None
+    otherwise: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_one_column(cls, body: object) -> object:
+        """A single column need not be written as a list."""
+        if isinstance(body, dict) and isinstance(body.get("from"), str):
+            return body | {"from": [body["from"]]}
+        return body
+
+
+class OrderedColumns(odcs.Part):
+    """Columns in order as written."""
+
+    columns: tuple[str, ...] = Field(min_length=2)
+    strict: bool = False
+
+
+class KnownColumns:
+    """The columns that a contract describes, and where its faults are noted."""
+
+    def __init__(
+        self, columns: Sequence[ContractColumn], properties: tuple[CustomProperty, ...], problems: Problems
+    ) -> None:
+        """Args: columns: described so far. properties: of the table, for places. problems: of the file."""
+        self._columns = {matching_name(column.name): column for column in columns}
+        self._properties = properties
+        self._problems = problems
+
+    def place(self, name: str, index: int) -> Place:
+        """Where an entry of a property of the table stands."""
+        found = next(at for at, item in enumerate(self._properties) if item.property == name)
+        return ("schema", 0, "customProperties", found, "value", index)
+
+    def fault(self, place: Place, text: str) -> None:
+        """Note a fault."""
+        self._problems.add(place, text)
+
+    def column(self, name: str, place: Place) -> ContractColumn | None:
+        """The described column of a name; a fault where there is none."""
+        column = self._columns.get(matching_name(name))
+        if column is None:
+            meant = did_you_mean(matching_name(name), self._columns, repr)
+            self.fault(place, f"the contract describes no column {name!r}{'; ' + meant if meant else '.'}")
+        return column
+
+    def values(self, texts: Sequence[str], column: ContractColumn, place: Place) -> tuple[str, ...]:
+        """Texts that name values of a column, as they should be kept; a fault for each that names none."""
+        listed = tuple(map(normalise, texts))
+        if column.values is None and column.bins is None:  # perhaps a configuration declares them
+            return listed
+        known = _as_declared(column)
+        for problem in named_values(listed, known, is_numeric=column.is_numeric).problems:
+            self.fault(place, problem)
+        return listed
+
+
+def _as_declared(column: ContractColumn) -> Column:
+    """A contract's column as far as naming its values goes."""
+    bins = column.bins if column.bins is not None and not bin_problems(column.bins) else None
+    domain = bin_labels(bins) if bins is not None else (column.values or ())
+    other = () if column.other is None or column.other in domain else (column.other,)
+    marks = NumberFormat(column.decimal or ".", column.thousands or "")
+    return Column(column.name, domain=(*domain, *other), bins=bins, number_format=marks)
+
+
+def structural_zeros(
+    entries: Sequence[dict[str, ZeroValues]], known: KnownColumns
+) -> tuple[StructuralZero, ...]:
+    """Impossible combinations."""
+    zeros = []
+    for index, entry in enumerate(entries):
+        place = known.place("structuralZeros", index)
+        listed = {
+            column_name(name): texts.excluded if isinstance(texts, OtherValues) else texts
+            for name, texts in entry.items()
+        }
+        if len(listed) < 2:
+            known.fault(place, "an impossible combination needs two columns or more.")
+            continue
+        columns = {name: known.column(name, place) for name in listed}
+        values = {c.name: known.values(listed[name], c, place) for name, c in columns.items() if c}
+        negated = (column_name(name) for name, texts in entry.items() if isinstance(texts, OtherValues))
+        excluded = tuple(found.name for found in (columns[name] for name in negated) if found)
+        if len(values) == len(listed):
+            zeros.append(StructuralZero(values=values, excluded=excluded))
+    return tuple(zeros)
+
+
+def functional_dependencies(
+    entries: Sequence[Dependency], known: KnownColumns
+) -> tuple[FunctionalDependency, ...]:
+    """Columns that others decide, with what follows from what."""
+    found = []
+    for index, entry in enumerate(entries):
+        place = known.place("functionalDependencies", index)
+        names = [column_name(name) for name in (*entry.determinants, entry.dependent)]
+        columns = [known.column(name, place) for name in names]
+        if len(names) > 2:
+            known.fault(place, "a column follows from one other column; of several, name the one.")
+        if names[-1] in names[:-1]:
+            known.fault(place, "a column can't decide itself.")
+        for column in filter(None, columns):
+            if column.delimiter is not None:
+                known.fault(place, f"{column.name!r} is an array, which decides nothing and isn't decided.")
+        if not entry.values:
+            known.fault(
+                place,
+                "which value follows from which must be written out in values; read off the table it would "
+                "state facts about people in it.",
+            )
+            continue
+        if len(names) != 2 or columns[0] is None or columns[1] is None:
+            continue
+        pairs = {normalise(one): normalise(other) for one, other in entry.values.items()}
+        if len(pairs) < len(entry.values):
+            known.fault(place, f"a value of {columns[0].name!r} is given twice; keep one.")
+        otherwise = normalise(entry.otherwise or "")
+        known.values(tuple(pairs), columns[0], place)
+        known.values((*dict.fromkeys((*pairs.values(), otherwise)),), columns[1], place)
+        found.append(
+            FunctionalDependency(
+                determinants=(columns[0].name,),
+                dependent=columns[1].name,
+                values=pairs,
+                otherwise=otherwise or None,
+            )
+        )
+    return tuple(found)
+
+
+def value_orderings(entries: Sequence[OrderedColumns], known: KnownColumns) -> tuple[ValueOrdering, ...]:
+    """Columns in order."""
+    found = []
+    for index, entry in enumerate(entries):
+        place = known.place("orderings", index)
+        names = [column_name(name) for name in entry.columns]
+        columns = [known.column(name, place) for name in names]
+        if len({*map(matching_name, names)}) < len(names):
+            known.fault(place, "a column can't stand twice in an ordering.")
+        kinds = {SCALES.get(column.logical_type) for column in columns if column}
+        if None in columns:
+            continue
+        if len(kinds) > 1 or None in kinds:
+            known.fault(
+                place,
+                "columns in order must all be numbers (logicalType integer or number), all dates or "
+                "timestamps, or all times; give each its logicalType.",
+            )
+        found.append(
+            ValueOrdering(columns=tuple(column.name for column in columns if column), strict=entry.strict)
+        )
+    return tuple(found)

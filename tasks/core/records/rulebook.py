@@ -1,0 +1,343 @@
+"""Constraints over codes: which records break one, and what these become (W22).
+
+A schema with constraints and a coding of its columns go in. The same book serves raw records before anything
+is counted and synthetic ones before they are written. Each record is repaired by itself, in the contract's
+order of constraints: of those it breaks, the last column becomes its repair value, its declared `other` or
+absent, whichever first breaks nothing that the column has part in; else all columns of the constraint become
+absent; else the columns that hang together become what the public facts alone say is possible.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.errors import InternalError
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.constraints import ImpossibleCombination, Ordering
+from tasks.core.records.scales import Ends, ends_of_text, ends_of_values
+
+Slots = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.int64]
+#: What each column of a record holds: codes, none where it is absent.
+Row = dict[int, tuple[int, ...]]
+
+#: Of a table that the search of a fit can keep records out of.
+MOST_COLUMNS_OF_A_MASK, MOST_CELLS_OF_A_MASK = 4, 2_000_000
+
+_LOWEST, _HIGHEST = (float("-inf"), -1), (float("inf"), 1)
+
+
+@dataclass(frozen=True)
+class Coding:
+    """What the codes of a schema's measured columns stand for.
+
+    Attributes:
+        texts: for each column and code the texts that it may stand for; several where that is not settled
+            yet. A code breaks a constraint only if all its texts do. The empty text is absence.
+        absent: for each column the code of absence, also of an empty slot.
+        slots: for each column its slots in a record.
+    """
+
+    texts: tuple[tuple[tuple[str, ...], ...], ...]
+    absent: tuple[int, ...]
+    slots: tuple[range, ...]
+
+
+def coding_of_values(values: Sequence[Sequence[str]], slot_columns: Sequence[int]) -> Coding:
+    """Of coded records: 0 is absent, code c stands for ``values[column][c - 1]``."""
+    return Coding(
+        tuple((("",), *((value,) for value in of_column)) for of_column in values),
+        (0,) * len(values),
+        slots_by_column(slot_columns, len(values)),
+    )
+
+
+def slots_by_column(slot_columns: Sequence[int], number: int) -> tuple[range, ...]:
+    """For each column the slots it has; ``slot_columns`` is ascending."""
+    starts = np.searchsorted(np.asarray(slot_columns, np.int64), np.arange(number + 1))
+    return tuple(range(int(low), int(high)) for low, high in itertools.pairwise(starts))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One constraint over codes.
+
+    Attributes:
+        columns: measured columns, each once, the one to repair last.
+        instead: codes that the last column may become, the first that does first.
+        breaks: for a code of each column, given as arrays that broadcast, whether they break the constraint.
+            A code behind a column's last one, which stands for no item, never does.
+    """
+
+    columns: tuple[int, ...]
+    instead: tuple[int, ...]
+    breaks: Callable[[Sequence[Codes]], npt.NDArray[np.bool_]]
+
+
+class Rulebook:
+    """All constraints of a schema but derivations, over one coding."""
+
+    def __init__(self, schema: Schema, coding: Coding) -> None:
+        """Args: schema: with its constraints. coding: of its measured columns."""
+        self._schema = schema
+        self._coding = coding
+        self._bases = {found.column: found for found in schema.derivations}
+        self.rules = tuple(
+            self._rule(found)
+            for found in schema.constraints
+            if isinstance(found, ImpossibleCombination | Ordering)
+        )
+
+    def broken(self, slots: Slots) -> npt.NDArray[np.bool_]:
+        """Which records break a constraint. Args: slots: (n, slots), codes."""
+        found = np.zeros(len(slots), np.bool_)
+        for rule in self.rules:
+            held = [list(self._held(column, slots)) for column in rule.columns]
+            for codes in itertools.product(*held):
+                found |= rule.breaks(codes)
+        return found
+
+    def repaired(self, slots: Slots) -> Slots:
+        """The same records, those that break a constraint repaired; the same array where none does."""
+        rows = np.flatnonzero(self.broken(slots))
+        if not len(rows):
+            return slots
+        involved = [slot for column in self._involved for slot in self._coding.slots[column]]
+        kinds, kind = np.unique(slots[rows][:, involved], axis=0, return_inverse=True)
+        mended = np.array([self._mended(one, involved) for one in kinds], slots.dtype)
+        result = slots.copy()
+        result[rows[:, None], involved] = mended[kind.ravel()]
+        return result
+
+    def masks(self) -> Iterator[tuple[tuple[int, ...], npt.NDArray[np.bool_]]]:
+        """For each constraint its columns, ascending, and which cells of their table break it.
+
+        Those whose table is too large for a search are left to `repaired`.
+        """
+        for rule in self.rules:
+            sizes = [len(self._coding.texts[column]) for column in rule.columns]
+            if len(sizes) > MOST_COLUMNS_OF_A_MASK or math.prod(sizes) > MOST_CELLS_OF_A_MASK:
+                continue
+            places = np.meshgrid(*(np.arange(size) for size in sizes), indexing="ij", sparse=True)
+            broken = np.broadcast_to(rule.breaks(places), sizes)
+            order = np.argsort(rule.columns)
+            yield tuple(sorted(rule.columns)), np.transpose(broken, order)
+
+    def is_possible(self, column: int, code: int) -> bool:
+        """Whether public facts leave a record with this code; other open columns are absent in it."""
+        together = next((group for group in self._groups if column in group), (column,))
+        return self._possible(together, {column: ((code,) if code != self._coding.absent[column] else ())})
+
+    @cached_property
+    def resorts(self) -> dict[int, Row] | None:
+        """For each column what all that hang together with it may always be; None if nothing can be."""
+        found: dict[int, Row] = {}
+        for group in self._groups:
+            row: Row = {}
+            if not self._possible(group, row):
+                return None
+            found |= dict.fromkeys(group, row)
+        return found
+
+    @cached_property
+    def _involved(self) -> tuple[int, ...]:
+        return tuple(sorted({column for rule in self.rules for column in rule.columns}))
+
+    @cached_property
+    def _groups(self) -> list[tuple[int, ...]]:
+        """Columns that hang together by constraints."""
+        groups: list[set[int]] = []
+        for rule in self.rules:
+            joined = {*rule.columns}.union(*(group for group in groups if group & {*rule.columns}))
+            groups = [group for group in groups if not group & joined] + [joined]
+        return [tuple(sorted(group)) for group in groups]
+
+    def _possible(self, group: Sequence[int], row: Row) -> bool:
+        """Extend a row over a group of columns so that nothing is broken, in place; False if none can be."""
+        left = [column for column in group if column not in row]
+        ready = [rule for rule in self.rules if all(column in row for column in rule.columns)]
+        if any(self._is_broken(rule, row) for rule in ready):
+            return False
+        if not left:
+            return True
+        column = left[0]
+        for codes in self._sure(column):
+            row[column] = codes
+            if self._possible(group, row):
+                return True
+            for later in left:
+                row.pop(later, None)
+        return False
+
+    def _sure(self, column: int) -> Iterator[tuple[int, ...]]:
+        """What a column may hold by public facts alone: of an open one that is absence."""
+        yield ()
+        if not self._schema.columns[column].is_open:
+            absent = self._coding.absent[column]
+            yield from ((code,) for code in range(len(self._coding.texts[column])) if code != absent)
+
+    def _held(self, column: int, slots: Slots) -> Iterator[Codes]:
+        """The codes that records hold in a column, slot by slot; an empty one beside others is no code."""
+        places, absent = self._coding.slots[column], self._coding.absent[column]
+        if len(places) == 1:
+            yield slots[:, places[0]].astype(np.int64)
+            return
+        codes = slots[:, places.start : places.stop].astype(np.int64)
+        is_empty = (codes == absent).all(axis=1)
+        for place in range(codes.shape[1]):
+            counts = (codes[:, place] != absent) | (is_empty & (place == 0))
+            yield np.where(counts, codes[:, place], len(self._coding.texts[column]))
+
+    def _mended(self, codes: Slots, involved: Sequence[int]) -> list[int]:
+        """The codes of one record's involved slots, repaired."""
+        at = dict(zip(involved, codes.tolist(), strict=True))
+        row: Row = {}
+        for column in self._involved:
+            absent = self._coding.absent[column]
+            row[column] = tuple(at[slot] for slot in self._coding.slots[column] if at[slot] != absent)
+        for rule in self.rules:
+            if self._is_broken(rule, row):
+                self._mend(rule, row)
+        for column in self._involved:
+            slots, absent = self._coding.slots[column], self._coding.absent[column]
+            at |= itertools.zip_longest(slots, sorted(row[column]), fillvalue=absent)
+        return [at[slot] for slot in involved]
+
+    def _mend(self, rule: Rule, row: Row) -> None:
+        """Change a row that breaks a rule so that it keeps it and breaks none that it kept."""
+        last = rule.columns[-1]
+        for codes in self._instead(rule, row):
+            changed = row | {last: codes}
+            if not self._any_broken(changed, (last,)):
+                row.update(changed)
+                return
+        changed = row | dict.fromkeys(rule.columns, ())
+        if self._any_broken(changed, rule.columns):
+            if self.resorts is None:
+                raise InternalError("Constraints that leave no record must be refused before any is read.")
+            changed = row | self.resorts[last]
+        row.update(changed)
+
+    def _instead(self, rule: Rule, row: Row) -> Iterator[tuple[int, ...]]:
+        """What the last column may become: of several items those that break nothing are kept."""
+        last = rule.columns[-1]
+        if len(self._coding.slots[last]) > 1:
+            kept = tuple(item for item in row[last] if not self._is_broken(rule, row | {last: (item,)}))
+            yield kept
+        yield from ((code,) for code in rule.instead)
+        yield ()
+
+    def _any_broken(self, row: Row, columns: Sequence[int]) -> bool:
+        """Whether a row breaks a rule in which one of some columns has part."""
+        return any(
+            self._is_broken(rule, row) for rule in self.rules if not {*columns}.isdisjoint(rule.columns)
+        )
+
+    def _is_broken(self, rule: Rule, row: Row) -> bool:
+        held = [row[column] or (self._coding.absent[column],) for column in rule.columns]
+        choices = itertools.product(*held)
+        return any(bool(rule.breaks([np.array(code) for code in codes])) for codes in choices)
+
+    def _rule(self, constraint: ImpossibleCombination | Ordering) -> Rule:
+        if isinstance(constraint, Ordering):
+            return self._ordering(constraint)
+        last = constraint.conditions[-1].column
+        return self._combination(
+            [(entry.column, entry.holds) for entry in constraint.conditions], last, constraint.repair
+        )
+
+    def _combination(
+        self, conditions: Sequence[tuple[int, Callable[[str], bool]]], last: int, repair: str | None
+    ) -> Rule:
+        """A rule that conditions on texts of columns make; several of one measured column are one."""
+        matches: dict[int, npt.NDArray[np.bool_]] = {}
+        for column, holds in conditions:
+            base = self._base(column)
+            found = [
+                all(holds(self._text(column, text)) for text in texts) for texts in self._coding.texts[base]
+            ]
+            known = matches.pop(base, np.ones(len(found) + 1, np.bool_))
+            matches[base] = known & np.array([*found, False])
+        columns = (*(column for column in matches if column != self._base(last)), self._base(last))
+        arrays = [matches[column] for column in columns]
+
+        def breaks(codes: Sequence[Codes]) -> npt.NDArray[np.bool_]:
+            broken = arrays[0][codes[0]]
+            for array, of_column in zip(arrays[1:], codes[1:], strict=True):
+                broken = broken & array[of_column]
+            return np.asarray(broken)
+
+        return Rule(columns, self._instead_of(last, repair), breaks)
+
+    def _ordering(self, ordering: Ordering) -> Rule:
+        """A rule on the lowest that one value may stand for against the highest of the other."""
+        lower, higher = ordering.columns
+        ends = {column: self._ends(column, ordering) for column in ordering.columns}
+        if self._base(lower) == self._base(higher):
+
+            def is_wrong(text: str) -> bool:
+                low, high = (ends[column](self._text(column, text)) for column in (lower, higher))
+                return low[0] > high[1]
+
+            return self._combination([(self._base(lower), is_wrong)], self._base(lower), None)
+        low = [min(end[0] for end in ends) for ends in self._ends_of_codes(lower, ends[lower])]
+        high = [max(end[1] for end in ends) for ends in self._ends_of_codes(higher, ends[higher])]
+        ranks = {end: rank for rank, end in enumerate(sorted({*low, *high}))}
+        lows, highs = np.array([ranks[end] for end in low]), np.array([ranks[end] for end in high])
+        turned = ordering.later == lower
+
+        def breaks(codes: Sequence[Codes]) -> npt.NDArray[np.bool_]:
+            one, other = reversed(codes) if turned else codes
+            return np.asarray(lows[one] > highs[other])
+
+        columns = (self._base(lower), self._base(higher))
+        return Rule(
+            columns[::-1] if turned else columns, self._instead_of(ordering.later, ordering.repair), breaks
+        )
+
+    def _ends(self, column: int, ordering: Ordering) -> Callable[[str], Ends]:
+        """The ends of a text of a column, open ones where it has none."""
+        about = self._schema.columns[column]
+        known = ends_of_values(about, ordering.scale)
+        unknown: Ends = (_LOWEST, _HIGHEST)
+
+        def of(text: str) -> Ends:
+            found = known.get(text)
+            if found is None and about.is_open:
+                found = ends_of_text(text, about, ordering.scale)
+            if found is None:
+                return unknown
+            low, high = found
+            return ((low[0], 1), (high[0], 0)) if ordering.strict else (low, high)
+
+        return of
+
+    def _ends_of_codes(self, column: int, ends: Callable[[str], Ends]) -> Iterator[list[Ends]]:
+        for texts in self._coding.texts[self._base(column)]:
+            yield [ends(self._text(column, text)) for text in texts]
+
+    def _base(self, column: int) -> int:
+        """The measured column that decides one; itself where it is measured."""
+        while column in self._bases:
+            column = self._bases[column].decided_by
+        return column
+
+    def _text(self, column: int, of_base: str) -> str:
+        """The text of a column that follows from one of its measured column."""
+        derivation = self._bases.get(column)
+        if derivation is None:
+            return of_base
+        return derivation.text(self._text(derivation.decided_by, of_base))
+
+    def _instead_of(self, column: int, repair: str | None) -> tuple[int, ...]:
+        """Codes of the repair value and of `other`; none for a column that another one decides."""
+        if column in self._bases:
+            return ()
+        about: Column = self._schema.columns[column]
+        codes = {texts[0]: code for code, texts in enumerate(self._coding.texts[column]) if len(texts) == 1}
+        return tuple(codes[text] for text in (repair, about.other) if text is not None and text in codes)

@@ -1,0 +1,61 @@
+"""Values on a scale: from the text of a number, a bin, a date or a time to the ends of what it may stand for.
+
+What a text can't tell has no ends, and stands in no order with anything.
+"""
+
+import itertools
+from datetime import UTC, datetime, time
+
+from tasks.core.records.columns import Column
+from tasks.core.records.constraints import Scale
+
+#: A place on a scale: a number, and -1 or 1 where what ends there is just below or just above it.
+End = tuple[float, int]
+Ends = tuple[End, End]
+
+
+def ends_of_values(column: Column, scale: Scale) -> dict[str, Ends]:
+    """The ends of each declared value of a column, for those that have them."""
+    if column.bins is not None:
+        return dict(zip(_labels(column), _ends_of_bins(column.bins), strict=True))
+    found = ((value, ends_of_text(value, column, scale)) for value in column.domain or ())
+    return {value: ends for value, ends in found if ends is not None}
+
+
+def ends_of_text(text: str, column: Column, scale: Scale) -> Ends | None:
+    """The ends of one text of a column without bins, which are the same; None for a text that has none."""
+    text = text.replace("<colon>", ":").replace("<semicolon>", ";")
+    try:
+        at = _number(text, column) if scale == "number" else _moment(text, column.value_format, scale)
+    except (ValueError, OverflowError):
+        return None
+    return ((at, 0), (at, 0)) if at == at else None  # NaN has no place
+
+
+def _labels(column: Column) -> tuple[str, ...]:
+    return (column.domain or ())[: len(column.bins or ()) + 1]
+
+
+def _ends_of_bins(edges: tuple[float, ...]) -> list[Ends]:
+    """Bins are closed below and open above; the last inner one is closed, and those at the ends are open."""
+    inner: list[Ends] = [((low, 0), (high, -1)) for low, high in itertools.pairwise(edges)]
+    inner[-1] = (inner[-1][0], (edges[-1], 0))
+    below: Ends = ((float("-inf"), 0), (edges[0], -1))
+    return [below, *inner, ((edges[-1], 1), (float("inf"), 0))]
+
+
+def _number(text: str, column: Column) -> float:
+    plain = column.number_format.plain_text(text)
+    return float("nan") if plain is None else float(plain)
+
+
+def _moment(text: str, value_format: str | None, scale: Scale) -> float:
+    """Seconds since 1970, or since midnight."""
+    if value_format is not None:
+        read = datetime.strptime(text, value_format)
+        at = read.time() if scale == "time" else read
+    else:
+        at = time.fromisoformat(text) if scale == "time" else datetime.fromisoformat(text)
+    if isinstance(at, time):
+        return at.hour * 3600.0 + at.minute * 60 + at.second + at.microsecond * 1e-6
+    return (at if at.tzinfo is not None else at.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,78 @@
+"""Raw tables with constraints: what is read of them, what is repaired, and where its number is told."""
+
+import pytest
+
+from tasks.core.contracts.constraints import with_constraints
+from tasks.core.contracts.contract import FunctionalDependency, StructuralZero
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.decoding import decode
+from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.records.reading import InputFile
+from tests.oracles import constraints as oracle
+
+HEADER = "person,town,area,work,home,tongue"
+COLUMNS = {column.name: column for column in oracle.COLUMNS}
+SCHEMA = Schema(tuple(COLUMNS.get(name, Column(name)) for name in HEADER.split(",")[1:]), "person")
+CONTRACT = oracle.plain_contract(
+    "student",
+    structural_zeros=(
+        StructuralZero(values={"town": ("Ely",), "work": ("retired",)}),
+        StructuralZero(values={"town": ("Ely",), "work": ("student",)}),
+        StructuralZero(values={"work": ("employed",), "tongue": ("basque",)}),
+    ),
+    functional_dependencies=(
+        FunctionalDependency(
+            determinants=("town",), dependent="area", values={"Ely": "north", "": "south"}, otherwise=None
+        ),
+    ),
+)
+
+
+def encoded(tmp_path, rows, schema, *, total=True, told=None):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join([HEADER, *rows]) + "\n")
+    options = EncodingOptions(total=total, key=b"k", dropping=None if told is None else told.append)
+    return encode(InputFile(path), schema, options)
+
+
+ROWS = [
+    "1,Ely,south,retired,flat,arabic",
+    "2,Rye,south,employed,flat,basque;czech",
+    "3,,north,student,house,",
+    "4,Rye,north,retired,house,basque",
+]
+
+
+def test_w22_the_column_described_last_becomes_its_repair_value_or_absent_and_items_go(tmp_path):
+    told: list[DroppedCells] = []
+    records = encoded(tmp_path, ROWS, with_constraints(SCHEMA, CONTRACT), told=told)
+    found = decode(records).to_pylist()
+    # work is described before town, so town is the one that is repaired.
+    assert [row["town"] for row in found] == [None, "Rye", None, "Rye"]
+    assert [row["work"] for row in found] == ["retired", "employed", "student", "retired"]
+    assert [row["tongue"] for row in found] == ["arabic", "czech", None, "basque"]
+    assert [row["area"] for row in found] == ["south", None, "south", None]
+    assert told == [
+        DroppedCells("town", BROKE_A_CONSTRAINT, 1),
+        DroppedCells("tongue", BROKE_A_CONSTRAINT, 1),
+    ]
+    # A value that nobody holds any more is no candidate (C7).
+    assert records.values[records.schema.columns.index(COLUMNS["town"])] == ("Rye",)
+
+
+@pytest.mark.parametrize("total", [True, False])
+def test_w22_a_column_that_another_one_decides_is_not_read(tmp_path, total):
+    """Whatever stands in it: other values, several for one person, nothing."""
+    schema = with_constraints(SCHEMA, CONTRACT)
+    clean = encoded(tmp_path, ROWS, schema, total=total)
+    junk = [row.replace("south", "x,").replace("x,,", "x,") for row in ROWS]
+    junk.append("3,,another,student,house,")
+    dirty = encoded(tmp_path, junk, schema, total=total)
+    assert decode(dirty).equals(decode(clean))
+
+
+def test_w22_nobody_is_left_out_for_a_constraint(tmp_path):
+    rows = [f"{person},Ely,south,retired,flat,arabic" for person in range(50)]
+    assert encoded(tmp_path, rows, with_constraints(SCHEMA, CONTRACT)).number_of_records == 50
+    assert encoded(tmp_path, [], with_constraints(SCHEMA, CONTRACT)).number_of_records == 0

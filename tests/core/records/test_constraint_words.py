@@ -1,0 +1,37 @@
+"""W20: a statement lists the constraints that hold and who declares them, and no number of repairs."""
+
+from tasks.core.contracts.constraints import with_constraints
+from tasks.core.contracts.contract import FunctionalDependency, StructuralZero, ValueOrdering
+from tasks.core.dp.released_json import (
+    ANONYMITY_STATEMENT_KEYS,
+    STATEMENT_KEYS,
+    check_released_json,
+)
+from tasks.core.records.constraint_words import constraints_json
+from tasks.core.records.preparation import prepared
+from tests.oracles import constraints as oracle
+
+
+def test_w20_the_statement_lists_what_is_held_and_by_which_contract():
+    contract = oracle.plain_contract(
+        structural_zeros=(
+            StructuralZero(values={"work": ("retired", ""), "town": ("Ely",)}, excluded=("town",)),
+        ),
+        functional_dependencies=(
+            FunctionalDependency(determinants=("town",), dependent="area", values={"Ely": "north"}),
+        ),
+        orderings=(ValueOrdering(columns=("started", "ended")),),
+    )
+    schema = with_constraints(oracle.SCHEMA, contract)
+    body = constraints_json(schema, "ab12")
+    assert body is not None and body["sha256"] == "ab12"
+    assert body["rules"] == [
+        "area follows from town; it was neither read nor measured.",
+        "Never together: work is 'retired' or empty; town has a value other than 'Ely'.",
+        "started is at most ended, where a record has both.",
+    ]
+    for allowed in (STATEMENT_KEYS, ANONYMITY_STATEMENT_KEYS):
+        check_released_json({"constraints": body}, allowed)
+    assert "'area' is not read" in prepared(schema) and "repaired by itself" in prepared(schema)
+    assert constraints_json(oracle.SCHEMA, "ab12") is None
+    assert "constraint" not in prepared(oracle.SCHEMA)

@@ -1,0 +1,247 @@
+"""W22: what a contract's constraints say holds in every record, raw before counting and synthetic."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given, settings
+from hypothesis import strategies as st
+
+from tasks.core.contracts.constraints import with_constraints
+from tasks.core.contracts.contract import FunctionalDependency, StructuralZero, ValueOrdering
+from tasks.core.dp.ledger.names import configuration_digest
+from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.workload.cells import coding_of_cells, domain_of
+from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.measurement import read_workload_measurement
+from tasks.core.dp.workload.observations import noisy_tables
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.shares import Shares
+from tasks.core.errors import ParameterError
+from tasks.core.fitting.fit import fit
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Schema
+from tasks.core.records.constrained import constrained
+from tasks.core.records.dropped import BROKE_A_CONSTRAINT
+from tasks.core.records.rulebook import Rulebook
+from tasks.core.synthesis.fitted import synthesize
+from tests.oracles import constraints as oracle
+
+F = Fraction
+SHARES = Shares(F(1, 100), F(20, 100), F(60, 100), F(3, 100), F(15, 100))
+
+
+def constrained_schema(contract):
+    try:
+        return with_constraints(oracle.SCHEMA, contract)
+    except ParameterError:
+        event("refused")
+        assume(False)
+
+
+def raw_records(schema, number, seed):
+    """Records of the measured columns that break whatever there is, each cell empty now and then."""
+    generator = np.random.default_rng(seed)
+    slots, slot_columns, values = [], [], []
+    for place, column in enumerate(schema.measured.columns):
+        known = column.domain or oracle.TOWNS
+        codes = generator.integers(0, len(known) + 1, (column.max_items, number))
+        if column.max_items == 2:
+            codes = np.sort(codes, axis=0)
+            codes[0][codes[0] == codes[1]] = 0
+            codes = np.where(codes[0] == 0, codes[::-1], codes)
+        slots.extend(codes.astype(np.uint8))
+        slot_columns.extend([place] * column.max_items)
+        values.append(known)
+    return CodedRecords(schema.measured, tuple(slots), tuple(slot_columns), tuple(values), number)
+
+
+def texts_of(records):
+    """Coded records as `oracle.broken` takes them."""
+    found = [
+        {column.name: set() for column in records.schema.columns} for _ in range(records.number_of_records)
+    ]
+    for codes, column in zip(records.slots, records.slot_columns, strict=True):
+        name = records.schema.columns[column].name
+        for record, code in zip(found, codes, strict=True):
+            if code:
+                record[name].add(records.values[column][code - 1])
+    return found
+
+
+def written(made, schema):
+    """Synthetic records as `oracle.broken` takes them."""
+    found = []
+    for row in range(made.number_of_records):
+        record = {column.name: set() for column in schema.columns}
+        for at in made.attribute_ids[made.offsets[row] : made.offsets[row + 1]]:
+            attribute = made.attributes[at]
+            text = attribute.value if attribute.item is None else attribute.item
+            record[schema.columns[attribute.column].name].add(text)
+        found.append(record)
+    return found
+
+
+def drawn(schema, number=120, epsilon=3.0, seed=1, **options):
+    raw = constrained(raw_records(schema, number, seed), schema)
+    options.setdefault("longer", LongerSets(lengths=(3,), most=1))
+    parameters = WorkloadParameters(epsilon, 1e-4, SHARES, **options)
+    return draw_workload(raw, parameters, SeededStream(seed), before_first_word=lambda: None)
+
+
+@given(contract=oracle.contracts(), seed=st.integers(0, 1000))
+@settings(max_examples=60, deadline=None)
+def test_w22_repair_makes_every_raw_record_hold_all_constraints(contract, seed):
+    schema = constrained_schema(contract)
+    told = []
+    before = raw_records(schema, 40, seed)
+    after = constrained(before, schema, told.append)
+    for record in texts_of(after):
+        record.setdefault("area", set())
+        assert oracle.broken(contract, record) == []
+    assert {each.reason for each in told} <= {BROKE_A_CONSTRAINT}
+    for codes, column in zip(after.slots, after.slot_columns, strict=True):
+        assert codes.max(initial=0) <= len(after.values[column])
+
+
+@given(contract=oracle.contracts(), seed=st.integers(0, 1000), at=st.integers(0, 39))
+@settings(max_examples=25, deadline=None)
+def test_w22_a_record_is_repaired_alone(contract, seed, at):
+    """What becomes of one record is the same whoever else is in the table; a record that holds all stays."""
+    schema = constrained_schema(contract)
+    whole = raw_records(schema, 40, seed)
+    one = CodedRecords(
+        whole.schema, tuple(codes[at : at + 1] for codes in whole.slots), whole.slot_columns, whole.values, 1
+    )
+    together, alone = texts_of(constrained(whole, schema))[at], texts_of(constrained(one, schema))[0]
+    assert together == alone
+    before = texts_of(one)[0]
+    if schema.derivations:
+        before["area"] = alone["area"]
+    if not oracle.broken(contract, before):
+        assert alone == before
+
+
+@given(contract=oracle.contracts(), seed=st.integers(0, 1000), epsilon=st.sampled_from([0.2, 3.0]))
+@settings(max_examples=25, deadline=None)
+def test_w22_every_synthetic_record_holds_all_constraints(contract, seed, epsilon):
+    schema = constrained_schema(contract)
+    measurement = drawn(schema, seed=seed, epsilon=epsilon)
+    for record in written(synthesize(measurement, seed).records, schema):
+        assert oracle.broken(contract, record) == []
+
+
+def _contract(**constraints):
+    return oracle.plain_contract(**constraints)
+
+
+def _zero(excluded=(), **values):
+    return StructuralZero(values=values, excluded=excluded)
+
+
+THREE = _contract(
+    structural_zeros=(
+        _zero(work=("retired",), started=("<0", "[0,10)")),
+        _zero(work=("student",), home=("house",), tongue=("basque",)),
+    ),
+    orderings=(ValueOrdering(columns=("started", "ended")),),
+)
+
+
+@pytest.mark.parametrize("tables", [None, ((0, 1),)])
+def test_w22_the_search_itself_leaves_no_record_in_an_impossible_cell(tables):
+    """Also where the columns of a constraint are in no measured table together."""
+    schema = with_constraints(oracle.SCHEMA, THREE)
+    measurement = drawn(schema, 800, tables=tables)
+    domain = domain_of(measurement.cells, schema)
+    book = Rulebook(schema, coding_of_cells(measurement.cells))
+    free = domain_of(measurement.cells)
+    tables_drawn = noisy_tables(measurement)
+    assert book.broken(fit(free, tables_drawn, 800, 3).records).any()
+    assert not book.broken(fit(domain, tables_drawn, 800, 3).records).any()
+
+
+def test_w22_impossible_cells_are_measured_with_noise_like_all_others():
+    schema = with_constraints(oracle.SCHEMA, THREE)
+    measurement = drawn(schema, 300)
+    table = next(table for table in measurement.tables if table.columns == (0, 2))
+    impossible = table.counts[1, :2]
+    assert (impossible != 0).any()
+    assert np.std([t.counts[1, :2] for t in (drawn(schema, 300, seed=s).tables[1] for s in range(1, 20))]) > 0
+
+
+def test_w22_a_repaired_table_is_measured_and_kept_whole(tmp_path):
+    schema = with_constraints(oracle.SCHEMA, THREE)
+    measurement = drawn(schema)
+    measurement.write(tmp_path)
+    read = read_workload_measurement(tmp_path)
+    assert read.schema == schema == Schema.from_json(schema.to_json())
+    assert synthesize(read, 5).records.attribute_ids.tolist() == (
+        synthesize(measurement, 5).records.attribute_ids.tolist()
+    )
+
+
+def test_w22_a_column_that_another_one_decides_is_not_measured():
+    """No table has it, and length 1 costs one value less a record."""
+    follows = FunctionalDependency(determinants=("town",), dependent="area", values={"Ely": "north"})
+    decided = with_constraints(oracle.SCHEMA, _contract(functional_dependencies=(follows,)))
+    measured, whole = drawn(decided), drawn(oracle.SCHEMA)
+    assert decided.columns[-1].name == "area"
+    assert {table.sensitivity for table in whole.values} == {8}
+    assert {table.sensitivity for table in measured.values} == {7}
+    place = len(decided.columns) - 1
+    assert not any(place in table.columns for table in (*measured.values, *measured.tables))
+    assert measured.values[0].scale < whole.values[0].scale
+
+
+def test_w20_constraints_are_in_a_releases_name_and_nothing_else_is_changed_by_them():
+    parameters = {"epsilon": 1}
+    names = {configuration_digest(oracle.SCHEMA, parameters)}
+    entries = [
+        {"structural_zeros": (_zero(work=("retired",), home=("flat",)),)},
+        {"structural_zeros": (_zero(excluded=("home",), work=("retired",), home=("flat",)),)},
+        {"orderings": (ValueOrdering(columns=("started", "ended")),)},
+        {"orderings": (ValueOrdering(columns=("started", "ended"), strict=True),)},
+        *(
+            {
+                "functional_dependencies": (
+                    FunctionalDependency(
+                        determinants=("town",), dependent="area", values={"Ely": value}, otherwise=other
+                    ),
+                )
+            }
+            for value, other in (("north", None), ("south", None), ("north", "south"))
+        ),
+    ]
+    for entry in entries:
+        names.add(configuration_digest(with_constraints(oracle.SCHEMA, _contract(**entry)), parameters))
+    assert len(names) == len(entries) + 1
+    assert "constraints" not in oracle.SCHEMA.to_json()
+    without = with_constraints(oracle.SCHEMA, _contract())
+    assert configuration_digest(without, parameters) == configuration_digest(oracle.SCHEMA, parameters)
+
+
+def test_w22_what_is_drawn_for_other_breaks_nothing():
+    """Values of an open column that did not pass are written as some that did, where the record allows it."""
+    zero = _zero(town=("Ely",), work=("retired",))
+    schema = with_constraints(oracle.SCHEMA, _contract(structural_zeros=(zero,)))
+    raw = raw_records(schema, 3000, 1)
+    towns = raw.slots[4].copy()
+    rare = np.arange(3000) % 3 == 0
+    towns[rare] = np.arange(rare.sum()) % 200 + 4
+    values = (*raw.values[:4], (*oracle.TOWNS, *(f"t{i:03}" for i in range(200))), *raw.values[5:])
+    raw = CodedRecords(raw.schema, (*raw.slots[:4], towns, *raw.slots[5:]), raw.slot_columns, values, 3000)
+    measurement = draw_workload(
+        constrained(raw, schema),
+        WorkloadParameters(3.0, 1e-6, SHARES, longer=LongerSets(lengths=(3,), most=1)),
+        SeededStream(1),
+        before_first_word=lambda: None,
+    )
+    made = synthesize(measurement, 3)
+    records = written(made.records, schema)
+    others = made.cells[:, 4] == measurement.cells[4].other
+    assert others.sum() > 300
+    assert not any(oracle.broken(_contract(structural_zeros=(zero,)), record) for record in records)
+    # They are not simply emptied: retired people of unknown towns live in one of the other two.
+    retired = [record for record in records if record["work"] == {"retired"}]
+    assert sum(not record["town"] for record in retired) / len(retired) < 0.4
