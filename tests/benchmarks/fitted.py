@@ -67,7 +67,7 @@ def without(levers: list[str]) -> Iterator[None]:
         "shrinkage": [(aims, "shrunk_by_levels", lambda deviations, expected, variance, levels: deviations)],
         "levels": [(aims, "levels_of", lambda margin: None), (fitting, "levels_of", lambda margin: None)],
         "chains": [(aims, "_MOST_CHAINS", 0)],
-        "annealing": [(fitting, "LONG", cold), (fitting, "_WARM", cold), (drawing, "SHORT", cold)],
+        "annealing": [(fitting, name, cold) for name in ("LONG", "_BEFORE", "_WARM")],
         "triples": [],
         "other": [(drawing, "ColumnCells", _cells_without_other)],
     }

@@ -15,7 +15,8 @@ from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.fitting.search import LONG, Progress, Records, Search, independent_records
 from tasks.core.fitting.targets import Target, Targets, targets_of
 
-#: Temperatures of the passes after longer tables have joined.
+#: Temperatures of the passes before and after longer tables join.
+_BEFORE = (1000.0, 200.0, 50.0, 10.0, 0.0)
 _WARM = (100.0, 50.0, 20.0, 10.0, 0.0, 0.0)
 _LEAST_EXPECTED = 0.01
 
@@ -60,7 +61,9 @@ def fit(
     first = 0.6 if longer else 1.0
     records = independent_records(domain, targets.margins, number, seed)
     search = Search(domain, scaled, records, targets.variance)
-    search.run(LONG, seed, threads=threads, progress=lambda share: report(first * share))
+    search.run(
+        _BEFORE if longer else LONG, seed, threads=threads, progress=lambda share: report(first * share)
+    )
     if not longer or not number:
         return Fit(records, tuple(scaled))
     scaled += [_scaled(target, ratio) for target in _longer_targets(domain, targets, longer, records)]
