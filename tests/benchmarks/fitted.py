@@ -27,6 +27,7 @@ from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.workload import draw as drawing
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.shares import Shares
 from tasks.core.fitting import fit as fitting
 from tasks.core.fitting import targets as aims
 from tasks.core.synthesis.fitted import synthesize
@@ -44,11 +45,8 @@ def parameters_for(table: CellTable, options: argparse.Namespace) -> WorkloadPar
     shares, longer = default_shares(options.epsilon)
     if options.length is not None:
         chosen, scores = Fraction(options.share), Fraction(3, 100)
-        shares = replace(default_shares(1.0)[0], scores=scores, chosen=chosen)
-        rest = 1 - chosen - scores
-        shares = replace(
-            shares, **{part: rest * getattr(shares, part) for part in ("count", "values", "tables")}
-        )
+        rest, plain = 1 - chosen - scores, default_shares(1.0)[0]
+        shares = Shares(rest * plain.count, rest * plain.values, rest * plain.tables, scores, chosen)
         longer = LongerSets(tuple(options.length), options.most)
     if "triples" in options.without:
         shares, longer = default_shares(1.0)[0], LongerSets()

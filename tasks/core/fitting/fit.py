@@ -17,7 +17,7 @@ from tasks.core.fitting.targets import Target, Targets, targets_of
 
 #: Temperatures of the passes before and after longer tables join.
 _BEFORE = (1000.0, 200.0, 50.0, 10.0, 0.0)
-_WARM = (100.0, 50.0, 20.0, 10.0, 0.0, 0.0)
+_WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
 _LEAST_EXPECTED = 0.01
 
 
