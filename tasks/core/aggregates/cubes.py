@@ -217,7 +217,8 @@ class Tabulator:
     def _table(self, prefix: _Prefix, lasts: Columns) -> Table:
         size, first = max(self._sizes[last] for last in lasts), 1
         parts = self._parts(prefix, lasts)
-        rows = [[_rows_of(before, part, len(prefix.whole)) for before, part in side] for side in parts]
+        prefixes = len(prefix.whole) if len(lasts) > 1 else 0
+        rows = [[_rows_of(before, part, prefixes) for before, part in side] for side in parts]
         number = sum(len(own.last) for side in rows for own in side)
         if len(lasts) == 1 and len(prefix.whole) * size > _largest(number):
             longer = self._longer(prefix, *lasts, anew=True)
@@ -254,10 +255,8 @@ def _largest(rows: int) -> int:
 
 
 def _rows_of(before: Numbers, part: Part, prefixes: int) -> Rows:
-    """The rows of a part, those of each set behind those of the one before it."""
-    numbers = before
-    if len(part.last) > 1 or part.sets.any():
-        numbers = (before + part.sets * np.uint32(prefixes)).ravel()
+    """The rows of a part; each set has so many prefixes of its own (0: there is one set)."""
+    numbers = (before + part.sets * np.uint32(prefixes)).ravel() if prefixes else before
     return Rows(numbers, part.last.reshape(-1), part.counts, part.slots)
 
 

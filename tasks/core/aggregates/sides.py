@@ -85,14 +85,13 @@ class RecordSide:
 
     def _part(self, parent: int, before: Slots, blocks: list[tuple[int, int]]) -> Part:
         """A block for each set and slot."""
-        sets, slots = np.array(blocks, np.int64).T
         codes = [self._slots[slot] for _, slot in blocks]
         return Part(
             parent=parent,
             rows=slice(0, self._records),
             last=np.stack(codes) if len(codes) > 1 else codes[0][None],
-            sets=sets[:, None].astype(np.uint32),
-            slots=np.array([(*before, slot) for slot in slots.tolist()], np.int64),
+            sets=np.array([[place] for place, _ in blocks], np.uint32),
+            slots=np.array([(*before, slot) for _, slot in blocks], np.int64),
         )
 
     def _following(self, chosen: Slots, column: int) -> Slots:

@@ -154,10 +154,23 @@ def in_order(rows: Iterable[tuple[Ids, Integers]], length: int, bound: int) -> t
     packed = [(np.empty(0, np.int64), np.empty(0, np.int64)), *((_packed(i, bound), c) for i, c in rows)]
     keys, counts = (np.concatenate(each) for each in zip(*packed, strict=True))
     del packed
-    order = np.argsort(keys)
-    keys, counts = keys[order], counts[order]
-    del order
+    keys, counts = _by_key(keys, counts, bound**length)
     return _unpacked(keys, length, bound), counts
+
+
+def _by_key(keys: Integers, counts: Integers, bound: int) -> tuple[Integers, Integers]:
+    """Keys below ``bound`` ascending, and their counts.
+
+    Where key and count fit in one word, words are sorted: several times faster than finding an order.
+    """
+    bits = int(counts.max(initial=0)).bit_length()
+    if counts.min(initial=0) < 0 or bound << bits > _LARGEST_KEY:
+        order = np.argsort(keys)
+        return keys[order], counts[order]
+    keys <<= bits
+    keys |= counts
+    keys.sort()
+    return keys >> bits, keys & ((1 << bits) - 1)
 
 
 def _packed(ids: Ids, bound: int) -> Integers:

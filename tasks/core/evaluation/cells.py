@@ -19,6 +19,9 @@ from tasks.core.records.coded import CodedRecords, Codes, code_type
 Integers = npt.NDArray[np.int64]
 Side = CodedRecords | Aggregates
 
+#: A table of so many numbers of sets, or of as many as there are rows, is faster than sorting.
+_FEW_SETS = 1 << 16
+
 
 class Numbering:
     """The values of all sides by column, and the slots that records of any side need."""
@@ -116,13 +119,22 @@ def _level(ids: AttributeIds, counts: Integers, columns: Integers, codes: npt.ND
     length = ids.shape[1]
     rows, sets = np.empty_like(ids), np.empty(len(ids), np.int64)
     order_by_column(ids, columns, codes, base, rows, sets)
-    found, places = np.unique(sets, return_inverse=True)
+    found, places = _numbered(sets, base**length)
     sizes = np.bincount(places, minlength=len(found))
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     grouped, own = np.empty((length, len(ids)), np.uint32), np.empty(len(ids), np.int64)
     put_together(rows, counts, codes, (places, bounds[:-1].copy()), (grouped, own))
     named = [tuple(int(key) // base**place % base for place in range(length - 1, -1, -1)) for key in found]
     return Listed(named, bounds, grouped, own)
+
+
+def _numbered(sets: Integers, bound: int) -> tuple[Integers, Integers]:
+    """The numbers below ``bound`` that occur, ascending, and of each given one its place among them."""
+    if bound > max(_FEW_SETS, len(sets)):
+        found, places = np.unique(sets, return_inverse=True)
+        return found, places
+    occurs = np.bincount(sets, minlength=bound) > 0
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[sets]
 
 
 def _named_values(side: Side) -> Iterator[tuple[int, str]]:

@@ -195,7 +195,8 @@ def _mean(released: Floats, chosen: npt.NDArray[np.int64]) -> float:
 
 def _bins(released: Floats, a_decade: int) -> list[npt.NDArray[np.int64]]:
     """For each bin of the released count that has any: which are in it. Counts below 1 count as 1."""
-    bins = np.floor(np.log10(np.maximum(released, 1)) * a_decade + 1e-9).astype(np.int64)
+    # Integers of 16 bits are put in order without comparing them.
+    bins = np.floor(np.log10(np.maximum(released, 1)) * a_decade + 1e-9).astype(np.int16)
     order = np.argsort(bins, kind="stable")
-    _, first = np.unique(bins[order], return_index=True)
-    return [chosen for chosen in np.split(order, first[1:]) if len(chosen)]
+    starts = np.flatnonzero(np.diff(bins[order])) + 1
+    return [chosen for chosen in np.split(order, starts) if len(chosen)]

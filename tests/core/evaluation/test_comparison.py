@@ -12,6 +12,7 @@ from tasks.core.aggregates import cubes
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.errors import ParameterError
+from tasks.core.evaluation import cells
 from tasks.core.evaluation.comparison import compare, compare_sides
 from tasks.core.evaluation.comparison_kernels import bin_of
 from tasks.core.evaluation.count_errors import errors_by_length, summary
@@ -266,3 +267,13 @@ def test_nothing_compares_with_nothing() -> None:
 def test_a_resolution_below_one_is_refused() -> None:
     with pytest.raises(ParameterError, match="resolution"):
         compare(coded(ABC, T1), coded(ABC, T1), 0)
+
+
+@given(numbers=st.lists(st.integers(0, 40), max_size=30), few=st.sampled_from([0, 1 << 16]))
+def test_sets_are_numbered_by_a_table_as_by_sorting(numbers, few) -> None:
+    sets = np.array(numbers, np.int64)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cells, "_FEW_SETS", few)
+        found, places = cells._numbered(sets, 41)
+    expected, own = np.unique(sets, return_inverse=True)
+    assert (found.tolist(), places.tolist()) == (expected.tolist(), own.tolist())
