@@ -1,6 +1,7 @@
 """Evaluate: synthetic records and released counts against the raw table. All of it stays in ``sensitive/``.
 
 count (exact marginals) -> evaluate
+                    measure utility, where it is asked for
 """
 
 from prefect import flow
@@ -12,6 +13,7 @@ from tasks.configuration import RunConfiguration
 from tasks.evaluate import EvaluationSettings, evaluate_against_raw
 from tasks.release_files import Built
 from tasks.storage import StoredTable, Workspace
+from tasks.utility import UtilitySettings, measure_records
 
 
 @flow(name="evaluate", flow_run_name="evaluate-{configuration.dataset}", persist_result=False)
@@ -21,6 +23,7 @@ def evaluate(configuration: RunConfiguration) -> str:
     measured = measuring(workspace, configuration)
     with work_folder(workspace, configuration) as work:
         built = building(workspace, configuration, measured.measurement, "generate", work)
+        measuring_utility(workspace, configuration, measured, built)
         return evaluating(workspace, configuration, measured, built).key
 
 
@@ -34,3 +37,15 @@ def evaluating(
     settings = EvaluationSettings.of(configuration)
     judge = cached(evaluate_against_raw, workspace)
     return judge(workspace, settings, sensitive, released, place.run, place.resources)
+
+
+def measuring_utility(
+    workspace: Workspace, configuration: RunConfiguration, measured: Measured, built: Built
+) -> StoredTable | None:
+    """What the records are worth; None where the configuration does not ask for it."""
+    settings = UtilitySettings.of(configuration)
+    if settings is None:
+        return None
+    assert built.records is not None, "what is measured was generated"
+    tables, place = (measured.raw[1], built.records), measured.place
+    return cached(measure_records, workspace)(workspace, settings, tables, place.run, place.resources)

@@ -2,7 +2,7 @@
 
 from prefect import Flow, flow
 
-from flows.evaluate import evaluating
+from flows.evaluate import evaluating, measuring_utility
 from flows.measure import describing, measuring
 from flows.publish import building, releasing, work_folder
 from flows.syndiffix import syndiffix
@@ -21,7 +21,7 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
         last: aggregate, generate, evaluate or navigate.
 
     Returns:
-        Places in the workspace: ``release`` and, where it was made, ``aggregate`` and ``evaluation``.
+        Places in the workspace: ``release`` and, where made, ``aggregate``, ``evaluation`` and ``utility``.
     """
     if configuration.protection.regime == SYNDIFFIX:
         return syndiffix(configuration, last)
@@ -36,6 +36,9 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
             places["aggregate"] = describing(workspace, configuration, measured).key
         if configuration.evaluate_sensitive and sensitive and reaches(last, "evaluate"):
             places["evaluation"] = evaluating(workspace, configuration, measured, built).key
+        if sensitive and reaches(last, "evaluate"):
+            worth = measuring_utility(workspace, configuration, measured, built)
+            places |= {} if worth is None else {"utility": worth.key}
     return places | {"release": release.key}
 
 

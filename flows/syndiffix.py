@@ -17,6 +17,7 @@ from flows.publish import building_tables, releasing, work_folder
 from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.contract import judge_contract
+from tasks.core.queries import Resources
 from tasks.core.records.columns import matching_name
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
@@ -46,6 +47,7 @@ from tasks.syndiffix_handover import hand_over_tables
 from tasks.syndiffix_notes import inferred_types, is_empty, left_out, weakened
 from tasks.syndiffix_parameters import anonymization, strategy
 from tasks.syndiffix_trees import TABLE, Origin, Part, release_trees
+from tasks.utility import UtilitySettings, measure_table
 
 _BOTH_REGIMES = (
     "ATTENTION: this dataset also has differentially private releases. One of SynDiffix is not covered by "
@@ -62,7 +64,7 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
         last: aggregate or generate (the table alone), evaluate, navigate.
 
     Returns:
-        Places in the workspace: ``release`` and, where it was made, ``evaluation``.
+        Places in the workspace: ``release`` and, where they were made, ``evaluation`` and ``utility``.
     """
     workspace = Workspace.of(configuration)
     places = {}
@@ -77,6 +79,9 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
         )
     if configuration.evaluate_sensitive and reaches(last, "evaluate"):
         places["evaluation"] = evaluating(workspace, configuration, made).key
+    if reaches(last, "evaluate"):
+        worth = measuring_table_utility(workspace, configuration, made)
+        places |= {} if worth is None else {"utility": worth.key}
     return places | {"release": release.key}
 
 
@@ -241,3 +246,16 @@ def evaluating(workspace: Workspace, configuration: RunConfiguration, made: Made
     settings = TableEvaluation(bins=bins, prefix=configuration.prefix)
     judge = cached(evaluate_tables, workspace)
     return judge(workspace, settings, made.typed, (made.table, made.answers), made.place.run)
+
+
+def measuring_table_utility(
+    workspace: Workspace, configuration: RunConfiguration, made: Made
+) -> StoredTable | None:
+    """What the synthetic table is worth; None where the configuration does not ask for it."""
+    bins = public_edges(made.place.described.schema, made.place.selection.columns)
+    settings = UtilitySettings.of(configuration, bins)
+    if settings is None:
+        return None
+    resources = Resources(threads=configuration.resources.parallel_jobs)
+    measure = cached(measure_table, workspace)
+    return measure(workspace, settings, (made.typed, made.table), made.place.run, resources)

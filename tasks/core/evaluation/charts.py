@@ -69,6 +69,7 @@ class RankedBars:
         bars: label and number (0 or more), in order.
         unit: written behind each number, such as `` %``.
         colour: of the bars.
+        marks: for each bar a number that it is to be seen beside, drawn as a line across it; or none at all.
     """
 
     title: str
@@ -77,6 +78,7 @@ class RankedBars:
     bars: tuple[tuple[str, float], ...]
     unit: str = ""
     colour: Colour = "violet"
+    marks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def ranked_bars(chart: RankedBars) -> str:
     values = [f"{text}{chart.unit}" for text in readable_alike([value for _, value in chart.bars])]
     left = 36 + max((svg.text_width(name, SMALL) for name in names), default=0.0)
     right = width - 36 - max((svg.text_width(value, SMALL) for value in values), default=0.0)
-    ticks = svg.nice_ticks(max((value for _, value in chart.bars), default=0.0))
+    ticks = svg.nice_ticks(max((*(value for _, value in chart.bars), *chart.marks), default=0.0))
     bottom = top + each * max(len(names), 1)
     parts = [heading(chart.title)]
     if not chart.bars:
@@ -147,6 +149,10 @@ def ranked_bars(chart: RankedBars) -> str:
         end = left + (right - left) * value / ticks[-1]
         parts.append(svg.label(left - 8, y + 15, name, text_anchor="end", font_size=SMALL))
         parts.append(svg.rect(left, y + 3, max(end - left, 0.5), each - 7, BARS[chart.colour]))
+        if chart.marks:
+            mark = left + (right - left) * chart.marks[place] / ticks[-1]
+            parts.append(svg.line(mark, y + 1, mark, y + each - 2, LINES[chart.colour], stroke_width=2.5))
+            end = max(end, mark)
         parts.append(svg.haloed(end + 6, y + 15, text, text_anchor="start", font_size=SMALL))
     return standalone(width, bottom + 56, (chart.title, chart.description), parts)
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tasks.core.evaluation.utility.total_variation import total_variation
 from tasks.core.syndiffix.bins import bins_of
 
 Codes = npt.NDArray[np.int64]
@@ -96,18 +97,6 @@ def distances(
         found.append(Distance((one, other), total_variation(*joined)))
         progress(done / len(pairs))
     return TableDistances((synthetic.num_rows, raw.num_rows), tuple(single), tuple(found))
-
-
-def total_variation(one: Codes, other: Codes) -> float:
-    """Of the shares of codes in two lists; 1 where only one of them is empty."""
-    if not len(one) or not len(other):
-        return float(len(one) != len(other))
-    _, places = np.unique(np.concatenate([one, other]), return_inverse=True)
-    size = int(places.max()) + 1
-    shares = [
-        np.bincount(side, minlength=size) / len(side) for side in (places[: len(one)], places[len(one) :])
-    ]
-    return float(np.abs(shares[0] - shares[1]).sum() / 2)
 
 
 def _codes(

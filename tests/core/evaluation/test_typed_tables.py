@@ -6,8 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.core.evaluation.typed_tables import distances, total_variation
+from tasks.core.evaluation.typed_tables import distances
 from tasks.core.evaluation.typed_tables_files import write_distances
+from tasks.core.evaluation.utility.total_variation import total_variation
 
 RAW = pa.table({"a": [1, 1, 2, 2], "b": ["x", "x", "y", None]})
 

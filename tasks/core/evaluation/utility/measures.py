@@ -1,0 +1,150 @@
+"""All measures of utility: a pair of tables in, `Utility` out. Sensitive, as it is made from raw records.
+
+A figure says little alone. So every distance stands beside that of a *bootstrap*, as many raw records drawn
+with replacement, and of the two *halves* of the raw table: what equally good records would get by chance.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tasks.core.evaluation.utility.discriminator import Discriminator, discriminator
+from tasks.core.evaluation.utility.k_marginal import k_marginal_score, k_marginal_sets
+from tasks.core.evaluation.utility.learning import learning
+from tasks.core.evaluation.utility.marginal_distances import (
+    Distances,
+    FeatureSet,
+    feature_sets,
+    set_distances,
+)
+from tasks.core.evaluation.utility.prediction import Prediction, prediction
+from tasks.core.evaluation.utility.propensity import STEPS, Propensity, propensity
+from tasks.core.evaluation.utility.table_pair import TablePair
+
+#: Called with a few words and the fraction done, 0..1.
+Report = Callable[[str, float], None]
+
+#: Of either table; of more so many are drawn for the distances, and fewer for what is learned.
+MOST_ROWS = 200_000
+WAYS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class ComparedSets:
+    """Distances of some sets of features.
+
+    Attributes:
+        sets: s of them, by the places of their features.
+        synthetic: (s,) total variations of the synthetic records.
+        bootstrap: (s,) of as many raw records drawn with replacement.
+        halves: (s,) of one half of the raw records from the other.
+    """
+
+    sets: tuple[FeatureSet, ...]
+    synthetic: Distances
+    bootstrap: Distances
+    halves: Distances
+
+    def worst(self, most: int) -> list[int]:
+        """Places of the sets that are farthest, the farthest first; equal ones in their order."""
+        return [int(place) for place in (-self.synthetic).argsort(kind="stable")[:most]]
+
+
+@dataclass(frozen=True)
+class UtilityColumns:
+    """What two measures are about.
+
+    Attributes:
+        target: the column to predict; None: nothing is predicted.
+        group: the column in every set of the k-marginal score, or None.
+    """
+
+    target: str | None = None
+    group: str | None = None
+
+
+@dataclass(frozen=True)
+class Utility:
+    """Everything that was measured.
+
+    Attributes:
+        features: names of what the distances are about.
+        rows: how many of the raw and of the synthetic table the distances are of.
+        about: what was asked for.
+        by_ways: distances of 1, 2 and 3 ways, as far as there are features.
+        k_marginal: the distances of the sets that the score is over.
+        propensity: None where a table has too few rows.
+        told_apart: the discriminator; None likewise.
+        halves_told_apart: the same of the two halves of the raw table.
+        prediction: None where no target was named, or where it can't be predicted.
+    """
+
+    features: tuple[str, ...]
+    rows: tuple[int, int]
+    about: UtilityColumns
+    by_ways: dict[int, ComparedSets]
+    k_marginal: ComparedSets
+    propensity: Propensity | None
+    told_apart: Discriminator | None
+    halves_told_apart: Discriminator | None
+    prediction: Prediction | None
+
+    @property
+    def k_marginal_scores(self) -> dict[str, float | None]:
+        """NIST's score, 0..1000, of the synthetic records, the bootstrap and the halves."""
+        sides = ("synthetic", "bootstrap", "halves")
+        return {side: k_marginal_score(getattr(self.k_marginal, side)) for side in sides}
+
+
+def measure_utility(
+    pair: TablePair, about: UtilityColumns, threads: int = 1, report: Report = lambda what, done: None
+) -> Utility:
+    """Measure what the synthetic table of a pair is worth. Equal pairs give equal figures.
+
+    Args:
+        pair: the tables.
+        about: its columns, if any.
+        threads: of what is learned; 0: all cores.
+        report: told what is measured and how far that is.
+    """
+    pair = pair.limited(MOST_ROWS)
+    number = len(pair.features)
+    sets = {ways: feature_sets(number, ways) for ways in WAYS if ways <= number}
+    group = None if about.group is None else pair.place(about.group)
+    scored = k_marginal_sets(number, group)
+    sides = (pair, pair.bootstrap(), pair.halves())
+    steps = _Steps(report, "marginals", len(sides) * sum(map(len, (*sets.values(), scored))))
+    by_ways = {ways: _compared(sides, own, steps.one) for ways, own in sets.items()}
+    k_marginal = _compared(sides, scored, steps.one)
+    with learning(threads):
+        scores = propensity(pair, _Steps(report, "propensity", STEPS).one)
+        steps = _Steps(report, "discriminator", 2)
+        told_apart, by_chance = (_counted(discriminator(each), steps) for each in (pair, sides[2]))
+        report("prediction", 0.0)
+        predicted = None if about.target is None else prediction(pair, pair.place(about.target))
+    report("prediction", 1.0)
+    return Utility(
+        pair.features, pair.rows, about, by_ways, k_marginal, scores, told_apart, by_chance, predicted
+    )
+
+
+def _compared(
+    sides: tuple[TablePair, ...], sets: list[FeatureSet], progress: Callable[[], None]
+) -> ComparedSets:
+    return ComparedSets(tuple(sets), *(set_distances(side, sets, progress) for side in sides))
+
+
+def _counted(found: Discriminator | None, steps: "_Steps") -> Discriminator | None:
+    steps.one()
+    return found
+
+
+class _Steps:
+    """Counts steps for a `Report`."""
+
+    def __init__(self, report: Report, what: str, number: int) -> None:
+        self._report, self._what, self._number, self._done = report, what, number, 0
+
+    def one(self) -> None:
+        """One more step is done."""
+        self._done += 1
+        self._report(self._what, self._done / self._number)

@@ -1,0 +1,118 @@
+"""Tables as pairs of features: categories, items, bins, absence, samples."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tasks.core.errors import InternalError
+from tasks.core.evaluation.utility import coded_pair as module
+from tasks.core.evaluation.utility.coded_pair import coded_pair
+from tasks.core.evaluation.utility.marginal_distances import feature_sets, set_distances
+from tasks.core.evaluation.utility.table_pair import drawn_rows, table_pair
+from tasks.core.evaluation.utility.typed_pair import typed_pair
+from tasks.core.records.columns import Column, Schema, bin_labels
+from tests.oracles.marginals import coded
+from tests.oracles.synthetic import synthetic
+from tests.oracles.utility import total_variation_of
+
+BINS = (0.0, 10.0, 100.0)
+SCHEMA = Schema(
+    (
+        Column("town"),
+        Column("age", domain=bin_labels(BINS), bins=BINS),
+        Column("services", delimiter=";", max_items=2),
+    )
+)
+LABELS = bin_labels(BINS)
+REAL = [
+    [{"10"}, {LABELS[2]}, {"pool", "library"}],
+    [{"9"}, {LABELS[0]}, {"pool"}],
+    [{"9"}, set(), set()],
+    [{"flat"}, {LABELS[2]}, {"clinic"}],
+]
+MADE = [
+    [{"9"}, {LABELS[1]}, {"pool", "clinic", "sauna"}],
+    [set(), {LABELS[2]}, set()],
+    [{"10"}, {LABELS[2]}, {"library"}],
+]
+
+
+def test_records_become_columns_and_items_with_absence_as_0() -> None:
+    pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    items = ["clinic", "library", "pool", "sauna"]
+    assert pair.features == ("town", "age", *(f"services: {item}" for item in items))
+    # 9 < 10 < flat: numbers by size, texts behind; bins in their order.
+    assert pair.real[0].tolist() == [2, 1, 1, 3] and pair.synthetic[0].tolist() == [1, 0, 2]
+    assert pair.real[1].tolist() == [3, 1, 0, 3] and pair.synthetic[1].tolist() == [2, 3, 3]
+    for place, item in enumerate(items, start=2):
+        assert pair.real[place].tolist() == [int(item in record[2]) for record in REAL]
+        assert pair.synthetic[place].tolist() == [int(item in record[2]) for record in MADE]
+    assert pair.sizes == (4, 4, 2, 2, 2, 2)
+
+
+def test_their_distances_are_those_of_the_plain_sets() -> None:
+    pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    values = sorted({v for record in (*REAL, *MADE) for own in record for v in own})
+    items = [feature.partition(": ")[2] for feature in pair.features[2:]]
+
+    def row(record: list[set[str]]) -> tuple[int, ...]:
+        whole = [values.index(next(iter(own))) + 1 if own else 0 for own in record[:2]]
+        return (*whole, *(int(item in record[2]) for item in items))
+
+    sets = feature_sets(len(pair.features), 3)
+    wanted = [total_variation_of([*map(row, REAL)], [*map(row, MADE)], own) for own in sets]
+    assert set_distances(pair, sets) == pytest.approx([float(each) for each in wanted])
+
+
+def test_items_beyond_the_most_frequent_are_one_feature(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_ITEMS", 1)
+    pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    assert pair.features[2:] == ("services: pool", "services: any other")
+    assert pair.real[3].tolist() == [1, 0, 0, 1] and pair.synthetic[3].tolist() == [1, 0, 1]
+
+
+def test_tables_without_records_or_items_are_pairs_too() -> None:
+    bare = [[record[0], record[1], set()] for record in REAL]
+    pair = coded_pair(coded(SCHEMA, bare), synthetic(SCHEMA, []), 100)
+    assert pair.features[2:] == ("services: any other",) and pair.rows == (4, 0)
+    assert coded_pair(coded(SCHEMA, []), synthetic(SCHEMA, MADE), 100).rows == (0, 3)
+    uncapped = Schema((Column("services", delimiter=";", max_items=0),))
+    made = [[{"pool"}], [set()]]
+    pair = coded_pair(coded(uncapped, [[set()]]), synthetic(uncapped, made), 100)
+    assert pair.real.tolist() == [[0]] and pair.synthetic.tolist() == [[1, 0]]
+
+
+def test_a_column_is_found_however_its_name_is_spelt() -> None:
+    pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    assert pair.place(" AGE ") == 1
+    with pytest.raises(InternalError):
+        pair.place("services")
+
+
+def test_typed_tables_are_compared_by_bins_with_null_as_0() -> None:
+    raw = pa.table({"n": [1, 5, None, 50], "t": ["x", "y", "z", None], "unused": [1, 2, 3, 4]})
+    made = pa.table({"n": [2.0, None, 60.0], "t": ["x", "x", "w"]})
+    pair = typed_pair(raw, made, {"n": BINS}, 100)
+    assert pair.features == ("n", "t") and pair.rows == (4, 3)
+    assert pair.real[0].tolist() == [1, 1, 0, 2] and pair.synthetic[0].tolist() == [1, 0, 2]
+    assert (pair.real[1] == 0).tolist() == [False, False, False, True]
+    assert pair.real[1][1] == pair.real[1][2]  # neither is in the synthetic table
+
+
+def test_of_more_rows_so_many_are_drawn_the_same_each_time() -> None:
+    assert drawn_rows(5, 5).tolist() == [0, 1, 2, 3, 4]
+    drawn = drawn_rows(1000, 100)
+    assert len(set(drawn.tolist())) == 100 and drawn.tolist() == sorted(drawn_rows(1000, 100).tolist())
+    many = [[{str(place)}, set(), set()] for place in range(40)]
+    assert coded_pair(coded(SCHEMA, many), synthetic(SCHEMA, MADE), 10).rows == (10, 3)
+
+
+def test_a_bootstrap_draws_rows_of_the_raw_table_and_halves_share_none() -> None:
+    codes = np.arange(101)
+    pair = table_pair(["a", "b"], [codes, codes % 7], [codes[:5], codes[:5]])
+    drawn = pair.bootstrap().synthetic
+    assert drawn.shape == (2, 101) and (drawn[1] == drawn[0] % 7).all()
+    assert 50 < len(set(drawn[0].tolist())) < 80  # 1 - 1/e of them
+    halves = pair.halves()
+    assert halves.rows == (50, 51)
+    assert sorted([*halves.real[0].tolist(), *halves.synthetic[0].tolist()]) == codes.tolist()
