@@ -1,6 +1,7 @@
 """Publish: one measurement in, a release out. Reads neither the table, nor ``sensitive/``, nor the ledger.
 
-    measurement -> normalise -> generate -> compare -> page -> release
+    measurement -> normalise -> generate -> compare -> page -> release        counts first, records from them
+    measurement -> fit -> estimate           -> compare -> page -> release        records first, counts of them
 
 May run as another user than the measure flow.
 """
@@ -14,6 +15,7 @@ from tasks.bundles import find_measurement, require_made_as_configured
 from tasks.caching import cached_publicly
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
+from tasks.fit import estimate_counts, fit_records
 from tasks.generate import generate_records, normalise_counts
 from tasks.lineage import record_lineage
 from tasks.naming import run_label
@@ -63,12 +65,11 @@ def building(
 ) -> Built:
     """The steps up to a stage; every earlier one is run first, and none that is current."""
     configuration = configuration.without_raw_seed()
-    aggregates = cached_publicly(normalise_counts, workspace)(workspace, measurement, work)
+    make = _fitted if configuration.draws_workload else _counted
+    aggregates, records = make(workspace, configuration, measurement, last, work)
     built = Built(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
-    if not reaches(last, "generate"):
+    if records is None or not reaches(last, "generate"):
         return built
-    generate, jobs = cached_publicly(generate_records, workspace), configuration.resources.parallel_jobs
-    records = generate(workspace, aggregates, measurement, configuration.synthesis, jobs, work)
     built.records = records
     if not reaches(last, "evaluate"):
         return built
@@ -81,6 +82,27 @@ def building(
         report = configuration.report
         built.report = page(workspace, measurement, built.statement, counts, records, report, work)
     return built
+
+
+def _counted(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
+) -> tuple[StoredTable, StoredTable | None]:
+    """Reportable aggregates from what was counted, and records from them where a run goes so far."""
+    aggregates = cached_publicly(normalise_counts, workspace)(workspace, measurement, work)
+    if not reaches(last, "generate"):
+        return aggregates, None
+    generate, jobs = cached_publicly(generate_records, workspace), configuration.resources.parallel_jobs
+    return aggregates, generate(workspace, aggregates, measurement, configuration.synthesis, jobs, work)
+
+
+def _fitted(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
+) -> tuple[StoredTable, StoredTable | None]:
+    """Records from what was drawn, and reportable aggregates from both: needed up to whatever stage."""
+    fit, jobs = cached_publicly(fit_records, workspace), configuration.resources.parallel_jobs
+    records = fit(workspace, measurement, configuration.synthesis, jobs, work)
+    estimate, length = cached_publicly(estimate_counts, workspace), configuration.reporting_length
+    return estimate(workspace, measurement, records, length, work), records
 
 
 def building_tables(

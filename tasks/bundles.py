@@ -25,9 +25,10 @@ from tasks.core.contracts.contract import load_contract
 from tasks.core.dp.ledger.names import Parameters, configuration_digest
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.statement import LedgerFacts
+from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
 from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.core.records.columns import Schema
-from tasks.parameters import anonymity_parameters, dp_parameters, syndiffix_parameters
+from tasks.parameters import anonymity_parameters, drawn_settings, syndiffix_parameters
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, file_sha256, folder_sha256
 
 NAME = "name.json"
@@ -97,9 +98,11 @@ class Bundle:
         records = self.folder / "synthetic_records"
         return records if records.is_dir() else None
 
-    def measurement(self) -> Measurement:
+    def measurement(self) -> Measurement | WorkloadMeasurement:
         """What was drawn, under differential privacy."""
-        return read_measurement(self.folder / "measurement")
+        folder = self.folder / "measurement"
+        is_workload = (folder / COUNTS).is_file()
+        return read_workload_measurement(folder) if is_workload else read_measurement(folder)
 
     def schema(self) -> Schema:
         """The public schema."""
@@ -188,7 +191,7 @@ def unit_of(schema: Schema) -> str:
 def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
     """Of every public setting that touches what is measured."""
     parameters: dict[str, Callable[[RunConfiguration, Schema], Parameters]] = {
-        "differential_privacy": dp_parameters,
+        "differential_privacy": drawn_settings,
         "k_anonymity": anonymity_parameters,
         "syndiffix": syndiffix_parameters,
     }

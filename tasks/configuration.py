@@ -39,6 +39,9 @@ Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{
 #: Masked wherever the model is written: the seed of a mode that reads raw records must not leave sensitive/.
 Seed = Secret[Annotated[int, Field(ge=0, lt=2**63)]]
 
+#: Columns to measure together, by name.
+ColumnSet = Annotated[tuple[str, ...], Field(min_length=2, max_length=4)]
+
 AccuracyWord = Literal["long", "balanced", "short"]
 FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
 
@@ -192,6 +195,36 @@ class AggregateSeeded(Synthesis):
         return self.hold_resolution
 
 
+class Fitted(Synthesis):
+    """Records fitted to the protected counts; under differential privacy it says what is counted, too.
+
+    Which tables are measured, and how the budget is shared among them, is part of the release; how many
+    records are written, and their seed, is not.
+    """
+
+    mode: Literal["fitted"] = "fitted"
+    workload: Literal["auto", "pairs", "pairs+target"] | tuple[ColumnSet, ...] = Field(
+        "auto",
+        description="Sets of columns to measure together. auto: all pairs, or a private choice of them where "
+        "they are many, and a private choice of longer sets where epsilon pays for them.",
+    )
+    allocation: Literal["effective", "size", "equal"] = Field(
+        "effective", description="How the tables share the budget: by cells that rise above the noise."
+    )
+    target: str | None = Field(None, description="A column whose prediction matters: it is measured better.")
+    max_values: int = Field(
+        1000, ge=1, le=100_000, description="Most values of an open column that are counted by themselves."
+    )
+    number_of_records: int | None = Field(
+        None, ge=0, le=10**9, description="How many records to write; None: as many as the noisy count says."
+    )
+
+    @property
+    def reads_records(self) -> bool:
+        """Never: it reads protected counts alone."""
+        return False
+
+
 class ByTrees(Synthesis):
     """Records drawn from SynDiffix's trees (syndiffix.md section 3): the regime is the mode."""
 
@@ -202,7 +235,7 @@ def refused_under_privacy(mode: str) -> str:
     """Why a mode of synthesis that reads the raw records can't be had with differential privacy."""
     return (
         f"synthesis_mode {mode} reads the raw records and can't be released under differential privacy: "
-        "use aggregate_seeded, or set dp_aggregates to false for k-anonymity"
+        "use fitted or aggregate_seeded, or set dp_aggregates to false for k-anonymity"
     )
 
 
@@ -214,7 +247,7 @@ HOLD_REFUSED_UNDER_PRIVACY = (
 
 Protection = Annotated[DifferentialPrivacy | KAnonymity | SynDiffix, Field(discriminator="regime")]
 AnySynthesis = Annotated[
-    RowSeeded | Unseeded | ValueSeeded | AggregateSeeded | ByTrees, Field(discriminator="mode")
+    RowSeeded | Unseeded | ValueSeeded | AggregateSeeded | Fitted | ByTrees, Field(discriminator="mode")
 ]
 
 
@@ -252,6 +285,7 @@ class RunConfiguration(Model):
     )
     protection: Protection
     synthesis: AnySynthesis = AggregateSeeded()
+    mode_is_named: bool = Field(True, description="False where the file leaves synthesis_mode out.")
     output_forms: tuple[Literal["long", "condensed"], ...] = Field(
         (), description="Further forms of the synthetic records beside the wide one."
     )
@@ -315,6 +349,11 @@ class RunConfiguration(Model):
     def is_private(self) -> bool:
         """Whether the release is differentially private."""
         return isinstance(self.protection, DifferentialPrivacy)
+
+    @property
+    def draws_workload(self) -> bool:
+        """Whether what is drawn is a workload's tables, for records that are fitted to them."""
+        return self.is_private and isinstance(self.synthesis, Fitted)
 
     def without_raw_seed(self) -> "RunConfiguration":
         """The same without the seed of a mode that reads raw records: what may leave the measuring side."""

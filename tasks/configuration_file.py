@@ -23,6 +23,9 @@ from tasks.configuration import (
     refused_under_privacy,
 )
 from tasks.configuration_places import (
+    FITTED,
+    LENGTH_KEYS,
+    MEASURING_KEYS,
     MODES,
     PLACES,
     PRIVACY_PLACES,
@@ -152,11 +155,13 @@ class _Choice:
         is_private: differential privacy, or k-anonymity.
         mode: of synthesis, in lower case.
         problems: with the choice itself.
+        mode_is_named: whether the file names it.
     """
 
     is_private: bool
     mode: str
     problems: list[str]
+    mode_is_named: bool = True
 
     @property
     def regime(self) -> str:
@@ -173,7 +178,8 @@ def _choice(flat: dict[str, Any]) -> _Choice:
     is_private, problems = _regime(flat)
     if given is None and isinstance(flat.get(SYNDIFFIX), dict) and not is_private:
         return _Choice(False, SYNDIFFIX, problems)  # that the mode must be given is told by itself
-    given = given or ("aggregate_seeded" if is_private else "row_seeded")
+    mode_is_named = given is not None
+    given = given or (FITTED if is_private else "row_seeded")
     mode = given.lower() if isinstance(given, str) else ""
     if mode == "seeded":
         problems.append("synthesis_mode seeded is SDS's old name of row_seeded: write row_seeded.")
@@ -181,11 +187,13 @@ def _choice(flat: dict[str, Any]) -> _Choice:
         meant = did_you_mean(mode, MODES)
         modes = ", ".join(MODES)
         problems.append(f"synthesis_mode must be one of {modes}{f': {meant}' if meant else '.'}")
-    elif is_private and mode != "aggregate_seeded":
+    elif is_private and mode not in (FITTED, "aggregate_seeded"):
         problems.append(f"{refused_under_privacy(mode)}.")
     if is_private and flat.get("aggregate_seeded_hold_resolution") is True:
         problems.append(f"{HOLD_REFUSED_UNDER_PRIVACY}.")
-    return _Choice(is_private, mode if mode in MODES and not is_private else "aggregate_seeded", problems)
+    possible = MODES if not is_private else (FITTED, "aggregate_seeded")
+    mode = mode if mode in possible else "aggregate_seeded"
+    return _Choice(is_private, mode, problems, mode_is_named)
 
 
 def _regime(flat: dict[str, Any]) -> tuple[bool, list[str]]:
@@ -208,7 +216,9 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
     """The model's shape, and what is wrong with how keys were combined."""
     elsewhere = keys_of_other_modes(choice.mode)
     if not choice.is_private:
-        elsewhere |= PRIVATE_KEYS
+        elsewhere |= PRIVATE_KEYS | MEASURING_KEYS
+    elif choice.mode == FITTED:
+        elsewhere |= LENGTH_KEYS
     used = {key: value for key, value in flat.items() if key not in elsewhere}
     given, problems = _given(used)
     if choice.mode == SYNDIFFIX:
@@ -265,6 +275,7 @@ def _population(given: dict[tuple[str, ...], Any]) -> list[str]:
 def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
     """What SDS's files leave to the program, and -1 where it means "no limit"."""
     nested["dataset_is_named"] = "dataset" in nested
+    nested["mode_is_named"] = choice.mode_is_named
     nested.setdefault("dataset", nested.get("prefix", "my"))
     table = nested.setdefault("input", {})
     limit = table.get("record_limit")

@@ -45,6 +45,11 @@ PLACES: dict[str, tuple[str, ...]] = {
     "aggregate_seeded_counts_scale_factor": ("synthesis", "counts_scale_factor"),
     "aggregate_seeded_target_number_of_records": ("synthesis", "target_number_of_records"),
     "aggregate_seeded_hold_resolution": ("synthesis", "hold_resolution"),
+    "workload": ("synthesis", "workload"),
+    "allocation": ("synthesis", "allocation"),
+    "target": ("synthesis", "target"),
+    "max_values": ("synthesis", "max_values"),
+    "fitted_number_of_records": ("synthesis", "number_of_records"),
     "random_seed": ("synthesis", "random_seed"),
     "parallel_jobs": ("resources", "parallel_jobs"),
     "memory_limit_mb": ("resources", "memory_limit_mb"),
@@ -74,7 +79,10 @@ SECTIONS = ("dp_aggregates", "privacy", "syndiffix")
 #: What differential privacy alone reads.
 PRIVATE_KEYS = frozenset({key for key, place in PLACES.items() if place[0] == "protection"} | {"privacy"})
 
-#: SDS's modes, and the keys that each of them alone reads.
+#: The mode of records that are fitted to protected counts: the default under differential privacy.
+FITTED = "fitted"
+
+#: The modes of synthesis, and the keys that each of them alone reads.
 MODE_KEYS: dict[str, frozenset[str]] = {
     "row_seeded": frozenset(),
     "unseeded": frozenset(),
@@ -88,11 +96,26 @@ MODE_KEYS: dict[str, frozenset[str]] = {
             "aggregate_seeded_hold_resolution",
         }
     ),
+    FITTED: frozenset({"workload", "allocation", "target", "max_values", "fitted_number_of_records"}),
 }
+
+#: What differential privacy reads in SDS's mode alone: a fitted release counts other sets, by one accountant.
+LENGTH_KEYS = frozenset(
+    {
+        "sigma_proportions",
+        "percentile_percentage",
+        "percentile_epsilon_proportion",
+        "noise_threshold_type",
+        "noise_threshold_values",
+    }
+)
 
 #: The mode that is a regime of its own, and the section that it alone reads.
 SYNDIFFIX = "syndiffix"
 MODES = (*MODE_KEYS, SYNDIFFIX)
+
+#: What fitted synthesis measures by; under k-anonymity, where nothing is drawn, these have no effect.
+MEASURING_KEYS = frozenset({"workload", "allocation", "target", "max_values"})
 
 #: What makes no sense under SynDiffix, and why.
 REFUSED_BY_SYNDIFFIX: dict[str, str] = (

@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tasks.configuration import DifferentialPrivacy, KAnonymity, RunConfiguration, Thresholds
+from tasks.configuration import DifferentialPrivacy, Fitted, KAnonymity, RunConfiguration, Thresholds
 from tasks.configuration_places import MODES, PLACES, PRIVACY_PLACES, SYNDIFFIX
 from tasks.configuration_syndiffix import CLUSTERING_KEYS, SECTION_KEYS, SynDiffix
 from tasks.syndiffix_parameters import problems as syndiffix_problems
@@ -123,7 +123,26 @@ def impossible(configuration: RunConfiguration, given: set[str]) -> list[str]:
         return [f"{SYNDIFFIX}: {problem}" for problem in syndiffix_problems(configuration.protection)]
     if isinstance(configuration.protection, KAnonymity):
         return _never_reported(configuration)
+    if isinstance(configuration.synthesis, Fitted):
+        return _of_fitted(configuration.protection, given)
     return _of_privacy(configuration.protection, configuration.reporting_length, given)
+
+
+def _of_fitted(protection: DifferentialPrivacy, given: set[str]) -> list[str]:
+    """What only SDS's law of the counts can be drawn with: the theorem of fitted synthesis covers none of it."""
+    chosen = {
+        "privacy.accountant zcdp": protection.accountant != "gdp",
+        f"privacy.contribution {protection.contribution}": protection.contribution != "schema"
+        and protection.accountant == "gdp",
+        "delta_factor": protection.delta_factor is not None,
+        "privacy.thresholds": "thresholds" in given,
+    }
+    return [
+        f"{key} can't be had with synthesis_mode fitted (the default): leave it out, or write "
+        '"synthesis_mode": "aggregate_seeded".'
+        for key, is_chosen in chosen.items()
+        if is_chosen
+    ]
 
 
 def _never_reported(configuration: RunConfiguration) -> list[str]:

@@ -18,13 +18,13 @@ from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.claim_limits import Claim, cautions
 from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.dp.ledger.place import ledger_place
-from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.mechanisms import AnyParameters
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema, bare_name, matching_name
 from tasks.core.records.public_schema import Declarations, build_schema, numbers_without_bins
 from tasks.core.records.reading import Headers, InputFile, header_notes
 from tasks.core.suggestions import did_you_mean
-from tasks.parameters import dp_parameters, reporting_length
+from tasks.parameters import drawn_parameters, reporting_length
 from tasks.resources import require_records_fit
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import select_columns
@@ -54,12 +54,12 @@ class Described:
     contract: Contract | None
     schema: Schema
     reporting_length: int
-    parameters: DpParameters | None
+    parameters: AnyParameters | None
     vintage: str
     notes: tuple[str, ...]
 
     @property
-    def drawn(self) -> DpParameters:
+    def drawn(self) -> AnyParameters:
         """The parameters of the draw.
 
         Raises:
@@ -108,8 +108,8 @@ def describe(
     if problems := problems + utility_problems(configuration.evaluate_utility, schema):
         raise ParameterError(problems)
     vintage = vintage_of(configuration, scheduled)
-    parameters = dp_parameters(configuration, schema) if configuration.is_private else None
-    length = parameters.reporting_length if parameters else reporting_length(configuration, schema)
+    parameters = drawn_parameters(configuration, schema) if configuration.is_private else None
+    length = reporting_length(configuration, schema)
     notes = _notes(configuration, schema, vintage)
     notes += tuple(f"ATTENTION: {said}" for said in _cautions(configuration, schema, contract))
     notes += (

@@ -8,7 +8,7 @@ from pathlib import Path
 from prefect import task
 
 from tasks.configuration import RunConfiguration
-from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.mechanisms import AnyParameters
 from tasks.core.errors import InputError
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
@@ -67,13 +67,11 @@ class EncodingRules(Model):
     record_limit: int | None = None
 
     @classmethod
-    def of(cls, configuration: RunConfiguration, parameters: DpParameters | None) -> "EncodingRules":
+    def of(cls, configuration: RunConfiguration, parameters: AnyParameters | None) -> "EncodingRules":
         """Those of a run; ``parameters`` of the draw, if there is one."""
         if parameters is None:
             return cls(total=False, record_limit=configuration.input.record_limit)
-        return cls(
-            total=True, tags=parameters.contribution != "schema" or parameters.record_limit is not None
-        )
+        return cls(total=True, tags=parameters.needs_tags)
 
 
 @task

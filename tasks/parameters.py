@@ -1,13 +1,16 @@
 """The parameters of a release, from configuration and public schema alone: no file is read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
-from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
 from tasks.core.anonymity.parameters import AnonymityParameters
 from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
 from tasks.core.dp.parameters import DpParameters, Thresholds
 from tasks.core.errors import InternalError, ParameterError
+from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.records.columns import Schema
+from tasks.workload import workload_parameters
 
 _DEFAULT_VALUES = {"spurious": 0.1, "adaptive": 1.0, "fixed": 0.0}
 _DEFAULT_COUNT_PROPORTION = {"gdp": 0.01, "zcdp": 0.005}
@@ -43,8 +46,21 @@ def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dic
     }
 
 
+def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters | WorkloadParameters:
+    """What is drawn: for fitted records a workload's tables, else every combination up to a length."""
+    if isinstance(configuration.synthesis, Fitted):
+        return workload_parameters(configuration, schema)
+    return dp_parameters(configuration, schema)
+
+
+def drawn_settings(configuration: RunConfiguration, schema: Schema) -> Mapping[str, object]:
+    """The same as what names the release (W20)."""
+    parameters = drawn_parameters(configuration, schema)
+    return parameters.as_settings() if isinstance(parameters, WorkloadParameters) else asdict(parameters)
+
+
 def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
-    """The release's parameters; the reporting length is at most the schema's width (rule 12).
+    """The parameters of a draw by lengths; the reporting length is at most the schema's width (rule 12).
 
     Raises:
         InternalError: the configured regime draws nothing.

@@ -14,14 +14,13 @@ from prefect.cache_policies import NO_CACHE
 from tasks.bundles import CONTRACT, DeclaredInput, configured_digest, declared_input, unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.contract import VERDICTS
-from tasks.core.dp.accounting import plan
+from tasks.core.dp import mechanisms
 from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.drawing import draw_once
 from tasks.core.dp.ledger.ledger import Admission, Ledger
 from tasks.core.dp.ledger.names import ReleaseName
 from tasks.core.dp.ledger.registration import Registration
 from tasks.core.dp.ledger.tables import PublicTable
-from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.coded import read_coded_records
@@ -43,13 +42,7 @@ def release_name(configuration: RunConfiguration, described: Described) -> Relea
 
 def nominal_charge(described: Described) -> Charge:
     """What a release is charged, fixed before the draw (rule 9)."""
-    schema, parameters = described.schema, described.drawn
-    planned = plan(
-        parameters,
-        all_declared=not any(column.is_open for column in schema.columns),
-        levels=parameters.reporting_length,
-    )
-    return Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
+    return mechanisms.nominal_charge(described.drawn, described.schema)
 
 
 def registration(configuration: RunConfiguration, described: Described, charge: Charge) -> Registration:
@@ -217,7 +210,7 @@ def protect_records(
             # Before the first word: whatever is kept of this draw holds the verdicts on its own table.
             shutil.copyfile(workspace.path(judged) / VERDICTS, folder / CONTRACT)
         # The stream's key is made here, in the thread and process that use it (rule 17).
-        measurement = measure(
+        measurement = mechanisms.measure(
             read_coded_records(workspace.path(records)),
             admitted.described.drawn,
             WordStream(),

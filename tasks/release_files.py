@@ -10,11 +10,15 @@ from tasks.bundles import Bundle
 from tasks.configuration import NEVER_RELEASED, RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.aggregates.aggregates_json import write_aggregates_json
+from tasks.core.aggregates.estimates_text import write_estimates_parquet, write_estimates_tsv
 from tasks.core.aggregates.interchange import (
     write_aggregates_tsv,
     write_reportable_parquet,
     write_reportable_tsv,
 )
+from tasks.core.aggregates.ranges import read_all_ranges
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.dp.workload.tables_file import write_noisy_tables
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.assembly import write_wide_tsv
@@ -45,7 +49,11 @@ def write_release_files(
     prefix, schema = configuration.prefix, bundle.schema()
     rows: dict[str, int] = {}
     aggregates = read_aggregates(workspace.path(built.aggregates))
-    for name, write_counts in _COUNTS.items():
+    drawn = bundle.measurement() if bundle.is_private else None
+    if isinstance(drawn, WorkloadMeasurement):
+        name = f"{prefix}_noisy_tables.parquet"
+        rows[name] = write_noisy_tables(drawn, folder / name)
+    for name, write_counts in _count_writers(workspace.path(built.aggregates), aggregates).items():
         write_counts(aggregates, schema, folder / f"{prefix}_{name}")
         rows[f"{prefix}_{name}"] = sum(len(counts) for counts in aggregates.counts)
     if built.records is not None:
@@ -64,19 +72,37 @@ def write_release_files(
                 shutil.copyfile(path, folder / path.name)
     write_json(folder / "configuration.json", public_configuration(configuration, bundle))
     origins = _ORIGINS[bundle.is_private] | _records_origin(configuration)
+    if configuration.draws_workload:
+        origins = origins | _FITTED
     if bundle.contract_mode == "strict":
         origins = origins | {"contract.json": JUDGED}
     resolution = configuration.reporting_resolution
     return [_entry(path, rows, origins, bundle, resolution) for path in sorted(folder.iterdir())]
 
 
-_COUNTS: dict[str, Callable[[Aggregates, Schema, Path], None]] = {
+_WriteCounts = Callable[[Aggregates, Schema, Path], None]
+
+_COUNTS: dict[str, _WriteCounts] = {
     "reportable_aggregates.tsv": lambda found, schema, path: write_reportable_tsv(found, path),
     "reportable_aggregates.parquet": lambda found, schema, path: write_reportable_parquet(found, path),
     "reportable_aggregated_data.json": lambda found, schema, path: write_aggregates_json(
         found, schema, path, protected=True
     ),
 }
+
+
+def _count_writers(folder: Path, aggregates: Aggregates) -> dict[str, _WriteCounts]:
+    """How the reportable aggregates are written: with the ranges of their counts where there are any."""
+    ranges = read_all_ranges(folder, aggregates.reporting_length)
+    if not ranges:
+        return _COUNTS
+    return _COUNTS | {
+        "reportable_aggregates.tsv": lambda found, schema, path: write_estimates_tsv(found, ranges, path),
+        "reportable_aggregates.parquet": lambda found, schema, path: write_estimates_parquet(
+            found, ranges, path
+        ),
+    }
+
 
 _RECORDS: dict[str, Callable[[SyntheticRecords, Schema, Path], None]] = {
     "synthetic_microdata.tsv": lambda records, schema, path: write_wide_tsv(records, path),
@@ -114,6 +140,18 @@ _ORIGINS = {
     }
     | _COMMON,
 }
+
+
+_ESTIMATED = "the fitted records, counted, with noisy counts and ranges of the measurement (post-processing)"
+#: Of a fitted release.
+_FITTED = (
+    dict.fromkeys(_COUNTS, _ESTIMATED)
+    | dict.fromkeys(_RECORDS, "fitted to the measurement alone (post-processing)")
+    | {
+        "noisy_tables.parquet": "the measurement: every noisy count as drawn",
+        "evaluation.json": "the fitted records against the measurement (post-processing)",
+    }
+)
 
 
 def _records_origin(configuration: RunConfiguration) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.drawn import Drawn
 from tasks.core.records.columns import Schema
 
 #: ``enforced``: the rule holds because cells or records that broke it were repaired or dropped;
@@ -44,7 +44,7 @@ class NoisyNumbers:
     once in a thousand releases. Suppressed values count as empty.
     """
 
-    measurement: Measurement
+    measurement: Drawn
 
     @property
     def schema(self) -> Schema:
@@ -53,22 +53,17 @@ class NoisyNumbers:
 
     def enough_records(self, least: float) -> Verdict:
         """By the noisy number of records."""
-        margin = _STANDARD_ERRORS * self._count_deviation()
+        margin = _STANDARD_ERRORS * self.measurement.count_deviation
         return "passed" if self.measurement.number_of_records >= least - margin else "failed"
 
     def few_empties(self, column: int, limit: float) -> Verdict:
         """By the noisy counts of the column's values."""
-        level = self.measurement.levels[0]
-        chosen = np.equal(level.combinations, self.schema.combinations(1).index((column,)))
-        present = int(level.counts[chosen].sum())
-        variance = int(chosen.sum()) * level.scale**2 + ((1 - limit) * self._count_deviation()) ** 2
+        first = self.measurement.length_one
+        counts = self.measurement.counts_of(column)
+        noise = len(counts) * first.scale**2 if first is not None else 0.0
+        variance = noise + ((1 - limit) * self.measurement.count_deviation) ** 2
         least = (1 - limit) * self.measurement.number_of_records
-        return "passed" if present >= least - _STANDARD_ERRORS * sqrt(variance) else "failed"
-
-    def _count_deviation(self) -> float:
-        """Standard deviation of the noisy number of records: a Gaussian's, or a Laplace's of that scale."""
-        is_laplace = self.measurement.parameters.accountant == "zcdp"
-        return self.measurement.count_scale * (sqrt(2) if is_laplace else 1)
+        return "passed" if int(counts.sum()) >= least - _STANDARD_ERRORS * sqrt(variance) else "failed"
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-import numpy as np
-
+from tasks.core.dp.drawn import Drawn
 from tasks.core.dp.figures import up, whole
-from tasks.core.dp.measurement import Measurement
 
 _WITHIN_95 = NormalDist().inv_cdf(0.975)
 _ADVICE = (
@@ -50,29 +48,27 @@ class ColumnTotal:
         return not self.is_nothing and self.half_width > 0 and self.total < self.expected
 
 
-def column_totals(measurement: Measurement) -> list[ColumnTotal]:
+def column_totals(measurement: Drawn) -> list[ColumnTotal]:
     """Of every column, by the counts of length 1 as drawn.
 
     A record with more attributes than the sensitivity of length 1 is counted for so many of them, which
     lowers all totals: half of the records is therefore half of sensitivity / width of them at most.
     """
-    schema = measurement.schema
-    if not measurement.levels or not measurement.levels[0].scale:
+    first = measurement.length_one
+    if first is None:
         return []
-    level = measurement.levels[0]
-    combinations = schema.combinations(1)
-    counted = min(1.0, level.sensitivity / max(schema.width, 1))
+    schema = measurement.schema
+    counted = min(1.0, first.sensitivity / max(schema.width, 1))
     least = max(measurement.number_of_records, 0) * counted / 2
     totals = []
     for index, column in enumerate(schema.columns):
-        kept = np.equal(level.combinations, combinations.index((index,)))
-        values, total = int(kept.sum()), int(level.counts[kept].sum())
-        half_width = math.ceil(_WITHIN_95 * math.sqrt(values * (level.scale**2 + 1 / 12)))
-        totals.append(ColumnTotal(column.name, total, half_width, least, values))
+        counts = measurement.counts_of(index)
+        half_width = math.ceil(_WITHIN_95 * math.sqrt(len(counts) * (first.scale**2 + 1 / 12)))
+        totals.append(ColumnTotal(column.name, int(counts.sum()), half_width, least, len(counts)))
     return totals
 
 
-def to_look_at(measurement: Measurement) -> list[str]:
+def to_look_at(measurement: Drawn) -> list[str]:
     """What there is to say of columns whose total is nothing or low, and what to do about them."""
     totals = column_totals(measurement)
     told = [

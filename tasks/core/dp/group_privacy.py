@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.drawn import Drawn
 
 Json = dict[str, object]
 
@@ -42,11 +42,13 @@ class FirstLength:
     open_sensitivity: int
 
     @classmethod
-    def of(cls, measurement: Measurement) -> "FirstLength":
+    def of(cls, measurement: Drawn) -> "FirstLength":
         """As it was drawn."""
-        level = measurement.levels[0]
+        first = measurement.length_one
+        if first is None:
+            return cls(None, 0.0, 0)
         open_items = sum(column.max_items for column in measurement.schema.columns if column.is_open)
-        return cls(level.threshold, level.scale, min(level.sensitivity, open_items))
+        return cls(first.threshold, first.scale, min(first.sensitivity, open_items))
 
 
 def group_guarantees(

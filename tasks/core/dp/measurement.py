@@ -9,6 +9,7 @@ On disk, a folder: ``measurement.json`` (schema, parameters, levels), ``attribut
 
 import hashlib
 import json
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.dp.drawn import LengthOne
 from tasks.core.dp.parameters import DpParameters, Thresholds
 from tasks.core.records.columns import Schema
 
@@ -82,6 +84,24 @@ class Measurement:
     count_scale: float
     values: tuple[tuple[str, ...], ...]
     levels: tuple[Level, ...]
+
+    @property
+    def count_deviation(self) -> float:
+        """Standard deviation of the count's noise: a Gaussian's, or a Laplace's of that scale."""
+        return self.count_scale * (math.sqrt(2) if self.parameters.accountant == "zcdp" else 1)
+
+    @property
+    def length_one(self) -> LengthOne | None:
+        """How single values were counted; None where there was nothing to count."""
+        if not self.levels or not self.levels[0].scale:
+            return None
+        level = self.levels[0]
+        return LengthOne(level.threshold, level.scale, level.sensitivity)
+
+    def counts_of(self, column: int) -> npt.NDArray[np.int64]:
+        """The noisy counts of one column's values that were kept, as drawn."""
+        level = self.levels[0]
+        return level.counts[np.equal(level.combinations, self.schema.combinations(1).index((column,)))]
 
     def write(self, folder: Path) -> None:
         """Write into an existing empty folder; equal measurements give equal bytes."""

@@ -71,3 +71,8 @@ class DpParameters:
     delta_factor: float | None = None
     record_limit: int | None = None
     engine: Literal["aes", "insecure-seeded"] = "aes"
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether records are sampled or dropped by a tag of their own."""
+        return self.contribution != "schema" or self.record_limit is not None

@@ -101,8 +101,7 @@ def _check(records: CodedRecords, parameters: DpParameters) -> None:
     """What our own code promises about the records, before anything is drawn."""
     if len(records.slots) != records.schema.width or records.slot_columns != records.schema.slot_columns:
         raise InternalError("Coded records must have the slots of the public schema, every cap set.")
-    needs_tags = parameters.record_limit is not None or parameters.contribution != "schema"
-    if needs_tags and records.tags is None:
+    if parameters.needs_tags and records.tags is None:
         raise InternalError("A record limit, profile and percentile need a tag for each record.")
     if records.number_of_records > _MOST_RECORDS:
         raise ResourceLimit("A table can be measured with up to 2^31 - 1 records.")

@@ -74,6 +74,18 @@ class Residuals:
             whole += residual.values.reshape(axes) / even
         return whole
 
+    def variance(self, columns: tuple[int, ...]) -> float:
+        """The variance of the noise in each cell of `marginal`, the same in all of them."""
+        whole = 0.0
+        for subset in _subsets(columns, self._kept(columns)):
+            residual = self._residuals.get(subset)
+            if residual is None:
+                continue
+            even = np.prod([self._domain.sizes[c] for c in columns if c not in subset], dtype=float)
+            centred = [1 - 1 / self._domain.sizes[c] for c in subset if c not in self._domain.multi_valued]
+            whole += residual.variance * float(np.prod(centred)) / float(even) ** 2
+        return whole
+
     def _kept(self, columns: tuple[int, ...]) -> frozenset[int]:
         return self._domain.multi_valued & frozenset(columns)
 

@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.dp.drawn import LengthOne
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.dp.workload.scores import Ints
@@ -95,6 +97,22 @@ class WorkloadMeasurement:
     def sampled_share(self) -> Fraction:
         """The share of all records that was looked at; 1 unless there is a record limit (W4)."""
         return sampled_share(self.parameters.record_limit, self.number_of_records)
+
+    @property
+    def count_deviation(self) -> float:
+        """Standard deviation of the count's noise."""
+        return self.count_scale
+
+    @property
+    def length_one(self) -> LengthOne | None:
+        """How single values were counted; None where there was nothing to count."""
+        if not self.values:
+            return None
+        return LengthOne(self.threshold, self.values[0].scale, self.values[0].sensitivity)
+
+    def counts_of(self, column: int) -> npt.NDArray[np.int64]:
+        """The noisy counts of one column's values that were kept, as drawn."""
+        return self.values[column].counts[: len(self.cells[column].values)]
 
     def write(self, folder: Path) -> None:
         """Write into an existing empty folder; equal measurements give equal bytes."""

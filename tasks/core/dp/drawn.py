@@ -1,0 +1,59 @@
+"""What every draw has, whichever way it was made: its charge, its number of records, its counts of values."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.records.columns import Schema
+
+
+@dataclass(frozen=True)
+class LengthOne:
+    """How the counts of single values were drawn.
+
+    Attributes:
+        threshold: the least noisy count of a released value of an open column; None where all are declared.
+        scale: s_1, standard deviation of the noise, in records; above 0.
+        sensitivity: Delta_1, the most values of one subject that are counted.
+    """
+
+    threshold: int | None
+    scale: float
+    sensitivity: int
+
+
+class Drawn(Protocol):
+    """A measurement, of lengths or of a workload."""
+
+    @property
+    def schema(self) -> Schema:
+        """The public schema."""
+
+    @property
+    def private(self) -> bool:
+        """False for a draw of the seeded test engine, which must never be released."""
+
+    @property
+    def mu_squared(self) -> float:
+        """The nominal charge."""
+
+    @property
+    def threshold_delta(self) -> float:
+        """delta_t, the nominal charge to delta."""
+
+    @property
+    def number_of_records(self) -> int:
+        """The noisy count as drawn, signed."""
+
+    @property
+    def count_deviation(self) -> float:
+        """Standard deviation of the noise of the number of records, before it is rounded."""
+
+    @property
+    def length_one(self) -> LengthOne | None:
+        """How single values were counted; None where there was nothing to count."""
+
+    def counts_of(self, column: int) -> npt.NDArray[np.int64]:
+        """The noisy counts of one column's values that were kept, as drawn."""

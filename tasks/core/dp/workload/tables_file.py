@@ -1,0 +1,99 @@
+"""Every noisy count of a fitted release as a file that anybody can read: a measurement in, Parquet out.
+
+    columns    list of text     the columns that were counted together, in the order of the file
+    cells      list of text     for each: value, other or absent
+    values     list of text     for each its value; null for other and absent
+    noisy_count                 as drawn: signed, zero cells included
+    scale                       s, standard deviation of its noise before rounding, in records
+
+Length 1 comes first. ``other`` stands for all values of an open column that were not released; it has no count
+of its own at length 1.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.dp.workload.cells import ColumnCells
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.dp.workload.tables import MeasuredTable
+
+_TEXTS = pa.list_(pa.string())
+_SCHEMA = pa.schema(
+    [
+        ("columns", _TEXTS),
+        ("cells", _TEXTS),
+        ("values", _TEXTS),
+        ("noisy_count", pa.int64()),
+        ("scale", pa.float64()),
+    ]
+)
+#: Cells that are turned into text at once.
+_AT_ONCE = 1 << 18
+
+
+def write_noisy_tables(measurement: WorkloadMeasurement, path: Path) -> int:
+    """Write the file; return how many rows it has."""
+    rows = 0
+    with pq.ParquetWriter(path, _SCHEMA, compression="zstd") as writer:
+        for table in measurement.values:
+            (column,) = table.columns
+            told = _without_other(measurement.cells[column])
+            rows += _write(writer, measurement, table, [told])
+        for table in measurement.tables:
+            rows += _write(writer, measurement, table, [_told(measurement.cells[c]) for c in table.columns])
+    return rows
+
+
+def _told(cells: ColumnCells) -> tuple[list[str], list[str | None]]:
+    """Kind and value of each cell of a column."""
+    special = ["other"] * cells.has_other + ["absent"] * cells.has_absent
+    return ["value"] * len(cells.values) + special, [*cells.values, *[None] * len(special)]
+
+
+def _without_other(cells: ColumnCells) -> tuple[list[str], list[str | None]]:
+    kinds, values = _told(cells)
+    kept = [place for place, kind in enumerate(kinds) if kind != "other"]
+    return [kinds[place] for place in kept], [values[place] for place in kept]
+
+
+def _write(
+    writer: pq.ParquetWriter,
+    measurement: WorkloadMeasurement,
+    table: MeasuredTable,
+    told: list[tuple[list[str], list[str | None]]],
+) -> int:
+    names = [measurement.schema.columns[column].name for column in table.columns]
+    for batch in _batches(table, names, told):
+        writer.write_batch(batch)
+    return int(table.counts.size)
+
+
+def _batches(
+    table: MeasuredTable, names: list[str], told: list[tuple[list[str], list[str | None]]]
+) -> Iterator[pa.RecordBatch]:
+    kinds, values = ([pa.array(each[part], pa.string()) for each in told] for part in (0, 1))
+    counts = table.counts.ravel()
+    for start in range(0, len(counts), _AT_ONCE):
+        number = len(counts[start : start + _AT_ONCE])
+        places = np.unravel_index(np.arange(start, start + number), table.counts.shape)
+        columns = [
+            _lists([pa.array([name] * number) for name in names]),
+            _lists([kind.take(pa.array(place)) for kind, place in zip(kinds, places, strict=True)]),
+            _lists([value.take(pa.array(place)) for value, place in zip(values, places, strict=True)]),
+            pa.array(counts[start : start + number]),
+            pa.array(np.full(number, table.scale)),
+        ]
+        yield pa.RecordBatch.from_arrays(columns, schema=_SCHEMA)
+
+
+def _lists(columns: list[pa.Array]) -> pa.Array:
+    """Row by row a list of the columns' texts."""
+    number, width = len(columns[0]), len(columns)
+    together = pa.concat_arrays(columns)
+    order = np.arange(number * width).reshape(width, number).T.ravel()
+    offsets = pa.array(np.arange(0, number * width + 1, width, dtype=np.int32))
+    return pa.ListArray.from_arrays(offsets, together.take(pa.array(order)))

@@ -1,0 +1,112 @@
+"""What a fitted release measures: configuration and public schema in, parameters of its draw out.
+
+No file is read. Names of columns become places in the schema, words become tables and shares.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
+from tasks.core.dp.claim_limits import refusals
+from tasks.core.dp.conversions import check_claim
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.tables import Columns
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.records.columns import Schema, matching_name
+from tasks.core.suggestions import did_you_mean
+
+
+def workload_parameters(configuration: RunConfiguration, schema: Schema) -> WorkloadParameters:
+    """The parameters of a fitted release.
+
+    Raises:
+        ParameterError: a claim that can't be made, or columns that are not there.
+        InternalError: the configuration is of another mode or regime.
+    """
+    protection, synthesis = configuration.protection, configuration.synthesis
+    if not isinstance(protection, DifferentialPrivacy) or not isinstance(synthesis, Fitted):
+        raise InternalError("Only a fitted release under differential privacy has a workload.")
+    _require_claim(protection)
+    shares, longer = default_shares(protection.epsilon)
+    if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
+        shares, longer = _without_choice(shares), LongerSets()
+    target = None if synthesis.target is None else _place(synthesis.target, schema, "target")
+    if synthesis.workload == "pairs+target":
+        if target is None:
+            raise ParameterError("workload pairs+target needs the target: name the column whose prediction matters.")
+        longer = replace(longer, holding=target)
+    return WorkloadParameters(
+        epsilon=protection.epsilon,
+        delta=protection.delta,
+        shares=_with_count_share(shares, protection.number_of_records_proportion),
+        tables=_tables(synthesis, schema),
+        allocation=synthesis.allocation,
+        threshold_delta_share=Fraction(str(protection.threshold_delta_share)),
+        target=target,
+        max_values=synthesis.max_values,
+        longer=longer,
+        record_limit=configuration.input.record_limit,
+    )
+
+
+def _require_claim(protection: DifferentialPrivacy) -> None:
+    check_claim(protection.epsilon, protection.delta)
+    if problems := refusals(protection.epsilon, protection.delta):
+        raise ParameterError(problems)
+
+
+def _without_choice(shares: Shares) -> Shares:
+    """The same with what a choice of longer sets would cost in the hands of the named tables."""
+    named = shares.count + shares.values + shares.tables
+    return Shares(shares.count / named, shares.values / named, shares.tables / named)
+
+
+def _with_count_share(shares: Shares, proportion: float | None) -> Shares:
+    """The same with another share of the number of records; the rest keeps its ratios."""
+    if proportion is None:
+        return shares
+    count = Fraction(str(proportion))
+    rest = (1 - count) / (1 - shares.count)
+    return Shares(count, *(share * rest for share in (shares.values, shares.tables, shares.scores, shares.chosen)))
+
+
+def _tables(synthesis: Fitted, schema: Schema) -> tuple[Columns, ...] | None:
+    """Named sets in canonical order, each once; None where the draw takes all pairs or chooses among them."""
+    if synthesis.workload == "auto":
+        return None
+    if not isinstance(synthesis.workload, tuple):
+        return all_pairs(schema)
+    found = {_columns(names, schema) for names in synthesis.workload}
+    return tuple(sorted(found, key=lambda columns: (len(columns), columns)))
+
+
+def all_pairs(schema: Schema) -> tuple[Columns, ...]:
+    """Every two columns, and each multi-valued one with itself: which of its items go together."""
+    columns = range(len(schema.columns))
+    own = [(place, place) for place in columns if schema.columns[place].is_multi_valued]
+    return tuple(sorted([*itertools.combinations(columns, 2), *own]))
+
+
+def _columns(names: Sequence[str], schema: Schema) -> Columns:
+    places = tuple(sorted(_place(name, schema, "workload") for name in names))
+    for place in set(places):
+        if places.count(place) > 1 and not schema.columns[place].is_multi_valued:
+            name = schema.columns[place].name
+            raise ParameterError(
+                f"workload: {name!r} stands twice in one set, and a record holds one value of it: name it once."
+            )
+    return places
+
+
+def _place(name: str, schema: Schema, key: str) -> int:
+    known = {matching_name(column.name): place for place, column in enumerate(schema.columns)}
+    place = known.get(matching_name(name))
+    if place is None:
+        meant = did_you_mean(name, [column.name for column in schema.columns])
+        raise ParameterError(
+            f"{key} must name columns that are used, and {name!r} is none: {meant or 'correct it.'}"
+        )
+    return place
