@@ -1,7 +1,7 @@
 """Publish: one measurement in, a release out. Reads neither the table, nor ``sensitive/``, nor the ledger.
 
-    measurement -> normalise -> generate -> compare -> page -> release        counts first, records from them
-    measurement -> fit -> estimate           -> compare -> page -> release        records first, counts of them
+    measurement -> normalise -> generate -> compare -> page -> release        counts, then records
+    measurement -> fit -> estimate           -> compare -> page -> release        records, then counts
 
 May run as another user than the measure flow.
 """
@@ -15,7 +15,7 @@ from tasks.bundles import find_measurement, require_made_as_configured
 from tasks.caching import cached_publicly
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
-from tasks.fit import estimate_counts, fit_records
+from tasks.fit import estimate_counts, evaluate_fitted, fit_records
 from tasks.generate import generate_records, normalise_counts
 from tasks.lineage import record_lineage
 from tasks.naming import run_label
@@ -73,14 +73,17 @@ def building(
     built.records = records
     if not reaches(last, "evaluate"):
         return built
-    recount = cached_publicly(recount_records, workspace)
-    counted = recount(workspace, measurement, aggregates, records, work)
-    compare = cached_publicly(compare_with_reportable, workspace)
-    built.recounted, built.evaluation = counted, compare(workspace, measurement, aggregates, counted, work)
+    if configuration.draws_workload:
+        built.evaluation = cached_publicly(evaluate_fitted, workspace)(workspace, measurement, records, work)
+    else:
+        recount = cached_publicly(recount_records, workspace)
+        built.recounted = recount(workspace, measurement, aggregates, records, work)
+        compare = cached_publicly(compare_with_reportable, workspace)
+        built.evaluation = compare(workspace, measurement, aggregates, built.recounted, work)
     if reaches(last, "navigate"):
-        page, counts = cached_publicly(write_page, workspace), (aggregates, counted)
-        report = configuration.report
-        built.report = page(workspace, measurement, built.statement, counts, records, report, work)
+        page, counts = cached_publicly(write_page, workspace), (aggregates, built.recounted)
+        report, evaluated = configuration.report, (records, built.evaluation)
+        built.report = page(workspace, measurement, built.statement, counts, evaluated, report, work)
     return built
 
 

@@ -26,7 +26,7 @@ from tasks.core.dp.ledger.names import Parameters, configuration_digest
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.statement import LedgerFacts
 from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
-from tasks.core.errors import ParameterError, StoredTableMismatch
+from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
 from tasks.core.records.columns import Schema
 from tasks.parameters import anonymity_parameters, drawn_settings, syndiffix_parameters
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, file_sha256, folder_sha256
@@ -103,6 +103,30 @@ class Bundle:
         folder = self.folder / "measurement"
         is_workload = (folder / COUNTS).is_file()
         return read_workload_measurement(folder) if is_workload else read_measurement(folder)
+
+    def counts_by_length(self) -> Measurement:
+        """What was drawn by lengths.
+
+        Raises:
+            InternalError: it is another draw.
+        """
+        found = self.measurement()
+        if not isinstance(found, Measurement):
+            raise InternalError(
+                "Counts by length are made from a draw by lengths; this one is of a workload."
+            )
+        return found
+
+    def workload(self) -> WorkloadMeasurement:
+        """What was drawn of a workload, for records that are fitted to it.
+
+        Raises:
+            InternalError: it is another draw.
+        """
+        found = self.measurement()
+        if not isinstance(found, WorkloadMeasurement):
+            raise InternalError("Records are fitted to a workload's tables; this draw is by lengths.")
+        return found
 
     def schema(self) -> Schema:
         """The public schema."""

@@ -215,8 +215,8 @@ class Fitted(Synthesis):
     max_values: int = Field(
         1000, ge=1, le=100_000, description="Most values of an open column that are counted by themselves."
     )
-    number_of_records: int | None = Field(
-        None, ge=0, le=10**9, description="How many records to write; None: as many as the noisy count says."
+    target_number_of_records: int | None = Field(
+        None, ge=0, description="How many records to write; None: as many as the noisy count says."
     )
 
     @property

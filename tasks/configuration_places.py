@@ -49,7 +49,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "allocation": ("synthesis", "allocation"),
     "target": ("synthesis", "target"),
     "max_values": ("synthesis", "max_values"),
-    "fitted_number_of_records": ("synthesis", "number_of_records"),
+    "fitted_target_number_of_records": ("synthesis", "target_number_of_records"),
     "random_seed": ("synthesis", "random_seed"),
     "parallel_jobs": ("resources", "parallel_jobs"),
     "memory_limit_mb": ("resources", "memory_limit_mb"),
@@ -96,7 +96,7 @@ MODE_KEYS: dict[str, frozenset[str]] = {
             "aggregate_seeded_hold_resolution",
         }
     ),
-    FITTED: frozenset({"workload", "allocation", "target", "max_values", "fitted_number_of_records"}),
+    FITTED: frozenset({"workload", "allocation", "target", "max_values", "fitted_target_number_of_records"}),
 }
 
 #: What differential privacy reads in SDS's mode alone: a fitted release counts other sets, by one accountant.

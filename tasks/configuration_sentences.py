@@ -129,7 +129,7 @@ def impossible(configuration: RunConfiguration, given: set[str]) -> list[str]:
 
 
 def _of_fitted(protection: DifferentialPrivacy, given: set[str]) -> list[str]:
-    """What only SDS's law of the counts can be drawn with: the theorem of fitted synthesis covers none of it."""
+    """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
     chosen = {
         "privacy.accountant zcdp": protection.accountant != "gdp",
         f"privacy.contribution {protection.contribution}": protection.contribution != "schema"

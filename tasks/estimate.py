@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import plan
+from tasks.core.dp.parameters import DpParameters
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
 from tasks.core.records.line_lengths import guessed_rows
@@ -84,7 +85,11 @@ def estimate(described: Described, *, look: bool = False) -> Estimate:
     schema = described.schema
     width = _width(schema)
     length = width if described.reporting_length == -1 else min(described.reporting_length, width)
-    levels = _levels(described) if described.parameters else ()
+    levels = (
+        _levels(described.schema, described.parameters)
+        if isinstance(described.parameters, DpParameters)
+        else ()
+    )
     records, source = number_of_records(described.source, look=look)
     combinations = sum(math.comb(width, k) for k in range(1, length + 1))
     found = [level.candidates for level in levels] or _reported(described, length, records)
@@ -128,8 +133,7 @@ def _reported(described: Described, length: int, records: int) -> list[int]:
     return [min(cells, records * math.comb(width, k)) for k, cells in enumerate(possible, start=1)]
 
 
-def _levels(described: Described) -> tuple[LevelEstimate, ...]:
-    schema, parameters = described.schema, described.drawn
+def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ...]:
     all_declared = not any(column.is_open for column in schema.columns)
     planned = plan(parameters, all_declared=all_declared, levels=parameters.reporting_length)
     found = _candidates(_sizes(schema), parameters.reporting_length)

@@ -1,7 +1,9 @@
 """Fitted records and the counts that a fitted release reports, from its measurement alone."""
 
+import json
 from pathlib import Path
 
+import numpy as np
 from prefect import task
 
 from tasks.bundles import open_bundle
@@ -9,8 +11,8 @@ from tasks.configuration import AnySynthesis, Fitted
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.aggregates.ranges import write_all_ranges
-from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
+from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.synthesis import fitted
 from tasks.core.synthesis.estimates import ranges, scaled
@@ -18,6 +20,9 @@ from tasks.core.synthesis.records import read_synthetic_records
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
 from tasks.synthesis import public_seed
+
+#: Beside the records: the same as cells of columns, `other` included.
+_CELLS = "cells.npy"
 
 
 @task
@@ -33,13 +38,14 @@ def fit_records(
 
     def write(folder: Path) -> None:
         made = fitted.synthesize(
-            _workload(bundle.measurement()),
+            bundle.workload(),
             seed or 0,
-            number=synthesis.number_of_records,
+            number=synthesis.target_number_of_records,
             threads=parallel_jobs,
             progress=lambda done: progress("records", done),
         )
         made.records.write(folder)
+        np.save(folder / _CELLS, made.cells)
 
     try:
         return workspace.store(workspace.root / work / "synthetic_records", "synthetic records", write)
@@ -48,11 +54,27 @@ def fit_records(
 
 
 @task
+def evaluate_fitted(
+    workspace: Workspace, measurement: StoredTable, records: StoredTable, work: str
+) -> StoredTable:
+    """Write ``evaluation.json``: how near the records are to what was drawn, and by it to the truth."""
+    bundle = open_bundle(workspace, measurement)
+    cells = np.load(workspace.path(records) / _CELLS, allow_pickle=False)
+    found = evaluate_fit(bundle.workload(), cells, int(bundle.sha256()[:15], 16))
+
+    def write(folder: Path) -> None:
+        text = json.dumps(found.to_dict(), indent=1, sort_keys=True) + "\n"
+        (folder / "evaluation.json").write_text(text, encoding="utf-8")
+
+    return workspace.store(workspace.root / work / "evaluation", "release evaluation", write)
+
+
+@task
 def estimate_counts(
     workspace: Workspace, measurement: StoredTable, records: StoredTable, reporting_length: int, work: str
 ) -> StoredTable:
-    """The reportable aggregates: counts in the fitted records, with what was drawn and how far both may be off."""
-    drawn = _workload(open_bundle(workspace, measurement).measurement())
+    """The reportable aggregates: counts in the fitted records, and ranges for the true ones."""
+    drawn = open_bundle(workspace, measurement).workload()
 
     def write(folder: Path) -> None:
         made = read_synthetic_records(workspace.path(records))
@@ -65,9 +87,3 @@ def estimate_counts(
         write_all_ranges(ranges(drawn, reported), folder)
 
     return workspace.store(workspace.root / work / "aggregates", "reportable aggregates", write)
-
-
-def _workload(measurement: object) -> WorkloadMeasurement:
-    if not isinstance(measurement, WorkloadMeasurement):
-        raise InternalError("Records are fitted to a measurement of a workload; this is another one.")
-    return measurement

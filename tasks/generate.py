@@ -23,7 +23,7 @@ def normalise_counts(workspace: Workspace, measurement: StoredTable, work: str) 
 
     def write(folder: Path) -> None:
         if bundle.is_private:
-            normalise(bundle.measurement()).write(folder)
+            normalise(bundle.counts_by_length()).write(folder)
         else:
             read_aggregates(bundle.aggregates).write(folder)
 

@@ -8,6 +8,7 @@ from prefect import task
 from tasks.bundles import open_bundle
 from tasks.configuration import Report
 from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.core.aggregates.ranges import as_drawn, read_all_ranges
 from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.report import ReportInputs, render
 from tasks.core.synthesis.records import read_synthetic_records
@@ -19,24 +20,40 @@ def write_page(
     workspace: Workspace,
     measurement: StoredTable,
     statement: StoredTable,
-    counts: tuple[StoredTable, StoredTable],
-    records: StoredTable,
+    counts: tuple[StoredTable, StoredTable | None],
+    evaluated: tuple[StoredTable, StoredTable],
     report: Report,
     work: str,
 ) -> StoredTable:
-    """Write ``report.html``. Args: counts: reportable aggregates, and the synthetic records' own."""
+    """Write ``report.html``.
+
+    Args:
+        workspace: where everything is.
+        measurement: what was drawn or counted.
+        statement: of its privacy.
+        counts: reportable aggregates, and the synthetic records' own; None where they are the same.
+        evaluated: the synthetic records, and their evaluation.
+        report: the configured layout.
+        work: where it goes.
+    """
     bundle = open_bundle(workspace, measurement)
     stated = workspace.path(statement)
     text, contract = (stated / "privacy.json").read_text(encoding="utf-8"), stated / "contract.json"
-    aggregates, recounted = (read_aggregates(workspace.path(table)) for table in counts)
+    records, evaluation = map(workspace.path, evaluated)
+    reported = read_aggregates(workspace.path(counts[0]))
+    ranges = read_all_ranges(workspace.path(counts[0]), reported.reporting_length)
+    shown, held = (as_drawn(reported, ranges), reported) if ranges else (reported, None)
+    if counts[1] is not None:
+        held = read_aggregates(workspace.path(counts[1]))
     inputs = ReportInputs(
         statement=json.loads(text),
         contract=json.loads(contract.read_text(encoding="utf-8")) if contract.is_file() else None,
         schema=bundle.schema(),
         measurement=bundle.measurement() if bundle.is_private else None,
-        aggregates=aggregates,
-        synthetic=read_synthetic_records(workspace.path(records)),
-        fidelity=fidelity(aggregates, recounted),
+        aggregates=shown,
+        synthetic=read_synthetic_records(records),
+        fidelity=None if held is None else fidelity(shown, held),
+        fit=json.loads((evaluation / "evaluation.json").read_text(encoding="utf-8")).get("fit"),
         title=report.title,
         visuals=report.visuals,
         pages=report.pages,

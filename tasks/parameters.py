@@ -7,8 +7,8 @@ from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
 from tasks.core.anonymity.parameters import AnonymityParameters
 from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
 from tasks.core.dp.parameters import DpParameters, Thresholds
-from tasks.core.errors import InternalError, ParameterError
 from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Schema
 from tasks.workload import workload_parameters
 

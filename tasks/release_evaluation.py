@@ -37,7 +37,7 @@ def compare_with_reportable(
         compared = compare_release(
             read_aggregates(workspace.path(aggregates)),
             read_aggregates(workspace.path(counted)),
-            bundle.measurement() if bundle.is_private else None,
+            bundle.counts_by_length() if bundle.is_private else None,
             Resources(scratch=Path(scratch)),
         )
     text = json.dumps(compared.to_dict(), indent=1, sort_keys=True) + "\n"

@@ -5,7 +5,15 @@ import json
 from collections.abc import Callable
 
 from tasks.bundles import Bundle
-from tasks.configuration import AggregateSeeded, AnySynthesis, ByTrees, RowSeeded, Unseeded, ValueSeeded
+from tasks.configuration import (
+    AggregateSeeded,
+    AnySynthesis,
+    ByTrees,
+    Fitted,
+    RowSeeded,
+    Unseeded,
+    ValueSeeded,
+)
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import aggregate_seeded, row_seeded, unseeded, value_seeded
@@ -34,8 +42,8 @@ def draw_from_rows(
         return value_seeded.synthesize(
             rows, seed, oversampling=limit, reported=reported, threads=threads, progress=progress
         )
-    if isinstance(synthesis, ByTrees):
-        raise InternalError("SynDiffix draws from trees, not from rows of attributes.")
+    if isinstance(synthesis, ByTrees | Fitted):
+        raise InternalError(f"{synthesis.mode} does not draw from rows of attributes.")
     return aggregate_seeded.synthesize(
         reported, aggregate_parameters(synthesis), seed, threads=threads, progress=progress, held=rows
     )

@@ -7,8 +7,10 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
+from tasks.core.contracts.contract import load_contract
 from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.conversions import check_claim
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
@@ -36,7 +38,9 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     target = None if synthesis.target is None else _place(synthesis.target, schema, "target")
     if synthesis.workload == "pairs+target":
         if target is None:
-            raise ParameterError("workload pairs+target needs the target: name the column whose prediction matters.")
+            raise ParameterError(
+                "workload pairs+target needs the target: name the column whose prediction matters."
+            )
         longer = replace(longer, holding=target)
     return WorkloadParameters(
         epsilon=protection.epsilon,
@@ -49,6 +53,20 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
         max_values=synthesis.max_values,
         longer=longer,
         record_limit=configuration.input.record_limit,
+        filled=_filled(configuration, schema),
+    )
+
+
+def _filled(configuration: RunConfiguration, schema: Schema) -> tuple[int, ...]:
+    """Columns in which the contract allows no empty cell and names what an impossible one becomes (W1)."""
+    if configuration.input.contract is None:
+        return ()
+    declared = load_contract(Path(configuration.input.contract)).columns
+    required = {matching_name(column.name) for column in declared if column.max_empty_percent == 0}
+    return tuple(
+        place
+        for place, column in enumerate(schema.columns)
+        if column.other is not None and not column.is_multi_valued and matching_name(column.name) in required
     )
 
 
@@ -70,7 +88,9 @@ def _with_count_share(shares: Shares, proportion: float | None) -> Shares:
         return shares
     count = Fraction(str(proportion))
     rest = (1 - count) / (1 - shares.count)
-    return Shares(count, *(share * rest for share in (shares.values, shares.tables, shares.scores, shares.chosen)))
+    return Shares(
+        count, *(share * rest for share in (shares.values, shares.tables, shares.scores, shares.chosen))
+    )
 
 
 def _tables(synthesis: Fitted, schema: Schema) -> tuple[Columns, ...] | None:
@@ -96,7 +116,7 @@ def _columns(names: Sequence[str], schema: Schema) -> Columns:
         if places.count(place) > 1 and not schema.columns[place].is_multi_valued:
             name = schema.columns[place].name
             raise ParameterError(
-                f"workload: {name!r} stands twice in one set, and a record holds one value of it: name it once."
+                f"workload: {name!r} stands twice in one set; a record holds one of its values: name it once."
             )
     return places
 

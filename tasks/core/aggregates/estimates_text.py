@@ -53,7 +53,9 @@ def write_estimates_parquet(aggregates: Aggregates, ranges: Sequence[Ranges], pa
 def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.RecordBatch]:
     """The number of records, a combination of length 0 so to speak; then all combinations, some at a time."""
     first = [[0], [RECORD_COUNT], [aggregates.number_of_records], ["measured"], [None], [None], [None]]
-    yield pa.RecordBatch.from_arrays([pa.array(v, t) for v, t in zip(first, _SCHEMA.types, strict=True)], schema=_SCHEMA)
+    yield pa.RecordBatch.from_arrays(
+        [pa.array(v, t) for v, t in zip(first, _SCHEMA.types, strict=True)], schema=_SCHEMA
+    )
     order, pieces = TextOrder(aggregates.attributes), pieces_of(aggregates.attributes)
     for length, found in enumerate(ranges, start=1):
         ids, counts = aggregates.combinations[length - 1], aggregates.counts[length - 1]

@@ -1,13 +1,15 @@
 """Where the true counts of reported combinations may lie, by the noise alone; a file a length."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from tasks.core.aggregates.aggregates import Aggregates
 
 Ints = npt.NDArray[np.int64]
 #: In place of a noisy count where a combination was not measured.
@@ -30,13 +32,27 @@ class Ranges:
     @property
     def measured(self) -> npt.NDArray[np.bool_]:
         """Whether noise was drawn for this very combination."""
-        return self.noisy != NOT_MEASURED
+        measured: npt.NDArray[np.bool_] = self.noisy != NOT_MEASURED
+        return measured
 
     def write(self, path: Path) -> None:
         """Parquet: noisy (null where nothing was measured), at_least, at_most."""
         noisy = pa.array(self.noisy, mask=~self.measured)
         table = {"noisy": noisy, "at_least": pa.array(self.at_least), "at_most": pa.array(self.at_most)}
         pq.write_table(pa.table(table), path, compression="zstd")
+
+
+def as_drawn(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Aggregates:
+    """The combinations that were measured, with their noisy counts, at least 0; all others left out.
+
+    The number of records and the list of attributes stay.
+    """
+    kept = [found.measured for found in ranges]
+    return replace(
+        aggregates,
+        combinations=tuple(ids[rows] for ids, rows in zip(aggregates.combinations, kept, strict=True)),
+        counts=tuple(np.maximum(found.noisy[rows], 0) for found, rows in zip(ranges, kept, strict=True)),
+    )
 
 
 def read_all_ranges(folder: Path, longest: int) -> list[Ranges]:

@@ -12,7 +12,8 @@ from tasks.core.dp.lengths import Progress
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.stream import WordSource
-from tasks.core.dp.workload.draw import budget_of, draw_workload
+from tasks.core.dp.workload.budget import budget_of
+from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.records.coded import CodedRecords
@@ -40,5 +41,10 @@ def measure(
     progress: Progress | None = None,
 ) -> Measurement | WorkloadMeasurement:
     """Draw; see `release.measure` and `draw_workload`, which take the same arguments."""
-    draw = draw_workload if isinstance(parameters, WorkloadParameters) else release.measure
-    return draw(records, parameters, stream, before_first_word=before_first_word, progress=progress)
+    if isinstance(parameters, WorkloadParameters):
+        return draw_workload(
+            records, parameters, stream, before_first_word=before_first_word, progress=progress
+        )
+    return release.measure(
+        records, parameters, stream, before_first_word=before_first_word, progress=progress
+    )

@@ -41,6 +41,15 @@ STATEMENT_KEYS = _words(
     """
 )
 
+#: What the statement of a fitted release has beside (`tasks.core.dp.workload.statement`).
+WORKLOAD_STATEMENT_KEYS = _words(
+    """
+    allocation cells choices chosen filled holding lengths longer max_values most most_candidates most_cells
+    most_cells_together most_pairs mu_squared_realised pair_scores scores sensitivity_squared shares states
+    tables target target_factor what
+    """
+)
+
 #: The privacy statement under k-anonymity (`tasks.core.anonymity.statement`).
 ANONYMITY_STATEMENT_KEYS = _words(
     """
@@ -84,25 +93,28 @@ MANIFEST_KEYS = _words(
 #: The public configuration: what it holds was written by the operator, not read off the table.
 CONFIGURATION_KEYS = _words(
     """
-    accountant bins cache_max_size cap check_looks_at_lines clustering clusters contract_mode contribution
+    accountant allocation bins cache_max_size cap check_looks_at_lines clustering clusters contract_mode
+    contribution
     counts_scale_factor dataset dataset_is_named decimal default delimiter delta delta_factor domains
     drop_non_features encoding epsilon evaluate_sensitive further_ids header hold_resolution input kind
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
     memory_limit_mb
-    merge_threshold mode multi_value_columns number_of_records_proportion outlier_count output_forms
+    max_values merge_threshold mode mode_is_named multi_value_columns number_of_records_proportion
+    outlier_count output_forms
     oversampling_ratio oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion
     population precision_limit_depth_threshold precision_limit_row_fraction prefix protection random_seed
     range_low_threshold record_limit regime releases report reporting_length reporting_resolution
     resources sample_size sensitive_zeros sigma_proportions singularity_low_threshold solver_alpha
-    subject_id synthesis tables target_column target_number_of_records thousands threshold_delta_share
+    subject_id synthesis tables target target_column target_number_of_records thousands threshold_delta_share
     thresholds title top_count types use_columns use_synthetic_counts value_safe_columns values vintage
-    visuals weight_selection_percentile
+    visuals weight_selection_percentile workload
     """
 )
 
 #: Everything that may be released.
 ALLOWED_KEYS = (
     STATEMENT_KEYS
+    | WORKLOAD_STATEMENT_KEYS
     | ANONYMITY_STATEMENT_KEYS
     | SYNDIFFIX_STATEMENT_KEYS
     | EVALUATION_KEYS

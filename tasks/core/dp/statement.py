@@ -25,11 +25,14 @@ from tasks.core.dp.released_json import check_released_json
 from tasks.core.dp.statement_constants import INPUTS, Constants, bound, chosen, of_accountant
 from tasks.core.dp.statement_noise import level_error_bar, noisy_count, spurious
 from tasks.core.dp.thresholds import survival_probability
+from tasks.core.dp.workload import statement as workload
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
 from tasks.core.records.preparation import prepared
 
 FORMAT = "marginalia-privacy-statement/2"
 Json = dict[str, object]
+AnyMeasurement = Measurement | WorkloadMeasurement
 
 
 @dataclass(frozen=True)
@@ -126,18 +129,45 @@ class RunChoices:
 
 
 def statement(
-    measurement: Measurement, ledger: LedgerFacts, code_version: str, choices: RunChoices | None = None
+    measurement: Measurement | WorkloadMeasurement,
+    ledger: LedgerFacts,
+    code_version: str,
+    choices: RunChoices | None = None,
 ) -> Json:
     """The content of ``privacy.json``.
 
     Raises:
-        InternalError: the levels' noise does not carry the nominal charge (rule 9), or a key of the
-            statement is not one that a release may hold (test P5).
+        InternalError: the noise does not carry the nominal charge (rule 9), or a key of the statement is
+            not one that a release may hold (test P5).
     """
-    choices = choices or RunChoices()
+    if isinstance(measurement, WorkloadMeasurement):
+        part = workload.draw_part(measurement, ledger.unit)
+    else:
+        part = _lengths(measurement, ledger.unit)
+    content = _shared(measurement, ledger, code_version, choices or RunChoices()) | part
+    content["disclosed_uniques"] = _disclosed_uniques(measurement, part, ledger)
+    check_released_json(content)
+    return content
+
+
+def _lengths(measurement: Measurement, unit: str) -> Json:
+    """The part on a draw by lengths."""
     _check_charge(measurement)
     constants, lengths = Constants.of(measurement), range(1, len(measurement.levels) + 1)
-    content: Json = {
+    return {
+        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS},
+        "parameters": chosen(measurement),
+        "noisy_count": noisy_count(measurement, constants.nominal),
+        "levels": [_level(measurement, constants, length) for length in lengths],
+        "noise": law.noise(measurement),
+        "contribution": law.contribution(measurement, unit),
+        "sampling": law.sampling(measurement.parameters),
+    }
+
+
+def _shared(measurement: AnyMeasurement, ledger: LedgerFacts, code_version: str, choices: RunChoices) -> Json:
+    """What every statement has, however it was drawn."""
+    return {
         "format": FORMAT,
         "private": measurement.private,
         "regime": "differential_privacy",
@@ -147,18 +177,10 @@ def statement(
         "code_version": code_version,
         "measurement_sha256": choices.measurement_sha256,
         "attention": _attention(measurement, ledger, choices),
-        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS},
-        "parameters": chosen(measurement),
-        "guarantee": _guarantee(measurement, constants, ledger) if measurement.private else None,
-        "noisy_count": noisy_count(measurement, constants.nominal),
-        "levels": [_level(measurement, constants, length) for length in lengths],
+        "guarantee": _guarantee(measurement, ledger) if measurement.private else None,
         "columns": _columns(measurement),
         "prepared": prepared(measurement.schema),
         "columns_to_look_at": to_look_at(measurement),
-        "noise": law.noise(measurement),
-        "contribution": law.contribution(measurement, ledger.unit),
-        "sampling": law.sampling(measurement.parameters),
-        "disclosed_uniques": _disclosed_uniques(measurement, constants, ledger),
         "group_privacy": _group_privacy(measurement) if ledger.unit == "row" else None,
         "group_privacy_rule": GROUP_RULE if ledger.unit == "row" else None,
         "ledger": _ledger(ledger),
@@ -167,8 +189,6 @@ def statement(
         "public_side_channels": law.SIDE_CHANNELS,
         "not_covered": law.not_covered(ledger.scope, ledger.unit),
     }
-    check_released_json(content)
-    return content
 
 
 def _check_charge(measurement: Measurement) -> None:
@@ -187,45 +207,56 @@ def _check_charge(measurement: Measurement) -> None:
         raise InternalError("The noise of a release must cover its charge: sum of Delta_k / s_k^2 <= mu^2.")
 
 
-def _guarantee(measurement: Measurement, constants: Constants, ledger: LedgerFacts) -> Json:
+def _guarantee(measurement: AnyMeasurement, ledger: LedgerFacts) -> Json:
     """The claim and the theorem behind it (privacy.md 1.2)."""
     parameters = measurement.parameters
-    delta, delta_t = parameters.delta, measurement.threshold_delta
+    if isinstance(measurement, WorkloadMeasurement):
+        part = workload.guarantee_part(measurement)
+    else:
+        part = _guarantee_of_lengths(measurement)
     return {
         "kind": "(epsilon, delta)-differential privacy",
         "neighbours": law.neighbours(ledger.unit),
         "unit": ledger.unit,
         "subject_id": measurement.schema.subject_id,
         "epsilon": parameters.epsilon,
-        "delta": delta,
-        "delta_given": law.delta_given(parameters),
-        "delta_applied": constants.delta,
-        "delta_threshold": delta_t,
-        "delta_threshold_applied": constants.applied.applied_threshold_delta,
-        **law.delta_split(parameters, delta_t),
+        "delta": parameters.delta,
+        "delta_threshold": measurement.threshold_delta,
         "mu_squared": measurement.mu_squared,
         "mu": math.nextafter(math.sqrt(measurement.mu_squared), math.inf),
         "attack": _attack(measurement),
+        "computational": law.COMPUTATIONAL,
+        **part,
+    }
+
+
+def _guarantee_of_lengths(measurement: Measurement) -> Json:
+    """What the claim of a draw by lengths says of its accountant."""
+    parameters, constants = measurement.parameters, Constants.of(measurement)
+    return {
+        "delta_given": law.delta_given(parameters),
+        "delta_applied": constants.delta,
+        "delta_threshold_applied": constants.applied.applied_threshold_delta,
+        **law.delta_split(parameters, measurement.threshold_delta),
         "reporting_length": parameters.reporting_length,
         "accountant": law.accountant(measurement) | of_accountant(constants, measurement),
-        "computational": law.COMPUTATIONAL,
         "sampling_exactness": law.exactness(measurement),
     }
 
 
-def _attention(measurement: Measurement, ledger: LedgerFacts, choices: RunChoices) -> list[str]:
+def _attention(measurement: AnyMeasurement, ledger: LedgerFacts, choices: RunChoices) -> list[str]:
     """What a reader must know before anything else."""
     parameters = measurement.parameters
     claim = Claim(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
     return cautions(claim) + cap_cautions(ledger.cap.epsilon, ledger.cap.delta)
 
 
-def _group_privacy(measurement: Measurement) -> list[Json]:
+def _group_privacy(measurement: AnyMeasurement) -> list[Json]:
     first = FirstLength.of(measurement)
     return group_guarantees(measurement.mu_squared, measurement.parameters.delta, first)
 
 
-def _attack(measurement: Measurement, false_alarm: float = 0.05) -> Json:
+def _attack(measurement: AnyMeasurement, false_alarm: float = 0.05) -> Json:
     """Power of the best test of whether one unit is in the table, at most, by the trade-off function.
 
     delta_t + Phi(Phi^-1(alpha / (1 - delta_t)) + mu): the Gaussian trade-off, with the threshold's mass
@@ -291,10 +322,10 @@ def _first_length(measurement: Measurement, level: Level) -> Json:
     }
 
 
-def _columns(measurement: Measurement) -> list[Json]:
+def _columns(measurement: AnyMeasurement) -> list[Json]:
     """The public schema, as far as the guarantee rests on it."""
     totals = {each.name: each for each in column_totals(measurement)}
-    return [
+    found: list[Json] = [
         {
             "name": column.name,
             "domain": "open" if column.is_open else "declared",
@@ -306,6 +337,10 @@ def _columns(measurement: Measurement) -> list[Json]:
         }
         for column in measurement.schema.columns
     ]
+    if isinstance(measurement, WorkloadMeasurement):
+        for column, cells in zip(found, measurement.cells, strict=True):
+            column["cells"] = cells.size
+    return found
 
 
 def _total(found: ColumnTotal | None) -> Json | None:
@@ -315,13 +350,14 @@ def _total(found: ColumnTotal | None) -> Json | None:
     return {"value": found.total, "survivors": found.values, "half_width_95": found.half_width}
 
 
-def _disclosed_uniques(measurement: Measurement, constants: Constants, ledger: LedgerFacts) -> Json:
+def _disclosed_uniques(measurement: AnyMeasurement, part: Json, ledger: LedgerFacts) -> Json:
     """Expected number of subjects of whom a value that nobody else holds is published (rule 22).
 
     The number of subjects is the noisy count with its error bar on top, so it errs upward.
     """
-    bar = noisy_count(measurement, constants.nominal)["half_width_95"]
-    assert isinstance(bar, int)
+    count = part["noisy_count"]
+    assert isinstance(count, dict)
+    bar = count["half_width_95"]
     subjects = max(0, measurement.number_of_records) + bar
     return {
         "assumed_subjects": subjects,

@@ -95,6 +95,7 @@ ERROR_BAR_RULE = (
     "max(0, ceil(b ln 20 - 1/2)); of a column's total: ceil(Phi^-1(0.975) sqrt(survivors (s_1^2 + 1/12)))"
 )
 SPURIOUS_RULE = "expected_spurious = |V_k| (1 - Phi((tau_k - 1/2) / s_k)), tau 1 where there is no threshold"
+CONVERSION = "delta_noise = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu)"
 _SCALE = "s_k = ceil(64 sigma_k sqrt(Delta_k)) / 64; sum Delta_k / s_k^2 <= mu^2"
 
 
@@ -141,7 +142,7 @@ def _gdp(parameters: DpParameters) -> Json:
         "theorem": "Gaussian differential privacy: everything drawn is one adaptive composition of Gaussian "
         "mechanisms with mu^2 = sum 1 / sigma^2; thresholding values that nobody else holds adds "
         "delta_threshold",
-        "conversion": "delta_noise = Phi(mu/2 - epsilon/mu) - exp(epsilon) Phi(-mu/2 - epsilon/mu)",
+        "conversion": CONVERSION,
         "rule": f"mu is that of the claim times 1 - 1e-9; f_0 = count_share; f_0 + sum f_k{profile} = 1, the "
         "f_k of the lengths as 1 / sigma_proportions_k^2; f_profile = percentile_share of each length's "
         f"histogram; sigma_k = 1 / (mu sqrt(f_k)), charged f_k mu^2; {_SCALE}",
@@ -198,22 +199,32 @@ def contribution(measurement: Measurement, unit: str) -> Json:
     return {
         "rule": rules[parameters.contribution],
         "width": measurement.schema.width,
-        "how": _ROWS_STAND_ALONE
-        if unit == "row"
-        else "Rows are joined per subject first, by ids that are compared after trimming and without regard "
-        "to upper and lower case (people whose ids differ in nothing else are one subject); what is kept "
-        "is a keyed function of the subject's own items, never of other subjects or of a row's position.",
+        **joining(unit),
+    }
+
+
+def joining(unit: str) -> Json:
+    """How rows become records, each a function of one subject alone."""
+    if unit == "row":
+        return {"how": _ROWS_STAND_ALONE}
+    return {
+        "how": "Rows are joined per subject first, by ids that are compared after trimming and without "
+        "regard to upper and lower case (people whose ids differ in nothing else are one subject); what is "
+        "kept is a keyed function of the subject's own items, never of other subjects or of a row's position."
     }
 
 
 def sampling(parameters: DpParameters) -> Json | None:
     """The sample of subjects (rule 14), None where all are counted."""
-    if parameters.record_limit is None:
-        return None
+    return None if parameters.record_limit is None else sample_of(parameters.record_limit)
+
+
+def sample_of(expected_size: int) -> Json:
+    """How a sample of so many subjects was taken."""
     return {
         "rule": "each subject is kept iff PRF(key, subject) < p 2^64, p = min(1, expected_size / n-hat), "
         "independently of all others",
-        "expected_size": parameters.record_limit,
+        "expected_size": expected_size,
         "text": "The counts are of the sample, the noisy number of records is of all. No amplification by "
         "sampling is claimed.",
     }

@@ -57,8 +57,9 @@ def level_error_bar(level: Level) -> Json | None:
     """Standard deviation and 95 % half width of one noisy count, None where nothing was measured."""
     if not level.scale:
         return None
-    return {
-        "sd": _rounded_sd(level.scale),
-        "half_width_95": _half_width(level.scale),
-        "excluded": law.ERROR_BAR_EXCLUDES,
-    }
+    return {**error_bar_of(level.scale), "excluded": law.ERROR_BAR_EXCLUDES}
+
+
+def error_bar_of(scale: float) -> Json:
+    """Standard deviation and 95 % half width of a count with rounded Gaussian noise."""
+    return {"sd": _rounded_sd(scale), "half_width_95": _half_width(scale)}

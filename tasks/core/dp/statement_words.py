@@ -29,8 +29,16 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
     return [
         *([("Attention", attention)] if attention else []),
         ("The promise", _guarantee(statement)),
-        ("The noise", _noise(statement) + _sample(statement)),
-        ("What is published", _thresholds(statement) + statement["columns_to_look_at"]),
+        (
+            "The noise",
+            (_noise_of_tables if "tables" in statement else _noise)(statement) + _sample(statement),
+        ),
+        (
+            "What is published",
+            (_measured if "tables" in statement else _thresholds)(statement)
+            + _uniques(statement)
+            + statement["columns_to_look_at"],
+        ),
         ("The account", _account(statement)),
         (
             "Conditions",
@@ -88,12 +96,57 @@ def _guarantee(statement: Json) -> list[str]:
     return told
 
 
-def _noise(statement: Json) -> list[str]:
+def _count(statement: Json) -> str:
     count = statement["noisy_count"]
-    told = [
+    return (
         f"The number of {_units(statement)} is published as {whole(count['value'])}, with noise that stays "
         f"within ± {up(count['half_width_95'])} in 95 of 100 draws."
-    ]
+    )
+
+
+def _noise_of_tables(statement: Json) -> list[str]:
+    """Of a fitted release."""
+    told = [_count(statement)]
+    if statement["values"]:
+        bar = statement["values"]["error_bar"]["half_width_95"]
+        told.append(
+            f"Every count of a single value carries noise of its own, in 95 of 100 draws within ± {up(bar)}."
+        )
+    bars = [table["error_bar"]["half_width_95"] for table in statement["tables"]]
+    if bars:
+        told.append(
+            f"{whole(len(bars))} tables of two and more columns were measured, every cell of them with noise "
+            f"of its own: in 95 of 100 draws within ± {up(min(bars))} in the table with the least noise, and "
+            f"within ± {up(max(bars))} in the one with the most."
+        )
+    return told
+
+
+def _measured(statement: Json) -> list[str]:
+    """What of a fitted release was measured, and what follows from it."""
+    told = []
+    values = statement["values"]
+    if values and values["threshold"] is not None:
+        told.append(
+            f"A value of an open column is published only where its noisy count is at least "
+            f"{whole(values['threshold'])}; all others are counted together, as other. How many stayed below "
+            "is not known to this release."
+        )
+    for choice in statement["choices"]:
+        told.append(
+            f"Of {whole(choice['candidates'])} candidates for {choice['what']}, {whole(choice['chosen'])} "
+            "were chosen by noisy scores, which the budget pays for."
+        )
+    told.append(
+        "The synthetic records are fitted to these noisy counts. Every published count of a combination is "
+        "that of the fitted records. Beside it stand the noisy count, where that combination was measured, "
+        "and the range that the noise leaves for the true count."
+    )
+    return told
+
+
+def _noise(statement: Json) -> list[str]:
+    told = [_count(statement)]
     bars = [
         f"± {up(level['error_bar']['half_width_95'])} at length {level['length']}"
         for level in statement["levels"]
@@ -124,6 +177,11 @@ def _thresholds(statement: Json) -> list[str]:
                 f"{up(level['spurious']['expected_spurious'], 2)} that nobody holds over the threshold, "
                 f"{percent_up(share)} of those that do."
             )
+    return told
+
+
+def _uniques(statement: Json) -> list[str]:
+    told = []
     uniques = statement["disclosed_uniques"]
     if uniques["per_release"]:
         here, so_far = up(uniques["per_release"], 2), up(uniques["all_releases"], 2)

@@ -86,6 +86,10 @@ class Residuals:
             whole += residual.variance * float(np.prod(centred)) / float(even) ** 2
         return whole
 
+    def pair_variance(self, columns: tuple[int, int]) -> float:
+        """The variance of the noise in a pair's own residual, before it was centred."""
+        return self._residuals[columns].variance
+
     def _kept(self, columns: tuple[int, ...]) -> frozenset[int]:
         return self._domain.multi_valued & frozenset(columns)
 

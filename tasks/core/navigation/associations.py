@@ -74,8 +74,8 @@ class PairCounts(Protocol):
     def table(self, pair: tuple[int, int], places: tuple[Ids, Ids]) -> tuple[Floats, Known]:
         """Counts of two columns by the places of their codes (-1: not compared), and which are known."""
 
-    def v(self, table: PairTable) -> float:
-        """Cramer's V of a table, corrected for what was done to the counts."""
+    def v(self, pair: tuple[int, int], table: PairTable) -> float:
+        """Cramer's V of two columns' table, corrected for what was done to the counts."""
 
 
 def associations(pairs: PairCounts, schema: Schema, synthetic: SyntheticRecords) -> Associations:
@@ -89,9 +89,10 @@ def associations(pairs: PairCounts, schema: Schema, synthetic: SyntheticRecords)
         places = [_places(codes, len(own)) for (codes, _), own in zip(held, values, strict=True)]
         records = _by_column(dict(zip(columns, values, strict=True)), synthetic, places)
         for one, other in itertools.combinations(range(size), 2):
-            counts, known = pairs.table((columns[one], columns[other]), (places[one], places[other]))
+            pair = columns[one], columns[other]
+            counts, known = pairs.table(pair, (places[one], places[other]))
             table = PairTable(counts, known, held[one][1], held[other][1])
-            released[one, other] = released[other, one] = pairs.v(table)
+            released[one, other] = released[other, one] = pairs.v(pair, table)
             seen = _counted(records[one], records[other], counts.shape)
             drawn[one, other] = drawn[other, one] = cramers_v(seen)
     return Associations(columns, released, drawn)

@@ -51,7 +51,7 @@ class MeasuredPairs:
         known[rows[kept], columns[kept]] = True
         return counts, known
 
-    def v(self, table: PairTable) -> float:
+    def v(self, pair: tuple[int, int], table: PairTable) -> float:
         """Corrected for noise and selection."""
         return measured_v(table, self._measurement)
 

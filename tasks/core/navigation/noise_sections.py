@@ -36,16 +36,18 @@ def context(statement: Json, aggregates: Aggregates) -> Json:
     private = statement["private"]
     return {
         "private": private,
+        "longest": len(statement["levels"]),
         "factor": factor(statement["guarantee"]["epsilon"]) if private else "",
         "topics": topics(statement),
-        "gauge": _budget(statement) if private else None,
+        "gauge": budget_gauge(statement) if private else None,
         "shares": _shares(statement),
         "survival": _survival(statement),
         "survival_rows": _survival_rows(statement),
     }
 
 
-def _budget(statement: Json) -> Markup:
+def budget_gauge(statement: Json) -> Markup:
+    """What is spent of the dataset's cap."""
     ledger = statement["ledger"]
     return Markup(charts.gauge(ledger["epsilon_spent"], ledger["epsilon_cap"], "Budget of the dataset"))
 

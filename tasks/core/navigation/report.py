@@ -14,14 +14,23 @@ from markupsafe import Markup
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
-from tasks.core.navigation import charts, distributions, noise_sections, plots, rounding_sections
+from tasks.core.navigation import (
+    charts,
+    distributions,
+    fitted_sections,
+    noise_sections,
+    plots,
+    rounding_sections,
+)
 from tasks.core.navigation.associations import PairCounts, associations, ranked
 from tasks.core.navigation.axes import Axes
 from tasks.core.navigation.bands import bands
 from tasks.core.navigation.distributions import Distribution, SingleCounts, lengths_told
 from tasks.core.navigation.fidelity import Fidelity, rare_values_told
 from tasks.core.navigation.measured_pairs import MeasuredPairs
+from tasks.core.navigation.measured_tables import MeasuredTables
 from tasks.core.navigation.page import html
 from tasks.core.navigation.regimes import Regime
 from tasks.core.navigation.reported_pairs import ReportedPairs
@@ -51,18 +60,20 @@ class ReportInputs:
         visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
         contract: the content of ``contract.json``; None where there was no data contract.
+        fit: of a fitted release, the part ``fit`` of ``evaluation.json``; None where it was not evaluated.
     """
 
     statement: Json
     schema: Schema
     aggregates: Aggregates
-    measurement: Measurement | None = None
+    measurement: Measurement | WorkloadMeasurement | None = None
     synthetic: SyntheticRecords | None = None
     fidelity: Fidelity | None = None
     title: str = ""
     visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contract: Json | None = None
+    fit: Json | None = None
 
 
 def render(inputs: ReportInputs) -> str:
@@ -78,6 +89,8 @@ def render(inputs: ReportInputs) -> str:
             "A page has a measurement under differential privacy, and none under k-anonymity."
         )
     sections = rounding_sections if is_rounded else noise_sections
+    if isinstance(inputs.measurement, WorkloadMeasurement):
+        sections = fitted_sections
     regime = sections.regime(statement)
     synthetic = inputs.synthetic or _no_records(inputs.aggregates)
     counts = distributions.single_counts(inputs.aggregates, synthetic)
@@ -100,6 +113,7 @@ def render(inputs: ReportInputs) -> str:
             "record_words": _record_words(inputs),
             "groups": _groups(inputs, counts, regime),
             "fidelity": inputs.fidelity,
+            "fit": None if inputs.fit is None else fitted_sections.fit_context(inputs.fit),
             "fidelity_charts": _fidelity_charts(inputs, regime),
             **_associations(inputs, synthetic, regime),
         }
@@ -187,6 +201,8 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
 
 
 def _pair_counts(inputs: ReportInputs) -> PairCounts:
+    if isinstance(inputs.measurement, WorkloadMeasurement):
+        return MeasuredTables(inputs.measurement)
     if inputs.measurement is not None:
         return MeasuredPairs(inputs.measurement)
     resolution = inputs.statement["guarantee"]["resolution"]

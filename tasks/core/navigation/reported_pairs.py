@@ -70,7 +70,7 @@ class ReportedPairs:
         known[rows[kept], columns[kept]] = True
         return counts, known
 
-    def v(self, table: PairTable) -> float:
+    def v(self, pair: tuple[int, int], table: PairTable) -> float:
         """Cramer's V of a reported table, by its own sums; NaN where fewer than two values are left.
 
         A cell that is not reported is taken to be what columns without association would have there, or the

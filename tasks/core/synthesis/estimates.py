@@ -1,4 +1,4 @@
-"""Counts that a fitted release reports: records and noisy tables in, estimates and how far they may be off out.
+"""Counts that a fitted release reports: records and noisy tables in, counts and ranges out.
 
 Every combination is counted in the fitted records, so that all counts agree with each other. Beside each
 stands what was drawn for that very combination, if it was measured, and a range from the noise alone: of a
@@ -13,6 +13,7 @@ from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
+
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.ranges import NOT_MEASURED, Ranges
 from tasks.core.dp.workload.cells import domain_of
@@ -24,6 +25,8 @@ from tasks.core.fitting.noisy_tables import Counts, NoisyTable
 Ints = npt.NDArray[np.int64]
 Columns = tuple[int, ...]
 _WITHIN_95 = NormalDist().inv_cdf(0.975)
+
+
 def ranges(measurement: WorkloadMeasurement, aggregates: Aggregates) -> list[Ranges]:
     """The ranges of every reported combination, by length."""
     return _Ranges(measurement, aggregates).found

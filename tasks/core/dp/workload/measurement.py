@@ -25,6 +25,9 @@ from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable
 from tasks.core.records.columns import Schema
 
+#: Its file of counts, which no other measurement has.
+COUNTS = "counts.parquet"
+
 
 @dataclass(frozen=True)
 class NoisyScores:

@@ -1,6 +1,7 @@
 """What a fitted release is asked to be: public constants, fixed before the data is read (W20)."""
 
-from dataclasses import dataclass, field
+import json
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 
 from tasks.core.dp.workload.shares import Allocation, Shares
@@ -71,6 +72,16 @@ class WorkloadParameters:
     most_pairs: int = 1_000
     pair_scores: Fraction = Fraction(3, 10)
     longer: LongerSets = field(default_factory=LongerSets)
+
+    @property
+    def needs_tags(self) -> bool:
+        """Whether records are sampled by a tag of their own."""
+        return self.record_limit is not None
+
+    def as_settings(self) -> dict[str, object]:
+        """As JSON values, fractions as text: what names a release, and what its statement tells."""
+        body: dict[str, object] = json.loads(json.dumps(asdict(self), default=str))
+        return body
 
 
 def default_shares(epsilon: float) -> tuple[Shares, LongerSets]:

@@ -6,8 +6,8 @@
     noisy_count                 as drawn: signed, zero cells included
     scale                       s, standard deviation of its noise before rounding, in records
 
-Length 1 comes first. ``other`` stands for all values of an open column that were not released; it has no count
-of its own at length 1.
+Length 1 comes first. ``other`` stands for all values of an open column that were not released; it has no
+count of its own at length 1.
 """
 
 from collections.abc import Iterator

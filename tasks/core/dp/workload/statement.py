@@ -1,0 +1,273 @@
+"""What the privacy statement of a fitted release says of its draw: a measurement goes in, its law comes out.
+
+What every statement has (claim, account, conditions) is in `tasks.core.dp.statement`. Here stand the tables
+that were measured, the noise of each, what each costs, and the formulas that join them: whoever adds up the
+charges finds that they don't exceed mu^2, which is the whole of the proof that can be checked by numbers.
+"""
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from tasks.core.dp import statement_law as law
+from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
+from tasks.core.dp.statement_noise import error_bar_of
+from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
+from tasks.core.dp.workload.tables import MeasuredTable, sensitivity
+from tasks.core.errors import InternalError
+
+Json = dict[str, object]
+
+#: Which numbers of the statement are not recomputed from others, by where they come from.
+INPUTS: dict[str, list[str]] = {
+    "chosen": [
+        "columns[].bins[]",
+        "columns[].domain_size",
+        "columns[].max_items",
+        "contract.least_records",
+        "group_privacy[].rows",
+        "guarantee.attack.false_alarm",
+        "guarantee.sampling_exactness.at_most",
+        "guarantee.sampling_exactness.distance",
+        "parameters.*",
+        "sampling.expected_size",
+    ],
+    "drawn": [
+        "choices[].candidates",
+        "choices[].chosen",
+        "choices[].sensitivity_squared",
+        "columns[].cells",
+        "columns[].noisy_total.survivors",
+        "columns[].noisy_total.value",
+        "noisy_count.value",
+        "tables[].cells",
+        "tables[].scale",
+        "tables[].sensitivity",
+        "values.open.survivors",
+    ],
+    "account": [
+        "ledger.charges[].delta_threshold",
+        "ledger.charges[].mu_squared",
+        "ledger.charges[].releases",
+        "ledger.delta_cap",
+        "ledger.delta_threshold_cap",
+        "ledger.epsilon_cap",
+        "ledger.in_force.delta",
+        "ledger.in_force.delta_threshold",
+        "ledger.in_force.epsilon",
+        "ledger.in_force.mu_squared",
+    ],
+}
+
+_THEOREM = (
+    "Gaussian differential privacy of an adaptive draw: the number of records, every value, every cell of "
+    "every table and every score get a rounded Gaussian of their own; which tables, their cells and their "
+    "noise follow from public constants and from noisy integers drawn before; on every path the sum of "
+    "sensitivity^2 / s^2 stays within mu^2; values that nobody else holds pass the one threshold, that of "
+    "single values, with at most delta_threshold"
+)
+_RULE = (
+    "mu is that of the claim times 1 - 1e-9; s_0 = ceil(64 sqrt(1 / (f_count mu^2))) / 64; "
+    "s_1 = ceil(64 sqrt(W / (f_values mu^2))) / 64; of a table T, Delta_T = prod C(w_c, k_c) and "
+    "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, p_T its share, at most 1 together; "
+    "mu_squared = Delta / s^2; mu_squared_realised = sum of all of them <= mu^2"
+)
+_SHARES = (
+    "Shares p_T by allocation: effective: the number of cells expected to rise above the noise, by the noisy "
+    "counts of single values, to the power 2/3; size: the number of cells to that power; equal: all alike; "
+    "times target_factor where the target is in the table."
+)
+_CELLS = (
+    "A column's cells are its values, other where the column is open, and absent. A record is in exactly one "
+    "cell of a column with one value, and in one cell for each of its different items otherwise (all that "
+    "were not released count as one other); so it changes Delta_T cells of a table by one each, w_c being "
+    "the most items of the column and k_c how often it stands in the table."
+)
+_THRESHOLD = (
+    "tau = max(1, ceil(1.5 + s_1 z + 1e-9)), z = Phi^-1((1 - delta_threshold)^(1/Delta_open)), "
+    "Delta_open = min(W, items of open columns), for values of open columns; nothing else has a threshold"
+)
+_OTHER = (
+    "How many values stayed below the threshold, and how many records hold them, is not known to this "
+    "release: other is never made from counts below it, and it is there whether or not a value missed."
+)
+_SCORE = (
+    "g = floor(sum max(|16 C - M16| - c16, 0) / 16) over the cells of a candidate, C its counts, M16 what "
+    "records fitted to everything drawn before hold, in sixteenths, c16 = ceil(sqrt(s^2 + M) sixteenths); "
+    "one record changes g by at most Delta_T; all scores get noise of scale "
+    "s_Q = ceil(64 sqrt(sensitivity_squared / (f mu^2))) / 64, sensitivity_squared = sum Delta_T^2; chosen "
+    "are at most so many above s_Q Phi^-1(1 - 1/candidates)"
+)
+
+
+def draw_part(measurement: WorkloadMeasurement, unit: str) -> Json:
+    """The statement's part on the draw.
+
+    Raises:
+        InternalError: the noise does not carry the nominal charge (rule 9).
+    """
+    realised = _require_covered(measurement)
+    return {
+        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS},
+        "parameters": _chosen(measurement),
+        "noisy_count": _count(measurement),
+        "values": _values(measurement),
+        "tables": [_table(measurement, table) for table in measurement.tables],
+        "choices": [_choice(measurement, *each) for each in _choices(measurement)],
+        "mu_squared_realised": float(realised),
+        "cells": _CELLS,
+        "shares": _SHARES,
+        "noise": _noise(measurement),
+        "contribution": {**law.joining(unit), "rule": _CELLS, "width": measurement.schema.width},
+        "sampling": _sampling(measurement),
+    }
+
+
+def guarantee_part(measurement: WorkloadMeasurement) -> Json:
+    """What the claim says of its accountant."""
+    delta, delta_t = measurement.parameters.delta, measurement.threshold_delta
+    return {
+        "delta_given": {"rule": "a public constant"},
+        "delta_applied": delta,
+        "delta_threshold_applied": delta_t,
+        "delta_noise": (delta - delta_t) / (1 - delta_t),
+        "identity": "delta = delta_threshold + (1 - delta_threshold) * delta_noise",
+        "accountant": {
+            "name": "gdp",
+            "theorem": _THEOREM,
+            "conversion": law.CONVERSION,
+            "rule": _RULE,
+            "text": _SHARES,
+        },
+        "sampling_exactness": _exactness(measurement),
+    }
+
+
+def _charges(measurement: WorkloadMeasurement) -> Iterator[tuple[int, float]]:
+    """Square of the sensitivity and noise scale of everything that was drawn."""
+    yield 1, measurement.count_scale
+    if measurement.values:
+        yield measurement.values[0].sensitivity, measurement.values[0].scale
+    for table in measurement.tables:
+        yield table.sensitivity, table.scale
+    for _, scores in _choices(measurement):
+        yield _squares(measurement, scores), scores.scale
+
+
+def _require_covered(measurement: WorkloadMeasurement) -> Fraction:
+    """The sum of all charges, in exact fractions, refused above the nominal one."""
+    spent = sum((square / Fraction(scale) ** 2 for square, scale in _charges(measurement)), Fraction(0))
+    if spent > Fraction(measurement.mu_squared):
+        raise InternalError("The noise of a release must cover its charge: sum of Delta / s^2 <= mu^2.")
+    return spent
+
+
+def _choices(measurement: WorkloadMeasurement) -> list[tuple[str, NoisyScores]]:
+    """The private choices that were made, by what was chosen."""
+    both = (("pairs", measurement.pair_scores), ("longer sets", measurement.scores))
+    return [(what, scores) for what, scores in both if scores is not None]
+
+
+def _squares(measurement: WorkloadMeasurement, scores: NoisyScores) -> int:
+    return sum(sensitivity(measurement.cells, columns) ** 2 for columns in scores.candidates)
+
+
+def _chosen(measurement: WorkloadMeasurement) -> Json:
+    """Every parameter of the draw, columns by name."""
+    body = measurement.parameters.as_settings()
+    names = [column.name for column in measurement.schema.columns]
+    target, tables = measurement.parameters.target, measurement.parameters.tables
+    return body | {
+        "expected_size": body.pop("record_limit"),
+        "target": None if target is None else names[target],
+        "tables": None if tables is None else [[names[column] for column in each] for each in tables],
+    }
+
+
+def _count(measurement: WorkloadMeasurement) -> Json:
+    scale = measurement.count_scale
+    return {
+        "value": measurement.number_of_records,
+        "scale": scale,
+        "mu_squared": 1 / scale**2,
+        "law": "rounded Gaussian",
+        **error_bar_of(scale),
+    }
+
+
+def _values(measurement: WorkloadMeasurement) -> Json | None:
+    """Length 1."""
+    first = measurement.length_one
+    if first is None:
+        return None
+    columns = measurement.schema.columns
+    opened = [place for place, column in enumerate(columns) if column.is_open]
+    items = sum(columns[place].max_items for place in opened)
+    return {
+        "scale": first.scale,
+        "sensitivity": first.sensitivity,
+        "mu_squared": first.sensitivity / first.scale**2,
+        "error_bar": error_bar_of(first.scale),
+        "threshold": first.threshold if opened else None,
+        "threshold_rule": _THRESHOLD if opened else "none: every column's domain is declared",
+        "open": {
+            "columns": len(opened),
+            "items": items,
+            "sensitivity": min(first.sensitivity, items),
+            "survivors": sum(len(measurement.cells[place].values) for place in opened),
+            "suppressed": None,
+            "why": _OTHER,
+        },
+    }
+
+
+def _table(measurement: WorkloadMeasurement, table: MeasuredTable) -> Json:
+    return {
+        "columns": [measurement.schema.columns[column].name for column in table.columns],
+        "cells": int(table.counts.size),
+        "sensitivity": table.sensitivity,
+        "scale": table.scale,
+        "mu_squared": table.sensitivity / table.scale**2,
+        "error_bar": error_bar_of(table.scale),
+    }
+
+
+def _choice(measurement: WorkloadMeasurement, what: str, scores: NoisyScores) -> Json:
+    drawn = {table.columns for table in measurement.tables}
+    square = _squares(measurement, scores)
+    return {
+        "what": what,
+        "candidates": len(scores.candidates),
+        "chosen": sum(columns in drawn for columns in scores.candidates),
+        "sensitivity_squared": square,
+        "scale": scores.scale,
+        "mu_squared": square / scores.scale**2,
+        "rule": _SCORE,
+    }
+
+
+def _noise(measurement: WorkloadMeasurement) -> Json:
+    return {
+        "law": "round(N(0, s^2)), exact, for every cell of every table, zero cells included",
+        "lattice": "s is a multiple of 1/64 of a record",
+        "generator": "AES-256-CTR" if measurement.private else "a seeded test engine: no privacy",
+        "error_bar": law.ERROR_BAR_RULE,
+    }
+
+
+def _sampling(measurement: WorkloadMeasurement) -> Json | None:
+    limit = measurement.parameters.record_limit
+    return None if limit is None else law.sample_of(limit)
+
+
+def _exactness(measurement: WorkloadMeasurement) -> Json:
+    """What inexact sampling adds to delta (rule 20)."""
+    scores: Sequence[int] = [len(each.candidates) for _, each in _choices(measurement)]
+    sensitivities = [table.sensitivity for table in (*measurement.values[:1], *measurement.tables)]
+    return {
+        "delta_sampling": sampling_delta(measurement.parameters.epsilon, [*sensitivities, *scores]),
+        "distance": DISTANCE,
+        "at_most": MOST_SAMPLING_DELTA,
+        "rule": "delta_sampling = (1 + exp(epsilon)) (1 + sum (Delta + 2)) t over length 1, all tables and, "
+        "by their candidates, all choices; t = 2^-280 bounds the distance of each draw from its law; it adds "
+        "to delta and is below the constant at_most for every epsilon up to 100, the largest admitted",
+    }

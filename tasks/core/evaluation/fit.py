@@ -1,0 +1,163 @@
+"""How good fitted records are, without another look at the table: records in, figures out.
+
+Three questions are answered. Do the records keep what was measured (their distance to each noisy table,
+beside the distance that noise alone would make)? How far are they likely to be from the truth (by drawing the
+noise anew round the records' own counts, estimating again, and looking how far that leads)? And where did the
+model have to guess (pairs whose measured signal is not above the noise)?
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from tasks.core.dp.workload.cells import domain_of
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.dp.workload.observations import noisy_tables
+from tasks.core.fitting.least_squares import Residuals
+from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable, table_counts
+from tasks.core.fitting.search import Records
+from tasks.core.fitting.targets import targets_of
+
+Columns = tuple[int, ...]
+#: A pair's signal is told from noise where noise alone would be as strong in one of twenty pairs.
+_TELLING = NormalDist().inv_cdf(0.95)
+_HALF_NORMAL = (2 / np.pi) ** 0.5
+
+
+@dataclass(frozen=True)
+class TableFit:
+    """One measured set of columns.
+
+    Attributes:
+        columns: names.
+        distance: total variation between the records and the noisy table, in 0..1 (and above, where noise
+            exceeds the counts).
+        noise_distance: what noise alone is expected to make of it: cells s sqrt(2 / pi) / (2 N).
+        expected_error: total variation between the records' counts and an estimate from noise drawn anew
+            round them: about what the records' own distance from the truth is. None beyond pairs.
+        signal: of a pair, the squared deviation from independence over that of noise alone; about 1 is none.
+        is_guess: whether that signal can't be told from noise.
+    """
+
+    columns: tuple[str, ...]
+    distance: float
+    noise_distance: float
+    expected_error: float | None = None
+    signal: float | None = None
+    is_guess: bool | None = None
+
+
+@dataclass(frozen=True)
+class FitEvaluation:
+    """What a fitted release says of itself.
+
+    Attributes:
+        one_way, two_way: mean expected error of columns and of measured pairs; None where there is none.
+        pairs: how many were measured.
+        guessed: how many of them had no signal above the noise.
+        tables: each measured set, columns first.
+    """
+
+    one_way: float | None
+    two_way: float | None
+    pairs: int
+    guessed: int
+    tables: tuple[TableFit, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: plain numbers, texts, lists and dictionaries."""
+        return {"fit": asdict(self)}
+
+
+def evaluate_fit(measurement: WorkloadMeasurement, cells: Records, seed: int) -> FitEvaluation:
+    """The figures of one fit.
+
+    Args:
+        measurement: what the records were fitted to.
+        cells: (n, slots), the records as cells, ``other`` included.
+        seed: of the noise that is drawn anew; public.
+    """
+    return _Evaluation(measurement, cells, seed).found()
+
+
+class _Evaluation:
+    """Counts of the records beside what was drawn."""
+
+    def __init__(self, measurement: WorkloadMeasurement, cells: Records, seed: int) -> None:
+        self._measurement = measurement
+        self._domain = domain_of(measurement.cells)
+        self._tables = [table for table in noisy_tables(measurement) if table.columns]
+        self._residuals = Residuals(self._domain, noisy_tables(measurement))
+        self._whole = max(1.0, self._residuals.total())
+        singles = [(column,) for column in range(len(self._domain.sizes))]
+        asked = dict.fromkeys([*singles, *(table.columns for table in self._tables)])
+        self._held: dict[Columns, Counts] = {
+            columns: table_counts(self._domain, columns, cells).astype(np.float64)
+            * (self._whole / max(1, len(cells)))
+            for columns in asked
+        }
+        self._held[()] = np.array(self._whole)
+        self._again = _estimated_again(self._domain, noisy_tables(measurement), self._held, seed)
+
+    def found(self) -> FitEvaluation:
+        singles = [self._table(table) for table in self._tables if len(table.columns) == 1]
+        longer = [self._table(table) for table in self._tables if len(table.columns) > 1]
+        pairs = [found for found in longer if found.signal is not None]
+        return FitEvaluation(
+            one_way=_mean([found.expected_error for found in singles]),
+            two_way=_mean([found.expected_error for found in pairs]),
+            pairs=len(pairs),
+            guessed=sum(bool(found.is_guess) for found in pairs),
+            tables=(*singles, *longer),
+        )
+
+    def _table(self, table: NoisyTable) -> TableFit:
+        held = self._held[table.columns]
+        names = tuple(self._measurement.schema.columns[column].name for column in table.columns)
+        signal, is_guess = self._signal(table.columns)
+        again = self._again.get(table.columns)
+        return TableFit(
+            columns=names,
+            distance=self._distance(held, table.counts),
+            noise_distance=table.counts.size * table.variance**0.5 * _HALF_NORMAL / (2 * self._whole),
+            expected_error=None if again is None else self._distance(held, again),
+            signal=signal,
+            is_guess=is_guess,
+        )
+
+    def _distance(self, one: Counts, other: Counts) -> float:
+        return float(np.abs(one - other).sum()) / (2 * self._whole)
+
+    def _signal(self, columns: Columns) -> tuple[float | None, bool | None]:
+        """The pair's squared deviation from independence beside that of noise alone, a chi-square."""
+        if len(set(columns)) != 2 or len(columns) != 2 or self._domain.multi_valued & set(columns):
+            return None, None
+        estimate = self._residuals.marginal(columns)
+        one, other = (self._residuals.marginal((column,)) for column in columns)
+        deviation = float(((estimate - np.outer(one, other) / self._whole) ** 2).sum())
+        freedom = float(np.prod([size - 1 for size in estimate.shape]))
+        if freedom == 0:
+            return None, None
+        signal = deviation / (self._residuals.pair_variance(columns) * freedom)
+        return signal, signal < 1 + _TELLING * (2 / freedom) ** 0.5
+
+
+def _estimated_again(
+    domain: Domain, drawn: Sequence[NoisyTable], held: dict[Columns, Counts], seed: int
+) -> dict[Columns, Counts]:
+    """What would be estimated of columns and pairs, were the records the truth and the noise drawn anew."""
+    generator = np.random.Generator(np.random.PCG64([seed % 2**64, 2]))
+    tables = []
+    for table in drawn:
+        noise = generator.normal(0.0, table.variance**0.5, table.counts.shape)
+        tables.append(NoisyTable(table.columns, held[table.columns] + noise, table.variance))
+    targets = targets_of(domain, tables)
+    return {target.columns: np.maximum(target.counts, 0.0) for target in targets.all}
+
+
+def _mean(errors: Sequence[float | None]) -> float | None:
+    known = [error for error in errors if error is not None]
+    return float(np.mean(known)) if known else None
