@@ -13,6 +13,7 @@ from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
 from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import cost_together, told_at_first, told_later
 from tasks.protect import nominal_charge, registration, require_admission
+from tasks.recall import as_committed
 from tasks.resources import require_records_fit
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import Selection, select_columns
@@ -28,11 +29,16 @@ def report(configuration: RunConfiguration) -> None:
     workspace = Workspace.of(configuration)
     workspace.require_place()
     require_records_fit(configuration)
+    given, configuration = configuration, as_committed(configuration, None)
     described = describe(configuration)
     found = estimate(described, look=configuration.may_look)
     print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
     for note in described.notes:
         print(f"  note: {note}")
+    if configuration is not given:
+        print(
+            "  note: this vintage was drawn when aggregate_seeded was the default; that release is returned."
+        )
     if configuration.protection.regime == SYNDIFFIX:
         _print_syndiffix(select_columns(configuration, described.source, described.contract))
     else:

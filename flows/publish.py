@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from prefect import flow
 
-from tasks.bundles import find_measurement, require_made_as_configured
+from tasks.bundles import as_measured, find_measurement, require_made_as_configured
 from tasks.caching import cached_publicly
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
@@ -40,6 +40,7 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     workspace = Workspace.of(configuration)
     workspace.clear_leftovers(configuration.dataset)
     found = find_measurement(workspace, configuration, measurement)
+    configuration = as_measured(workspace, configuration, found)
     require_made_as_configured(workspace, configuration, found)
     workspace.prepare_publishing()
     with work_folder(workspace, configuration) as work:

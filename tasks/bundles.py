@@ -223,6 +223,16 @@ def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
     return configuration_digest(schema, found, _preparation(configuration))
 
 
+def as_measured(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable
+) -> RunConfiguration:
+    """The configuration, or what its file meant before fitted was the default if that was measured (W21)."""
+    before, bundle = configuration.as_before(), open_bundle(workspace, measurement)
+    if before is None or not bundle.is_private or configured_digest(before, bundle.schema()) != bundle.digest:
+        return configuration
+    return before
+
+
 def require_made_as_configured(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable
 ) -> None:

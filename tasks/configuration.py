@@ -285,7 +285,11 @@ class RunConfiguration(Model):
     )
     protection: Protection
     synthesis: AnySynthesis = AggregateSeeded()
-    mode_is_named: bool = Field(True, description="False where the file leaves synthesis_mode out.")
+    earlier_synthesis: AggregateSeeded | None = Field(
+        None,
+        description="What a file without synthesis_mode meant before fitted was the default; a vintage that "
+        "was drawn so is returned.",
+    )
     output_forms: tuple[Literal["long", "condensed"], ...] = Field(
         (), description="Further forms of the synthetic records beside the wide one."
     )
@@ -349,6 +353,12 @@ class RunConfiguration(Model):
     def is_private(self) -> bool:
         """Whether the release is differentially private."""
         return isinstance(self.protection, DifferentialPrivacy)
+
+    def as_before(self) -> "RunConfiguration | None":
+        """What the same file meant before fitted was the default; None where it names its mode."""
+        if self.earlier_synthesis is None:
+            return None
+        return self.model_copy(update={"synthesis": self.earlier_synthesis, "earlier_synthesis": None})
 
     @property
     def draws_workload(self) -> bool:

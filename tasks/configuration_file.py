@@ -26,6 +26,7 @@ from tasks.configuration_places import (
     FITTED,
     LENGTH_KEYS,
     MEASURING_KEYS,
+    MODE_KEYS,
     MODES,
     PLACES,
     PRIVACY_PLACES,
@@ -217,8 +218,6 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
     elsewhere = keys_of_other_modes(choice.mode)
     if not choice.is_private:
         elsewhere |= PRIVATE_KEYS | MEASURING_KEYS
-    elif choice.mode == FITTED:
-        elsewhere |= LENGTH_KEYS
     used = {key: value for key, value in flat.items() if key not in elsewhere}
     given, problems = _given(used)
     if choice.mode == SYNDIFFIX:
@@ -229,12 +228,20 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
         for name in place[:-1]:
             inner = inner.setdefault(name, {})
         inner[place[-1]] = value
+    if not choice.mode_is_named and choice.mode == FITTED:
+        nested["earlier_synthesis"] = _earlier_synthesis(flat)
     nested["protection"]["regime"] = choice.regime
     nested["synthesis"]["mode"] = choice.mode
     problems += _apply_defaults(nested, choice)
     without_effect = elsewhere | _without_effect(flat, nested, choice)
     nested["unused_keys"] = [key for key in flat if key in without_effect]
     return nested, problems
+
+
+def _earlier_synthesis(flat: dict[str, Any]) -> dict[str, Any]:
+    """What a file without a mode meant before fitted was the default (W21)."""
+    own = {key for key in (*MODE_KEYS["aggregate_seeded"], "random_seed") if key in flat}
+    return {PLACES[key][1]: flat[key] for key in own} | {"mode": "aggregate_seeded"}
 
 
 def _given(flat: dict[str, Any]) -> tuple[dict[tuple[str, ...], Any], list[str]]:
@@ -275,7 +282,6 @@ def _population(given: dict[tuple[str, ...], Any]) -> list[str]:
 def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
     """What SDS's files leave to the program, and -1 where it means "no limit"."""
     nested["dataset_is_named"] = "dataset" in nested
-    nested["mode_is_named"] = choice.mode_is_named
     nested.setdefault("dataset", nested.get("prefix", "my"))
     table = nested.setdefault("input", {})
     limit = table.get("record_limit")
@@ -333,6 +339,8 @@ def _without_effect(flat: dict[str, Any], nested: dict[str, Any], choice: _Choic
     keys = {"cache_max_size"}
     if choice.is_private and nested["protection"].get("contribution", "schema") == "schema":
         keys |= {"percentile_percentage", "percentile_epsilon_proportion"}
+    if choice.is_private and choice.mode == FITTED:
+        keys |= LENGTH_KEYS
     if "oversampling_ratio" not in flat:
         keys.add("oversampling_tries")
     if "contract" not in flat:

@@ -31,6 +31,7 @@ from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import first_caps, told_at_first, told_later
 from tasks.progress import Progress, say
 from tasks.record import record_drawn
+from tasks.resources import require_draw_fits
 from tasks.storage import StoredTable, Workspace
 
 
@@ -71,12 +72,14 @@ def require_admission(ledger: Ledger, configuration: RunConfiguration, described
 
     Raises:
         BudgetExhausted: the budget does not cover it.
+        ResourceLimit: the draw might not fit into memory.
         ParameterError: the dataset's unit is another, or its table or name is another dataset's.
     """
     charge = nominal_charge(described)
     entered = registration(configuration, described, charge)
     admission = ledger.check_admission(release_name(configuration, described), charge, entered)
     if admission is not Admission.COMMITTED:
+        require_draw_fits(described.drawn, described.schema)
         ledger.require_one_budget((entered, public_table(described)))
         require_unit(ledger, configuration, described)
     return admission

@@ -52,6 +52,25 @@ def describe_or_recall(configuration: RunConfiguration, scheduled: str | None) -
     return Recalled(recalled, problem)
 
 
+def as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunConfiguration:
+    """The configuration, or what its file meant before fitted was the default if that was drawn (W21).
+
+    A schedule that goes on under a new default returns what it released, and neither draws nor charges again.
+    """
+    before = configuration.as_before()
+    if before is None:
+        return configuration
+    ledger = kept_ledger()
+    if not ledger.is_registered(before.dataset):
+        return configuration
+    with suppress(ParameterError):
+        described = describe_or_recall(before, scheduled).described
+        latest = ledger.account(before.dataset).latest(release_name(before, described))
+        if latest is not None and (latest.phase == "commit" or ledger.folder(latest).is_dir()):
+            return before
+    return configuration
+
+
 def _recalled(configuration: RunConfiguration, scheduled: str | None) -> Described | None:
     """What describes the committed release that this configuration names, if there is one."""
     ledger = kept_ledger()

@@ -4,9 +4,13 @@ import os
 import shutil
 from pathlib import Path
 
-from tasks.configuration import AggregateSeeded, RunConfiguration
+from tasks.configuration import AggregateSeeded, Fitted, RunConfiguration
+from tasks.core.dp.mechanisms import AnyParameters
+from tasks.core.dp.workload.limits import worst_case_bytes
+from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ResourceLimit
 from tasks.core.queries import Resources
+from tasks.core.records.columns import Schema
 from tasks.leftovers import mark
 from tasks.storage import Workspace
 
@@ -46,12 +50,30 @@ def require_records_fit(configuration: RunConfiguration) -> None:
         ResourceLimit: so many are asked for.
     """
     synthesis = configuration.synthesis
-    target = synthesis.target_number_of_records if isinstance(synthesis, AggregateSeeded) else None
+    target = None
+    if isinstance(synthesis, AggregateSeeded | Fitted):
+        target = synthesis.target_number_of_records
     needed, free = (target or 0) * _BYTES_A_RECORD // 2**20, free_memory_mb()
     if needed > free:
         raise ResourceLimit(
-            f"aggregate_seeded_target_number_of_records must be of records that fit into memory; {target:,} "
+            f"{synthesis.mode}_target_number_of_records must be of records that fit into memory; {target:,} "
             f"need at least {needed:,} MB, and {free:,} MB are free. Ask for fewer."
+        )
+
+
+def require_draw_fits(parameters: AnyParameters, schema: Schema) -> None:
+    """Refuse a draw that memory might not hold: half-way it would be lost, and stay charged (W5).
+
+    Raises:
+        ResourceLimit: its largest possible size, by public facts alone, is more than what is free.
+    """
+    if not isinstance(parameters, WorkloadParameters):
+        return
+    needed, free = worst_case_bytes(parameters, schema) // 2**20, free_memory_mb()
+    if needed > free:
+        raise ResourceLimit(
+            f"The tables of a fitted release must fit into memory; these may need {needed:,} MB, and "
+            f"{free:,} MB are free. Lower max_values, declare domains, or name fewer sets in workload."
         )
 
 

@@ -13,6 +13,7 @@ from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
 from tasks.core.contracts.contract import load_contract
 from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.conversions import check_claim
+from tasks.core.dp.workload.limits import check_draw
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import Columns
@@ -25,7 +26,8 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     """The parameters of a fitted release.
 
     Raises:
-        ParameterError: a claim that can't be made, or columns that are not there.
+        ParameterError: a claim that can't be made, columns that are not there, or a draw that could not be
+            carried to its end.
         InternalError: the configuration is of another mode or regime.
     """
     protection, synthesis = configuration.protection, configuration.synthesis
@@ -42,7 +44,7 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
                 "workload pairs+target needs the target: name the column whose prediction matters."
             )
         longer = replace(longer, holding=target)
-    return WorkloadParameters(
+    parameters = WorkloadParameters(
         epsilon=protection.epsilon,
         delta=protection.delta,
         shares=_with_count_share(shares, protection.number_of_records_proportion),
@@ -55,6 +57,8 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
         record_limit=configuration.input.record_limit,
         filled=_filled(configuration, schema),
     )
+    check_draw(parameters, schema)
+    return parameters
 
 
 def _filled(configuration: RunConfiguration, schema: Schema) -> tuple[int, ...]:

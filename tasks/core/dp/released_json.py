@@ -96,10 +96,11 @@ CONFIGURATION_KEYS = _words(
     accountant allocation bins cache_max_size cap check_looks_at_lines clustering clusters contract_mode
     contribution
     counts_scale_factor dataset dataset_is_named decimal default delimiter delta delta_factor domains
-    drop_non_features encoding epsilon evaluate_sensitive further_ids header hold_resolution input kind
+    drop_non_features earlier_synthesis encoding epsilon evaluate_sensitive further_ids header
+    hold_resolution input kind
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
     memory_limit_mb
-    max_values merge_threshold mode mode_is_named multi_value_columns number_of_records_proportion
+    max_values merge_threshold mode multi_value_columns number_of_records_proportion
     outlier_count output_forms
     oversampling_ratio oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion
     population precision_limit_depth_threshold precision_limit_row_fraction prefix protection random_seed

@@ -68,7 +68,7 @@ class WorkloadParameters:
     filled: tuple[int, ...] = ()
     max_values: int = 1_000
     most_cells: int = 2_000_000
-    most_cells_together: int = 30_000_000
+    most_cells_together: int = 10_000_000
     most_pairs: int = 1_000
     pair_scores: Fraction = Fraction(3, 10)
     longer: LongerSets = field(default_factory=LongerSets)
