@@ -2,14 +2,15 @@
 
 import math
 
+from flows.checking_fitted import print_fitted
 from tasks.bundles import unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
-from tasks.core.dp.group_privacy import FirstLength, group_guarantees
+from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.navigation.charts import Level, curve_text
 from tasks.core.syndiffix.parameters import count_sd
 from tasks.describe import Described, describe
-from tasks.estimate import OPEN_VALUES, Estimate, estimate, require_room
+from tasks.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
 from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import cost_together, told_at_first, told_later
 from tasks.protect import nominal_charge, registration, require_admission
@@ -44,8 +45,11 @@ def report(configuration: RunConfiguration) -> None:
     else:
         _print_columns(described)
         if configuration.is_private:
-            _print_levels(found)
-            _print_several_rows(found, described)
+            if configuration.draws_workload:
+                print_fitted(configuration, described.schema, found.records)
+            else:
+                _print_levels(found)
+            _print_several_rows(described)
             _print_budget(configuration, described)
         else:
             _print_anonymity(configuration, described)
@@ -119,13 +123,11 @@ def _print_levels(found: Estimate) -> None:
     print(curve_text([curve for curve in curves if curve.threshold is not None]))
 
 
-def _print_several_rows(found: Estimate, described: Described) -> None:
+def _print_several_rows(described: Described) -> None:
     """What the guarantee is worth to a person with several rows, where a row is the unit."""
     if unit_of(described.schema) == "subject":
         return
-    first, charge = found.levels[0], nominal_charge(described)
-    opened = sum(column.max_items for column in described.schema.columns if column.is_open)
-    facts = FirstLength(first.threshold, first.scale, min(first.sensitivity, opened))
+    charge, facts = nominal_charge(described), first_length(described)
     print("\nWhat is protected is a row. How many rows one person may have decides what that is worth:")
     for entry in group_guarantees(charge.mu_squared, charge.delta, facts):
         worth = "no useful guarantee is left"

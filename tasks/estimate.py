@@ -13,7 +13,11 @@ import pyarrow.parquet as pq
 
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import plan
+from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.workload.expected import planned_first_length
+from tasks.core.dp.workload.limits import worst_case_bytes
+from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
 from tasks.core.records.line_lengths import guessed_rows
@@ -85,11 +89,9 @@ def estimate(described: Described, *, look: bool = False) -> Estimate:
     schema = described.schema
     width = _width(schema)
     length = width if described.reporting_length == -1 else min(described.reporting_length, width)
-    levels = (
-        _levels(described.schema, described.parameters)
-        if isinstance(described.parameters, DpParameters)
-        else ()
-    )
+    parameters = described.parameters
+    levels = _levels(schema, parameters) if isinstance(parameters, DpParameters) else ()
+    tables = worst_case_bytes(parameters, schema) if isinstance(parameters, WorkloadParameters) else 0
     records, source = number_of_records(described.source, look=look)
     combinations = sum(math.comb(width, k) for k in range(1, length + 1))
     found = [level.candidates for level in levels] or _reported(described, length, records)
@@ -105,6 +107,7 @@ def estimate(described: Described, *, look: bool = False) -> Estimate:
         records * width * _BYTES["slot of a record"]
         + min(max(found, default=0), _MOST_CELLS) * _BYTES["cell"]
         + combinations * _BYTES["combination of columns"]
+        + tables
     ) / 2**20
     memory = _START_MB + megabytes
     disk = records * width * 12 / 2**20 + cells * 12 / 2**20 + 20
@@ -157,6 +160,16 @@ def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ..
         levels.append(LevelEstimate(length, sigma, sensitivity, float(scale), bar, least, candidates))
         before = candidates
     return tuple(levels)
+
+
+def first_length(described: Described) -> FirstLength:
+    """What of the draw of single values the guarantee for several rows depends on."""
+    schema, parameters = described.schema, described.drawn
+    opened = sum(column.max_items for column in schema.columns if column.is_open)
+    if isinstance(parameters, WorkloadParameters):
+        return planned_first_length(parameters, schema)
+    level = _levels(schema, parameters)[0]
+    return FirstLength(level.threshold, level.scale, min(level.sensitivity, opened))
 
 
 def _candidates(sizes: list[int], length: int) -> list[int]:

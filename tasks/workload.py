@@ -3,7 +3,6 @@
 No file is read. Names of columns become places in the schema, words become tables and shares.
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -102,16 +101,9 @@ def _tables(synthesis: Fitted, schema: Schema) -> tuple[Columns, ...] | None:
     if synthesis.workload == "auto":
         return None
     if not isinstance(synthesis.workload, tuple):
-        return all_pairs(schema)
+        return tuple(schema.combinations(2))
     found = {_columns(names, schema) for names in synthesis.workload}
     return tuple(sorted(found, key=lambda columns: (len(columns), columns)))
-
-
-def all_pairs(schema: Schema) -> tuple[Columns, ...]:
-    """Every two columns, and each multi-valued one with itself: which of its items go together."""
-    columns = range(len(schema.columns))
-    own = [(place, place) for place in columns if schema.columns[place].is_multi_valued]
-    return tuple(sorted([*itertools.combinations(columns, 2), *own]))
 
 
 def _columns(names: Sequence[str], schema: Schema) -> Columns:

@@ -1,0 +1,94 @@
+"""What ``marginalia check`` prints of a fitted release: what it measures, and what epsilons buy."""
+
+import itertools
+from dataclasses import dataclass
+
+from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
+from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors
+from tasks.core.dp.workload.limits import named_tables
+from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Schema
+from tasks.estimate import OPEN_VALUES
+from tasks.workload import workload_parameters
+
+#: What is compared; the configured epsilon joins them.
+_EPSILONS = (0.5, 1.0, 2.0, 4.0)
+#: All sets of three columns are compared as long as they are not more than these.
+_MOST_TRIPLES = 1_000
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """One row: what one epsilon and one workload would buy."""
+
+    epsilon: float
+    words: str
+    errors: ExpectedErrors
+    is_configured: bool
+
+
+def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) -> None:
+    """Print it, from public facts alone."""
+    parameters = workload_parameters(configuration, schema)
+    tables = len(named_tables(parameters, schema))
+    chosen = (
+        f", and up to {parameters.longer.most} longer sets that stand out"
+        if parameters.longer.lengths
+        else ""
+    )
+    print(f"\nMeasured: the number of records, every value, {tables:,} sets of columns{chosen}.")
+    print("What other epsilons would buy: the mean error of one count by the noise alone, in records,")
+    print("of one column's value, of a cell of two columns, of a cell of a measured set of three:\n")
+    print("epsilon  workload                 1 column  2 columns  3 columns")
+    for offer in _offers(configuration, schema, max(1, records)):
+        figures = "  ".join(
+            f"{'-' if error is None else format(error, '.1f'):>9}"
+            for error in (offer.errors.one, offer.errors.two, offer.errors.three)
+        )
+        mark = "  <- as configured" if offer.is_configured else ""
+        print(f"{offer.epsilon:>7g}  {offer.words:<22}{figures}{mark}")
+    guess = f"an open column is taken to have {OPEN_VALUES} values, " if _opened(schema) else ""
+    print(f"(for {records:,} records; {guess}all values equally frequent. The records are fitted to these")
+    print("counts, which takes most of the error off; a set that is not measured follows from the others.)")
+
+
+def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> list[_Offer]:
+    protection, synthesis = configuration.protection, configuration.synthesis
+    assert isinstance(protection, DifferentialPrivacy)
+    assert isinstance(synthesis, Fitted)
+    own = synthesis.workload
+    names = [column.name for column in schema.columns]
+    triples = tuple(itertools.combinations(names, 3))
+    workloads = {_words(own): own, "pairs": "pairs", "auto": "auto"}
+    if 0 < len(triples) <= _MOST_TRIPLES:
+        workloads["all sets of three"] = triples
+    found = []
+    for epsilon in sorted({*_EPSILONS, protection.epsilon}):
+        for words, workload in workloads.items():
+            asked = configuration.model_copy(
+                update={
+                    "protection": protection.model_copy(update={"epsilon": epsilon}),
+                    "synthesis": synthesis.model_copy(update={"workload": workload}),
+                }
+            )
+            is_configured = (epsilon, words) == (protection.epsilon, _words(own))
+            try:
+                errors = _errors(workload_parameters(asked, schema), schema, records)
+            except ParameterError:
+                continue
+            found.append(_Offer(epsilon, words, errors, is_configured))
+    return found
+
+
+def _errors(parameters: WorkloadParameters, schema: Schema, records: int) -> ExpectedErrors:
+    sizes = [(OPEN_VALUES if c.domain is None else len(c.domain)) + 1 + c.is_open for c in schema.columns]
+    return expected_errors(parameters, schema, sizes, records)
+
+
+def _words(workload: object) -> str:
+    return workload if isinstance(workload, str) else "the sets named"
+
+
+def _opened(schema: Schema) -> bool:
+    return any(column.is_open for column in schema.columns)

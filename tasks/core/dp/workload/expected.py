@@ -1,0 +1,118 @@
+"""What a draw is expected to tell, before it is made: parameters and public sizes in, errors of counts out.
+
+Nobody's record is looked at: margins are taken to be even, and the number of records is a guess that somebody
+gives. What comes out is the noise alone; what a model adds to it can't be known beforehand.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import median
+
+import numpy as np
+
+from tasks.core.dp import thresholds
+from tasks.core.dp.group_privacy import FirstLength
+from tasks.core.dp.workload.budget import budget_of
+from tasks.core.dp.workload.limits import named_tables
+from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.dp.workload.shares import effective_sizes, grid_scale, table_shares
+from tasks.core.dp.workload.tables import Columns
+from tasks.core.fitting.least_squares import Residuals
+from tasks.core.fitting.noisy_tables import Domain, NoisyTable
+from tasks.core.records.columns import Schema
+
+_HALF_NORMAL = math.sqrt(2 / math.pi)
+
+
+@dataclass(frozen=True)
+class ExpectedErrors:
+    """The mean absolute error of one count by the noise alone, in records, of a typical set of columns.
+
+    Attributes:
+        one, two, three: by the number of columns; None where no such set is measured.
+    """
+
+    one: float | None
+    two: float | None
+    three: float | None
+
+
+def expected_errors(
+    parameters: WorkloadParameters, schema: Schema, sizes: Sequence[int], records: int
+) -> ExpectedErrors:
+    """The errors of one draw.
+
+    Args:
+        parameters: of the draw.
+        schema: the public schema.
+        sizes: cells of each column, `other` and `absent` among them; a guess for open ones.
+        records: about how many there are, above 0.
+    """
+    scales = table_scales(parameters, schema, sizes, records)
+    domain = Domain(tuple(sizes), tuple(column.max_items for column in schema.columns))
+    noise = [
+        NoisyTable(columns, np.zeros(domain.shape(columns)), float(scale) ** 2)
+        for columns, scale in scales.items()
+        if len(set(columns)) == len(columns)
+    ]
+    residuals = Residuals(domain, noise)
+    found: dict[int, list[float]] = {1: [], 2: [], 3: []}
+    singles = [(column,) for column in range(len(sizes))]
+    for columns in dict.fromkeys([*singles, *schema.combinations(2), *scales]):
+        if 1 <= len(set(columns)) == len(columns) <= 3 and residuals.holds(columns):
+            found[len(columns)].append(_HALF_NORMAL * math.sqrt(residuals.variance(columns)))
+    one, two, three = (median(found[length]) if found[length] else None for length in (1, 2, 3))
+    if three is None and parameters.longer.lengths:
+        three = _HALF_NORMAL * _chosen_scale(parameters, schema)
+    return ExpectedErrors(one, two, three)
+
+
+def table_scales(
+    parameters: WorkloadParameters, schema: Schema, sizes: Sequence[int], records: int
+) -> dict[Columns, Fraction]:
+    """The noise of the number of records (no columns), of each column, and of each table of the workload."""
+    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    shares = parameters.shares
+    first = grid_scale(max(1, schema.width), shares.values * budget)
+    scales: dict[Columns, Fraction] = {(): grid_scale(1, shares.count * budget)}
+    scales |= {(column,): first for column in range(len(schema.columns))}
+    tables = [
+        columns
+        for columns in named_tables(parameters, schema)
+        if math.prod(sizes[column] for column in columns) <= parameters.most_cells
+    ]
+    if not tables:
+        return scales
+    charge = shares.tables * budget
+    margins = [np.full(size, records / size) for size in sizes]
+    flat = math.sqrt(len(tables) / float(charge))
+    worth = effective_sizes(margins, tables, flat, float(records))
+    factors = [parameters.target_factor if parameters.target in columns else 1.0 for columns in tables]
+    for columns, share in zip(tables, table_shares(worth, factors), strict=True):
+        scales[columns] = grid_scale(_once(schema, columns), charge * share)
+    return scales
+
+
+def planned_first_length(parameters: WorkloadParameters, schema: Schema) -> FirstLength:
+    """How single values will be drawn: a function of public constants alone."""
+    budget, threshold_delta = budget_of(
+        parameters, all_declared=not any(column.is_open for column in schema.columns)
+    )
+    width = max(1, schema.width)
+    scale = grid_scale(width, parameters.shares.values * budget)
+    opened = min(width, sum(column.max_items for column in schema.columns if column.is_open))
+    threshold = thresholds.first_threshold(scale, opened, threshold_delta) if opened else None
+    return FirstLength(threshold, float(scale), opened)
+
+
+def _once(schema: Schema, columns: Columns) -> int:
+    caps = {column: schema.columns[column].max_items for column in columns}
+    return max(1, math.prod(math.comb(cap, columns.count(column)) for column, cap in caps.items()))
+
+
+def _chosen_scale(parameters: WorkloadParameters, schema: Schema) -> float:
+    """Of a set that a choice of longer sets adds, all of them chosen."""
+    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    return float(grid_scale(1, parameters.shares.chosen * budget / parameters.longer.most))
