@@ -64,6 +64,12 @@ def test_their_distances_are_those_of_the_plain_sets() -> None:
     assert set_distances(pair, sets) == pytest.approx([float(each) for each in wanted])
 
 
+def test_declared_values_stand_in_their_order_before_all_others() -> None:
+    schema = Schema((Column("size", domain=("small", "large")),))
+    pair = coded_pair(coded(schema, [[{"large"}], [{"small"}]]), synthetic(schema, [[{"huge"}]]), 100)
+    assert pair.real.tolist() == [[2, 1]] and pair.synthetic.tolist() == [[3]]
+
+
 def test_items_beyond_the_most_frequent_are_one_feature(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ITEMS", 1)
     pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
