@@ -30,7 +30,7 @@ class _Offer:
 
 def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) -> None:
     """Print it, from public facts alone."""
-    parameters = workload_parameters(configuration, schema)
+    parameters, schema = workload_parameters(configuration, schema), schema.measured
     tables = len(named_tables(parameters, schema))
     chosen = (
         f", and up to {parameters.longer.most} longer sets that stand out"

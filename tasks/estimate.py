@@ -91,7 +91,9 @@ def estimate(described: Described, *, look: bool = False) -> Estimate:
     length = width if described.reporting_length == -1 else min(described.reporting_length, width)
     parameters = described.parameters
     levels = _levels(schema, parameters) if isinstance(parameters, DpParameters) else ()
-    tables = worst_case_bytes(parameters, schema) if isinstance(parameters, WorkloadParameters) else 0
+    tables = (
+        worst_case_bytes(parameters, schema.measured) if isinstance(parameters, WorkloadParameters) else 0
+    )
     records, source = number_of_records(described.source, look=look)
     combinations = sum(math.comb(width, k) for k in range(1, length + 1))
     found = [level.candidates for level in levels] or _reported(described, length, records)
@@ -167,7 +169,7 @@ def first_length(described: Described) -> FirstLength:
     schema, parameters = described.schema, described.drawn
     opened = sum(column.max_items for column in schema.columns if column.is_open)
     if isinstance(parameters, WorkloadParameters):
-        return planned_first_length(parameters, schema)
+        return planned_first_length(parameters, schema.measured)
     level = _levels(schema, parameters)[0]
     return FirstLength(level.threshold, level.scale, min(level.sensitivity, opened))
 

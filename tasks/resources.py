@@ -69,7 +69,7 @@ def require_draw_fits(parameters: AnyParameters, schema: Schema) -> None:
     """
     if not isinstance(parameters, WorkloadParameters):
         return
-    needed, free = worst_case_bytes(parameters, schema) // 2**20, free_memory_mb()
+    needed, free = worst_case_bytes(parameters, schema.measured) // 2**20, free_memory_mb()
     if needed > free:
         raise ResourceLimit(
             f"The tables of a fitted release must fit into memory; these may need {needed:,} MB, and "

@@ -96,6 +96,7 @@ def _drawn(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates
         least_records=_least_records(configuration),
         unused_keys=configuration.unused_keys,
         measurement_sha256=bundle.sha256(),
+        contract_sha256=str(bundle.input["contract"] or ""),
     )
     return privacy.statement(measured, facts, code_version(), choices)
 

@@ -33,6 +33,7 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     if not isinstance(protection, DifferentialPrivacy) or not isinstance(synthesis, Fitted):
         raise InternalError("Only a fitted release under differential privacy has a workload.")
     _require_claim(protection)
+    schema = schema.measured
     shares, longer = default_shares(protection.epsilon)
     if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
         shares, longer = _without_choice(shares), LongerSets()

@@ -26,8 +26,10 @@ from tasks.core.dp.statement_constants import INPUTS, Constants, bound, chosen, 
 from tasks.core.dp.statement_noise import level_error_bar, noisy_count, spurious
 from tasks.core.dp.thresholds import survival_probability
 from tasks.core.dp.workload import statement as workload
+from tasks.core.dp.workload.cells import cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
+from tasks.core.records.constraint_words import constraints_json
 from tasks.core.records.preparation import prepared
 
 FORMAT = "marginalia-privacy-statement/2"
@@ -119,6 +121,7 @@ class RunChoices:
             None where no contract could stop it.
         unused_keys: configuration keys that were accepted and have no effect.
         measurement_sha256: what the ledger's commit records; empty where it is not known.
+        contract_sha256: of the data contract's file, whatever its mode; empty where there is none.
         least_records: how many records the data contract promises; None: nobody promised any.
     """
 
@@ -126,6 +129,7 @@ class RunChoices:
     unused_keys: tuple[str, ...] = ()
     measurement_sha256: str = ""
     least_records: int | None = None
+    contract_sha256: str = ""
 
 
 def statement(
@@ -146,6 +150,12 @@ def statement(
         part = _lengths(measurement, ledger.unit)
     content = _shared(measurement, ledger, code_version, choices or RunChoices()) | part
     content["disclosed_uniques"] = _disclosed_uniques(measurement, part, ledger)
+    if (
+        choices
+        and choices.contract_sha256
+        and (held := constraints_json(measurement.schema, choices.contract_sha256))
+    ):
+        content["constraints"] = held
     check_released_json(content)
     return content
 
@@ -338,7 +348,8 @@ def _columns(measurement: AnyMeasurement) -> list[Json]:
         for column in measurement.schema.columns
     ]
     if isinstance(measurement, WorkloadMeasurement):
-        for column, cells in zip(found, measurement.cells, strict=True):
+        every = cells_of_all_columns(measurement.schema, measurement.cells)
+        for column, cells in zip(found, every, strict=True):
             column["cells"] = cells.size
     return found
 

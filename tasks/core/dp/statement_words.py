@@ -44,6 +44,7 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
             "Conditions",
             [
                 statement["prepared"],
+                *_constraints(statement),
                 statement["contract"]["sentence"],
                 *([statement["contract"]["text"]] if statement["contract"]["strict"] else []),
                 claim["computational"],
@@ -53,6 +54,12 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
         ),
         *([("Unused settings", unused)] if unused else []),
     ]
+
+
+def _constraints(statement: Json) -> list[str]:
+    """What the data contract rules out in every record."""
+    held = statement.get("constraints")
+    return [] if held is None else [held["sentence"], *held["rules"]]
 
 
 def factor(epsilon: float) -> str:

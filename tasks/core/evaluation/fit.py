@@ -88,7 +88,7 @@ class _Evaluation:
 
     def __init__(self, measurement: WorkloadMeasurement, cells: Records, seed: int) -> None:
         self._measurement = measurement
-        self._domain = domain_of(measurement.cells)
+        self._domain = domain_of(measurement.cells, measurement.schema)
         self._tables = [table for table in noisy_tables(measurement) if table.columns]
         self._residuals = Residuals(self._domain, noisy_tables(measurement))
         self._whole = max(1.0, self._residuals.total())

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tasks.core.dp.workload.cells import cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.navigation.associations import MOST_VALUES, Floats, Ids, Known, PairTable, v_of
@@ -30,7 +31,7 @@ class MeasuredTables:
 
     def values(self, column: int) -> tuple[str, ...]:
         """The measurement's own."""
-        return self._measurement.cells[column].values
+        return cells_of_all_columns(self._measurement.schema, self._measurement.cells)[column].values
 
     def held(self, column: int) -> tuple[Ids, Floats]:
         """Values whose count stands out of a pair's noise."""

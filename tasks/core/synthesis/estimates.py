@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.ranges import NOT_MEASURED, Ranges
-from tasks.core.dp.workload.cells import domain_of
+from tasks.core.dp.workload.cells import cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.least_squares import Residuals
@@ -37,10 +37,11 @@ class _Ranges:
 
     def __init__(self, measurement: WorkloadMeasurement, aggregates: Aggregates) -> None:
         tables = noisy_tables(measurement)
-        self._domain = domain_of(measurement.cells)
+        self._domain = domain_of(measurement.cells, measurement.schema)
         self._residuals = Residuals(self._domain, tables)
         self._drawn = {table.columns: table for table in tables}
-        codes = [{value: code for code, value in enumerate(cells.values)} for cells in measurement.cells]
+        every = cells_of_all_columns(measurement.schema, measurement.cells)
+        codes = [{value: code for code, value in enumerate(cells.values)} for cells in every]
         self._columns = np.array([a.column for a in aggregates.attributes], np.int64)
         self._codes = np.array(
             [codes[a.column][a.value if a.item is None else a.item] for a in aggregates.attributes], np.int64

@@ -115,6 +115,8 @@ class WorkloadMeasurement:
 
     def counts_of(self, column: int) -> npt.NDArray[np.int64]:
         """The noisy counts of one column's values that were kept, as drawn."""
+        if column >= len(self.cells):  # others decide it, and nothing of it was counted
+            return np.zeros(0, np.int64)
         return self.values[column].counts[: len(self.cells[column].values)]
 
     def write(self, folder: Path) -> None:

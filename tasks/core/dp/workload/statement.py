@@ -117,7 +117,7 @@ def draw_part(measurement: WorkloadMeasurement, unit: str) -> Json:
         "cells": _CELLS,
         "shares": _SHARES,
         "noise": _noise(measurement),
-        "contribution": {**law.joining(unit), "rule": _CELLS, "width": measurement.schema.width},
+        "contribution": {**law.joining(unit), "rule": _CELLS, "width": measurement.schema.measured.width},
         "sampling": _sampling(measurement),
     }
 
@@ -199,7 +199,7 @@ def _values(measurement: WorkloadMeasurement) -> Json | None:
     first = measurement.length_one
     if first is None:
         return None
-    columns = measurement.schema.columns
+    columns = measurement.schema.measured.columns
     opened = [place for place, column in enumerate(columns) if column.is_open]
     items = sum(columns[place].max_items for place in opened)
     return {
