@@ -96,7 +96,8 @@ def _counted(
     if not reaches(last, "generate"):
         return aggregates, None
     generate, jobs = cached_publicly(generate_records, workspace), configuration.resources.parallel_jobs
-    return aggregates, generate(workspace, aggregates, measurement, configuration.synthesis, jobs, work)
+    synthesis, resolution = configuration.synthesis, configuration.reporting_resolution
+    return aggregates, generate(workspace, aggregates, measurement, synthesis, resolution, jobs, work)
 
 
 def _fitted(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.configuration import RunConfiguration
+from tasks.configuration import Fitted, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
@@ -27,12 +27,14 @@ class EvaluationSettings(Model):
         prefix: of the files' names.
         is_private: whether the release is differentially private.
         holds_resolution: whether the synthetic records are promised beyond the reporting length.
+        is_fitted: whether they are fitted, so that only their single values are promised.
     """
 
     resolution: int
     prefix: str
     is_private: bool
     holds_resolution: bool
+    is_fitted: bool
 
     @classmethod
     def of(cls, configuration: RunConfiguration) -> "EvaluationSettings":
@@ -42,12 +44,13 @@ class EvaluationSettings(Model):
             prefix=configuration.prefix,
             is_private=configuration.is_private,
             holds_resolution=configuration.synthesis.reads_records,
+            is_fitted=isinstance(configuration.synthesis, Fitted),
         )
 
     @property
     def claim(self) -> Claim:
         """What is promised of the synthetic records."""
-        return Claim(self.is_private, self.holds_resolution)
+        return Claim(self.is_private, self.holds_resolution, self.is_fitted)
 
 
 @task

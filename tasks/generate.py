@@ -6,14 +6,13 @@ from pathlib import Path
 from prefect import task
 
 from tasks.bundles import open_bundle
-from tasks.configuration import AggregateSeeded, AnySynthesis
+from tasks.configuration import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.dp.normalization import normalise
-from tasks.core.errors import InternalError, ParameterError
-from tasks.core.synthesis import aggregate_seeded
+from tasks.core.errors import ParameterError
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
-from tasks.synthesis import aggregate_parameters, public_seed
+from tasks.synthesis import draw_from_counts, public_seed
 
 
 @task
@@ -36,6 +35,7 @@ def generate_records(
     aggregates: StoredTable,
     measurement: StoredTable,
     synthesis: AnySynthesis,
+    resolution: int,
     parallel_jobs: int,
     work: str,
 ) -> StoredTable:
@@ -47,15 +47,12 @@ def generate_records(
         if synthesis.reads_records:
             _take(bundle.synthetic_records, folder)
             return
-        seed = public_seed(bundle, synthesis)
-        if not isinstance(synthesis, AggregateSeeded) or seed is None:
-            raise InternalError("Only aggregate_seeded draws from a release.")
-        aggregate_seeded.synthesize(
+        draw_from_counts(
             read_aggregates(workspace.path(aggregates)),
-            aggregate_parameters(synthesis),
-            seed,
-            threads=parallel_jobs,
-            progress=lambda done: progress("records", done),
+            synthesis,
+            (public_seed(bundle, synthesis), resolution),
+            parallel_jobs,
+            lambda done: progress("records", done),
         ).write(folder)
 
     try:

@@ -16,7 +16,7 @@ from tasks.configuration import (
 )
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
-from tasks.core.synthesis import aggregate_seeded, row_seeded, unseeded, value_seeded
+from tasks.core.synthesis import aggregate_seeded, fitted_to_counts, row_seeded, unseeded, value_seeded
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
 
@@ -47,6 +47,30 @@ def draw_from_rows(
     return aggregate_seeded.synthesize(
         reported, aggregate_parameters(synthesis), seed, threads=threads, progress=progress, held=rows
     )
+
+
+def draw_from_counts(
+    reported: Aggregates,
+    synthesis: AnySynthesis,
+    public: tuple[int | None, int],
+    threads: int,
+    progress: Progress,
+) -> SyntheticRecords:
+    """Draw by a mode that reads reported counts alone. Args: public: the seed, and the resolution."""
+    seed, resolution = public
+    if isinstance(synthesis, AggregateSeeded) and seed is not None:
+        parameters = aggregate_parameters(synthesis)
+        return aggregate_seeded.synthesize(reported, parameters, seed, threads=threads, progress=progress)
+    if isinstance(synthesis, Fitted) and seed is not None:
+        return fitted_to_counts.synthesize(
+            reported,
+            fitted_to_counts.Missing.of_rounding(resolution),
+            seed,
+            number=synthesis.target_number_of_records,
+            threads=threads,
+            progress=progress,
+        )
+    raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
 
 
 def aggregate_parameters(synthesis: AggregateSeeded) -> aggregate_seeded.AggregateSeeded:

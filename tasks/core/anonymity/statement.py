@@ -34,7 +34,7 @@ class AnonymityFacts:
         schema: the public schema.
         resolution: k, at least 1.
         reporting_length: R, the longest combination that is counted.
-        synthesis_mode: ``row_seeded``, ``unseeded``, ``value_seeded`` or ``aggregate_seeded``.
+        synthesis_mode: ``row_seeded``, ``unseeded``, ``value_seeded``, ``aggregate_seeded`` or ``fitted``.
         hold_resolution: whether aggregate_seeded also held the resolution beyond the reporting length.
         oversampling: ratio and tries of value_seeded; None: not limited.
         measurement_sha256: of what was handed over; empty where it is not known.
@@ -134,7 +134,7 @@ def _synthesis(facts: AnonymityFacts, promise: claims.Promise) -> Json:
         "mode": facts.synthesis_mode,
         "reads_records": synthesis.reads_records,
         "every_length": synthesis.every_length,
-        "held_length": None if synthesis.every_length else facts.reporting_length,
+        "held_length": promise.held_length,
         "single_counts": "equal to the reported ones" if synthesis.equal_singles else "not promised",
         "oversampling": None if limit is None else {"ratio": limit[0], "tries": limit[1]},
         "holds": claims.records_hold(promise),

@@ -26,6 +26,8 @@ class Synthesis:
             to the reporting length.
         equal_singles: whether each attribute is held by exactly as many synthetic records as reported.
         ratio: how far a synthetic count may exceed the reported one; None: not limited.
+        only_reported: whether all combinations up to the reporting length in a record are reported ones;
+            otherwise that holds of single values.
     """
 
     reads_records: bool
@@ -33,6 +35,7 @@ class Synthesis:
     every_length: bool
     equal_singles: bool
     ratio: float | None = None
+    only_reported: bool = True
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,19 @@ class Promise:
     unit: str
     synthesis: Synthesis
     record_limit: int | None = None
+
+    @property
+    def held_length(self) -> int | None:
+        """Up to which length every combination in a record is held by k records; None: of any length."""
+        if self.synthesis.every_length:
+            return None
+        return self.length if self.synthesis.only_reported else 1
+
+    @property
+    def held_up_to(self) -> str:
+        """The lengths up to which the resolution is held in the records."""
+        length = self.held_length
+        return "one attribute" if length == 1 else f"up to {length} attributes"
 
     @property
     def records(self) -> str:
@@ -90,6 +106,7 @@ def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, in
         "unseeded": Synthesis(True, False, True, False),
         "value_seeded": Synthesis(True, False, True, True, oversampling[0] if oversampling else None),
         "aggregate_seeded": Synthesis(hold_resolution, True, hold_resolution, False),
+        "fitted": Synthesis(False, True, False, False, only_reported=False),
     }
     if mode not in modes:
         raise InternalError(f"A statement is of a known mode of synthesis; {mode} is not one.")
@@ -122,6 +139,17 @@ def records_hold(promise: Promise) -> list[str]:
         told = [
             "Every combination of attributes in a synthetic record, of any length, is held by at least "
             f"{k} {promise.records} of the table."
+        ]
+    elif not synthesis.only_reported:
+        told = [
+            "Every single value in a synthetic record is reported, and so is held by at least "
+            f"{k} {promise.records} of the table.",
+            "Of two and more attributes the records are fitted to the reported counts: a synthetic record "
+            f"may hold a combination that is not reported, that fewer than {k} {promise.records} hold, or a "
+            "single one, or nobody. How often they hold it is what the reported counts imply for it, no more "
+            "than whoever reads those counts can work out; to fit them sharpens the differences between a "
+            "count and those of its parts. That a synthetic record looks like a particular person is neither "
+            "confirmed nor ruled out by it.",
         ]
     else:
         told = [
@@ -216,9 +244,9 @@ def _records(promise: Promise) -> list[str]:
     synthesis, k, records = promise.synthesis, promise.k, promise.records
     if not synthesis.reads_records:
         return [
-            f"Beyond {promise.up_to}: the resolution of {k} is not held there (see the synthetic records). A "
-            "synthetic record that equals a real one does so by chance, and can't be told from one that "
-            "does not.",
+            f"Beyond {promise.held_up_to}: the resolution of {k} is not held there (see the synthetic "
+            "records). A synthetic record that equals a real one does so by chance, and can't be told from one "
+            "that does not.",
             "The seed of synthesis: it is public, and nothing rests on it.",
         ]
     source = (

@@ -11,6 +11,8 @@ from tasks.core.evaluation.leakage import leakage
 from tasks.core.evaluation.raw import RawEvaluation
 from tasks.core.evaluation.sums import ratio
 
+_NOISE = "what protects people is the noise, whatever appears"
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -20,10 +22,12 @@ class Claim:
         is_private: whether the release is differentially private; else it is k-anonymous.
         holds_resolution: under k-anonymity, whether the promise is kept beyond the reporting length: in the
             modes that read raw records always, in the aggregate-seeded one where it is told to.
+        is_fitted: whether the records are fitted to counts: of combinations nothing is promised then.
     """
 
     is_private: bool
     holds_resolution: bool = False
+    is_fitted: bool = False
 
 
 def four_sentences(evaluation: RawEvaluation, claim: Claim) -> tuple[str, str, str, str]:
@@ -35,7 +39,7 @@ def four_sentences(evaluation: RawEvaluation, claim: Claim) -> tuple[str, str, s
     return (
         _sensitive_privacy(evaluation),
         _reported_use(evaluation),
-        _leaks(evaluation) if claim.is_private else _anonymity(evaluation, claim),
+        _leaks(evaluation, _NOISE) if claim.is_private else _anonymity(evaluation, claim),
         _synthetic_use(evaluation),
     )
 
@@ -62,6 +66,8 @@ def _reported_use(evaluation: RawEvaluation) -> str:
 
 def _anonymity(evaluation: RawEvaluation, claim: Claim) -> str:
     found = evaluation.synthetic
+    if claim.is_fitted:
+        return _leaks(evaluation, "they show no more of it than the reported counts imply")
     if found.total("leaked_anywhere") or found.total("fabricated"):
         raise InternalError(
             "A synthetic record holds a combination that fewer sensitive records share than the resolution, "
@@ -76,13 +82,13 @@ def _anonymity(evaluation: RawEvaluation, claim: Claim) -> str:
     )
 
 
-def _leaks(evaluation: RawEvaluation) -> str:
+def _leaks(evaluation: RawEvaluation, why: str) -> str:
     found = leakage(evaluation.synthetic)
     rare, anywhere = (_percent(found[name], found["rare"]) for name in ("leaked", "leaked_anywhere"))
     return (
         f"Synthetic records: {rare} of the sensitive table's rare combinations, those of fewer than "
         f"{evaluation.synthetic.resolution:,} records, appear in fewer synthetic records than that too, and "
-        f"{anywhere} appear at all; what protects people is the noise, whatever appears."
+        f"{anywhere} appear at all; {why}."
     )
 
 
