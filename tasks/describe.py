@@ -103,6 +103,7 @@ def describe(
         contract,
         cap_required=configuration.is_private,
         types=headers.types,
+        constrained=configuration.draws_workload,
     )
     problems = _report_problems(configuration, schema)
     if problems := problems + utility_problems(configuration.evaluate_utility, schema):

@@ -33,6 +33,7 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     if not isinstance(protection, DifferentialPrivacy) or not isinstance(synthesis, Fitted):
         raise InternalError("Only a fitted release under differential privacy has a workload.")
     _require_claim(protection)
+    _require_not_decided(synthesis, schema)
     schema = schema.measured
     shares, longer = default_shares(protection.epsilon)
     if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
@@ -72,6 +73,21 @@ def _filled(configuration: RunConfiguration, schema: Schema) -> tuple[int, ...]:
         for place, column in enumerate(schema.columns)
         if column.other is not None and not column.is_multi_valued and matching_name(column.name) in required
     )
+
+
+def _require_not_decided(synthesis: Fitted, schema: Schema) -> None:
+    """Refuse to measure a column that the contract says others decide (W22): nothing is spent on it."""
+    decided = {matching_name(column.name) for column in schema.columns[len(schema.measured.columns) :]}
+    sets = synthesis.workload if isinstance(synthesis.workload, tuple) else ()
+    for name in [
+        *(name for names in sets for name in names),
+        *([synthesis.target] if synthesis.target else []),
+    ]:
+        if matching_name(name) in decided:
+            raise ParameterError(
+                f"workload and target can't name {name!r}: the contract says which other column decides it, so "
+                "it is not measured. Name that column."
+            )
 
 
 def _require_claim(protection: DifferentialPrivacy) -> None:

@@ -245,8 +245,8 @@ def _records(promise: Promise) -> list[str]:
     if not synthesis.reads_records:
         return [
             f"Beyond {promise.held_up_to}: the resolution of {k} is not held there (see the synthetic "
-            "records). A synthetic record that equals a real one does so by chance, and can't be told from one "
-            "that does not.",
+            "records). A synthetic record that equals a real one does so by chance, and can't be told from "
+            "one that does not.",
             "The seed of synthesis: it is public, and nothing rests on it.",
         ]
     source = (

@@ -2,8 +2,8 @@
 
 What was left out is below a threshold, not zero: under k-anonymity from 0 to k - 1, in a release with a
 threshold tau from 0 to tau - 1. A missing cell is filled with what the rest implies for it, but never with
-more than may be missing. Columns and pairs come first; then those longer reported sets of columns that the records
-keep worst are joined to the search. Everything follows from the reported counts and the seed.
+more than may be missing. Columns and pairs come first; then those longer reported sets of columns that the
+records keep worst are joined to the search. All of it follows from the reported counts and the seed.
 """
 
 from dataclasses import dataclass
