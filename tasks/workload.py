@@ -85,7 +85,7 @@ def _require_not_decided(synthesis: Fitted, schema: Schema) -> None:
     ]:
         if matching_name(name) in decided:
             raise ParameterError(
-                f"workload and target can't name {name!r}: the contract says which other column decides it, so "
+                f"workload and target can't name {name!r}: the contract says which column decides it, so "
                 "it is not measured. Name that column."
             )
 
