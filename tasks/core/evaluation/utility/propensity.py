@@ -22,7 +22,7 @@ _SHUFFLES = 5
 #: Of the histogram of scores, from 0 to 1.
 BINS = 20
 #: Of either table; of more so many are drawn.
-MOST_ROWS = 50_000
+MOST_ROWS = 100_000
 
 
 @dataclass(frozen=True)
