@@ -17,8 +17,8 @@ from tasks.core.fitting.noisy_tables import Counts
 from tasks.core.fitting.shrinkage import Posterior, posterior
 
 _LEAST_MARGIN = 1e-3
-#: With fewer cells than this an axis has no neighbours to speak of.
-_LEAST_CELLS = 3
+#: In a coarser axis each cell holds enough to speak for itself, and neighbours lend it what it has not.
+_LEAST_CELLS = 30
 
 
 def levels_of(margin: Counts) -> Counts | None:

@@ -17,8 +17,11 @@ _STRENGTHS = 10.0 ** np.arange(-1, 3.5, 0.5)
 #: How the variance of the signal grows with what a cell is expected to hold.
 _POWERS = (0.5, 1.0, 1.5, 2.0)
 _STEPS = 25
+_ALL = np.ones(1 + len(_POWERS) * len(_STRENGTHS), bool)
 #: So many cells, of small and of large expectation alike, say how often which variance is.
 _CELLS_LEARNT = 20_000
+#: In larger tables, variances that are rarer than this are left out.
+_RAREST = 1e-4
 #: So many cells are worked on at once, which bounds the memory.
 _CELLS_AT_ONCE = 50_000
 
@@ -46,11 +49,12 @@ def posterior(deviations: Counts, expected: Counts, variance: float) -> Posterio
     """
     noisy, relative = deviations.ravel(), expected.ravel() / expected.max()
     weights, evidence = _learnt(noisy, relative, variance)
+    used = weights > (_RAREST if noisy.size > _CELLS_LEARNT else 0.0)
     mean = np.empty(noisy.size)
     for start in range(0, noisy.size, _CELLS_AT_ONCE):
         block = slice(start, start + _CELLS_AT_ONCE)
-        likelihood, kept, _ = _components(noisy[block], relative[block], variance)
-        likelihood *= weights
+        likelihood, kept, _ = _components(noisy[block], relative[block], variance, used)
+        likelihood *= weights[used]
         mean[block] = noisy[block] * (likelihood * kept).sum(axis=1) / likelihood.sum(axis=1)
     return Posterior(mean.reshape(deviations.shape), evidence)
 
@@ -67,7 +71,7 @@ def _learnt(noisy: Counts, relative: Counts, variance: float) -> tuple[Counts, f
         some = np.argsort(relative, kind="stable")[places]
     else:
         some = np.arange(noisy.size)
-    likelihood, _, largest = _components(noisy[some], relative[some], variance)
+    likelihood, _, largest = _components(noisy[some], relative[some], variance, _ALL)
     weights = np.full(likelihood.shape[1], 0.5 / (likelihood.shape[1] - 1))
     weights[0] = 0.5
     for _ in range(_STEPS):
@@ -77,14 +81,15 @@ def _learnt(noisy: Counts, relative: Counts, variance: float) -> tuple[Counts, f
 
 
 def _components(
-    noisy: Counts, relative: Counts, variance: float
-) -> tuple[Counts, Counts, npt.NDArray[np.float64]]:
-    """Of each cell (a row) and each variance (a column): likelihood and share of signal.
+    noisy: Counts, relative: Counts, variance: float, used: npt.NDArray[np.bool_]
+) -> tuple[Counts, Counts, Counts]:
+    """Of each cell (a row) and each variance that is used (a column): likelihood and share of signal.
 
     The likelihoods of a cell are divided by the largest, whose logarithm comes last.
     """
-    spread = np.stack([strength * relative**power for power in _POWERS for strength in _STRENGTHS], axis=1)
-    signal = np.concatenate([np.zeros((noisy.size, 1)), variance * spread], axis=1)
+    pairs = [(0.0, 1.0), *((strength, power) for power in _POWERS for strength in _STRENGTHS)]
+    chosen = [pair for pair, is_used in zip(pairs, used, strict=True) if is_used]
+    signal = variance * np.stack([strength * relative**power for strength, power in chosen], axis=1)
     whole = signal + variance
     logs = -0.5 * (noisy[:, None] ** 2 / whole + np.log(2 * np.pi * whole))
     largest = logs.max(axis=1)

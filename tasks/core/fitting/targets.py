@@ -20,7 +20,9 @@ from tasks.core.fitting.simplex import nearest_counts
 
 _LEAST_EXPECTED = 0.01
 _MOST_CHAINS = 3
-_LEAST_GAIN = 6.0
+_LEAST_GAIN = 3.0
+#: What chains made of one pair better makes the chains of others better.
+_ROUNDS = 2
 _RAKING_STEPS = 4
 _MARGIN_WEIGHT = 0.2
 
@@ -84,7 +86,9 @@ def targets_of(domain: Domain, tables: Sequence[NoisyTable]) -> Targets:
     columns = range(len(domain.sizes))
     margins = [_margin(domain, residuals, column, records) for column in columns]
     pairs = _Pairs(domain, residuals, margins, records, _pairs_among(tables))
-    means = pairs.shrunk_to_chains(pairs.shrunk_to_independence())
+    means = pairs.shrunk_to_independence()
+    for _ in range(_ROUNDS):
+        means = pairs.shrunk_to_chains(means)
     variance = float(np.median(list(pairs.variances.values()))) if means else 1.0
     margin_weight = _MARGIN_WEIGHT * max(1, len(columns) - 1) / variance**0.5
     return Targets(

@@ -58,6 +58,7 @@ def test_tables_without_a_positive_count_and_hardly_a_record(number, level):
     assert all((made[:, column] < size).all() for column, size in enumerate(domain.sizes))
 
 
+@pytest.mark.slow
 def test_columns_of_a_thousand_values():
     domain = Domain((1000, 1000))
     generator = np.random.default_rng(2)

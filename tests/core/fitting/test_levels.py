@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tasks.core.fitting import shrinkage
 from tasks.core.fitting.levels import levels_of, shrunk_by_levels
 
-MARGINS = st.lists(st.floats(0, 1000), min_size=3, max_size=40)
+MARGINS = st.lists(st.floats(0, 1000), min_size=30, max_size=50)
 
 
 @given(MARGINS)
@@ -16,15 +16,12 @@ def test_levels_are_orthonormal_so_that_noise_stays_as_it_is(margin):
     assert levels @ levels.T == pytest.approx(np.eye(len(margin)), abs=1e-9)
 
 
-def test_levels_of_four_equal_cells_are_those_of_haar():
-    half, root = 0.5, 0.5**0.5
-    expected = [
-        [half, half, half, half],
-        [half, half, -half, -half],
-        [root, -root, 0, 0],
-        [0, 0, root, -root],
-    ]
-    assert levels_of(np.full(4, 10.0)) == pytest.approx(np.array(expected))
+def test_levels_of_equal_cells_are_those_of_haar():
+    levels = levels_of(np.full(32, 10.0))
+    assert levels[0] == pytest.approx(np.full(32, 32**-0.5))
+    assert levels[1] == pytest.approx(np.repeat([1, -1], 16) * 32**-0.5)
+    assert levels[3] == pytest.approx(np.repeat([0, 0, 1, -1], 8) * 16**-0.5)
+    assert levels[-1] == pytest.approx(np.repeat([0, 1, -1], [30, 1, 1]) * 2**-0.5)
 
 
 @given(MARGINS)
@@ -34,8 +31,8 @@ def test_what_follows_the_margin_is_in_the_first_level_alone(margin):
     assert (levels_of(np.array(margin)) @ masses)[1:] == pytest.approx(0, abs=1e-6)
 
 
-def test_two_cells_have_no_neighbours():
-    assert levels_of(np.array([4.0, 6.0])) is None
+def test_a_coarse_axis_has_no_levels():
+    assert levels_of(np.arange(29.0)) is None
 
 
 def _errors(order):

@@ -238,14 +238,9 @@ class WorkloadDraw:
         charge = self._charge(parameters.shares.chosen)
         choice = self._choice(candidates, self._charge(parameters.shares.scores), charge, longer.most)
         self._scores, chosen = self._choose("scores", choice, self._fitted_counts())
-        onces = [sensitivity(self._cells, columns) for columns in chosen]
-        self._measure(
-            "longer sets",
-            [
-                (columns, once, grid_scale(once, charge / len(chosen)))
-                for columns, once in zip(chosen, onces, strict=True)
-            ],
-        )
+        scores = dict(zip(candidates, self._scores.scores, strict=True))
+        shares = table_shares([float(scores[columns]) for columns in chosen])
+        self._measure("longer sets", self._asked(list(zip(chosen, shares, strict=True)), charge))
 
     def _choice(
         self, candidates: Sequence[Columns], score_charge: Fraction, charge: Fraction, most: int

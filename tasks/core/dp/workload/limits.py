@@ -110,6 +110,8 @@ def _problems_of_longer(longer: LongerSets, width: int) -> Iterator[str]:
         yield "The lengths of longer sets must ascend, each once."
     if min(longer.most, longer.most_cells, longer.most_candidates) < 1:
         yield "Limits of longer sets must be 1 or more."
+    if longer.most > MOST_TABLES:
+        yield f"Up to {MOST_TABLES} longer sets can be chosen; this asks for {longer.most}."
 
 
 def _problems_of_columns(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
@@ -150,7 +152,7 @@ def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fractio
         caps = sorted((column.max_items for column in schema.columns), reverse=True)
         once = math.prod(caps[: max(longer.lengths)])
         found.append(grid_scale(sets * once**2, shares.scores * budget))
-        found.append(grid_scale(once, shares.chosen * budget / longer.most))
+        found.append(grid_scale(once, shares.chosen * budget * least_share(min(longer.most, sets))))
     return found
 
 

@@ -189,3 +189,20 @@ def test_a_planted_triple_is_chosen_and_kept():
         bits.astype(np.int32), domain_of((ColumnCells(("no", "yes"), has_absent=False),) * 6), (0, 1, 2)
     )
     assert np.abs(held - real / number).sum() / 2 < 0.02
+
+
+def test_the_set_that_stands_out_most_is_measured_best():
+    """Of the longer sets that are chosen, by their noisy scores; what they cost together stays the same."""
+    generator = np.random.default_rng(3)
+    cells = generator.integers(1, 3, (6, 20_000)).astype(np.uint8)
+    cells[2] = 1 + (cells[0] ^ cells[1]) % 2
+    weak = generator.random(20_000) < 0.15
+    cells[5] = np.where(weak, 1 + (cells[3] ^ cells[4]) % 2, cells[5])
+    schema = Schema(tuple(Column(f"c{place}", domain=("x", "y")) for place in range(6)))
+    records = CodedRecords(schema, tuple(cells), tuple(range(6)), (("x", "y"),) * 6, 20_000)
+    asked = parameters(4.0, tables=None, longer=LongerSets(lengths=(3,), most=10))
+    longer = {table.columns: table for table in draw(records, asked).tables if len(table.columns) == 3}
+    assert longer[0, 1, 2].scale < 0.8 * longer[3, 4, 5].scale
+    spent = sum(1 / F(table.scale) ** 2 for table in longer.values())
+    charge = asked.shares.chosen * budget_of(asked, all_declared=True)[0]
+    assert F(97, 100) * charge < spent <= charge
