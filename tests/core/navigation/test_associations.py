@@ -77,7 +77,7 @@ def rounded_independent(records: int, seed: int) -> tuple[float, float]:
     pairs = ReportedPairs(aggregates, len(SCHEMA.columns), 10)
     middles = np.where(floors > 0, floors + 4.5, 0)
     table = PairTable(middles, floors > 0, middles.sum(axis=1), middles.sum(axis=0))
-    return pairs.v(table) ** 2, cramers_v(cells) ** 2
+    return pairs.v((0, 1), table) ** 2, cramers_v(cells) ** 2
 
 
 def test_the_spread_of_rounding_is_not_taken_for_association():

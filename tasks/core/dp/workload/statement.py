@@ -58,6 +58,12 @@ INPUTS: dict[str, list[str]] = {
     ],
 }
 
+_INPUTS_SENTENCE = (
+    "Every number of this statement can be worked out from others by the formulas given here, but for these: "
+    "what was chosen (parameters and declarations), what was drawn from the data or follows from noisy "
+    "counts drawn before (all of it differentially private, the shares of the tables too), and what the ledger's "
+    "account says of other releases and of the caps."
+)
 _THEOREM = (
     "Gaussian differential privacy of an adaptive draw: the number of records, every value, every cell of "
     "every table and every score get a rounded Gaussian of their own; which tables, their cells and their "
@@ -69,7 +75,7 @@ _RULE = (
     "mu is that of the claim times 1 - 1e-9; s_0 = ceil(64 sqrt(1 / (f_count mu^2))) / 64; "
     "s_1 = ceil(64 sqrt(W / (f_values mu^2))) / 64; of a table T, Delta_T = prod C(w_c, k_c) and "
     "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, p_T its share, at most 1 together; "
-    "mu_squared = Delta / s^2; mu_squared_realised = sum of all of them <= mu^2"
+    "whatever was drawn costs Delta / s^2, and all of it together no more than mu^2"
 )
 _SHARES = (
     "Shares p_T by allocation: effective: the number of cells expected to rise above the noise, by the noisy "
@@ -107,7 +113,7 @@ def draw_part(measurement: WorkloadMeasurement, unit: str) -> Json:
     """
     realised = _require_covered(measurement)
     return {
-        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS},
+        "inputs": {"how": _INPUTS_SENTENCE, **INPUTS},
         "parameters": _chosen(measurement),
         "noisy_count": _count(measurement),
         "values": _values(measurement),
