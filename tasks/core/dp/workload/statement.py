@@ -61,8 +61,8 @@ INPUTS: dict[str, list[str]] = {
 _INPUTS_SENTENCE = (
     "Every number of this statement can be worked out from others by the formulas given here, but for these: "
     "what was chosen (parameters and declarations), what was drawn from the data or follows from noisy "
-    "counts drawn before (all of it differentially private, the shares of the tables too), and what the ledger's "
-    "account says of other releases and of the caps."
+    "counts drawn before (all of it differentially private, the shares of the tables too), and what the "
+    "ledger's account says of other releases and of the caps."
 )
 _THEOREM = (
     "Gaussian differential privacy of an adaptive draw: the number of records, every value, every cell of "
