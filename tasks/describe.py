@@ -336,7 +336,7 @@ def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, .
         return ()
     return (
         "The contract says what holds between columns (structuralZeros, functionalDependencies, orderings). "
-        "Records of synthesis_mode fitted hold it; here it has no effect.",
+        "Records of synthesis_mode fitted under differential privacy hold it; here it has no effect.",
     )
 
 

@@ -57,7 +57,9 @@ class NoisyNumbers:
         return "passed" if self.measurement.number_of_records >= least - margin else "failed"
 
     def few_empties(self, column: int, limit: float) -> Verdict:
-        """By the noisy counts of the column's values."""
+        """By the noisy counts of the column's values; nobody counted one that another column decides."""
+        if column >= len(self.schema.measured.columns):
+            return "undecided"
         first = self.measurement.length_one
         counts = self.measurement.counts_of(column)
         noise = len(counts) * first.scale**2 if first is not None else 0.0

@@ -57,7 +57,7 @@ def column_totals(measurement: Drawn) -> list[ColumnTotal]:
     first = measurement.length_one
     if first is None:
         return []
-    schema = measurement.schema
+    schema = measurement.schema.measured  # what follows from another column has no counts of its own
     counted = min(1.0, first.sensitivity / max(schema.width, 1))
     least = max(measurement.number_of_records, 0) * counted / 2
     totals = []
