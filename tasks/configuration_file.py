@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from tasks.configuration import (
     HOLD_REFUSED_UNDER_PRIVACY,
     LARGEST_RESOLUTION,
+    AggregateSeeded,
     RunConfiguration,
     refused_under_privacy,
 )
@@ -238,10 +239,15 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
     return nested, problems
 
 
-def _earlier_synthesis(flat: dict[str, Any]) -> dict[str, Any]:
-    """What a file without a mode meant before fitted was the default (W21)."""
+def _earlier_synthesis(flat: dict[str, Any]) -> dict[str, Any] | None:
+    """What a file without a mode meant before fitted was the default (W21); None where it was refused."""
     own = {key for key in (*MODE_KEYS["aggregate_seeded"], "random_seed") if key in flat}
-    return {PLACES[key][1]: flat[key] for key in own} | {"mode": "aggregate_seeded"}
+    body = {PLACES[key][1]: flat[key] for key in own} | {"mode": "aggregate_seeded"}
+    try:
+        AggregateSeeded.model_validate_json(json.dumps(_whole(body)), strict=True)
+    except ValidationError:
+        return None
+    return body
 
 
 def _given(flat: dict[str, Any]) -> tuple[dict[tuple[str, ...], Any], list[str]]:

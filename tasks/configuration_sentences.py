@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from tasks.configuration import DifferentialPrivacy, Fitted, KAnonymity, RunConfiguration, Thresholds
-from tasks.configuration_places import MODES, PLACES, PRIVACY_PLACES, SYNDIFFIX
+from tasks.configuration_places import MODES, PLACES, PRIVACY_PLACES, SYNDIFFIX, keys_of_other_modes
 from tasks.configuration_syndiffix import CLUSTERING_KEYS, SECTION_KEYS, SynDiffix
 from tasks.syndiffix_parameters import problems as syndiffix_problems
 
@@ -45,12 +45,9 @@ _WORDS = {
 
 def sentences(error: ValidationError) -> list[str]:
     """Pydantic's findings under the names that the file uses, without the values given."""
-    names = {place: key for key, place in PLACES.items()}
-    names |= {place: f"privacy.{key}" for key, place in PRIVACY_PLACES.items() if place not in names}
-    names |= {("protection", key): f"{SYNDIFFIX}.{key}" for key in SECTION_KEYS}
     found = []
     for detail in _of_the_member_meant(error.errors(include_url=False)):
-        place = _place(detail)
+        place, names = _place(detail), _names(detail)
         name = next(
             (names[place[:n]] for n in range(len(place), 0, -1) if place[:n] in names), ".".join(place)
         )
@@ -65,6 +62,15 @@ def sentences(error: ValidationError) -> list[str]:
         else:
             found.append(f"{name}: {_words(detail)}." if name else f"{_words(detail)}.")
     return list(dict.fromkeys(found))
+
+
+def _names(detail: ErrorDetails) -> dict[tuple[str, ...], str]:
+    """Place in the model to the file's key; where modes share a place, the key of the mode it is about."""
+    mode = next((part for part in detail["loc"] if part in MODES), None)
+    others = keys_of_other_modes(str(mode)) if mode else frozenset[str]()
+    names = {place: key for key, place in PLACES.items() if key not in others}
+    names |= {place: f"privacy.{key}" for key, place in PRIVACY_PLACES.items() if place not in names}
+    return names | {("protection", key): f"{SYNDIFFIX}.{key}" for key in SECTION_KEYS}
 
 
 def others_out_of_range(error: ValidationError, section: Mapping[str, Any]) -> list[str]:

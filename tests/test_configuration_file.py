@@ -97,7 +97,8 @@ def test_defaults_are_those_of_the_documents() -> None:
 
 
 def test_zcdp_means_the_percentile_as_in_sds() -> None:
-    assert private(SMALLEST | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
+    by_lengths = SMALLEST | {"synthesis_mode": "aggregate_seeded"}
+    assert private(by_lengths | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
 
 
 def test_epsilon_may_stand_in_either_place_but_not_differ() -> None:
@@ -220,14 +221,8 @@ def test_all_problems_are_reported_at_once() -> None:
         ("delta", 1, "delta"),
         ("reporting_length", 0, "reporting_length"),
         ("reporting_length", -2, "reporting_length"),
-        ("sigma_proportions", [1, 1], "one number a length (3)"),
         ("sigma_proportions", [1, 0, 1], "sigma_proportions"),
-        ("noise_threshold_values", {"1": 0.5}, "for lengths from 2"),
         ("noise_threshold_type", "magic", "noise_threshold_type"),
-        ("weight_selection_percentile", 101, "weight_selection_percentile"),
-        ("aggregate_seeded_counts_scale_factor", -1, "aggregate_seeded_counts_scale_factor"),
-        ("aggregate_seeded_target_number_of_records", -1, "aggregate_seeded_target_number_of_records"),
-        ("delta_factor", 2, "delta_factor needs delta"),
         ("sensitive_microdata_delimiter", "::", "sensitive_microdata_delimiter"),
         ("bins", {"age": [0, float("nan")]}, "bins"),
         ("dp_aggregates", "yes", "dp_aggregates"),
@@ -236,6 +231,23 @@ def test_all_problems_are_reported_at_once() -> None:
 )
 def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, part: str) -> None:
     assert part in problems(SMALLEST | {key: value})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "part"),
+    [
+        ("sigma_proportions", [1, 1], "one number a length (3)"),
+        ("noise_threshold_values", {"1": 0.5}, "for lengths from 2"),
+        ("weight_selection_percentile", 101, "weight_selection_percentile: must be at most 100."),
+        ("aggregate_seeded_counts_scale_factor", -1, "aggregate_seeded_counts_scale_factor: must be more"),
+        ("aggregate_seeded_target_number_of_records", -1, "aggregate_seeded_target_number_of_records: must"),
+        ("delta_factor", 2, "delta_factor needs delta"),
+    ],
+)
+def test_values_out_of_range_of_a_draw_by_lengths_are_refused_by_their_key(
+    key: str, value: object, part: str
+) -> None:
+    assert part in problems(SMALLEST | {"synthesis_mode": "aggregate_seeded", key: value})
 
 
 def test_input_values_are_not_repeated_in_a_message() -> None:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 from tasks.configuration import (
     AggregateSeeded,
     DifferentialPrivacy,
+    Fitted,
     KAnonymity,
     RowSeeded,
     RunConfiguration,
@@ -47,12 +48,14 @@ def problems(flat: dict[str, object]) -> str:
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_each_template_of_sds_is_read_and_has_its_mode(path: Path) -> None:
     configuration = read_configuration(path)
-    assert configuration.is_private == path.stem.endswith("_dp")
+    assert configuration.is_private == (path.stem == "fitted" or path.stem.endswith("_dp"))
     assert configuration.synthesis.mode == path.stem.removesuffix("_dp")
     assert (configuration.reporting_length, configuration.reporting_resolution) == (4, 10)
     assert (configuration.prefix, configuration.input.record_limit) == ("example", None)
     percentiles = (
-        {"percentile_percentage", "percentile_epsilon_proportion"} if configuration.is_private else set()
+        {"percentile_percentage", "percentile_epsilon_proportion"}
+        if path.stem == "aggregate_seeded_dp"
+        else set()
     )
     assert set(configuration.unused_keys) == {"cache_max_size"} | percentiles
 
@@ -81,9 +84,9 @@ def test_keys_of_privacy_are_unused_where_it_is_switched_off() -> None:
     assert set(found.unused_keys) == {*NOISE, "privacy"}
 
 
-def test_the_mode_is_row_seeded_as_in_sds_and_aggregate_seeded_under_privacy() -> None:
+def test_the_mode_is_row_seeded_as_in_sds_and_fitted_under_privacy() -> None:
     assert isinstance(from_flat(PLAIN).synthesis, RowSeeded)
-    assert isinstance(from_flat(SMALLEST).synthesis, AggregateSeeded)
+    assert isinstance(from_flat(SMALLEST).synthesis, Fitted)
     assert isinstance(from_flat(PLAIN | {"synthesis_mode": "UnSeeded"}).synthesis, Unseeded)
 
 
@@ -135,7 +138,8 @@ def test_t15_modes_that_read_raw_records_are_refused_under_privacy(mode: str) ->
 def test_t15_holding_the_resolution_is_refused_under_privacy() -> None:
     text = problems(SMALLEST | {"aggregate_seeded_hold_resolution": True})
     assert text.count("\n") == 0 and "aggregate_seeded_hold_resolution reads the raw records" in text
-    assert from_flat(SMALLEST | {"aggregate_seeded_hold_resolution": False}).synthesis == AggregateSeeded()
+    not_held = SMALLEST | {"synthesis_mode": "aggregate_seeded", "aggregate_seeded_hold_resolution": False}
+    assert from_flat(not_held).synthesis == AggregateSeeded()
     both = problems(SMALLEST | {"aggregate_seeded_hold_resolution": True, "reporting_length": 0})
     assert both.count("\n") == 1 and "reads the raw records" in both
 

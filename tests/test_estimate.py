@@ -14,8 +14,12 @@ def found(folder: Path, **changes: object) -> Estimate:
     return estimate(describe(pipeline.prepared(folder, **changes)))
 
 
+def by_lengths(folder: Path, **changes: object) -> Estimate:
+    return found(folder, synthesis_mode="aggregate_seeded", **changes)
+
+
 def test_noise_and_sensitivity_are_those_of_the_release(tmp_path: Path) -> None:
-    levels = found(tmp_path, reporting_length=3).levels
+    levels = by_lengths(tmp_path, reporting_length=3).levels
     # Six slots: four single columns and two items.
     assert [level.sensitivity for level in levels] == [6, 15, 20]
     for level in levels:
@@ -25,13 +29,14 @@ def test_noise_and_sensitivity_are_those_of_the_release(tmp_path: Path) -> None:
 
 def test_length_one_has_no_threshold_where_every_domain_is_declared(tmp_path: Path) -> None:
     domains = {"sex": ["m", "f"], "town": ["a"], "work": ["b"], "services": ["c", "d"]}
-    assert found(tmp_path, domains=domains).levels[0].threshold is None
-    assert found(tmp_path).levels[0].threshold is not None
+    assert by_lengths(tmp_path, domains=domains).levels[0].threshold is None
+    assert by_lengths(tmp_path).levels[0].threshold is not None
 
 
 def test_lengths_beyond_the_columns_cost_nothing(tmp_path: Path) -> None:
-    assert len(found(tmp_path, reporting_length=40).levels) == 6
-    assert found(tmp_path, reporting_length=40).levels == found(tmp_path, reporting_length=-1).levels
+    assert len(by_lengths(tmp_path, reporting_length=40).levels) == 6
+    all_lengths = by_lengths(tmp_path, reporting_length=-1)
+    assert by_lengths(tmp_path, reporting_length=40).levels == all_lengths.levels
 
 
 @pytest.mark.parametrize(("memory", "disk", "word"), [(10**12, 1, "memory"), (1, 10**12, "disk")])
@@ -45,6 +50,12 @@ def test_a_run_beyond_memory_or_disk_is_refused_with_the_figure(
 
 def test_an_ordinary_run_fits(tmp_path: Path) -> None:
     require_room(found(tmp_path), tmp_path)
+    require_room(by_lengths(tmp_path), tmp_path)
+
+
+def test_a_fitted_release_is_estimated_with_its_tables(tmp_path: Path) -> None:
+    few, many = (found(tmp_path, max_values=most) for most in (10, 1000))
+    assert few.levels == () and many.memory_mb > few.memory_mb
 
 
 def test_larger_tables_are_estimated_to_need_more(tmp_path: Path) -> None:

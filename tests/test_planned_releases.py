@@ -23,9 +23,9 @@ from tests.flows import pipeline
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def planned(folder: Path, **privacy: object):
+def planned(folder: Path, mode: str = "fitted", **privacy: object):
     """The test's table under such a privacy section; its own cap is left out."""
-    return pipeline.prepared(folder, noise_epsilon=1.0, privacy=privacy)
+    return pipeline.prepared(folder, noise_epsilon=1.0, synthesis_mode=mode, privacy=privacy)
 
 
 def admitted(configuration) -> Charge:
@@ -49,11 +49,13 @@ def together(charge: Charge, releases: int) -> float:
 
 
 @pytest.mark.parametrize("releases", [1, 2, 12, 60])
-@pytest.mark.parametrize("accountant", ["gdp", "zcdp"])
+@pytest.mark.parametrize(
+    ("mode", "accountant"), [("fitted", "gdp"), ("aggregate_seeded", "gdp"), ("aggregate_seeded", "zcdp")]
+)
 def test_the_registered_cap_is_what_the_planned_releases_cost_together(
-    accountant: str, releases: int, tmp_path: Path, own_ledger: Path
+    mode: str, accountant: str, releases: int, tmp_path: Path, own_ledger: Path
 ) -> None:
-    configuration = planned(tmp_path, accountant=accountant, releases=releases)
+    configuration = planned(tmp_path, mode, accountant=accountant, releases=releases)
     charge = admitted(configuration)
     account, ledger = open_ledger().account("people"), open_ledger()
     assert float(account.caps.delta) == pytest.approx(releases * 1e-6, rel=1e-12)

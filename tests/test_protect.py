@@ -13,12 +13,11 @@ from flows import command
 from flows.checking import check
 from tasks.batch_budget import require_budget
 from tasks.batch_file import Batch, read_batch, require_inputs
-from tasks.bundles import require_made_as_configured
+from tasks.bundles import open_bundle, require_made_as_configured
 from tasks.configuration import RunConfiguration
 from tasks.configuration_file import from_flat
 from tasks.contract import judge_contract
 from tasks.core.dp.ledger.ledger import open_ledger
-from tasks.core.dp.measurement import read_measurement
 from tasks.core.errors import (
     BudgetExhausted,
     ContractViolation,
@@ -29,6 +28,7 @@ from tasks.core.errors import (
 )
 from tasks.core.queries import Resources
 from tasks.describe import describe
+from tasks.fit import estimate_counts, fit_records
 from tasks.generate import normalise_counts
 from tasks.ingest import EncodingRules, SensitiveTable, encode_records, require_unchanged
 from tasks.protect import admit_release, protect_records, release_name
@@ -53,8 +53,22 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
     return workspace, protect_records.fn(workspace, records, judged, admitted, table_hash)
 
 
+#: Settings of a draw by lengths, as SDS makes it.
+BY_LENGTHS = {"synthesis_mode": "aggregate_seeded"}
+
+
+def reported(
+    configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable, work: str
+) -> StoredTable:
+    """The reportable aggregates of either draw."""
+    if not configuration.draws_workload:
+        return normalise_counts.fn(workspace, measurement, work)
+    records = fit_records.fn(workspace, measurement, configuration.synthesis, 1, work)
+    return estimate_counts.fn(workspace, measurement, records, configuration.reporting_length, work)
+
+
 def statement_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
-    aggregates = normalise_counts.fn(workspace, measurement, "release/people/work")
+    aggregates = reported(configuration, workspace, measurement, "release/people/work")
     stored = state_privacy.fn(workspace, configuration, measurement, aggregates, "release/people/work")
     return pipeline.json_of(workspace.path(stored) / "privacy.json")
 
@@ -96,8 +110,12 @@ def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Pat
         check(path, propose=False)
 
 
-def test_rule_2_the_statement_says_strict_where_the_draw_was(tmp_path: Path, own_ledger: Path) -> None:
+@pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
+def test_rule_2_the_statement_says_strict_where_the_draw_was(
+    mode: str, tmp_path: Path, own_ledger: Path
+) -> None:
     contract: dict[str, object] = {
+        "synthesis_mode": mode,
         "contract": pipeline.contract(tmp_path, "sex", ["m", "f"]),
         "use_columns": ["sex"],
         "bins": {},
@@ -106,7 +124,7 @@ def test_rule_2_the_statement_says_strict_where_the_draw_was(tmp_path: Path, own
     contract |= {"multi_value_columns": {}, "max_items": {}, "sensitive_zeros": []}
     strict = pipeline.prepared(tmp_path, **contract, contract_mode="strict")
     workspace, measurement = measured(strict)
-    assert read_measurement(workspace.path(measurement) / "measurement").private
+    assert open_bundle(workspace, measurement).measurement().private
     repair = pipeline.prepared(tmp_path, **contract)
     assert statement_of(strict, workspace, measurement)["contract"]["strict"] is True
     verdicts = pipeline.json_of(
@@ -137,25 +155,43 @@ def test_a_strict_mode_without_a_contract_is_no_promise(tmp_path: Path, own_ledg
     assert statement_of(strict, workspace, measurement)["contract"]["strict"] is False
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"noise_epsilon": 0.1}, "other settings"),
-        ({"reporting_length": 1}, "other settings"),
-        ({"record_limit": 100}, "other settings"),
-        ({"dataset": "others"}, "the dataset"),
-        ({"vintage": "2026-12"}, "the vintage"),
-        ({"use_columns": ["town"]}, "other declarations"),
-        ({"sensitive_zeros": []}, "other declarations"),
+CHANGES: list[tuple[dict[str, object], str]] = [
+    ({"noise_epsilon": 0.1}, "other settings"),
+    ({"record_limit": 100}, "other settings"),
+    ({"dataset": "others"}, "the dataset"),
+    ({"vintage": "2026-12"}, "the vintage"),
+    ({"use_columns": ["town"]}, "other declarations"),
+    ({"sensitive_zeros": []}, "other declarations"),
+]
+CHANGES_OF = {
+    "fitted": [
+        *CHANGES,
+        ({"synthesis_mode": "aggregate_seeded"}, "other settings"),
+        ({"workload": "pairs"}, "other settings"),
+        ({"allocation": "equal"}, "other settings"),
+        ({"target": "sex"}, "other settings"),
+        ({"max_values": 10}, "other settings"),
     ],
-)
+    "aggregate_seeded": [
+        *CHANGES,
+        ({"synthesis_mode": "fitted"}, "other settings"),
+        ({"reporting_length": 1}, "other settings"),
+    ],
+}
+
+
+@pytest.mark.parametrize("mode", CHANGES_OF)
 def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(
-    changed: dict, said: str, tmp_path: Path, own_ledger: Path
+    mode: str, tmp_path: Path, own_ledger: Path
 ) -> None:
-    workspace, measurement = measured(pipeline.prepared(tmp_path))
-    require_made_as_configured(workspace, pipeline.prepared(tmp_path), measurement)
-    with pytest.raises(ParameterError, match=said):
-        require_made_as_configured(workspace, pipeline.prepared(tmp_path, **changed), measurement)
+    made = {"synthesis_mode": mode}
+    workspace, measurement = measured(pipeline.prepared(tmp_path, **made))
+    require_made_as_configured(workspace, pipeline.prepared(tmp_path, **made), measurement)
+    for changed, said in CHANGES_OF[mode]:
+        with pytest.raises(ParameterError, match=said):
+            require_made_as_configured(
+                workspace, pipeline.prepared(tmp_path, **(made | changed)), measurement
+            )
 
 
 @pytest.mark.parametrize("dataset", ["people", "others"])
@@ -364,6 +400,7 @@ def _loses_a_column(path: Path) -> None:
 
 CHANGED = {
     "plain": {},
+    "by lengths": BY_LENGTHS,
     "columns named": {
         "use_columns": ["town", "sex"],
         "bins": {"age": [0, 40]},

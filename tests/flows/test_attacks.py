@@ -160,17 +160,28 @@ def test_a_configured_cap_that_is_not_in_force_is_told(
     assert "the configured cap is not the one in force" in capfd.readouterr().err
 
 
-@pytest.mark.parametrize("is_private", [True, False])
+@pytest.mark.parametrize(
+    ("is_private", "mode", "file"),
+    [
+        (True, "fitted", "counts.parquet"),
+        (True, "aggregate_seeded", "counts_1.parquet"),
+        (False, "aggregate_seeded", "aggregates_1.parquet"),
+    ],
+)
 def test_a_measurement_that_was_changed_is_not_published(
-    is_private: bool, tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+    is_private: bool,
+    mode: str,
+    file: str,
+    tmp_path: Path,
+    own_ledger: Path,
+    prefect_server: str,
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     pipeline.write(tmp_path / "people.csv", pipeline.rows())
     make = pipeline.flat if is_private else pipeline.anonymous
-    path = flat_file(tmp_path, make(tmp_path, synthesis_mode="aggregate_seeded"))
+    path = flat_file(tmp_path, make(tmp_path, synthesis_mode=mode))
     assert command.main(["run", "--agg", path]) == 0
-    (changed,) = (tmp_path / "out" / "measurement").rglob(
-        "counts_1.parquet" if is_private else "aggregates_1.parquet"
-    )
+    (changed,) = (tmp_path / "out" / "measurement").rglob(file)
     table = pq.read_table(changed)
     pq.write_table(table.slice(0, table.num_rows - 2), changed)
     before = sorted(each.name for each in (tmp_path / "out" / "release" / "people").iterdir())

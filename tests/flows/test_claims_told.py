@@ -7,19 +7,19 @@ from typing import Any
 import pytest
 
 from flows import command
+from tasks.bundles import open_bundle
 from tasks.configuration_file import from_flat
 from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.core.aggregates.ranges import as_drawn, read_all_ranges
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.dp.ledger import open_ledger
-from tasks.core.dp.measurement import read_measurement
 from tasks.core.errors import ParameterError
 from tasks.core.navigation.report import ReportInputs, render
 from tasks.describe import describe
-from tasks.generate import normalise_counts
 from tasks.protect import admit_release
 from tasks.storage import Workspace
 from tests.flows import pipeline
-from tests.test_protect import measured, statement_of
+from tests.test_protect import measured, reported, statement_of
 
 
 def by_row(folder: Path, **changes: Any) -> dict[str, Any]:
@@ -102,17 +102,18 @@ def test_an_ordinary_claim_needs_no_attention(
     assert statement_of(from_flat(body), workspace, measurement)["attention"] == []
 
 
+@pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
 def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protected(
-    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+    mode: str, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    body = by_row(tmp_path)
+    body = by_row(tmp_path, synthesis_mode=mode)
     shown = checked(tmp_path, body, capsys)
     assert "ATTENTION: no subject_id is given: a row is protected, not a person" in shown
     assert "How many rows one person may have decides what that is worth" in shown
     configuration = from_flat(body)
     assert any("a row is protected, not a person" in note for note in describe(configuration).notes)
     workspace, measurement = measured(configuration)
-    drawn = read_measurement(workspace.path(measurement) / "measurement")
+    drawn = open_bundle(workspace, measurement).measurement()
     # Nothing was dropped, so that check knew every constant before the draw.
     worth = group_guarantees(drawn.mu_squared, drawn.parameters.delta, FirstLength.of(drawn))
     for entry in worth:
@@ -121,9 +122,10 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
     stated = statement_of(configuration, workspace, measurement)
     assert "a row is protected, not a person" in stated["attention"][0]
     assert stated["group_privacy"] == worth
-    aggregates = read_aggregates(
-        workspace.path(normalise_counts.fn(workspace, measurement, "release/people/page"))
-    )
+    made = workspace.path(reported(configuration, workspace, measurement, "release/people/page"))
+    aggregates = read_aggregates(made)
+    if ranges := read_all_ranges(made, aggregates.reporting_length):
+        aggregates = as_drawn(aggregates, ranges)
     page = render(ReportInputs(stated, drawn.schema, aggregates, drawn))
     assert "a row is protected, not a person" in page and "Attention" in page
 
