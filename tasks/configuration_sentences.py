@@ -14,6 +14,9 @@ from tasks.syndiffix_parameters import problems as syndiffix_problems
 #: What pydantic puts between the keys: the tags of a discriminated union.
 _TAGS = {*MODES, "differential_privacy", "k_anonymity"}
 
+#: Lists of lists of columns.
+_COLUMN_LISTS = {("protection", "tables"), ("synthesis", "workload")}
+
 _WORDS = {
     "greater_than": "must be more than {gt}",
     "greater_than_equal": "must be at least {ge}",
@@ -57,8 +60,12 @@ def sentences(error: ValidationError) -> list[str]:
             found.append(f"{name}: must be a list of more items than it has.")
         elif detail["type"] == "missing":
             found.append(f"{name} is required.")
-        elif detail["type"] == "literal_error" and place == ("protection", "tables"):
+        elif place[:2] in _COLUMN_LISTS and detail["type"] == "literal_error":
             found.append(f"{name}: {_words(detail)} or a list of lists of columns.")
+        elif place[:2] in _COLUMN_LISTS and detail["type"] == "tuple_type":
+            found.append(f"{name}: must be a list of lists of columns.")
+        elif place[:2] in _COLUMN_LISTS and detail["type"] == "too_long":
+            found.append(f"{name}: each list must have at most {detail['ctx']['max_length']} item(s).")
         else:
             found.append(f"{name}: {_words(detail)}." if name else f"{_words(detail)}.")
     return list(dict.fromkeys(found))

@@ -60,8 +60,9 @@ EXPORTED = {
 
 def test_there_is_a_template_for_each_mode() -> None:
     ours = ["fitted"]
-    assert TEMPLATES == sorted(
-        [*ours, "aggregate_seeded", "aggregate_seeded_dp", "row_seeded", "unseeded", "value_seeded"]
+    assert (
+        sorted([*ours, "aggregate_seeded", "aggregate_seeded_dp", "row_seeded", "unseeded", "value_seeded"])
+        == TEMPLATES
     )
 
 
