@@ -122,6 +122,14 @@ def test_w04_without_a_table_that_has_a_total_the_sample_is_estimated():
     assert estimated_records(drawn) == pytest.approx(1_000, abs=100)
 
 
+def test_w04_the_draw_itself_goes_by_the_size_of_the_sample():
+    records = people(4_000, 3, tags=True)
+    made = drawing(records, parameters(NEXT_TO_NO_NOISE, record_limit=1_000))
+    made.run(records)
+    assert made._records_estimated() == pytest.approx(len(made._slots), abs=5)
+    assert len(made._slots) < 1_200
+
+
 def test_w04_a_small_or_negative_count_takes_everybody():
     drawn = draw(people(40, 3, tags=True), parameters(record_limit=100_000))
     assert drawn.sampled_share == 1
