@@ -35,7 +35,7 @@ def allowances(expected16: Ints, scale: Fraction) -> Ints:
     """
     square = int(scale * 64) ** 2 + 256 * expected16
     root: Ints = np.floor(np.sqrt(square / 16)).astype(np.int64) + 1
-    # One too many, or two where floating point rounds up: whole numbers decide. 16 root^2 stays far below 2^63.
+    # One too many, or two where floating point rounds up: whole numbers decide.
     root -= 16 * (root - 1) ** 2 >= square
     root -= 16 * (root - 1) ** 2 >= square
     return root
