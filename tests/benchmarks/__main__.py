@@ -17,6 +17,7 @@ from pathlib import Path
 from tests.benchmarks.counting import count_k_anonymity_r4
 from tests.benchmarks.data import FOLDER, ROOT, Table, adult, generated
 from tests.benchmarks.evaluating import evaluation_adult_r3
+from tests.benchmarks.fitted_beside import FIGURES as FITTED_FIGURES
 from tests.benchmarks.running import chosen, run
 from tests.benchmarks.survivors import Fit, disagreements
 from tests.benchmarks.syndiffix import FIGURES as SYNDIFFIX_FIGURES
@@ -170,6 +171,7 @@ FIGURES = (
     synthesis_adult_r3,
     evaluation_adult_r3,
     whole_adult_r3,
+    *FITTED_FIGURES,
     *SYNDIFFIX_FIGURES,
     syndiffix_relations,
     *SYNDIFFIX_QUALITY,
