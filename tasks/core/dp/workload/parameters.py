@@ -10,6 +10,7 @@ from tasks.core.dp.workload.tables import Columns
 #: Below this epsilon longer sets than pairs cost more than they tell.
 _LEAST_EPSILON_OF_LONGER_SETS = 2.0
 _VALUES, _COUNT, _SCORES = Fraction(5, 100), Fraction(1, 100), Fraction(3, 100)
+_OPEN_VALUES = Fraction(30, 100)
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,15 @@ class WorkloadParameters:
         return body
 
 
-def default_shares(epsilon: float) -> tuple[Shares, LongerSets]:
-    """Shares and candidates that suit an epsilon: triples from 2 on, with a larger share the larger it is."""
+def default_shares(epsilon: float, *, all_declared: bool = True) -> tuple[Shares, LongerSets]:
+    """Shares and candidates that suit an epsilon: triples from 2 on, with a larger share the larger it is.
+
+    Where a column is open, its values must pass a threshold to be known, and values get more.
+    """
+    values = _VALUES if all_declared else _OPEN_VALUES
     if epsilon < _LEAST_EPSILON_OF_LONGER_SETS:
-        return Shares(_COUNT, _VALUES, 1 - _COUNT - _VALUES), LongerSets()
+        return Shares(_COUNT, values, 1 - _COUNT - values), LongerSets()
     chosen = Fraction(15, 100) if epsilon < 7 else Fraction(30, 100)
     rest = 1 - chosen - _SCORES
-    shares = Shares(rest * _COUNT, rest * _VALUES, rest * (1 - _COUNT - _VALUES), _SCORES, chosen)
+    shares = Shares(rest * _COUNT, rest * values, rest * (1 - _COUNT - values), _SCORES, chosen)
     return shares, LongerSets(lengths=(3,), most=15 if epsilon < 7 else 60)

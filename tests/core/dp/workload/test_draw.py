@@ -206,3 +206,13 @@ def test_the_set_that_stands_out_most_is_measured_best():
     spent = sum(1 / F(table.scale) ** 2 for table in longer.values())
     charge = asked.shares.chosen * budget_of(asked, all_declared=True)[0]
     assert F(97, 100) * charge < spent <= charge
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 4.0, 10.0])
+def test_open_columns_give_more_of_the_budget_to_their_values(epsilon):
+    """What values get, tables lose; everything else stays."""
+    declared, opened = (default_shares(epsilon, all_declared=known)[0] for known in (True, False))
+    assert opened.values == 6 * declared.values
+    parts = [(shares.count, shares.scores, shares.chosen) for shares in (declared, opened)]
+    assert parts[0] == parts[1]
+    assert declared.values + declared.tables == opened.values + opened.tables
