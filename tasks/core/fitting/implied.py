@@ -20,7 +20,7 @@ class ImpliedCounts:
 
     def __init__(self, domain: Domain, records: Records) -> None:
         self._domain = domain
-        self._records = records
+        self._records = np.asfortranarray(records)
         self._pairs: dict[tuple[int, ...], Counts] = {}
 
     def of(self, columns: tuple[int, ...]) -> Counts:

@@ -143,7 +143,14 @@ def table_counts(
         records: (n, slots), in each slot a cell of its column or its `Domain.empty`.
     """
     shape = domain.shape(columns)
-    counts = np.zeros(math.prod(shape), np.int64)
+    cells = math.prod(shape)
+    if not domain.multi_valued & set(columns):
+        at = np.zeros(len(records), np.int64)
+        for column, size in zip(columns, shape, strict=True):
+            at *= size
+            at += records[:, domain.first_slot(column)]
+        return np.bincount(at, minlength=cells).reshape(shape)
+    counts = np.zeros(cells, np.int64)
     for slots in domain.choices_of_slots(columns):
         codes = [domain.cells(column, slot, records) for column, slot in zip(columns, slots, strict=True)]
         inside = np.ones(len(records), bool)

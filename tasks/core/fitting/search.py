@@ -213,8 +213,9 @@ def _copies(target: Target, place: int, start: int) -> npt.NDArray[np.int64]:
 def fill(tables: Tables, domain: Domain, targets: Sequence[Target], records: Records) -> None:
     """Set the gradient to w (count - target + 1/2) of the records' counts; forbidden cells to `FORBIDDEN`."""
     start = 0
+    by_column = np.asfortranarray(records)
     for target in targets:
-        counts = table_counts(domain, target.columns, records)
+        counts = table_counts(domain, target.columns, by_column)
         gradient = (target.weight * (counts - target.counts + 0.5)).astype(np.float32)
         if target.forbidden is not None:
             gradient[target.forbidden] = FORBIDDEN

@@ -111,7 +111,7 @@ def map_records(records: CodedRecords, cells: tuple[ColumnCells, ...]) -> Slots:
         KeyError: never for records of the schema that the cells were made from.
     """
     domain = domain_of(cells)
-    slots = np.empty((records.number_of_records, len(records.slots)), np.int32)
+    slots = np.empty((records.number_of_records, len(records.slots)), np.int32, order="F")
     for place, (codes, column) in enumerate(zip(records.slots, records.slot_columns, strict=True)):
         slots[:, place] = _translation(records.values[column], cells[column], domain.empty(column))[codes]
     for column, about in enumerate(cells):
