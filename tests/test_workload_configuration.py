@@ -163,7 +163,7 @@ def test_under_k_anonymity_nothing_is_measured_by_a_workload() -> None:
 
 
 def test_words_and_lists_become_tables_and_shares(table: Path) -> None:
-    shares, longer = default_shares(6.0)
+    shares, longer = default_shares(6.0, all_declared=False)
     auto = drawn(table)
     assert (auto.tables, auto.shares, auto.longer) == (None, shares, longer)
     assert auto.longer.lengths == (3,) and auto.longer.holding is None

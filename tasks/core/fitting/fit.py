@@ -12,12 +12,14 @@ import numpy as np
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.levels import levels_of, shrunk_by_levels
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
-from tasks.core.fitting.search import LONG, Progress, Records, Search, independent_records
+from tasks.core.fitting.search import LONG, SHORT, Progress, Records, Search, independent_records
 from tasks.core.fitting.targets import Target, Targets, targets_of
 
 #: Temperatures of the passes before and after longer tables join.
 _BEFORE = (1000.0, 200.0, 50.0, 10.0, 0.0)
 _WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
+#: Numbers that one pass adds up, from which on four passes must do: about four CPU seconds a pass.
+_MOST_WORK = 1_000_000_000
 _LEAST_EXPECTED = 0.01
 
 
@@ -62,7 +64,10 @@ def fit(
     records = independent_records(domain, targets.margins, number, seed)
     search = Search(domain, scaled, records, targets.variance)
     search.run(
-        _BEFORE if longer else LONG, seed, threads=threads, progress=lambda share: report(first * share)
+        _passes(domain, number, bool(longer)),
+        seed,
+        threads=threads,
+        progress=lambda share: report(first * share),
     )
     if not longer or not number:
         return Fit(records, tuple(scaled))
@@ -70,6 +75,13 @@ def fit(
     search = Search(domain, scaled, records, targets.variance)
     search.run(_WARM, seed + 1, threads=threads, progress=lambda share: report(first + (1 - first) * share))
     return Fit(records, tuple(scaled))
+
+
+def _passes(domain: Domain, number: int, longer: bool) -> tuple[float, ...]:
+    """The temperatures of the first search; a function of public sizes and of the number of records."""
+    if number * sum(domain.sizes) * (len(domain.sizes) - 1) > _MOST_WORK:
+        return SHORT
+    return _BEFORE if longer else LONG
 
 
 def _scaled(target: Target, ratio: float) -> Target:

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from tasks.core.fitting import fit as fitting
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable, table_counts
+from tasks.core.fitting.search import LONG, SHORT
 
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 
@@ -88,3 +90,14 @@ def test_a_large_table_is_shrunk_in_blocks(monkeypatch):
     assert shrinkage.shrunk(noisy, expected, 4.0) == pytest.approx(whole)
     monkeypatch.setattr(shrinkage, "_CELLS_LEARNT", 300)
     assert np.abs(shrinkage.shrunk(noisy, expected, 4.0) - whole).max() < 0.5
+
+
+def test_where_a_pass_is_long_there_are_few(monkeypatch):
+    domain, real = Domain((2, 2, 2)), _parities(100)
+    tables = _tables(domain, real, 25.0, PAIRS)
+    told = {}
+    for most_work in (fitting._MOST_WORK, 0):
+        monkeypatch.setattr(fitting, "_MOST_WORK", most_work)
+        told[most_work] = []
+        fitting.fit(domain, tables, 100, 3, progress=told[most_work].append)
+    assert len(told[0]) == len(SHORT) < len(told[1_000_000_000]) == len(LONG)
