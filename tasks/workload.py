@@ -36,7 +36,9 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     _require_not_decided(synthesis, schema)
     schema = schema.measured
     all_declared = not any(column.is_open for column in schema.columns)
-    shares, longer = default_shares(protection.epsilon, all_declared=all_declared)
+    shares, longer = default_shares(
+        protection.epsilon, all_declared=all_declared, columns=len(schema.columns)
+    )
     if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
         shares, longer = _without_choice(shares), LongerSets()
     target = None if synthesis.target is None else _place(synthesis.target, schema, "target")

@@ -163,10 +163,10 @@ def test_under_k_anonymity_nothing_is_measured_by_a_workload() -> None:
 
 
 def test_words_and_lists_become_tables_and_shares(table: Path) -> None:
-    shares, longer = default_shares(6.0, all_declared=False)
+    shares, longer = default_shares(6.0, all_declared=False, columns=5)
     auto = drawn(table)
     assert (auto.tables, auto.shares, auto.longer) == (None, shares, longer)
-    assert auto.longer.lengths == (3,) and auto.longer.holding is None
+    assert auto.longer.lengths == (3, 4) and auto.longer.holding is None
     pairs = drawn(table, workload="pairs")
     assert pairs.tables is not None and len(pairs.tables) == 11  # ten, and items with items
     assert (SERVICES, SERVICES) in pairs.tables

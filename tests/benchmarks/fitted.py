@@ -43,14 +43,14 @@ def parameters_for(table: CellTable, options: argparse.Namespace) -> WorkloadPar
     """The parameters that suit an epsilon, as a release takes them."""
     number = len(table.cells)
     declared = not options.open
-    shares, longer = default_shares(options.epsilon, all_declared=declared)
+    shares, longer = default_shares(options.epsilon, all_declared=declared, columns=len(table.sizes))
     if options.length is not None:
         chosen, scores = Fraction(options.share), Fraction(3, 100)
-        rest, plain = 1 - chosen - scores, default_shares(1.0, all_declared=declared)[0]
+        rest, plain = 1 - chosen - scores, default_shares(0.5, all_declared=declared)[0]
         shares = Shares(rest * plain.count, rest * plain.values, rest * plain.tables, scores, chosen)
         longer = LongerSets(tuple(options.length), options.most)
     if "triples" in options.without:
-        shares, longer = default_shares(1.0, all_declared=declared)[0], LongerSets()
+        shares, longer = default_shares(0.5, all_declared=declared)[0], LongerSets()
     target = table.headers.index(table.target) if options.target and table.target else None
     return WorkloadParameters(
         options.epsilon, 1 / (number * math.log(number)), shares, longer=longer, target=target

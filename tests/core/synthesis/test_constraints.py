@@ -319,7 +319,7 @@ def test_constraints_bring_the_records_nearer_to_the_table():
             people = _ordered_people(5000, seed).astype(np.int32)
             slots = tuple((people.T + 1).astype(np.uint8))
             records = CodedRecords(schema, slots, tuple(range(5)), (values,) * 5, 5000)
-            shares, _ = default_shares(1.0)
+            shares, _ = default_shares(0.5)
             measurement = draw_workload(
                 records,
                 WorkloadParameters(1.0, 1e-6, shares),

@@ -1,14 +1,15 @@
 """What a fitted release is asked to be: public constants, fixed before the data is read (W20)."""
 
 import json
+import math
 from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 
 from tasks.core.dp.workload.shares import Allocation, Shares
 from tasks.core.dp.workload.tables import Columns
 
-#: Below this epsilon longer sets than pairs cost more than they tell.
-_LEAST_EPSILON_OF_LONGER_SETS = 2.0
+#: From this epsilon on sets of four columns are scored beside those of three, where both are so many at most.
+_LEAST_EPSILON_OF_FOUR, _MOST_SCORED = 4.0, 2_000
 _VALUES, _COUNT, _SCORES = Fraction(5, 100), Fraction(1, 100), Fraction(3, 100)
 _OPEN_VALUES = Fraction(30, 100)
 
@@ -85,15 +86,37 @@ class WorkloadParameters:
         return body
 
 
-def default_shares(epsilon: float, *, all_declared: bool = True) -> tuple[Shares, LongerSets]:
-    """Shares and candidates that suit an epsilon: triples from 2 on, with a larger share the larger it is.
+@dataclass(frozen=True)
+class _Step:
+    """From ``epsilon`` on, what share of the budget chosen sets get, and how many are chosen at most."""
 
-    Where a column is open, its values must pass a threshold to be known, and values get more.
+    epsilon: float
+    chosen: Fraction
+    most: int
+
+
+#: Below the first, longer sets than pairs cost more than they tell, whatever hides in them.
+_STEPS = (
+    _Step(1.0, Fraction(8, 100), 5),
+    _Step(2.0, Fraction(15, 100), 15),
+    _Step(7.0, Fraction(30, 100), 60),
+)
+
+
+def default_shares(
+    epsilon: float, *, all_declared: bool = True, columns: int = 0
+) -> tuple[Shares, LongerSets]:
+    """Shares and candidates that suit an epsilon: longer sets from 1 on, with more of it the larger it is.
+
+    Sets of four columns join from 4 on, where columns are so few that they are not too many to score. Where
+    a column is open, its values must pass a threshold to be known, and values get more.
     """
     values = _VALUES if all_declared else _OPEN_VALUES
-    if epsilon < _LEAST_EPSILON_OF_LONGER_SETS:
+    step = next((step for step in reversed(_STEPS) if epsilon >= step.epsilon), None)
+    if step is None:
         return Shares(_COUNT, values, 1 - _COUNT - values), LongerSets()
-    chosen = Fraction(15, 100) if epsilon < 7 else Fraction(30, 100)
-    rest = 1 - chosen - _SCORES
-    shares = Shares(rest * _COUNT, rest * values, rest * (1 - _COUNT - values), _SCORES, chosen)
-    return shares, LongerSets(lengths=(3,), most=15 if epsilon < 7 else 60)
+    rest = 1 - step.chosen - _SCORES
+    shares = Shares(rest * _COUNT, rest * values, rest * (1 - _COUNT - values), _SCORES, step.chosen)
+    few = 0 < math.comb(columns, 3) + math.comb(columns, 4) <= _MOST_SCORED
+    lengths = (3, 4) if epsilon >= _LEAST_EPSILON_OF_FOUR and few else (3,)
+    return shares, LongerSets(lengths=lengths, most=step.most)
