@@ -14,7 +14,7 @@ from tasks.estimate import OPEN_VALUES, Estimate, estimate, first_length, requir
 from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import cost_together, told_at_first, told_later
 from tasks.protect import nominal_charge, registration, require_admission
-from tasks.recall import as_committed
+from tasks.recall import DRAWN_BEFORE, as_committed
 from tasks.resources import require_records_fit
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import Selection, select_columns
@@ -37,9 +37,7 @@ def report(configuration: RunConfiguration) -> None:
     for note in described.notes:
         print(f"  note: {note}")
     if configuration is not given:
-        print(
-            "  note: this vintage was drawn when aggregate_seeded was the default; that release is returned."
-        )
+        print(f"  note: {DRAWN_BEFORE}")
     if configuration.protection.regime == SYNDIFFIX:
         _print_syndiffix(select_columns(configuration, described.source, described.contract))
     else:

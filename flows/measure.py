@@ -27,7 +27,7 @@ from tasks.ingest import EncodingRules, encode_records, locate_table
 from tasks.naming import require_seed_stays, run_label, scheduled_date
 from tasks.progress import say
 from tasks.protect import Admitted, admit_release, protect_records
-from tasks.recall import as_committed, describe_or_recall
+from tasks.recall import describe_or_recall, told_as_committed
 from tasks.record import compare_with_last, fingerprint, keep_configuration
 from tasks.resources import query_resources
 from tasks.stages import STAGES, reaches
@@ -43,7 +43,7 @@ _BOTH_REGIMES = (
 def measure(configuration: RunConfiguration) -> str:
     """Make the configured measurement, or find it drawn; return its place in the workspace."""
     workspace = Workspace.of(configuration)
-    configuration = as_committed(configuration, scheduled_date())
+    configuration = told_as_committed(configuration, scheduled_date())
     return measuring(workspace, configuration).measurement.key
 
 

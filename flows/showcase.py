@@ -9,7 +9,7 @@ from flows.syndiffix import syndiffix
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.naming import scheduled_date
-from tasks.recall import as_committed
+from tasks.recall import told_as_committed
 from tasks.stages import STAGES, reaches
 from tasks.storage import Workspace
 
@@ -28,7 +28,7 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
     if configuration.protection.regime == SYNDIFFIX:
         return syndiffix(configuration, last)
     workspace = Workspace.of(configuration)
-    configuration = as_committed(configuration, scheduled_date())
+    configuration = told_as_committed(configuration, scheduled_date())
     measured = measuring(workspace, configuration, last)
     sensitive = [table for table in (measured.table, measured.records) if table is not None]
     places = {}

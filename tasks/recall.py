@@ -20,7 +20,14 @@ from tasks.core.records.number_format import EVERY_COLUMN
 from tasks.core.records.reading import Headers
 from tasks.describe import Described, describe, vintage_of
 from tasks.kept_ledger import kept_ledger
+from tasks.progress import say
 from tasks.protect import release_name
+
+#: What `as_committed` found, for whoever runs it.
+DRAWN_BEFORE = (
+    "this vintage was drawn when aggregate_seeded was the default; that release is returned. For fitted "
+    'records give a new vintage, or write "synthesis_mode": "fitted": either is drawn and charged.'
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,14 @@ def as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunC
         if latest is not None and (latest.phase == "commit" or ledger.folder(latest).is_dir()):
             return before
     return configuration
+
+
+def told_as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunConfiguration:
+    """The same, said where it is what the file meant before."""
+    found = as_committed(configuration, scheduled)
+    if found is not configuration:
+        say(f"ATTENTION: {DRAWN_BEFORE}")
+    return found
 
 
 def _recalled(configuration: RunConfiguration, scheduled: str | None) -> Described | None:
