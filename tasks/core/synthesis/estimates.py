@@ -6,7 +6,6 @@ measured set of columns the least squares estimate with the noise of 95 of 100 d
 ranges of its parts leave possible.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from statistics import NormalDist
@@ -40,6 +39,8 @@ class _Ranges:
         self._domain = domain_of(measurement.cells, measurement.schema)
         self._residuals = Residuals(self._domain, tables)
         self._drawn = {table.columns: table for table in tables}
+        self._values = measurement.values
+        self._share = float(measurement.sampled_share)
         every = cells_of_all_columns(measurement.schema, measurement.cells)
         codes = [{value: code for code, value in enumerate(cells.values)} for cells in every]
         self._columns = np.array([a.column for a in aggregates.attributes], np.int64)
@@ -62,21 +63,37 @@ class _Ranges:
         order = np.argsort(columns, axis=1, kind="stable")  # attributes are in the order of their text
         codes = np.take_along_axis(self._codes[ids].reshape(number, length), order, axis=1)
         for chosen, rows in _groups(np.take_along_axis(columns, order, axis=1)):
-            table = self._drawn.get(chosen)
+            table = self._measured(chosen)
             if table is None:
                 continue
             at = tuple(codes[rows].T)
             noisy[rows] = np.rint(table.counts[at]).astype(np.int64)
-            estimate, deviation = self._estimate(chosen, table)
-            low[rows] = estimate[at] - _WITHIN_95 * deviation
-            high[rows] = estimate[at] + _WITHIN_95 * deviation
+            low[rows], high[rows] = self._within(*self._estimate(chosen, table, at))
         at_least = np.maximum(np.floor(low), 0).astype(np.int64)
         return Ranges(noisy, at_least, np.maximum(np.ceil(high), at_least).astype(np.int64))
 
-    def _estimate(self, columns: Columns, table: NoisyTable) -> tuple[Counts, float]:
-        if len(set(columns)) < len(columns):  # a column with itself: no other table knows of it
-            return table.counts, math.sqrt(table.variance)
-        return self._residuals.marginal(columns), math.sqrt(self._residuals.variance(columns))
+    def _measured(self, columns: Columns) -> NoisyTable | None:
+        """What was drawn of a set; of items of an open column their values, which have no `other`."""
+        found = self._drawn.get(columns)
+        if found is None and len(columns) == 1 and columns[0] < len(self._values):
+            return self._values[columns[0]].as_noisy()
+        return found
+
+    def _estimate(self, columns: Columns, table: NoisyTable, at: tuple[Ints, ...]) -> tuple[Counts, float]:
+        """The least squares estimate of some cells of a measured set, and its variance."""
+        if len(set(columns)) < len(columns) or not self._residuals.holds(columns):
+            return table.counts[at], table.variance  # no other table knows of it
+        estimate, variance = self._residuals.marginal(columns)[at], self._residuals.variance(columns)
+        if columns in self._drawn:
+            return estimate, variance
+        whole = 1 / variance + 1 / table.variance
+        return (estimate / variance + table.counts[at] / table.variance) / whole, 1 / whole
+
+    def _within(self, estimate: Counts, variance: float) -> tuple[Counts, Counts]:
+        """The range of the count of all records; of a sample, chance is added to the noise (W4)."""
+        chance = np.maximum(estimate, 0.0) * (1 - self._share)
+        half = _WITHIN_95 * np.sqrt(variance + chance)
+        return (estimate - half) / self._share, (estimate + half) / self._share
 
     def _possible(self, ids: npt.NDArray[np.int32]) -> tuple[Counts, Counts]:
         """What the ranges of parts leave: at most the least of them, at least what two must share."""

@@ -1,0 +1,219 @@
+"""Ranges for true counts: against a plain least squares and a plain recursion, and against the truth."""
+
+import dataclasses
+import itertools
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.ranges import as_drawn, read_all_ranges, write_all_ranges
+from tasks.core.dp.workload.observations import noisy_tables
+from tasks.core.dp.workload.parameters import LongerSets
+from tasks.core.dp.workload.shares import Shares
+from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.synthesis.estimates import ranges, scaled
+from tasks.core.synthesis.fitted import synthesize
+from tests.oracles.workloads import SCHEMA, bits, draw, parameters, people
+
+TWO = 1.959963984540054
+#: Nothing is chosen: the tables that are named are those that are measured.
+PLAIN = {
+    "shares": Shares(Fraction(1, 100), Fraction(20, 100), Fraction(79, 100)),
+    "longer": LongerSets(),
+}
+
+
+def reported(measured, length, number=None) -> Aggregates:
+    """The combinations of fitted records, as a release counts them."""
+    made = synthesize(measured, 7, number=number).records
+    counted = count_in_memory(coded_synthetic(made, measured.schema), length)
+    return scaled(dataclasses.replace(counted, headers=made.headers), max(0, measured.number_of_records))
+
+
+def held(aggregates, ids) -> tuple[tuple[int, str], ...]:
+    """A combination as columns and values, columns ascending."""
+    attributes = [aggregates.attributes[place] for place in ids]
+    return tuple(sorted((a.column, a.value if a.item is None else a.item) for a in attributes))
+
+
+def rows_of(measured, aggregates):
+    """Combination -> noisy count or None, least, most."""
+    found = {}
+    for ids, about in zip(aggregates.combinations, ranges(measured, aggregates), strict=True):
+        for place, row in enumerate(ids.tolist()):
+            noisy = int(about.noisy[place]) if about.measured[place] else None
+            found[held(aggregates, row)] = (noisy, int(about.at_least[place]), int(about.at_most[place]))
+    return found
+
+
+def least_squares(sizes, tables):
+    """Estimate and standard deviation of any margin, by weighing every observation of the joint table."""
+    joint = list(itertools.product(*map(range, sizes)))
+    rows, seen, weights = [], [], []
+    for table in tables:
+        for cell in itertools.product(*(range(sizes[column]) for column in table.columns)):
+            rows.append([all(x[c] == v for c, v in zip(table.columns, cell, strict=True)) for x in joint])
+            seen.append(float(table.counts[cell]))
+            weights.append(1 / table.variance)
+    design, weighed = np.array(rows, float), np.array(weights)
+    covariance = np.linalg.pinv(design.T @ (design * weighed[:, None]), rcond=1e-9)
+    solution = covariance @ (design.T @ (weighed * np.array(seen)))
+
+    def of(cell: dict[int, int]) -> tuple[float, float]:
+        margin = np.array([all(x[c] == v for c, v in cell.items()) for x in joint], float)
+        return float(margin @ solution), math.sqrt(max(0.0, float(margin @ covariance @ margin)))
+
+    return of
+
+
+def same_bound(found: int, exact: float, rounded) -> bool:
+    """Whether a bound is the exact one, rounded outwards; a hair above a whole number may be that number."""
+    return found == max(0, rounded(exact)) or (
+        abs(exact - round(exact)) < 1e-6 and abs(found - max(0, exact)) < 1.5
+    )
+
+
+SETS = [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (0, 1, 2), (1, 2, 3)]
+
+
+@settings(max_examples=12)
+@given(st.sets(st.sampled_from(SETS)), st.integers(0, 10**6), st.sampled_from([30, 400]))
+def test_of_measured_sets_it_is_least_squares_and_of_others_what_their_parts_leave(tables, seed, number):
+    asked = parameters(2.0, tables=tuple(sorted(tables, key=lambda each: (len(each), each))), **PLAIN)
+    measured = draw(bits(number, 4, seed=seed), asked, seed)
+    estimate = least_squares([3] * 4, noisy_tables(measured))
+    values, known = [cells.values for cells in measured.cells], {table.columns for table in measured.tables}
+    known |= {(column,) for column in range(4)}
+    aggregates = reported(measured, 3)
+    found = rows_of(measured, aggregates)
+    half = TWO * measured.count_scale
+    bounds = {(): (measured.number_of_records - half, measured.number_of_records + half)}
+    for combination in sorted(found, key=len):
+        noisy, least, most = found[combination]
+        columns = tuple(column for column, _ in combination)
+        assert (noisy is not None) == (columns in known)
+        if columns in known:
+            mean, deviation = estimate({c: values[c].index(v) for c, v in combination})
+            low, high = mean - TWO * deviation, mean + TWO * deviation
+        else:
+            parts = list(itertools.combinations(combination, len(combination) - 1))
+            high = min([bounds[()][1], *(bounds[part][1] for part in parts)])
+            low = 0
+            for one, other in itertools.combinations(parts, 2):
+                low = max(
+                    low, bounds[one][0] + bounds[other][0] - bounds[tuple(sorted({*one} & {*other}))][1]
+                )
+        assert same_bound(least, low, math.floor), (combination, least, low)
+        assert same_bound(most, max(high, max(0, math.floor(low))), math.ceil), (combination, most, high)
+        bounds[combination] = (least, most)
+
+
+@pytest.mark.parametrize("limit", [None, 300])
+def test_items_of_an_open_column_are_measured_at_length_1_and_with_themselves(limit):
+    measured = draw(people(900, 3, tags=True), parameters(4.0, record_limit=limit, **PLAIN), 5)
+    assert SCHEMA.columns[2].is_open and SCHEMA.columns[2].max_items == 2
+    found = rows_of(measured, reported(measured, 2))
+    share = float(measured.sampled_share)
+    (pairs,) = (table for table in measured.tables if table.columns == (2, 2))
+    values = measured.cells[2].values
+    for combination, (noisy, least, most) in found.items():
+        if {column for column, _ in combination} != {2}:
+            continue
+        at = tuple(values.index(value) for _, value in combination)
+        table = measured.values[2] if len(at) == 1 else pairs
+        assert noisy == table.counts[at]
+        wide = TWO * math.sqrt(table.scale**2 + 1 / 12 + max(0, noisy) * (1 - share)) / share
+        if len(at) == 2:
+            assert (least, most) == (
+                max(0, math.floor(noisy / share - wide)),
+                max(0, math.ceil(noisy / share + wide)),
+            )
+        else:  # other tables say something of it too
+            assert most - least <= 2 * wide + 2 and least - 1 <= noisy / share + 3 * wide
+    assert len([each for each in found if {column for column, _ in each} == {2}]) == 10
+
+
+def counted(records, length):
+    """True counts, of combinations as `held` gives them."""
+    columns = [
+        [records.values[column][code - 1] if code else None for code in codes]
+        for codes, column in zip(records.slots, records.slot_columns, strict=True)
+    ]
+    rows = zip(*columns, strict=True)
+    found: Counter = Counter()
+    for row in rows:
+        attributes = sorted({(c, v) for c, v in zip(records.slot_columns, row, strict=True) if v is not None})
+        for size in range(1, length + 1):
+            found.update(itertools.combinations(attributes, size))
+    return found
+
+
+def coverage(records, asked, draws):
+    """Of each draw, the share of true counts within their ranges: of measured combinations, and of others."""
+    truth, measured, others = counted(records, 3), [], []
+    for seed in range(draws):
+        drawn = draw(records, asked, seed)
+        inside = {True: [], False: []}
+        for combination, (noisy, least, most) in rows_of(drawn, reported(drawn, 3)).items():
+            inside[noisy is not None].append(least <= truth[combination] <= most)
+        measured.append(np.mean(inside[True]))
+        others.append(np.mean(inside[False]))
+    return np.array(measured), np.array(others)
+
+
+def test_true_counts_are_within_the_ranges_of_95_draws_in_100():
+    """False alarm: 4 standard errors of the mean over 60 independent draws, 6e-5."""
+    measured, others = coverage(
+        bits(400, 4, seed=2, flips=0.1), parameters(1.0, **(PLAIN | {"tables": None})), 60
+    )
+    error = measured.std() / math.sqrt(len(measured))
+    # Rounding outwards adds about half a record on each side.
+    assert 0.95 - 4 * error < measured.mean() < 0.96 + 4 * error
+    assert others.mean() > 0.96
+
+
+def test_of_a_sample_the_ranges_are_of_all_records():
+    """False alarm: 4 standard errors, 6e-5; without chance and scale next to nothing would be inside."""
+    measured, _ = coverage(people(1200, 3, tags=True), parameters(4.0, record_limit=300, **PLAIN), 30)
+    assert measured.mean() > 0.95 - 0.01 - 4 * measured.std() / math.sqrt(len(measured))
+
+
+def test_ranges_are_read_as_they_were_written_and_what_was_drawn_can_be_had_alone(tmp_path):
+    measured = draw(people(500, 1), parameters(2.0, **PLAIN))
+    aggregates = reported(measured, 3)
+    made = ranges(measured, aggregates)
+    assert read_all_ranges(tmp_path, 3) == []
+    write_all_ranges(made, tmp_path)
+    read = read_all_ranges(tmp_path, 3)
+    for one, other in zip(made, read, strict=True):
+        for name in ("noisy", "at_least", "at_most"):
+            assert np.array_equal(getattr(one, name), getattr(other, name))
+    alone = as_drawn(aggregates, read)
+    assert len(alone.combinations[2]) == 0 < len(alone.combinations[1]) < len(aggregates.combinations[1]) + 1
+    assert all((counts >= 0).all() for counts in alone.counts)
+    assert alone.counts[0].tolist() == [max(0, n) for n in made[0].noisy[made[0].measured].tolist()]
+
+
+@pytest.mark.parametrize("number", [0, 10, 2000])
+def test_counts_of_another_number_of_records_are_scaled_and_no_part_is_below_its_whole(number):
+    measured = draw(people(500, 1), parameters(2.0, **PLAIN))
+    aggregates = reported(measured, 3, number=number)
+    assert aggregates.number_of_records == measured.number_of_records
+    known = {
+        held(aggregates, row): count
+        for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True)
+        for row, count in zip(ids.tolist(), counts.tolist(), strict=True)
+    }
+    for combination, count in known.items():
+        for part in itertools.combinations(combination, len(combination) - 1):
+            assert count >= 1 and (not part or known[part] >= count)
+    if number == 2000:
+        women = known[((0, "female"),)] / aggregates.number_of_records
+        assert women == pytest.approx(1 / 3, abs=0.08)
