@@ -41,6 +41,7 @@ _BY_LENGTHS = {
         "normalise_counts",
         "generate_records",
         "recount_records",
+        "compare_with_reportable",
     },
     "publish_release": {
         "protect_records",

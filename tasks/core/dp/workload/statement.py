@@ -73,7 +73,7 @@ _THEOREM = (
 )
 _RULE = (
     "mu is that of the claim times 1 - 1e-9; s_0 = ceil(64 sqrt(1 / (f_count mu^2))) / 64; "
-    "s_1 = ceil(64 sqrt(W / (f_values mu^2))) / 64; of a table T, Delta_T = prod C(w_c, k_c) and "
+    "s_1 = ceil(64 sqrt(W / (f_values mu^2))) / 64; of a table T, Delta_T = max(1, prod C(w_c, k_c)) and "
     "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, p_T its share, at most 1 together; "
     "whatever was drawn costs Delta / s^2, and all of it together no more than mu^2"
 )
@@ -85,8 +85,9 @@ _SHARES = (
 _CELLS = (
     "A column's cells are its values, other where the column is open, and absent. A record is in exactly one "
     "cell of a column with one value, and in one cell for each of its different items otherwise (all that "
-    "were not released count as one other); so it changes Delta_T cells of a table by one each, w_c being "
-    "the most items of the column and k_c how often it stands in the table."
+    "were not released count as one other); so it changes at most Delta_T cells of a table by one each, w_c "
+    "being the most items of the column (never more than its cells but absent, never less than 1) and k_c "
+    "how often it stands in the table."
 )
 _THRESHOLD = (
     "tau = max(1, ceil(1.5 + s_1 z + 1e-9)), z = Phi^-1((1 - delta_threshold)^(1/Delta_open)), "
