@@ -12,10 +12,12 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-import pyarrow as pa
+from pyarrow.csv import read_csv
 
 from tasks.configuration import AggregateSeeded as Held
 from tasks.configuration import RowSeeded, Unseeded, ValueSeeded
@@ -31,6 +33,9 @@ from tasks.core.dp.normalization import normalise
 from tasks.core.dp.parameters import AccountantName, ContributionName, DpParameters
 from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
+from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.measurement import read_workload_measurement
+from tasks.core.dp.workload.parameters import WorkloadParameters, default_shares
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.kernel_cache import publish
@@ -42,6 +47,7 @@ from tasks.core.records.reading import InputFile
 from tasks.core.syndiffix.parameters import AnonymizationParameters
 from tasks.core.syndiffix.strategies import DefaultClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.synthesis import fitted
 from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.records import read_synthetic_records
@@ -51,6 +57,7 @@ from tasks.synthesis import draw_from_rows
 #: So many that each step does what it does with many records, too.
 _PEOPLE = 400
 _RESOLUTION = 10
+_EPSILON = 1.0
 
 
 def _made_up_table() -> str:
@@ -95,7 +102,7 @@ _MODES = (
 def main() -> None:
     """Run the core once, every way that a release can be made."""
     _prepare()
-    syndiffix = multiprocessing.get_context("spawn").Process(target=_synthesize)
+    syndiffix = _process()
     syndiffix.start()
     _release()
     syndiffix.join()
@@ -104,6 +111,13 @@ def main() -> None:
     if publish() is None:
         own = os.environ["NUMBA_CACHE_DIR"]
         sys.stdout.write(f"  for this user alone, in {own}: this checkout is another user's\n")
+
+
+def _process() -> BaseProcess:
+    """For SynDiffix. A fork has all that is imported, which takes seconds; macOS does not allow it."""
+    if sys.platform == "linux":
+        return multiprocessing.get_context("fork").Process(target=_synthesize)
+    return multiprocessing.get_context("spawn").Process(target=_synthesize)
 
 
 def _prepare() -> None:
@@ -128,6 +142,9 @@ def _release() -> None:
         drawn = synthesize(aggregates, AggregateSeeded(), 1)
         synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
         write_wide_tsv(synthetic, root / "synthetic.tsv")
+        workload = WorkloadParameters(_EPSILON, 1e-6, default_shares(_EPSILON)[0])
+        measured = draw_workload(records, workload, WordStream(), before_first_word=lambda: None)
+        fitted.synthesize(_stored(measured, read_workload_measurement, root / "measured"), 1, threads=1)
         _tell("synthesis from counts")
         (root / "marginals").mkdir()
         (root / "files").mkdir()
@@ -181,11 +198,9 @@ def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:
 def _synthesize() -> None:
     """SynDiffix of rows and of entities, with clusters that are solved and stitched."""
     _prepare()
-    places = range(300)
-    columns = {
-        name: pa.array([float(place % size) for place in places]) for size, name in enumerate("abcde", 2)
-    }
-    table = pa.table({"id": pa.array([str(place // 2) for place in places]), **columns})
+    lines = [f"i{place // 2}" + "".join(f",{place % size}.0" for size in range(2, 7)) for place in range(300)]
+    # Read as text, since Arrow imports pandas to make a column of Python's objects.
+    table = read_csv(BytesIO("\n".join(["id,a,b,c,d,e", *lines]).encode()))
     clustering = DefaultClustering(max_weight=4.0, solver_alpha=1.0)
     parameters = SynDiffixParameters(AnonymizationParameters(bytes(32)), clustering=clustering)
     for ids in ([], ["id"]):

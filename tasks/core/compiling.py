@@ -11,22 +11,25 @@ import numba
 from numba.core import event, types
 
 from tasks.core.kernel_cache import explanation
+from tasks.core.numba_options import KernelFlags, use_numba_options
 
 if TYPE_CHECKING:  # decorated functions then have the types that numba gives them: any
     from numba import njit as njit
 else:
 
     def njit(**options):
-        """`numba.njit`, without what nobody uses: C callers and, for ``_names``, Python callers.
+        """`numba.njit`, whose kernels are compiled apart for Python and for other kernels.
 
-        A kernel whose name begins with an underscore is called by kernels alone. Its Python wrapper would
-        unpack each array of each tuple, and take about as long to compile as the kernel.
+        A wrapper for Python unpacks each array of each tuple, and takes about as long to compile as the
+        kernel; half of the kernels need none. Those have no files either: their code is in their callers'.
         """
 
         def compiled(function):
-            is_inner = function.__name__.startswith("_")
-            kernel = numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=is_inner, **options)(function)
-            _take_one_integer(kernel)
+            kernel = numba.njit(**options)(function)
+            inner = numba.njit(**options | {"cache": False, "no_cpython_wrapper": True})(function)
+            for own in (kernel, inner):
+                own._compiler._customize_flags = KernelFlags
+            _call_from_kernels(kernel, inner)
             return kernel
 
         return compiled
@@ -35,18 +38,20 @@ else:
 _NARROW = (types.int8, types.int16, types.int32, types.uint8, types.uint16)
 
 
-def _take_one_integer(kernel: Any) -> None:
-    """Have kernels call this one with 64-bit integers, whatever they hold.
+def _call_from_kernels(kernel: Any, inner: Any) -> None:
+    """Have kernels that call ``kernel`` call ``inner``, with 64-bit integers, whatever they hold.
 
-    Else each is compiled anew for an int32, a uint16, and every constant that it is called with. No value
+    Else it is compiled anew for an int32, a uint16, and every constant that it is called with. No value
     changes by it; wider unsigned integers stay as they are, since they wrap around.
     """
-    chosen = kernel.get_call_template
 
     def widened(args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
-        return chosen(tuple(map(_wide, args)), {name: _wide(own) for name, own in kws.items()})
+        return inner.get_call_template(
+            tuple(map(_wide, args)), {name: _wide(own) for name, own in kws.items()}
+        )
 
     kernel.get_call_template = widened
+    kernel.get_overload = inner.get_overload
 
 
 def _wide(own: Any) -> Any:
@@ -71,6 +76,7 @@ class _Announcement(event.Listener):
         """Nothing to tell."""
 
 
+use_numba_options()
 _announcement = _Announcement()
 event.register("numba:compile", _announcement)  # type: ignore[no-untyped-call]
 

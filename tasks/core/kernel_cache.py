@@ -162,7 +162,8 @@ def _identity() -> str:
     file, it would go on using the old code.
     """
     digest = hashlib.sha256(f"{sys.version_info[:2]} {version('numba')}".encode())
-    for path in sorted([_CORE / "compiling.py", *_CORE.rglob("*kernels.py")]):
+    options = (_CORE / "compiling.py", _CORE / "numba_options.py")
+    for path in sorted([*options, *_CORE.rglob("*kernels.py")]):
         digest.update(path.relative_to(_CORE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

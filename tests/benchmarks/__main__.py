@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.benchmarks.compiling import compile_kernels
 from tests.benchmarks.counting import count_k_anonymity_r4
 from tests.benchmarks.data import FOLDER, ROOT, Table, adult, generated
 from tests.benchmarks.evaluating import evaluation_adult_r3
@@ -172,6 +173,7 @@ FIGURES = (
     evaluation_adult_r3,
     whole_adult_r3,
     *FITTED_FIGURES,
+    compile_kernels,
     *SYNDIFFIX_FIGURES,
     syndiffix_relations,
     *SYNDIFFIX_QUALITY,

@@ -59,3 +59,27 @@ def test_a_run_of_each_regime_and_mode_compiles_nothing(
     )
     assert done.returncode == 0, done.stderr
     assert "Compiling kernels" not in done.stderr, done.stderr
+
+
+FITTED = """
+from tasks.core.synthesis.fitted import synthesize
+from tests.core.synthesis.test_fitted import _measured
+
+for number in (300, 30_000):  # one shard, and several
+    synthesize(_measured(number, 1.0), 7)
+"""
+
+
+def test_fitted_synthesis_compiles_nothing(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "tasks.warm_up"], cwd=ROOT, check=True, capture_output=True)
+    kept = {name: value for name, value in os.environ.items() if name not in _NAMES}
+    done = subprocess.run(
+        [sys.executable, "-c", FITTED],
+        cwd=ROOT,
+        env=kept | {"HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr, done.stderr

@@ -98,7 +98,8 @@ class Search:
 
         def visit(shard: int) -> None:
             tables = self._tables._replace(weights=weights, gradient=self._tables.gradient.copy())
-            visit_records(tables, self.records, order[shard::shards], inverse, seed)
+            # A copy without gaps: the kernel is compiled for one layout.
+            visit_records(tables, self.records, order[shard::shards].copy(), inverse, seed)
 
         with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
             list(pool.map(visit, range(shards)))
