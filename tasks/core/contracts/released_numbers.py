@@ -40,8 +40,9 @@ class ReleasedNumbers(Protocol):
 class NoisyNumbers:
     """Of a differentially private release, judged by its noisy counts as drawn.
 
-    A promised limit counts as broken only where the noise would explain the released number less than about
-    once in a thousand releases. Suppressed values count as empty.
+    A promised limit counts as broken only where the noise, and the choice of a sample, would explain the
+    released number less than about once in a thousand releases. Where only values were counted, those that
+    were suppressed count as empty.
     """
 
     measurement: Drawn
@@ -60,12 +61,23 @@ class NoisyNumbers:
         """By the noisy counts of the column's values; nobody counted one that another column decides."""
         if column >= len(self.schema.measured.columns):
             return "undecided"
-        first = self.measurement.length_one
+        if column in self.measurement.never_empty:
+            return "enforced"
+        first, empties = self.measurement.length_one, self.measurement.empties_of(column)
         counts = self.measurement.counts_of(column)
-        noise = len(counts) * first.scale**2 if first is not None else 0.0
-        variance = noise + ((1 - limit) * self.measurement.count_deviation) ** 2
-        least = (1 - limit) * self.measurement.number_of_records
-        return "passed" if int(counts.sum()) >= least - _STANDARD_ERRORS * sqrt(variance) else "failed"
+        found, part, cells = (int(counts.sum()), 1 - limit, len(counts))
+        if empties is not None:
+            found, part, cells = -empties, -limit, 1
+        least, variance = self._at_least(part)
+        variance += cells * first.scale**2 if first is not None else 0.0
+        return "passed" if found >= least - _STANDARD_ERRORS * sqrt(variance) else "failed"
+
+    def _at_least(self, part: float) -> tuple[float, float]:
+        """A part of the records that were looked at, and the variance of that number."""
+        share, number = float(self.measurement.sampled_share), self.measurement.number_of_records
+        deviation = part * share * self.measurement.count_deviation
+        by_chance = abs(part) * max(0, number) * share * (1 - share)
+        return part * share * number, deviation**2 + by_chance
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ class ColumnTotal:
         name: of the column.
         total: the sum over all values that were measured and kept: of an open column, those released.
         half_width: of the noise of that sum, in 95 of 100 draws; 0 where no value was kept.
-        expected: half of what the total would be if every record had a value; see `column_totals`.
+        expected: half of what the total would be if every record that was looked at had a value; see
+            `column_totals`.
         values: how many values were kept.
     """
 
@@ -59,7 +60,7 @@ def column_totals(measurement: Drawn) -> list[ColumnTotal]:
         return []
     schema = measurement.schema.measured  # what follows from another column has no counts of its own
     counted = min(1.0, first.sensitivity / max(schema.width, 1))
-    least = max(measurement.number_of_records, 0) * counted / 2
+    least = max(measurement.number_of_records, 0) * float(measurement.sampled_share) * counted / 2
     totals = []
     for index, column in enumerate(schema.columns):
         counts = measurement.counts_of(index)

@@ -1,6 +1,8 @@
 """What every draw has, whichever way it was made: its charge, its number of records, its counts of values."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +24,13 @@ class LengthOne:
     threshold: int | None
     scale: float
     sensitivity: int
+
+
+def sampled_share(record_limit: int | None, noisy_count: int) -> Fraction:
+    """The probability p = limit / n-hat with which a record is looked at, at most 1 (rule 14)."""
+    if record_limit is None or noisy_count <= record_limit:
+        return Fraction(1)
+    return Fraction(record_limit, noisy_count)
 
 
 class Drawn(Protocol):
@@ -52,8 +61,19 @@ class Drawn(Protocol):
         """Standard deviation of the noise of the number of records, before it is rounded."""
 
     @property
+    def sampled_share(self) -> Fraction:
+        """The share of all records that values were counted of; 1 unless there is a record limit."""
+
+    @property
+    def never_empty(self) -> Collection[int]:
+        """Columns in which an empty cell counts as a value."""
+
+    @property
     def length_one(self) -> LengthOne | None:
         """How single values were counted; None where there was nothing to count."""
 
     def counts_of(self, column: int) -> npt.NDArray[np.int64]:
         """The noisy counts of one column's values that were kept, as drawn."""
+
+    def empties_of(self, column: int) -> int | None:
+        """The noisy count of records that hold nothing in one column; None where nobody counted them."""

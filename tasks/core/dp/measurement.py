@@ -11,6 +11,7 @@ import hashlib
 import json
 import math
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.dp.drawn import LengthOne
+from tasks.core.dp.drawn import LengthOne, sampled_share
 from tasks.core.dp.parameters import DpParameters, Thresholds
 from tasks.core.records.columns import Schema
 
@@ -91,6 +92,16 @@ class Measurement:
         return self.count_scale * (math.sqrt(2) if self.parameters.accountant == "zcdp" else 1)
 
     @property
+    def sampled_share(self) -> Fraction:
+        """The share of all records that values were counted of; 1 unless there is a record limit."""
+        return sampled_share(self.parameters.record_limit, self.number_of_records)
+
+    @property
+    def never_empty(self) -> tuple[int, ...]:
+        """None: an empty cell is no value in any column."""
+        return ()
+
+    @property
     def length_one(self) -> LengthOne | None:
         """How single values were counted; None where there was nothing to count."""
         if not self.levels or not self.levels[0].scale:
@@ -102,6 +113,10 @@ class Measurement:
         """The noisy counts of one column's values that were kept, as drawn."""
         level = self.levels[0]
         return level.counts[np.equal(level.combinations, self.schema.combinations(1).index((column,)))]
+
+    def empties_of(self, column: int) -> int | None:
+        """None: only values are counted."""
+        return None
 
     def write(self, folder: Path) -> None:
         """Write into an existing empty folder; equal measurements give equal bytes."""

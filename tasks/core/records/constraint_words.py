@@ -37,7 +37,7 @@ def _sentence(constraint: Constraint, schema: Schema) -> str:
     if isinstance(constraint, Derivation):
         return (
             f"{names[constraint.column]} follows from {names[constraint.decided_by]}; "
-            "it was neither read nor measured."
+            "what the table holds in it was not counted."
         )
     if isinstance(constraint, Ordering):
         words = "is below" if constraint.strict else "is at most"

@@ -73,7 +73,7 @@ class Ordering:
 
 @dataclass(frozen=True)
 class Derivation:
-    """A column that another one decides. It is neither read nor measured.
+    """A column that another one decides. It is neither counted nor measured.
 
     Attributes:
         column: the decided one; such columns are the last ones of a schema, each behind what decides it.

@@ -3,16 +3,19 @@
 Every statement has it, as each other sentence of one is about records prepared in this way.
 """
 
+from collections.abc import Collection
+
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.number_format import PLAIN
 
 
-def prepared(schema: Schema, contract_mode: str = "none") -> str:
+def prepared(schema: Schema, contract_mode: str = "none", filled: Collection[int] = ()) -> str:
     """What of a table is counted at all.
 
     Args:
         schema: the public schema.
         contract_mode: ``repair`` where cells that broke a data contract were blanked.
+        filled: columns in which an empty cell counts as the value for what is outside.
     """
     columns = schema.columns
     rules = ["cells are trimmed, and empty ones hold no value"]
@@ -25,6 +28,7 @@ def prepared(schema: Schema, contract_mode: str = "none") -> str:
         rules.append("a number is what is written with the marks that were declared of its column")
     if any(column.domain is not None and not column.bins for column in columns):
         rules.append("a value that is not among those declared of its column is no value")
+    rules += [_outside(column, place in filled) for place, column in enumerate(columns) if column.other]
     if any(column.is_multi_valued and column.max_items for column in columns):
         rules.append("of a column with several items no more than its cap are kept, others are dropped")
     if contract_mode == "repair":
@@ -33,11 +37,17 @@ def prepared(schema: Schema, contract_mode: str = "none") -> str:
         rules.append("a record that broke a constraint of the data contract was repaired by itself")
     if schema.derivations:
         names = ", ".join(repr(columns[derivation.column].name) for derivation in schema.derivations)
-        rules.append(f"what stands in {names} is not read, and follows from other columns")
+        rules.append(f"what stands in {names} is not counted: it follows from other columns")
     return (
         f"Counted are the records as they were prepared: {'; '.join(rules)}. To hold a value or a "
         "combination, here and below, is to hold it after that; the table itself may have more of it."
     )
+
+
+def _outside(column: Column, is_filled: bool) -> str:
+    """Where a value is declared for all that is not."""
+    empty = " and an empty cell" if is_filled else ""
+    return f"but in {column.name!r} what is not declared{empty} stands for {column.other!r}"
 
 
 def _numbers(binned: list[Column]) -> str:

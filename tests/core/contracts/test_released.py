@@ -13,8 +13,12 @@ from tasks.core.contracts.released_numbers import NoisyNumbers, RoundedNumbers
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.released_json import MANIFEST_KEYS, check_released_json
+from tasks.core.dp.workload.parameters import LongerSets
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column, Schema
 from tasks.core.records.public_schema import Declarations, build_schema
 from tests.oracles.contracts import HEADER, contract_of
+from tests.oracles.workloads import draw, parameters
 
 SCALE = 2.0
 
@@ -194,3 +198,48 @@ def test_judging_released_numbers_imports_nothing_that_reads_a_table() -> None:
     text = "".join((folder / name).read_text("utf-8") for name in ("released.py", "released_numbers.py"))
     for reader in ("reading", "batches", "encoding", "duckdb", "profile", "validation"):
         assert f"import {reader}" not in text and f".{reader} import" not in text
+
+
+@pytest.mark.parametrize(
+    ("limit", "least", "verdict"), [(None, 580, "failed"), (100, 37, "passed"), (100, 36, "failed")]
+)
+def test_a_limit_on_records_is_not_taken_for_empty_cells(limit: int | None, least: int, verdict: str) -> None:
+    """Of 1,000 records 100 are looked at: 60 with a ward are promised, and chance may leave 37."""
+    measured, _ = release(contract_of(), WELL | {"ward": {"north": least}})
+    sampled = dataclasses.replace(measured.parameters, record_limit=limit)
+    numbers = NoisyNumbers(dataclasses.replace(measured, parameters=sampled))
+    ward = [column.name for column in numbers.schema.columns].index("ward")
+    assert numbers.few_empties(ward, 0.4) == verdict
+
+
+HOMES = ("flat", *(f"rare {place:03}" for place in range(100)))
+PEOPLE = Schema((Column("sex", domain=("f", "m", "x"), other="x"), Column("home")))
+
+
+def fitted(empty: float, filled: tuple[int, ...] = (), limit: int | None = None) -> NoisyNumbers:
+    """A fitted draw of 4,000 people, of whom a share has no sex; every second home is like no other."""
+    generator = np.random.default_rng(1)
+    sex = np.where(generator.random(4000) < empty, 0, generator.integers(1, 3, 4000))
+    home = np.where(generator.random(4000) < 0.5, 1, generator.integers(2, 102, 4000))
+    records = CodedRecords(
+        PEOPLE,
+        (sex.astype(np.uint8), home.astype(np.uint8)),
+        (0, 1),
+        (("f", "m", "x"), HOMES),
+        4000,
+        generator.integers(0, 2**64, 4000, np.uint64),
+    )
+    asked = parameters(4.0, tables=((0, 1),), filled=filled, record_limit=limit, longer=LongerSets())
+    return NoisyNumbers(draw(records, asked))
+
+
+@pytest.mark.parametrize("limit", [None, 500])
+def test_empty_cells_of_a_fitted_release_are_those_that_were_counted_as_such(limit: int | None) -> None:
+    assert fitted(0.0, limit=limit).few_empties(0, 0.0) == "passed"
+    assert fitted(0.0, limit=limit).few_empties(1, 0.0) == "passed"  # what is not released is not empty
+    assert fitted(0.3, limit=limit).few_empties(0, 0.35) == "passed"
+    assert fitted(0.3, limit=limit).few_empties(0, 0.1) == "failed"
+
+
+def test_where_an_empty_cell_counts_as_a_value_no_cell_is_empty() -> None:
+    assert fitted(0.3, filled=(0,)).few_empties(0, 0.0) == "enforced"

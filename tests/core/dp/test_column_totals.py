@@ -108,3 +108,11 @@ def test_the_statement_has_totals_and_sentences() -> None:
     stated = statement(low, ledger_facts(), "abc")
     assert stated["columns_to_look_at"] == to_look_at(low) != []
     assert set(to_look_at(low)) <= set(sentences(stated))
+
+
+def test_of_a_sample_no_column_is_low_for_what_was_not_looked_at() -> None:
+    sampled = DpParameters(
+        epsilon=1.0, delta=1e-6, reporting_length=1, sigma_proportions=(1.0,), record_limit=400
+    )
+    everywhere = drawn([300, 90, 0, 0], [210, 190], [200, 190], parameters=sampled)
+    assert to_look_at(everywhere) == []

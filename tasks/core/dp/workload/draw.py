@@ -14,6 +14,7 @@ import numpy as np
 
 from tasks.core.dp import noise, thresholds
 from tasks.core.dp.accounting import fraction_above
+from tasks.core.dp.drawn import sampled_share
 from tasks.core.dp.release import sample
 from tasks.core.dp.stream import WordSource
 from tasks.core.dp.workload.budget import budget_of
@@ -25,7 +26,6 @@ from tasks.core.dp.workload.measurement import (
     ExpectedTable,
     NoisyScores,
     WorkloadMeasurement,
-    sampled_share,
 )
 from tasks.core.dp.workload.observations import (
     Observations,

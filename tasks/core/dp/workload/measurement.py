@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.dp.drawn import LengthOne
+from tasks.core.dp.drawn import LengthOne, sampled_share
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.dp.workload.scores import Ints
@@ -102,6 +102,11 @@ class WorkloadMeasurement:
         return sampled_share(self.parameters.record_limit, self.number_of_records)
 
     @property
+    def never_empty(self) -> tuple[int, ...]:
+        """Columns in which an empty cell counts as the value for what is outside."""
+        return self.parameters.filled
+
+    @property
     def count_deviation(self) -> float:
         """Standard deviation of the count's noise."""
         return self.count_scale
@@ -118,6 +123,12 @@ class WorkloadMeasurement:
         if column >= len(self.cells):  # others decide it, and nothing of it was counted
             return np.zeros(0, np.int64)
         return self.values[column].counts[: len(self.cells[column].values)]
+
+    def empties_of(self, column: int) -> int | None:
+        """The noisy count of `absent`, as drawn; None for a column without it, or that others decide."""
+        if column >= len(self.cells) or not self.cells[column].has_absent:
+            return None
+        return int(self.values[column].counts[-1])
 
     def write(self, folder: Path) -> None:
         """Write into an existing empty folder; equal measurements give equal bytes."""
@@ -211,13 +222,6 @@ def _parameters(body: dict[str, Any]) -> WorkloadParameters:
         longer=LongerSets(**longer | {"lengths": tuple(longer["lengths"])}),
         **body,
     )
-
-
-def sampled_share(record_limit: int | None, noisy_count: int) -> Fraction:
-    """The probability p = limit / n-hat with which a record is looked at, at most 1 (rule 14)."""
-    if record_limit is None or noisy_count <= record_limit:
-        return Fraction(1)
-    return Fraction(record_limit, noisy_count)
 
 
 def _scores(body: dict[str, Any] | None) -> NoisyScores | None:

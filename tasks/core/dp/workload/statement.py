@@ -83,11 +83,12 @@ _SHARES = (
     "times target_factor where the target is in the table."
 )
 _CELLS = (
-    "A column's cells are its values, other where the column is open, and absent. A record is in exactly one "
-    "cell of a column with one value, and in one cell for each of its different items otherwise (all that "
-    "were not released count as one other); so it changes at most Delta_T cells of a table by one each, w_c "
-    "being the most items of the column (never more than its cells but absent, never less than 1) and k_c "
-    "how often it stands in the table."
+    "A column's cells are its values, other where the column is open, and absent (but in columns of "
+    "parameters.filled, where an empty cell counts as the declared value for what is outside). A record is "
+    "in exactly one cell of a column with one value, and in one cell for each of its different items "
+    "otherwise (all that were not released count as one other); so it changes at most Delta_T cells of a "
+    "table by one each, w_c being the most items of the column (never more than its cells but absent, never "
+    "less than 1) and k_c how often it stands in the table."
 )
 _THRESHOLD = (
     "tau = max(1, ceil(1.5 + s_1 z + 1e-9)), z = Phi^-1((1 - delta_threshold)^(1/Delta_open)), "
@@ -97,12 +98,22 @@ _OTHER = (
     "How many values stayed below the threshold, and how many records hold them, is not known to this "
     "release: other is never made from counts below it, and it is there whether or not a value missed."
 )
+#: What a score is measured against, by what is chosen.
+_EXPECTED = {
+    "pairs": "what single values would give if columns were independent",
+    "longer sets": "what the pairs of records fitted to everything drawn before imply",
+}
 _SCORE = (
-    "g = floor(sum max(|16 C - M16| - c16, 0) / 16) over the cells of a candidate, C its counts, M16 what "
-    "records fitted to everything drawn before hold, in sixteenths, c16 = ceil(sqrt(s^2 + M) sixteenths); "
-    "one record changes g by at most Delta_T; all scores get noise of scale "
-    "s_Q = ceil(64 sqrt(sensitivity_squared / (f mu^2))) / 64, sensitivity_squared = sum Delta_T^2; chosen "
-    "are at most so many above s_Q Phi^-1(1 - 1/candidates)"
+    "g = floor(sum max(|16 C - M16| - c16, 0) / 16) over the cells of a candidate, C its counts, M16 {}, in "
+    "sixteenths, by noisy counts alone, c16 = ceil(sqrt(s^2 + M) sixteenths); one record changes g by at "
+    "most Delta_T; all scores get noise of scale s_Q = ceil(64 sqrt(sensitivity_squared / (f mu^2))) / 64, "
+    "sensitivity_squared = sum Delta_T^2; chosen are at most so many from s_Q Phi^-1(1 - 1/candidates) on "
+    "(of one or two candidates from 0 on)"
+)
+_SAMPLED = (
+    "The noisy counts are of the sample, the noisy number of records is of all. Reported counts and ranges "
+    "are of all: whoever is in the sample stands for 1 / p, and ranges allow for who is in it. No "
+    "amplification by sampling is claimed."
 )
 
 
@@ -183,10 +194,14 @@ def _chosen(measurement: WorkloadMeasurement) -> Json:
     body = measurement.parameters.as_settings()
     names = [column.name for column in measurement.schema.columns]
     target, tables = measurement.parameters.target, measurement.parameters.tables
+    longer, holding = body["longer"], measurement.parameters.longer.holding
+    assert isinstance(longer, dict)
     return body | {
         "expected_size": body.pop("record_limit"),
         "target": None if target is None else names[target],
         "tables": None if tables is None else [[names[column] for column in each] for each in tables],
+        "filled": [names[column] for column in measurement.parameters.filled],
+        "longer": {**longer, "holding": None if holding is None else names[holding]},
     }
 
 
@@ -248,7 +263,7 @@ def _choice(measurement: WorkloadMeasurement, what: str, scores: NoisyScores) ->
         "sensitivity_squared": square,
         "scale": scores.scale,
         "mu_squared": square / scores.scale**2,
-        "rule": _SCORE,
+        "rule": _SCORE.format(_EXPECTED[what]),
     }
 
 
@@ -263,7 +278,7 @@ def _noise(measurement: WorkloadMeasurement) -> Json:
 
 def _sampling(measurement: WorkloadMeasurement) -> Json | None:
     limit = measurement.parameters.record_limit
-    return None if limit is None else law.sample_of(limit)
+    return None if limit is None else {**law.sample_of(limit), "text": _SAMPLED}
 
 
 def _exactness(measurement: WorkloadMeasurement) -> Json:
