@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
 from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors
-from tasks.core.dp.workload.limits import named_tables
+from tasks.core.dp.workload.limits import chooses_pairs, named_tables
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
@@ -32,12 +32,15 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
     """Print it, from public facts alone."""
     parameters, schema = workload_parameters(configuration, schema), schema.measured
     tables = len(named_tables(parameters, schema))
+    sets = f"{tables:,} sets of columns"
+    if chooses_pairs(parameters, schema):
+        sets = f"up to {parameters.most_pairs:,} of {tables:,} pairs of columns that stand out"
     chosen = (
         f", and up to {parameters.longer.most} longer sets that stand out"
         if parameters.longer.lengths
         else ""
     )
-    print(f"\nMeasured: the number of records, every value, {tables:,} sets of columns{chosen}.")
+    print(f"\nMeasured: the number of records, every value, {sets}{chosen}.")
     print("What other epsilons would buy: the mean error of one count by the noise alone, in records,")
     print("of one column's value, of a cell of two columns, of a cell of a measured set of three:\n")
     print("epsilon  workload                 1 column  2 columns  3 columns")

@@ -39,6 +39,10 @@ def release_of(folder: Path) -> Path:
     return (folder / "out" / "release" / "people" / "latest").resolve()
 
 
+#: Keys of a draw by lengths have no effect on another.
+BY_LENGTHS: dict[str, Any] = {"synthesis_mode": "aggregate_seeded"}
+
+
 def epsilon(value: float) -> dict[str, Any]:
     return {"noise_epsilon": value}
 
@@ -55,13 +59,16 @@ def delta(value: float) -> dict[str, Any]:
         (epsilon(1e9), "epsilon"),
         ({"reporting_length": 0}, "reporting_length: must be at least 1, or -1 for all lengths; it is 0"),
         ({"reporting_length": -2}, "reporting_length: must be at least 1, or -1 for all lengths; it is -2"),
-        ({"sigma_proportions": [1.0]}, "sigma_proportions must have one number a length (2); it has 1"),
         (
-            {"sigma_proportions": [1.0, 1.0], "reporting_length": -1},
+            BY_LENGTHS | {"sigma_proportions": [1.0]},
+            "sigma_proportions must have one number a length (2); it has 1",
+        ),
+        (
+            BY_LENGTHS | {"sigma_proportions": [1.0, 1.0], "reporting_length": -1},
             "sigma_proportions must have one number a length, and all lengths are 6 here; it has 2",
         ),
         (
-            {"noise_threshold_type": "fixed", "noise_threshold_values": {"1": 3}},
+            BY_LENGTHS | {"noise_threshold_type": "fixed", "noise_threshold_values": {"1": 3}},
             "noise_threshold_values is for lengths from 2; it has 1",
         ),
         ({"dp_aggregates": "no"}, "dp_aggregates must be true or false"),
@@ -250,12 +257,26 @@ def test_a_reporting_length_beyond_the_columns_is_clamped_and_costs_nothing(
     changes = {"multi_value_columns": {}, "max_items": {}, "bins": {}, "sensitive_zeros": []}
     changes["use_columns"] = ["sex", "work"]
     for length, label in ((2, "exact"), (9, "beyond")):
-        path = configuration_file(tmp_path, vintage=label, reporting_length=length, **changes)
+        path = configuration_file(tmp_path, vintage=label, reporting_length=length, **changes, **BY_LENGTHS)
         assert command.main(["run", "--aggregate", str(path)]) == 0
         levels = pipeline.json_of(release_of(tmp_path) / "privacy.json")["levels"]
         sigmas.append([level["sigma"] for level in levels])
     assert sigmas[0] == sigmas[1] and len(sigmas[0]) == 2
     assert "The reporting length 9 is more than the 2 values a record can hold" in capfd.readouterr().err
+
+
+@pytest.mark.server
+def test_of_fitted_records_combinations_are_counted_up_to_the_columns(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    changes: dict[str, Any] = {"multi_value_columns": {}, "max_items": {}, "bins": {}, "sensitive_zeros": []}
+    changes["use_columns"] = ["sex", "work"]
+    counts = []
+    for length in (2, 9, -1):
+        path = configuration_file(tmp_path, reporting_length=length, **changes)
+        assert command.main(["run", "--aggregate", str(path)]) == 0
+        counts.append((release_of(tmp_path) / "people_reportable_aggregates.tsv").read_bytes())
+    assert counts[0] == counts[1] == counts[2] and counts[0].count(b";") > 0
 
 
 HARDLY_ANY = {

@@ -15,7 +15,7 @@ import numpy as np
 from tasks.core.dp import thresholds
 from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.workload.budget import budget_of
-from tasks.core.dp.workload.limits import named_tables
+from tasks.core.dp.workload.limits import chooses_pairs, named_tables
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.dp.workload.shares import effective_sizes, grid_scale, table_shares
 from tasks.core.dp.workload.tables import Columns
@@ -83,16 +83,32 @@ def table_scales(
         for columns in named_tables(parameters, schema)
         if math.prod(sizes[column] for column in columns) <= parameters.most_cells
     ]
+    charge = shares.tables * budget
+    if chooses_pairs(parameters, schema):  # which ones is not known before; any so many cost as much
+        charge, tables = charge * (1 - parameters.pair_scores), tables[: parameters.most_pairs]
     if not tables:
         return scales
-    charge = shares.tables * budget
-    margins = [np.full(size, records / size) for size in sizes]
-    flat = math.sqrt(len(tables) / float(charge))
-    worth = effective_sizes(margins, tables, flat, float(records))
+    worth = _worth(parameters, tables, sizes, float(records), charge)
     factors = [parameters.target_factor if parameters.target in columns else 1.0 for columns in tables]
     for columns, share in zip(tables, table_shares(worth, factors), strict=True):
         scales[columns] = grid_scale(_once(schema, columns), charge * share)
     return scales
+
+
+def _worth(
+    parameters: WorkloadParameters,
+    tables: Sequence[Columns],
+    sizes: Sequence[int],
+    records: float,
+    charge: Fraction,
+) -> list[float]:
+    """What the shares of the tables go by, as the draw takes it, of even margins."""
+    if parameters.allocation == "equal":
+        return [1.0] * len(tables)
+    if parameters.allocation == "size":
+        return [float(math.prod(sizes[column] for column in columns)) for columns in tables]
+    margins = [np.full(size, records / size) for size in sizes]
+    return effective_sizes(margins, tables, math.sqrt(len(tables) / float(charge)), records)
 
 
 def planned_first_length(parameters: WorkloadParameters, schema: Schema) -> FirstLength:
