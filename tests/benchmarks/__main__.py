@@ -182,7 +182,7 @@ FIGURES = (
 
 
 #: Figures whose peer takes over ten minutes.
-SLOW_PEERS = ("syndiffix_quality", "syndiffix_relations")
+SLOW_PEERS = ("fitted_adult13", "syndiffix_quality", "syndiffix_relations")
 
 
 def main() -> int:
