@@ -54,13 +54,17 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
         shares=_with_count_share(shares, protection.number_of_records_proportion),
         tables=_tables(synthesis, schema),
         allocation=synthesis.allocation,
-        threshold_delta_share=Fraction(str(protection.threshold_delta_share)),
         target=target,
-        max_values=synthesis.max_values,
         longer=longer,
         record_limit=configuration.input.record_limit,
         filled=_filled(configuration, schema),
     )
+    if any(column.is_open for column in schema.columns):  # elsewhere these change nothing, nor the name (W20)
+        parameters = replace(
+            parameters,
+            threshold_delta_share=Fraction(str(protection.threshold_delta_share)),
+            max_values=synthesis.max_values,
+        )
     check_draw(parameters, schema)
     return parameters
 

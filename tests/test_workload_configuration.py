@@ -296,6 +296,13 @@ def test_w20_nothing_else_names_it(table: Path) -> None:
     assert set(found.values()) == {digest(table)}, found
 
 
+def test_w20_what_is_asked_of_open_columns_names_no_release_without_one(table: Path) -> None:
+    declared: dict[str, Any] = {"use_columns": ["age", "sex"], "multi_value_columns": {}, "max_items": {}}
+    plain = digest(table, **declared)
+    assert digest(table, **declared, max_values=999) == plain
+    assert digest(table, **declared, privacy={"threshold_delta_share": 0.2}) == plain
+
+
 def test_w20_order_and_repetition_of_a_listed_workload_do_not_matter(table: Path) -> None:
     listed = [["town", "sex"], ["age", "work", "sex"], ["services", "services"]]
     again = [["sex", "work", "age"], ["services", "services"], ["SEX", "town"], ["town", "sex"]]
