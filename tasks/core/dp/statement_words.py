@@ -120,11 +120,13 @@ def _noise_of_tables(statement: Json) -> list[str]:
             f"Every count of a single value carries noise of its own, in 95 of 100 draws within ± {up(bar)}."
         )
     bars = [table["error_bar"]["half_width_95"] for table in statement["tables"]]
+    sets = {tuple(table["columns"]) for table in statement["tables"]}
     if bars:
+        again = f", {whole(len(bars) - len(sets))} of them twice" if len(bars) > len(sets) else ""
         told.append(
-            f"{whole(len(bars))} tables of two and more columns were measured, every cell of them with noise "
-            f"of its own: in 95 of 100 draws within ± {up(min(bars))} in the table with the least noise, and "
-            f"within ± {up(max(bars))} in the one with the most."
+            f"Sets of columns measured beside these: {whole(len(sets))}{again}. Every cell of them carries "
+            f"noise of its own: in 95 of 100 draws within ± {up(min(bars))} in the table with the least "
+            f"noise, and within ± {up(max(bars))} in the one with the most."
         )
     return told
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import pytest
 
+from tasks.core.dp.statement_words import _noise_of_tables
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.dp.workload.statement import draw_part
 from tasks.core.records.columns import Column, Schema
@@ -67,3 +68,15 @@ def test_the_charges_of_all_that_is_stated_add_up_to_what_is_said_to_be_realised
         for choice in stated["choices"]
     )
     assert float(spent) == stated["mu_squared_realised"] <= drawn.mu_squared
+
+
+def test_the_sets_that_were_measured_are_counted_once_and_a_second_measurement_is_told():
+    """Without a choice that is worth it what is left buys every table again; a lone column has no pair."""
+    twice = draw(bits(500, 3), parameters(2.0, tables=None, longer=LongerSets(lengths=(3,), most=1)))
+    lone = draw(bits(500, 1), parameters(2.0, **BITS))
+    for drawn, sets in ((twice, 3), (lone, 1)):
+        stated = draw_part(drawn, "row")
+        words = " ".join(_noise_of_tables(stated | {"guarantee": {"unit": "row"}}))
+        assert f"Sets of columns measured beside these: {sets}" in words
+        assert ("of them twice" in words) == (len(drawn.tables) > sets)
+    assert len(twice.tables) == 6 and [table.columns for table in lone.tables] == [(0,)]
