@@ -38,11 +38,13 @@ def test_a_run_of_each_regime_and_mode_compiles_nothing(
     }
     anonymous = {"reporting_resolution": 10, "reporting_length": 3}
     private = {key: pipeline.flat(tmp_path)[key] for key in ("dp_aggregates", "noise_epsilon", "max_items")}
+    by_lengths = private | {"synthesis_mode": "aggregate_seeded", "reporting_length": 3}
     cap = {"cap": {"epsilon": 40, "delta": 1e-4}}
     runs = [
         *(anonymous | mode | {"name": f"k-{place}"} for place, mode in enumerate(MODES)),
-        private | {"reporting_length": 3, "privacy": cap, "name": "gdp"},
-        private | {"reporting_length": 3, "privacy": cap | {"accountant": "zcdp"}, "name": "zcdp"},
+        private | {"synthesis_mode": "fitted", "privacy": cap, "name": "fitted"},
+        by_lengths | {"privacy": cap, "name": "gdp"},
+        by_lengths | {"privacy": cap | {"accountant": "zcdp"}, "name": "zcdp"},
         {"synthesis_mode": "syndiffix", "name": "syndiffix"} | dict.fromkeys(_NOT_OF_SYNDIFFIX),
     ]
     path = tmp_path / "batch.json"
