@@ -67,7 +67,7 @@ def single_counts(aggregates: Aggregates, synthetic: SyntheticRecords) -> Single
         place = {attribute.text: index for index, attribute in enumerate(synthetic.attributes)}
         held = [place.get(attribute.text) for attribute in aggregates.attributes]
         drawn = np.array([0.0 if index is None else drawn[index] for index in held])
-    scale = comparable_scale(float(released.sum()), float(drawn.sum()))
+    scale = comparable_scale(float(released[published].sum()), float(drawn[published].sum()))
     return SingleCounts(released, published, drawn * scale, scale)
 
 
@@ -102,13 +102,18 @@ def column_distributions(
 ) -> list[Distribution]:
     """One distribution a column, in file order."""
     by_column: list[dict[str, int]] = [{} for _ in schema.columns]
+    others: list[dict[str, float]] = [{} for _ in schema.columns]
     for index, attribute in enumerate(aggregates.attributes):
+        value = attribute.value if attribute.item is None else attribute.item
         if counts.published[index]:
-            by_column[attribute.column][attribute.value if attribute.item is None else attribute.item] = index
+            by_column[attribute.column][value] = index
+        else:
+            others[attribute.column][value] = counts.synthetic[index]
     distributions = []
-    for column, held in zip(schema.columns, by_column, strict=True):
+    for column, held, drawn in zip(schema.columns, by_column, others, strict=True):
         rows = [Bar(value, counts.released[index], counts.synthetic[index]) for value, index in held.items()]
-        rows += [Bar(value, kinds.unpublished, 0) for value in column.domain or () if value not in held]
+        missing = [value for value in column.domain or () if value not in held]
+        rows += [Bar(value, kinds.unpublished, drawn.get(value, 0)) for value in missing]
         ordered = column.domain if column.bins else None
         bars, more = _drawn(rows, ordered)
         distributions.append(Distribution(column.name, _kind(column, kinds), bars, more))

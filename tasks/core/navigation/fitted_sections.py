@@ -34,7 +34,7 @@ def regime(statement: Json) -> Regime:
         error_bar=charts.ErrorBar(bar, bar) if bar else None,
         spread=spread | {length: median(found) for length, found in by_length.items()},
         limit=None,
-        kinds=Kinds("row" if of_rows else "subject"),
+        kinds=Kinds("row" if of_rows else "subject", unpublished=None),
     )
 
 

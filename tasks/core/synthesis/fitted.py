@@ -1,8 +1,8 @@
 """Fitted synthesis: a fitted measurement in, synthetic records out whose counts come close to its tables.
 
 Records are fitted as cells of columns (see `tasks.core.fitting`). Then cells become attributes: values
-themselves, `absent` nothing, `other` one of the column's released values (see `written_cells`); columns that
-others decide follow from these. All of it reads the measurement alone.
+themselves, `absent` and `other` nothing (see `written_cells`); columns that others decide follow from these.
+All of it reads the measurement alone.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tasks.core.fitting.targets import Target
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.written_cells import obeying, with_derived_columns, with_others_drawn
+from tasks.core.synthesis.written_cells import obeying, with_derived_columns, without_others
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def synthesize(
     domain = domain_of(measurement.cells, measurement.schema)
     fitted = fit(domain, noisy_tables(measurement), wanted, seed, threads=threads, progress=progress)
     fitted_cells = obeying(measurement, fitted.records)
-    written = with_derived_columns(measurement, with_others_drawn(measurement, fitted_cells, seed))
+    written = with_derived_columns(measurement, without_others(measurement, fitted_cells))
     cells = cells_of_all_columns(measurement.schema, measurement.cells)
     headers, attributes, ids = _attributes(measurement.schema, cells)
     slot_columns = [column for column, about in enumerate(cells) for _ in range(about.cap)]

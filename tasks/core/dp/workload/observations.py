@@ -28,13 +28,15 @@ class Observations:
 def noisy_tables(drawn: Observations | WorkloadMeasurement) -> list[NoisyTable]:
     """Everything drawn, in the form that the fit takes: the number of records, each column, the tables.
 
-    A set that was measured twice is one table, the inverse-variance mean of both (W17).
+    A set that was measured twice is one table, the inverse-variance mean of both (W17). Of an open column
+    with several items `other` is not known at length 1: that table is left out where another one holds it.
     """
     total = estimated_records(drawn)
+    held = {column for table in drawn.tables for column in table.columns}
     singles = [
         NoisyTable(table.columns, first_margin(cells, table.counts, total), _variance(table))
         for cells, table in zip(drawn.cells, drawn.values, strict=True)
-        if cells.cap == 1 or not cells.has_other
+        if cells.cap == 1 or not cells.has_other or table.columns[0] not in held
     ]
     return [*_count(drawn), *_merged([*singles, *(table.as_noisy() for table in drawn.tables)])]
 

@@ -74,7 +74,8 @@ _THEOREM = (
 _RULE = (
     "mu is that of the claim times 1 - 1e-9; s_0 = ceil(64 sqrt(1 / (f_count mu^2))) / 64; "
     "s_1 = ceil(64 sqrt(W / (f_values mu^2))) / 64; of a table T, Delta_T = max(1, prod C(w_c, k_c)) and "
-    "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, p_T its share, at most 1 together; "
+    "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, f the share tables or, of a "
+    "chosen set, chosen, p_T the table's own part of it, at most 1 together; "
     "whatever was drawn costs Delta / s^2, and all of it together no more than mu^2"
 )
 _SHARES = (
