@@ -52,11 +52,9 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
         mark = "  <- as configured" if offer.is_configured else ""
         print(f"{offer.epsilon:>7g}  {offer.words:<22}{figures}{mark}")
     guess = f"an open column is taken to have {OPEN_VALUES} values, " if _opened(schema) else ""
-    print(f"(for {records:,} records; {guess}all values equally frequent. Least squares over all that is")
-    print(
-        "measured. Single values have a small share of the budget, as the tables tell of them too. The records"
-    )
-    print("are fitted to all of it; a set that is not measured follows from the others.)")
+    print(f"(for {records:,} records; {guess}all values equally frequent. Least squares over")
+    print("all that is measured. Single values have a small share of the budget, as the tables tell of them,")
+    print("too. The records are fitted to all of it; a set that is not measured follows from the others.)")
 
 
 def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> list[_Offer]:
