@@ -24,7 +24,10 @@ def test_the_demonstration_keeps_its_strongest_pairs(
     run_demo(tmp_path / "demo", verbose=False)
     release = tmp_path / "demo" / "release" / "survey" / "latest"
     synthetic = pd.read_csv(release / "survey_synthetic_microdata.tsv", sep="\t", dtype=str)
-    assert len(synthetic) == 10_000
-    # 0.67 and 0.58 in the survey; the noise moves them by about a hundredth.
-    assert cramers_v(synthetic, "health", "satisfaction") > 0.5
-    assert cramers_v(synthetic, "district", "travel") > 0.4
+    survey = pd.read_csv(tmp_path / "demo" / "survey.csv", dtype=str).drop_duplicates("respondent")
+    # The noise of the number of records has a standard deviation of 13.
+    assert abs(len(synthetic) - len(survey)) < 100
+    # .67 and .58 in the survey. Four runs lowered the first by .001 to .019, the second by .007 to .033; each
+    # has noise of its own, so there is room for more.
+    for pair, most in ((("health", "satisfaction"), 0.045), (("district", "travel"), 0.08)):
+        assert abs(cramers_v(synthetic, *pair) - cramers_v(survey, *pair)) < most
