@@ -53,6 +53,7 @@ def write_page(
         aggregates=shown,
         synthetic=read_synthetic_records(records),
         fidelity=None if held is None else fidelity(shown, held),
+        published=sum(len(found) for found in reported.counts),
         fit=json.loads((evaluation / "evaluation.json").read_text(encoding="utf-8")).get("fit"),
         title=report.title,
         visuals=report.visuals,

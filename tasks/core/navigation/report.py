@@ -61,6 +61,7 @@ class ReportInputs:
         pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
         contract: the content of ``contract.json``; None where there was no data contract.
         fit: of a fitted release, the part ``fit`` of ``evaluation.json``; None where it was not evaluated.
+        published: how many combinations are published, where ``aggregates`` holds only those that were drawn.
     """
 
     statement: Json
@@ -74,6 +75,7 @@ class ReportInputs:
     pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
     contract: Json | None = None
     fit: Json | None = None
+    published: int | None = None
 
 
 def render(inputs: ReportInputs) -> str:
@@ -101,7 +103,7 @@ def render(inputs: ReportInputs) -> str:
             "regime": regime,
             "contract": inputs.contract,
             "unit": regime.units,
-            "released": sum(len(found) for found in inputs.aggregates.counts),
+            "released": _published(inputs),
             "records": synthetic.number_of_records if inputs.synthetic is not None else None,
             "scale": counts.scale,
             "zeros_lost": [
@@ -118,6 +120,13 @@ def render(inputs: ReportInputs) -> str:
             **_associations(inputs, synthetic, regime),
         }
     )
+
+
+def _published(inputs: ReportInputs) -> int:
+    """How many combinations are published; of a fitted release those that were estimated, too."""
+    if inputs.published is not None:
+        return inputs.published
+    return sum(len(found) for found in inputs.aggregates.counts)
 
 
 def _record_words(inputs: ReportInputs) -> list[str]:
