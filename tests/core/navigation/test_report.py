@@ -104,7 +104,7 @@ def test_p1_true_counts_are_not_an_input_of_the_page():
     fields = {field.name for field in dataclasses.fields(ReportInputs)}
     assert fields == {
         "statement", "schema", "aggregates", "measurement", "synthetic", "fidelity", "title", "visuals",
-        "pages", "contract", "fit",
+        "pages", "contract", "fit", "published",
     }  # fmt: skip
 
 
