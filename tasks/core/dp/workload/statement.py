@@ -8,6 +8,7 @@ charges finds that they don't exceed mu^2, which is the whole of the proof that 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from tasks.core.dp import statement_constants
 from tasks.core.dp import statement_law as law
 from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
 from tasks.core.dp.statement_noise import error_bar_of
@@ -44,18 +45,7 @@ INPUTS: dict[str, list[str]] = {
         "tables[].sensitivity",
         "values.open.survivors",
     ],
-    "account": [
-        "ledger.charges[].delta_threshold",
-        "ledger.charges[].mu_squared",
-        "ledger.charges[].releases",
-        "ledger.delta_cap",
-        "ledger.delta_threshold_cap",
-        "ledger.epsilon_cap",
-        "ledger.in_force.delta",
-        "ledger.in_force.delta_threshold",
-        "ledger.in_force.epsilon",
-        "ledger.in_force.mu_squared",
-    ],
+    "account": statement_constants.INPUTS["account"],
 }
 
 _INPUTS_SENTENCE = (
