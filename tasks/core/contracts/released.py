@@ -8,7 +8,7 @@ every rule has passed: that is said once (`passed_json`), and kept with what was
 broke a rule were repaired while they were read: what repair makes true by construction is ``enforced``,
 whatever the table held, and only the rest is judged.
 Values that are not released stay unknown: a limit on the number of distinct values, or a type that repair
-does not see to, is judged on *what is released*.
+does not see to, is judged on *what is released*, and undecided where no value of the column is.
 """
 
 import re
@@ -34,7 +34,8 @@ _BASIS = {
     False: (
         "Cells that broke a rule were blanked or replaced by a declared value before anything was counted: "
         "such a rule is enforced, whether or not the table broke it. The other rules are judged on the "
-        "released numbers alone: where these fit either, a rule is undecided."
+        "released numbers alone: a rule is undecided where they would look the same whether the table kept it "
+        "or broke it. So is a rule on the values of a column of which no value was released."
     ),
 }
 
@@ -107,6 +108,8 @@ def _verdict(rule: Rule, values: list[str], numbers: ReleasedNumbers) -> Verdict
         return "enforced"
     if rule.kind == "share of empties":
         return numbers.few_empties(rule.column_id, (rule.most or 0) / 100)
+    if not values:
+        return "undecided"
     holds: dict[str, Callable[[], bool]] = {
         "type": lambda: all(_parses(rule, value) for value in values),
         "allowed values": lambda: set(values) <= set(rule.allowed),

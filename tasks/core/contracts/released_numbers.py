@@ -15,7 +15,7 @@ from tasks.core.dp.drawn import Drawn
 from tasks.core.records.columns import Schema
 
 #: ``enforced``: the rule holds because cells or records that broke it were repaired or dropped;
-#: ``undecided``: what is released is compatible with either.
+#: ``undecided``: what is released would look the same whether the table kept the rule or broke it.
 Verdict = Literal["enforced", "passed", "failed", "undecided"]
 
 #: One-sided quantile of the normal distribution at one in a thousand.

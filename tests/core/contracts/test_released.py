@@ -105,6 +105,19 @@ def test_what_repair_makes_true_is_enforced_and_only_the_rest_is_judged() -> Non
     assert found["seen: every value is of type date"] == "passed"
 
 
+@pytest.mark.parametrize(
+    ("column", "rule"),
+    [("seen", "seen: every value is of type date"), ("remark", "remark: at most 3 distinct values")],
+)
+def test_a_rule_on_values_is_undecided_where_none_was_released(column: str, rule: str) -> None:
+    assert verdicts(WELL | {column: {}})[rule] == "undecided"
+    assert verdicts(WELL | {column: {}}, strict=True)[rule] == "passed"  # the raw table was judged
+    contract = contract_of()
+    numbers, aggregates = release(contract, WELL | {column: {}})
+    body = contract_json(contract, NoisyNumbers(numbers), aggregates, strict=False)
+    assert "of which no value was released" in str(body["sentence"])
+
+
 def test_under_a_strict_contract_every_rule_has_passed() -> None:
     spoilt = WELL | {"ward": {"north": 300, "south": 250}}
     assert set(verdicts(spoilt, strict=True).values()) == {"passed"}
@@ -153,6 +166,26 @@ def test_a_drafted_list_is_judged_on_released_values() -> None:
         results = judge_released(contract, NoisyNumbers(measurement), aggregates, strict=False)
         found = {item.rule: item.verdict for item in results}["ward: every value is one of those listed"]
         assert found == ("passed" if passed else "failed")
+
+
+def test_a_drafted_list_of_a_column_without_a_released_value_is_undecided() -> None:
+    columns = """\
+      - name: ward
+        quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [north, south]}}]
+        customProperties: [{property: drafted, value: true}]
+"""
+    contract = contract_of(columns)
+    schema = build_schema(["person", "ward"], Declarations(), contract, cap_required=False)
+    aggregates = Aggregates((), (), 20, (), ())
+    results = judge_released(contract, RoundedNumbers(schema, aggregates, 10), aggregates, strict=False)
+    assert {item.rule: item.verdict for item in results} == {
+        "every record has a subject id": "enforced",
+        "at least 3 records": "passed",
+        "ward: every value is one of those listed": "undecided",
+        "ward: nothing that looks like e-mail addresses": "enforced",
+        "ward: nothing that looks like telephone numbers": "enforced",
+        "ward: nothing that looks like identity numbers": "enforced",
+    }
 
 
 def rounded_verdicts(records: int, wards: dict[str, int], k: int = 10) -> dict[str, str]:
