@@ -3,6 +3,7 @@
 import math
 
 from flows.checking_fitted import print_fitted
+from flows.checking_noise import fitted_warnings, level_warnings
 from tasks.bundles import unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
@@ -19,6 +20,13 @@ from tasks.resources import require_records_fit
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import Selection, select_columns
 from tasks.syndiffix_parameters import anonymization
+
+
+#: The last line, by whether much of the release would be noise.
+_CAN_BE_RUN = {
+    False: "The configuration can be run.",
+    True: "The configuration can be run, but much of what it would release is noise: see ATTENTION above.",
+}
 
 
 def report(configuration: RunConfiguration) -> None:
@@ -38,6 +46,7 @@ def report(configuration: RunConfiguration) -> None:
         print(f"  note: {note}")
     if configuration is not given:
         print(f"  note: {DRAWN_BEFORE}")
+    warned: list[str] = []
     if configuration.protection.regime == SYNDIFFIX:
         _print_syndiffix(select_columns(configuration, described.source, described.contract))
     else:
@@ -45,8 +54,11 @@ def report(configuration: RunConfiguration) -> None:
         if configuration.is_private:
             if configuration.draws_workload:
                 print_fitted(configuration, described.schema, found.records)
+                warned = fitted_warnings(configuration, described.schema.measured, found)
             else:
                 _print_levels(found)
+                warned = level_warnings(configuration, found, described.schema.width)
+            _print_sentences(["", *warned] if warned else [])
             _print_several_rows(described)
             _print_budget(configuration, described)
         else:
@@ -54,7 +66,7 @@ def report(configuration: RunConfiguration) -> None:
             _print_too_few(configuration, found)
     _print_resources(found)
     require_room(found, workspace.root)
-    print("The configuration can be run.")
+    print(_CAN_BE_RUN[any(sentence.startswith("ATTENTION") for sentence in warned)])
 
 
 def _count(number: int, what: str) -> str:

@@ -47,7 +47,7 @@ def test_a_proposal_is_a_configuration_that_can_be_run(
     assert command.main(["check", "configuration.json"]) == 0
     shown = capsys.readouterr().out
     assert ("k-anonymity" in shown) is not is_private
-    assert "The configuration can be run." in shown
+    assert "The configuration can be run" in shown
     assert not re.search(r"\b0 CPU seconds", shown)
 
 
@@ -151,3 +151,55 @@ def test_a_file_that_is_not_there_is_told_before_what_takes_seconds_to_load(tmp_
     ended = subprocess.run(arguments, capture_output=True, text=True, check=False)
     assert ended.returncode == 2, ended.stderr
     assert "does not exist" in ended.stderr
+
+
+def _checked(folder: Path, capsys: pytest.CaptureFixture[str], number: int, **changes: Any) -> list[str]:
+    """What check prints of so many people; it is to end well."""
+    pipeline.write(folder / "people.csv", pipeline.rows(number))
+    body = pipeline.flat(folder, **({"check_looks_at_lines": True} | changes))
+    (folder / "configuration.json").write_text(json.dumps(body))
+    assert command.main(["check", str(folder / "configuration.json")]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def _warned(lines: list[str]) -> list[str]:
+    return [line for line in lines if line.startswith("ATTENTION") and "cap" not in line]
+
+
+def test_noise_that_exceeds_the_records_is_told_with_what_helps(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loud = {"noise_epsilon": 0.05, "privacy": {"releases": 1}}
+    lines = _checked(tmp_path, capsys, 60, **loud)
+    columns, sets = _warned(lines)[-2:]
+    assert "'age'" in columns and "worthless" in columns and "go together" in sets
+    assert any("'town'" in line and "none could come out" in line for line in _warned(lines))
+    assert lines[-1] == (
+        "The configuration can be run, but much of what it would release is noise: see ATTENTION above."
+    )
+    assert any(line.startswith("What helps") and "use_columns" in line for line in lines)
+
+
+def test_what_is_said_to_help_against_noise_helps(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loud = {"noise_epsilon": 0.05, "privacy": {"releases": 1}}
+    lines = _checked(tmp_path, capsys, 600, **loud)
+    (said,) = [line for line in lines if line.startswith("What helps")]
+    named = re.search(r"epsilon ([0-9.]+)", said)
+    assert _warned(lines) and named
+    mended = _checked(tmp_path, capsys, 600, **(loud | {"noise_epsilon": float(named.group(1))}))
+    assert not _warned(mended) and mended[-1] == "The configuration can be run."
+
+
+def test_lengths_that_hardly_anything_can_reach_are_told(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    by_lengths = {"synthesis_mode": "aggregate_seeded", "reporting_length": 3, "privacy": {"releases": 1}}
+    lines = _checked(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths)
+    assert any(
+        "combinations of 3 values are published from a noisy count of" in line for line in _warned(lines)
+    )
+    assert lines[-1].endswith("see ATTENTION above.")
+    calm = _checked(tmp_path, capsys, 6000, noise_epsilon=4, **by_lengths)
+    assert not _warned(calm) and calm[-1] == "The configuration can be run."

@@ -50,6 +50,24 @@ def expected_errors(
         sizes: cells of each column, `other` and `absent` among them; a guess for open ones.
         records: about how many there are, above 0.
     """
+    found: dict[int, list[float]] = {1: [], 2: [], 3: []}
+    for columns, error in set_errors(parameters, schema, sizes, records).items():
+        if len(columns) in found:
+            found[len(columns)].append(error)
+    one, two, three = (median(found[length]) if found[length] else None for length in (1, 2, 3))
+    if three is None and parameters.longer.lengths:
+        three = _HALF_NORMAL * _chosen_scale(parameters, schema)
+    return ExpectedErrors(one, two, three)
+
+
+def set_errors(
+    parameters: WorkloadParameters, schema: Schema, sizes: Sequence[int], records: int
+) -> dict[Columns, float]:
+    """The mean absolute error of one count by the noise alone, in records, by set of columns.
+
+    The arguments are those of `expected_errors`. Each column is there, each pair of which something is
+    measured, and each set that the workload names.
+    """
     scales = table_scales(parameters, schema, sizes, records)
     domain = Domain(tuple(sizes), tuple(column.max_items for column in schema.columns))
     noise = [
@@ -58,15 +76,12 @@ def expected_errors(
         if len(set(columns)) == len(columns)
     ]
     residuals = Residuals(domain, noise)
-    found: dict[int, list[float]] = {1: [], 2: [], 3: []}
     singles = [(column,) for column in range(len(sizes))]
-    for columns in dict.fromkeys([*singles, *schema.combinations(2), *scales]):
-        if 1 <= len(set(columns)) == len(columns) <= 3 and residuals.holds(columns):
-            found[len(columns)].append(_HALF_NORMAL * math.sqrt(residuals.variance(columns)))
-    one, two, three = (median(found[length]) if found[length] else None for length in (1, 2, 3))
-    if three is None and parameters.longer.lengths:
-        three = _HALF_NORMAL * _chosen_scale(parameters, schema)
-    return ExpectedErrors(one, two, three)
+    return {
+        columns: _HALF_NORMAL * math.sqrt(residuals.variance(columns))
+        for columns in dict.fromkeys([*singles, *schema.combinations(2), *scales])
+        if 1 <= len(set(columns)) == len(columns) and residuals.holds(columns)
+    }
 
 
 def table_scales(
