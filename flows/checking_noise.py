@@ -1,8 +1,8 @@
 """What ``marginalia check`` warns of: a release whose noise would exceed its records.
 
 Public facts and an estimate of the number of records go in, sentences come out. A set of columns is *drowned*
-where the noise of all its cells together is larger than the number of records: then noise alone would make most of
-what its table says. What is proposed against it was tried, and is named only where it helps.
+where the noise of all its cells together is larger than the number of records: then noise alone would make
+most of what its table says. What is proposed against it was tried, and is named only where it helps.
 """
 
 import math
@@ -34,7 +34,7 @@ class Drowned:
     Attributes:
         columns: names of single columns whose values' noise exceeds the records.
         sets, of: how many sets of two columns or more are drowned, of how many.
-        threshold: the least noisy count of a value of an open column where hardly any could reach it, or None.
+        threshold: the least noisy count of an open column's value; None where it is low enough.
     """
 
     columns: tuple[str, ...]
@@ -118,7 +118,8 @@ def _said(drowned: Drowned, schema: Schema, found: Estimate) -> Iterator[str]:
         small = f", even if open columns had no more than {_OPEN_VALUES} values" if opened else ""
         yield (
             f"the noise of all cells together would exceed the number of records ({records}) in "
-            f"{drowned.sets:,} of {drowned.of:,} sets of columns{small}: how these columns go together would mostly be lost."
+            f"{drowned.sets:,} of {drowned.of:,} sets of columns{small}: how these columns go together would "
+            "mostly be lost."
         )
 
 
@@ -146,8 +147,8 @@ def _advice(configuration: RunConfiguration, schema: Schema, records: int) -> st
             together = "; ".join([words["workload"], words["values"], _epsilon_words(asked)])
             return f"What helps, all together: {together}. Or use fewer columns (use_columns)."
     return (
-        "What helps: fewer columns (use_columns). For all of these there are too few records, at any epsilon up "
-        f"to {_LARGER[-1]:g}, with few sets of columns in workload, and with few values in each column."
+        "What helps: fewer columns (use_columns). For all of these there are too few records, at any epsilon "
+        f"up to {_LARGER[-1]:g}, with few sets of columns in workload, and with few values in each column."
     )
 
 

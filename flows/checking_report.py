@@ -21,7 +21,6 @@ from tasks.storage import Workspace
 from tasks.syndiffix_columns import Selection, select_columns
 from tasks.syndiffix_parameters import anonymization
 
-
 #: The last line, by whether much of the release would be noise.
 _CAN_BE_RUN = {
     False: "The configuration can be run.",

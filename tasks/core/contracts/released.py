@@ -34,8 +34,8 @@ _BASIS = {
     False: (
         "Cells that broke a rule were blanked or replaced by a declared value before anything was counted: "
         "such a rule is enforced, whether or not the table broke it. The other rules are judged on the "
-        "released numbers alone: a rule is undecided where they would look the same whether the table kept it "
-        "or broke it. So is a rule on the values of a column of which no value was released."
+        "released numbers alone: a rule is undecided where they would look the same whether the table kept "
+        "it or broke it. So is a rule on the values of a column of which no value was released."
     ),
 }
 
