@@ -12,6 +12,7 @@ from prefect import flow
 from flows.showcase import showcase
 from tasks.batch_budget import require_budget
 from tasks.batch_file import Batch, read_batch, require_inputs
+from tasks.batch_modes import settle_modes
 from tasks.core.errors import BatchFailed, MarginaliaError
 from tasks.failures import unexpected
 from tasks.group import COMPARISON, Finished, join_group, link_run, require_free_names
@@ -38,6 +39,7 @@ def batch(path: str) -> dict[str, str]:
     workspace = Workspace.of(asked.runs[0].configuration)
     require_free_names(asked)
     require_inputs(asked)
+    asked = settle_modes(asked)
     for sentence in require_budget([run.configuration for run in asked.runs]):
         say(sentence)
     last = max(asked.stages, key=STAGES.index)

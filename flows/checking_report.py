@@ -15,7 +15,7 @@ from tasks.estimate import OPEN_VALUES, Estimate, estimate, first_length, requir
 from tasks.kept_ledger import kept_ledger
 from tasks.planned_releases import cost_together, told_at_first, told_later
 from tasks.protect import nominal_charge, registration, require_admission
-from tasks.recall import DRAWN_BEFORE, as_committed
+from tasks.recall import as_committed, drawn_before
 from tasks.resources import require_records_fit
 from tasks.storage import Workspace
 from tasks.syndiffix_columns import Selection, select_columns
@@ -44,7 +44,8 @@ def report(configuration: RunConfiguration) -> None:
     for note in described.notes:
         print(f"  note: {note}")
     if configuration is not given:
-        print(f"  note: {DRAWN_BEFORE}")
+        for sentence in drawn_before(given):
+            print(f"  note: {sentence}")
     warned: list[str] = []
     if configuration.protection.regime == SYNDIFFIX:
         _print_syndiffix(select_columns(configuration, described.source, described.contract))

@@ -18,7 +18,7 @@ from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.contract import judge_contract
 from tasks.core.aggregates.aggregates import read_number_of_records
-from tasks.core.errors import InputError, ParameterError
+from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.queries import Resources
 from tasks.describe import Described
 from tasks.dropped import tell_dropped
@@ -144,17 +144,20 @@ def _return_committed(
     configuration: RunConfiguration,
     measured: Measured,
     admitted: Admitted,
-    unreadable: ParameterError | None,
+    unreadable: MarginaliaError | None,
 ) -> None:
     """The measurement that was drawn; then the table, which only what stays in ``sensitive/`` needs.
 
-    Neither what the table holds now nor its contract stops the release: it was judged when it was drawn.
+    Neither what the table holds now, nor its size, nor its contract stops the release: it was judged when it
+    was drawn. That somebody changed what was made of the table before is another matter, and is told.
     """
     measured.measurement = protect_records(workspace, None, None, admitted, "")
     if unreadable is None:
         try:
             _read(workspace, configuration, measured, is_judged=False)
-        except InputError as error:
+        except StoredTableMismatch:
+            raise
+        except MarginaliaError as error:
             unreadable = error
     if unreadable is None:
         compare_with_last(workspace, configuration, measured.described, *measured.raw)

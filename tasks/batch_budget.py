@@ -12,7 +12,6 @@ from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.describe import Described, describe
 from tasks.kept_ledger import kept_ledger
 from tasks.protect import nominal_charge, public_table, registration, release_name, require_unit
-from tasks.recall import as_committed
 
 _Planned = dict[ReleaseName, tuple[RunConfiguration, Described, Charge]]
 
@@ -43,7 +42,6 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
         planned: _Planned = {}
         for run in own:
             with contextlib.suppress(ParameterError):  # a run that can't begin is told so, and draws nothing
-                run = as_committed(run, None)
                 described = describe(run)
                 planned.setdefault(release_name(run, described), (run, described, nominal_charge(described)))
         if planned:

@@ -48,6 +48,11 @@ class BatchRun:
         """Its folder, below that of its group."""
         return f"{self.index}_{self.name}"
 
+    @property
+    def label(self) -> str:
+        """What it is called in sentences."""
+        return f"{self.group}/{self.name}"
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -93,8 +98,8 @@ def require_inputs(batch: Batch) -> None:
     Raises:
         ParameterError: all of them, with group and name of the run in front, or once where every run has it.
     """
-    found = [(f"{run.group}/{run.name}", _refused(run.configuration)) for run in batch.runs]
-    problems = _by_run(found)
+    found = [(run.label, _refused(run.configuration)) for run in batch.runs]
+    problems = by_run(found)
     if problems:
         raise ParameterError(problems)
 
@@ -161,11 +166,11 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
             run = _run(group, index, entry, base, found)
             if run is not None:
                 yield run
-    problems += _by_run(found)
+    problems += by_run(found)
 
 
-def _by_run(found: list[_Found]) -> list[str]:
-    """What is wrong with the runs, what is wrong with all of them once."""
+def by_run(found: list[_Found]) -> list[str]:
+    """What is wrong with the runs, each under its label, and what is wrong with all of them once."""
     shared = [text for text in found[0][1] if all(text in texts for _, texts in found)] if found[1:] else []
     each = [f"{run}: {text}" for run, texts in found for text in texts if text not in shared]
     return [f"base_config, in every run: {text}" for text in shared] + each

@@ -16,6 +16,7 @@ All of it is protected, so who may publish may read it; ledger and ``sensitive/`
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -268,7 +269,10 @@ def require_made_as_configured(
 def find_measurement(
     workspace: Workspace, configuration: RunConfiguration, folder: str | None
 ) -> StoredTable:
-    """A handed-over measurement: the named one, else the newest of the configured vintage.
+    """A handed-over measurement: the named one, else the newest that was made as configured.
+
+    Where a file names no mode, what it meant before fitted was the default counts as well; of the two in one
+    vintage it is the one that was drawn first (W21), whichever was handed over last.
 
     Raises:
         ParameterError: there is none.
@@ -282,13 +286,49 @@ def find_measurement(
         found = sorted(home.glob(pattern), key=lambda path: path.stat().st_mtime)
     found = [path for path in found if (path / NAME).is_file()]
     if not found:
+        configuration.require_possible()
         raise ParameterError(
             f"Publishing needs a measurement; none is at {folder or home}. Make one with marginalia run."
         )
-    place = found[-1]
+    place = found[0] if len(found) == 1 else _meant(configuration, found)
     _require_sealed(place)
     key = place.relative_to(workspace.root) if place.is_relative_to(workspace.root) else place
     return StoredTable(key.as_posix(), folder_sha256(place), MEASUREMENT, "measurement")
+
+
+def _meant(configuration: RunConfiguration, places: list[Path]) -> Path:
+    """Of several, oldest first, the one that a configuration means; the newest where it means none."""
+    before = configuration.as_before()
+    meanings = [configuration] if before is None else [configuration, before]
+    newest_first = (bundle for bundle in map(_opened, reversed(places)) if _is_made_as(bundle, meanings))
+    newest = next(newest_first, None)
+    if newest is None:
+        return places[-1]
+    if before is None:
+        return newest.folder
+    others = [bundle for bundle in newest_first if bundle.vintage == newest.vintage]
+    return (
+        min((newest, *others), key=lambda each: ledger_facts(each).releases).folder
+        if others
+        else newest.folder
+    )
+
+
+def _opened(place: Path) -> Bundle:
+    _require_sealed(place)
+    return _read(place)
+
+
+def _is_made_as(bundle: Bundle, meanings: list[RunConfiguration]) -> bool:
+    """Whether a bundle has the name that one of the configurations gives."""
+    for configuration in meanings:
+        with suppress(ParameterError):
+            if (
+                bundle.regime == configuration.protection.regime
+                and configured_digest(configuration, bundle.schema()) == bundle.digest
+            ):
+                return True
+    return False
 
 
 def name_of(bundle: Bundle) -> dict[str, object]:

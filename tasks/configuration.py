@@ -21,12 +21,14 @@ from pydantic import (
 
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.configuration_utility import OptionalUtility
+from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Encoding
 from tasks.core.records.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.models import Model
 
-#: What no release's configuration has: where the workspace is, and what is measured for sensitive/ alone.
-NEVER_RELEASED = frozenset({"output_dir", "evaluate_utility"})
+#: What no release's configuration has: where the workspace is, what is measured for sensitive/ alone, and
+#: whether the file named its mode.
+NEVER_RELEASED = frozenset({"output_dir", "evaluate_utility", "earlier_synthesis", "not_fitted"})
 
 #: Above the records of any table; a larger resolution is read as this one.
 LARGEST_RESOLUTION = 10**15
@@ -290,6 +292,10 @@ class RunConfiguration(Model):
         description="What a file without synthesis_mode meant before fitted was the default; a vintage that "
         "was drawn so is returned.",
     )
+    not_fitted: tuple[str, ...] = Field(
+        (),
+        description="Why fitted records can't be had of such a file; only what was drawn before is returned.",
+    )
     output_forms: tuple[Literal["long", "condensed"], ...] = Field(
         (), description="Further forms of the synthetic records beside the wide one."
     )
@@ -358,7 +364,21 @@ class RunConfiguration(Model):
         """What the same file meant before fitted was the default; None where it names its mode."""
         if self.earlier_synthesis is None:
             return None
-        return self.model_copy(update={"synthesis": self.earlier_synthesis, "earlier_synthesis": None})
+        before = {"synthesis": self.earlier_synthesis, "earlier_synthesis": None, "not_fitted": ()}
+        return self.model_copy(update=before)
+
+    def as_now(self) -> "RunConfiguration":
+        """What the file means where nothing was drawn of it before: its mode is settled."""
+        return self.model_copy(update={"earlier_synthesis": None})
+
+    def require_possible(self) -> None:
+        """Refuse a file that only what was drawn before fitted was the default can be returned to.
+
+        Raises:
+            ParameterError: it is such a file.
+        """
+        if self.not_fitted:
+            raise ParameterError(list(self.not_fitted))
 
     @property
     def draws_workload(self) -> bool:

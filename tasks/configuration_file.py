@@ -81,7 +81,13 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         if choice.mode == SYNDIFFIX:
             found += others_out_of_range(error, nested["protection"])
         raise ParameterError(list(dict.fromkeys(problems + found))) from None
-    problems += impossible(configuration, {*flat, *_privacy_section(flat)})
+    given = {*flat, *_privacy_section(flat)}
+    refused, before = impossible(configuration, given), configuration.as_before()
+    if before is not None and not impossible(before, given):
+        # A vintage of before fitted was the default may be asked for: whoever asks the ledger refuses (W21).
+        configuration = configuration.model_copy(update={"not_fitted": tuple(refused)})
+    else:
+        problems += refused
     if problems:
         raise ParameterError(problems)
     return configuration

@@ -63,6 +63,7 @@ def as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunC
     """The configuration, or what its file meant before fitted was the default if that was drawn (W21).
 
     A schedule that goes on under a new default returns what it released, and neither draws nor charges again.
+    Where both were drawn, it is the one that was drawn first: what a file got, it gets.
     """
     before = configuration.as_before()
     if before is None:
@@ -70,20 +71,32 @@ def as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunC
     ledger = kept_ledger()
     if not ledger.is_registered(before.dataset):
         return configuration
-    with suppress(ParameterError):
-        described = describe_or_recall(before, scheduled).described
-        latest = ledger.account(before.dataset).latest(release_name(before, described))
-        if latest is not None and (latest.phase == "commit" or ledger.folder(latest).is_dir()):
-            return before
-    return configuration
+    earlier, fitted = (_drawn_at(ledger, each, scheduled) for each in (before, configuration))
+    return configuration if earlier is None or (fitted is not None and fitted < earlier) else before
 
 
 def told_as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunConfiguration:
     """The same, said where it is what the file meant before."""
     found = as_committed(configuration, scheduled)
     if found is not configuration:
-        say(f"ATTENTION: {DRAWN_BEFORE}")
+        for sentence in drawn_before(configuration):
+            say(f"ATTENTION: {sentence}")
     return found
+
+
+def drawn_before(configuration: RunConfiguration) -> list[str]:
+    """What to say of a file whose release of before is returned."""
+    return [DRAWN_BEFORE, *(f"A new vintage needs another file: {said}" for said in configuration.not_fitted)]
+
+
+def _drawn_at(ledger: Ledger, configuration: RunConfiguration, scheduled: str | None) -> int | None:
+    """The place in the ledger of the release that a configuration names; None where it was never drawn."""
+    with suppress(ParameterError):
+        described = describe_or_recall(configuration, scheduled).described
+        latest = ledger.account(configuration.dataset).latest(release_name(configuration, described))
+        if latest is not None and (latest.phase == "commit" or ledger.folder(latest).is_dir()):
+            return latest.seq
+    return None
 
 
 def _recalled(configuration: RunConfiguration, scheduled: str | None) -> Described | None:

@@ -32,6 +32,7 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     protection, synthesis = configuration.protection, configuration.synthesis
     if not isinstance(protection, DifferentialPrivacy) or not isinstance(synthesis, Fitted):
         raise InternalError("Only a fitted release under differential privacy has a workload.")
+    configuration.require_possible()
     _require_claim(protection)
     _require_not_decided(synthesis, schema)
     schema = schema.measured

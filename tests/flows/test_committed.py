@@ -1,6 +1,9 @@
 """A committed release comes before its table; what a strict contract said of it is said once."""
 
 import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,36 @@ def test_a_committed_release_is_returned_where_its_table_is_ragged_or_missing(
     assert releases(tmp_path) == ["2026-11-1", "latest"]
     assert phases() == ["commit"]
     assert command.main(["run", "--agg", str(configured(tmp_path, vintage="2026-12"))]) == 2
+    assert phases() == ["commit"]
+
+
+@contextmanager
+def _no_file_above(size: int) -> Iterator[None]:
+    """Within it, a file that would grow above so many bytes can't be written."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_committed_release_is_returned_where_its_table_outgrew_what_can_be_coded(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = configuration_file(tmp_path)
+    assert command.main(["run", "--agg", str(path)]) == 0
+    release = tmp_path / "out" / "release" / "people" / "2026-11-1"
+    before = pipeline.tree(release)
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(100_000))
+    capfd.readouterr()
+    with _no_file_above(80_000):
+        assert command.main(["run", "--agg", str(path)]) == 0
+        told = capfd.readouterr().err
+        assert "ATTENTION: the table can't be read any more. The step encode_records failed" in told
+        assert pipeline.tree(release) == before
+        assert command.main(["run", "--agg", str(configured(tmp_path, vintage="2026-12"))]) == 1
+        assert "The step encode_records failed" in capfd.readouterr().err
     assert phases() == ["commit"]
 
 

@@ -96,7 +96,7 @@ CONFIGURATION_KEYS = _words(
     accountant allocation bins cache_max_size cap check_looks_at_lines clustering clusters contract_mode
     contribution
     counts_scale_factor dataset dataset_is_named decimal default delimiter delta delta_factor domains
-    drop_non_features earlier_synthesis encoding epsilon evaluate_sensitive further_ids header
+    drop_non_features encoding epsilon evaluate_sensitive further_ids header
     hold_resolution input kind
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
     memory_limit_mb
