@@ -11,6 +11,7 @@ public when the operator accepts them, and the draft says so. Nothing else in a 
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ import duckdb
 import yaml
 
 from tasks.core.contracts.profile import load_raw, load_values
+from tasks.core.contracts.subject_names import NONE, OF_SOMETHING, SOME_ID, WHOSE, likeness
 from tasks.core.errors import MarginaliaError
 from tasks.core.queries import connect, query_text
 from tasks.core.records.columns import Column, Schema, bin_problems
@@ -32,6 +34,15 @@ COMMON = 20
 #: A column with more distinct values is not listed, or, where all are numbers, is binned.
 _LONGEST_LIST = 50
 _FEWEST_BINNED = 25
+#: The least share of rows that an id differs in, by how much its name says; the fewest subjects of many rows.
+_LEAST_DIFFERENT = {WHOSE: 0.02, SOME_ID: 0.1, OF_SOMETHING: 0.5, NONE: 1.0}
+_FEWEST_SUBJECTS = 10
+#: Of fewer rows nothing is said by all of them differing.
+_FEWEST_TOLD_APART = 100
+#: Numbers that surveys use as codes: 99, 998, 9999, 88, -1, -9, -999.
+_CODE_NUMBER = "9+[6-9]|8{2,}|7{2,}|-(?:[1-9]|9+[6-9])"
+#: More different texts beside numbers than this are no codes.
+_MOST_CODES = 5
 
 #: How numbers may be written that are not plain, those with fewer marks first.
 _FORMATS = (
@@ -60,20 +71,40 @@ class _Facts:
     """What a column holds, as ``facts_of_column.sql`` says it."""
 
     distinct_values: int
+    distinct_numbers: int
     cells: int
     numbers: int
     whole: bool
     low: float | None
     high: float | None
+    number_codes: list[str]
     has_zero: bool
     semicolons: int
     bars: int
     common: tuple[str, ...]
+    common_texts: tuple[str, ...]
 
     @property
     def is_numeric(self) -> bool:
-        """Whether nearly every cell is a number and there are too many to list."""
-        return self.distinct_values >= _FEWEST_BINNED and self.numbers >= 0.98 * self.cells
+        """Whether there are too many numbers to list, and next to nothing else or a few codes."""
+        if self.distinct_numbers < _FEWEST_BINNED:
+            return False
+        others = self.distinct_values - self.distinct_numbers
+        return self.numbers >= 0.98 * self.cells or others <= _MOST_CODES
+
+    @property
+    def text_for_others(self) -> str | None:
+        """What to call cells that are no numbers: their code, if they have one; None: all are numbers."""
+        if not self.is_numeric or self.numbers == self.cells:
+            return None
+        return self.common_texts[0] if len(self.common_texts) == 1 else "not a number"
+
+    def tells_rows_apart(self, rows: int) -> bool:
+        """Whether it numbers or names each row by itself, so that nothing of it could be reported."""
+        if rows < _FEWEST_TOLD_APART or not self.distinct_values == self.cells == rows:
+            return False
+        serial = self.whole and (self.high or 0.0) - (self.low or 0.0) < 1.5 * rows
+        return serial if self.is_numeric else True
 
     @property
     def item_delimiter(self) -> str | None:
@@ -111,14 +142,16 @@ def propose(
     if failure:
         raise MarginaliaError(f"The file could not be looked at: DuckDB ended with {failure}.")
     subject = _subject(schema, facts)
-    described = [
+    others = [
         (column, seen) for column, seen in zip(schema.columns, facts, strict=True) if column.name != subject
     ]
-    unnamed = len(names) < len(headers.names)
+    rows = max((seen.cells for seen in facts), default=0)
+    described = [each for each in others if not each[1].tells_rows_apart(rows)] or others
     configuration = _configuration(source, subject, described, contract_path)
-    if unnamed:
-        configuration["use_columns"] = [name for name in names if name != subject]
-    return configuration, _contract(source.path, subject, described)
+    if len(described) + (subject is not None) < len(headers.names):
+        configuration["use_columns"] = [column.name for column, _ in described]
+    left_out = [column.name for column, _ in others if column not in [kept for kept, _ in described]]
+    return configuration, _contract(source.path, subject, described, left_out)
 
 
 def _look(
@@ -166,30 +199,36 @@ def _facts(
         "whole_pattern": number_format.whole_pattern,
         "separators": THOUSANDS[number_format.thousands],
         "decimal": number_format.decimal,
+        "code_pattern": _CODE_NUMBER,
+        "least": COMMON,
     }
     row = connection.execute(query_text("contracts/facts_of_column"), values).fetchone()
     assert row is not None
     common = connection.execute(
         query_text("contracts/common_values"), {"column_id": column_id, "least": COMMON}
     ).fetchall()
-    return _Facts(*(*row, tuple(value for (value,) in common)))
+    listed = tuple(value for (value,) in common)
+    texts = tuple(value for value in listed if re.fullmatch(number_format.pattern, value) is None)
+    return _Facts(*(*row, listed, texts))
 
 
 def _subject(schema: Schema, facts: list[_Facts]) -> str | None:
-    """The first column that looks like an id: filled, nearly all different, and named like one."""
+    """The column that says most likely whose row it is: by its name, and by how many values it has.
+
+    The id of somebody may stand in many rows. A name that says less must differ from row to row.
+    """
     single = [
         seen.cells for column, seen in zip(schema.columns, facts, strict=True) if not column.is_multi_valued
     ]
     rows = max(single, default=0)
+    found: dict[int, str] = {}
     for column, seen in zip(schema.columns, facts, strict=True):
-        named = re.search(
-            r"(^|[^a-z])(id|uuid|key|respondent|person|subject|patient|participant)([^a-z]|$)|[a-z]Id$|ID$",
-            column.name if column.name.isupper() else column.name[:1].lower() + column.name[1:],
-        )
-        different = seen.distinct_values > 1 and seen.distinct_values >= 0.5 * rows
-        if named and different and seen.cells == rows and not column.is_multi_valued:
-            return column.name
-    return None
+        likely = NONE if column.is_multi_valued else likeness(column.name)
+        different = seen.distinct_values > 1 and seen.distinct_values >= _LEAST_DIFFERENT[likely] * rows
+        several = seen.distinct_values >= min(_FEWEST_SUBJECTS, 0.5 * rows)
+        if likely and different and several and seen.cells >= 0.95 * rows:
+            found.setdefault(likely, column.name)
+    return found[max(found)] if found else None
 
 
 def _configuration(
@@ -223,7 +262,9 @@ def _configuration(
     }
 
 
-def _contract(path: Path, subject: str | None, described: list[tuple[Column, _Facts]]) -> str:
+def _contract(
+    path: Path, subject: str | None, described: list[tuple[Column, _Facts]], left_out: list[str]
+) -> str:
     table: dict[str, Any] = {"name": path.stem}
     if subject is not None:
         table["customProperties"] = [{"property": "subjectId", "value": subject}]
@@ -238,7 +279,27 @@ def _contract(path: Path, subject: str | None, described: list[tuple[Column, _Fa
         "schema": [table],
     }
     body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
-    return _PREAMBLE.format(name=path.name, common=COMMON) + body
+    notes = "".join(f"# - {note}\n" for note in _notes(subject, described, left_out))
+    return _PREAMBLE.format(name=path.name, common=COMMON) + notes + body
+
+
+def _notes(subject: str | None, described: list[tuple[Column, _Facts]], left_out: list[str]) -> Iterator[str]:
+    """What of this draft to look at twice."""
+    if subject is not None:
+        yield f"{subject!r} is taken to say whose a row is (subjectId). Mend it if it names a visit."
+    if left_out:
+        names = ", ".join(map(repr, left_out))
+        yield f"Left out (use_columns): {names}. Each row has another value, so nothing could be reported."
+    if any(seen.text_for_others is not None for _, seen in described):
+        yield "other is what a cell that is no number becomes. Without it such a cell counts as empty."
+    for column, seen in described:
+        if seen.is_numeric and not column.is_multi_valued and seen.number_codes:
+            codes = " and ".join(seen.number_codes)
+            yield (
+                f"In {column.name!r} {codes} may stand for something that is no number. Bins put such a\n"
+                "#   code below the first edge or above the last one, beside numbers that lie there:\n"
+                "#   better take it out before."
+            )
 
 
 def _own(implementation: dict[str, Any]) -> dict[str, Any]:
@@ -257,6 +318,8 @@ def _property(column: Column, seen: _Facts) -> dict[str, Any]:
         plain = asdict(PLAIN)
         custom += [{"property": key, "value": mark} for key, mark in marks.items() if mark != plain[key]]
         custom.append({"property": "bins", "value": round_edges(seen.low or 0.0, seen.high or 0.0)})
+        if seen.text_for_others is not None:
+            custom.append({"property": "other", "value": seen.text_for_others})
     listable = column.is_multi_valued or not seen.is_numeric
     if listable and seen.common and seen.distinct_values <= _LONGEST_LIST:
         custom.append({"property": "drafted", "value": True})

@@ -1,7 +1,11 @@
 """Proposals: a draft that can be accepted as it stands, whose lists stay open."""
 
+import csv
+import doctest
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -9,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.configuration_file import from_flat
+from tasks.core.contracts import subject_names
 from tasks.core.contracts.contract import read_contract
 from tasks.core.contracts.proposal import propose, round_edges
 from tasks.core.errors import InputError
@@ -123,3 +128,105 @@ def test_numbers_with_other_marks_are_found_and_the_draft_says_how_they_are_writ
         (1100, 1160),
         None,
     ]
+
+
+def _write(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "Personen-Nr.",
+            "Pat.-ID",
+            "patient id",
+            "KundenNummer",
+            "Kundennummer",
+            "No. dossier",
+            "N° dossier",
+        ),
+        *(
+            "Nº de expediente",
+            "numéro de patient",
+            "PatientID",
+            "Versicherten-Nr",
+            "cod_paziente",
+            "customer no",
+        ),
+        *("Schüler-Nr", "Mitglieds-Nr.", "patnr", "id пациента", "USUBJID", "HHID", "respondent"),
+    ],
+)
+def test_whose_row_it_is_is_found_by_name_in_many_spellings(name: str, tmp_path: Path) -> None:
+    """Each has about five rows, beside the number of the row and a column of few values."""
+    header = ("visit id", name, "town")
+    rows = [(visit, f"p{visit * 7 % 60:03}", "ab"[visit % 2]) for visit in range(300)]
+    configuration, contract = propose(_write(tmp_path / "t.csv", header, rows))
+    assert configuration["subject_id"] == name
+    assert configuration["use_columns"] == ["town"] and "Left out (use_columns): 'visit id'" in contract
+    assert "300" not in contract and f"{name!r} is taken to say whose a row is" in contract
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("number of patients", "person type", "Hausnummer", "valid", "covid", "zip code", "user rating"),
+        *("income", "paid", "education-num", "customer segment", "Personenzahl", "grid"),
+    ],
+)
+def test_what_only_sounds_like_an_id_is_no_subject(name: str, tmp_path: Path) -> None:
+    rows = [(f"v{place % 30}", "ab"[place % 2]) for place in range(300)]
+    configuration, _ = propose(_write(tmp_path / "t.csv", (name, "town"), rows))
+    assert "subject_id" not in configuration
+
+
+def test_the_example_of_likeness_is_true() -> None:
+    assert doctest.testmod(subject_names).failed == 0
+
+
+def test_an_id_of_something_must_differ_from_row_to_row(tmp_path: Path) -> None:
+    header = ("region id", "id", "town")
+    rows = [(place % 30, place, "ab"[place % 2]) for place in range(300)]
+    configuration, _ = propose(_write(tmp_path / "t.csv", header, rows))
+    assert configuration["subject_id"] == "id"
+
+
+@pytest.mark.parametrize("code", ["N", "-", "k. A.", "n/a"])
+def test_numbers_beside_a_code_get_bins_and_the_code_a_name(code: str, tmp_path: Path) -> None:
+    rows = [(code if place % 5 == 0 else str(20 + place % 40), "ab"[place % 2]) for place in range(300)]
+    schema, text = accepted(_write(tmp_path / "t.csv", ("age", "town"), rows))
+    age = schema.columns[0]
+    assert age.bins is not None and (age.bins[0], age.bins[-1]) == (20, 60)
+    assert age.other == code and "logicalType: integer" in text
+
+
+def test_several_codes_beside_numbers_are_called_what_they_are_not(tmp_path: Path) -> None:
+    codes = ("N", "-", "rare-canary")
+    rows = [(codes[place // 140] if place % 3 == 0 else str(place % 90),) for place in range(300)]
+    rows = [(place, *row) for place, row in enumerate(rows)]
+    schema, text = accepted(_write(tmp_path / "t.csv", ("place", "age"), rows))
+    assert schema.columns[0].other == "not a number" and "rare-canary" not in text
+
+
+@pytest.mark.parametrize("code", ["9999", "999", "-1", "-9"])
+def test_numbers_that_are_codes_do_not_stretch_the_bins(code: str, tmp_path: Path) -> None:
+    generator = np.random.default_rng(3)
+    ages = [code if generator.random() < 0.1 else str(generator.integers(0, 90)) for _ in range(600)]
+    rows = [(age, "ab"[place % 2]) for place, age in enumerate(ages)]
+    schema, text = accepted(_write(tmp_path / "t.csv", ("age", "town"), rows))
+    assert schema.columns[0].bins == tuple(range(0, 91, 10))
+    assert f"In 'age' {code} may stand for something that is no number" in text
+
+
+def test_a_number_of_nines_in_the_range_is_a_number(tmp_path: Path) -> None:
+    rows = [(str(place % 120), "ab"[place % 2]) for place in range(4000)]
+    schema, text = accepted(_write(tmp_path / "t.csv", ("weight", "town"), rows))
+    assert schema.columns[0].bins == tuple(range(0, 121, 20)) and "may stand for" not in text
+
+
+def test_texts_of_many_kinds_beside_numbers_are_no_codes(tmp_path: Path) -> None:
+    rows = [(str(place) if place % 2 else f"street {place}",) for place in range(300)]
+    schema, _ = accepted(_write(tmp_path / "t.csv", ("address",), rows))
+    assert schema.columns[0].bins is None
