@@ -1,22 +1,23 @@
 """One pass of the search over the records, compiled.
 
 The energy is half the weighted sum of squared differences between counts and targets. ``gradient`` holds,
-for each
-cell, what one more record in it would add to the energy: w (count - target + 1/2). So a record's column is
-    best put at the value whose cells sum to least, and a random draw by exp(-sum / temperature) is a step
-    of Gibbs sampling.
+for each cell, what one more record in it would add to the energy: w (count - target + 1/2). So a record's
+column is best put at the value whose cells sum to least, and a random draw by exp(-sum / temperature) is a
+step of Gibbs sampling.
 
 A table lies in ``gradient`` once for each of its columns, turned so that this column comes last. What a
-record's other
-values point to is then one run of numbers, and a sum over all tables is a sum of runs:
+record's other values point to is then one run of numbers, and a sum over all tables is a sum of runs:
 
     table (a, b), turned for b      value of b:  0   1   2   3
                    value of a = 0               [.   .   .   .]
                    value of a = 1               [x   x   x   x]   <- the run of a record with a = 1
 
+Where each run begins is kept beside the record, and moved on when one of its values changes.
+
 A column of which a record holds several cells (a multi-valued one) takes several slots of the record, each
-of which holds an item or is empty. A record whose slots are all empty is in the column's `absent` cell,
-once.
+of which holds an item or is empty. An empty slot is in the cell `NOWHERE`, so far out that the runs that it
+points to begin behind the gradient and are left out. A record whose slots are all empty is in the column's
+`absent` cell, once: by the slot that was looked at last.
 """
 
 from typing import NamedTuple
@@ -25,11 +26,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.compiling import njit
+from tasks.core.fitting.vector_kernels import LANES, add_runs
 
 #: The most columns of one table.
 MOST_COLUMNS = 4
 #: What a cell that no record may be in adds to the energy.
 FORBIDDEN = np.float32(1.0e30)
+#: The cell of an empty slot: times any stride, beyond any gradient.
+NOWHERE = np.int64(1) << np.int64(36)
 
 _SQUARINGS = 10
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -38,25 +42,22 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 class Tables(NamedTuple):
     """All tables of one search, flat: C columns, of which a record has W slots.
 
-    A *use* is a table as one of its columns sees it. Columns that a table does not have are written as
-    column C, of which every record is in cell 0. The value v of a use's column and the values x, y, z of
-    the table's other columns meet in the cell ``copy[0] + v copy[1] + x copy[2] + y copy[3] + z copy[4]``
-    of each ``copy`` of the table.
+    A *use* is a table as one slot of a record sees it, in one choice of slots for the table's other columns.
+    The run of a use begins at ``bases`` plus, for each of these other slots, the slot's cell times a stride.
 
     Attributes:
         sizes: int64 (C,), cells of each column.
         empty: int64 (C,), what a slot that holds nothing holds: the column's `absent` cell, or its size.
         first_slot: int64 (C + 1,), column c has the slots first_slot[c] to first_slot[c + 1] - 1.
         slot_column: int64 (W,).
-        first_use: int64 (C + 1,), column c has the uses first_use[c] to first_use[c + 1] - 1. A table of a
-            column with
-            itself is one use.
-        others: int64 (U, MOST_COLUMNS - 1), the other columns of each use.
-        copies: int64 (U, MOST_COLUMNS, MOST_COLUMNS + 1), see above. The first copy is turned for the use's
-            column:
-            ``copy[1]`` is 1. Behind the last, ``copy[0]`` is -1.
+        first_use: int64 (W + 1,), slot s has the uses first_use[s] to first_use[s + 1] - 1.
+        bases: int64 (U,).
         weights: float32 (U,).
-        gradient: float32, see above.
+        use_slot: int64 (U,).
+        first_shift: int64 (W + 1,), slot s moves the runs of the uses that are listed from first_shift[s] on.
+        shifted: int64 (S,), these uses.
+        strides: int64 (S,), by how much for each cell.
+        gradient: float32, see above, and `LANES` zeros.
     """
 
     sizes: npt.NDArray[np.int64]
@@ -64,9 +65,12 @@ class Tables(NamedTuple):
     first_slot: npt.NDArray[np.int64]
     slot_column: npt.NDArray[np.int64]
     first_use: npt.NDArray[np.int64]
-    others: npt.NDArray[np.int64]
-    copies: npt.NDArray[np.int64]
+    bases: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float32]
+    use_slot: npt.NDArray[np.int64]
+    first_shift: npt.NDArray[np.int64]
+    shifted: npt.NDArray[np.int64]
+    strides: npt.NDArray[np.int64]
     gradient: npt.NDArray[np.float32]
 
 
@@ -79,65 +83,61 @@ def _mixed(state):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _hold(record, slots, left_out, empty, absent, cells):  # type: ignore[no-untyped-def]
-    """Write the cells that a record is in by the slots of one column, one left out; returns how many.
+def _put(slot, cell, cells, starts, first_shift, shifted, strides):  # type: ignore[no-untyped-def]
+    """Say that a slot is in a cell; nothing is counted."""
+    further = cell - cells[slot]
+    if further != 0:
+        for at in range(first_shift[slot], first_shift[slot + 1]):
+            starts[shifted[at]] += further * strides[at]
+        cells[slot] = cell
 
-    ``absent``: whether a record that holds nothing is in the cell ``empty``.
-    """
+
+@njit(cache=True, nogil=True)
+def _find_runs(starts, uses, weights, end, runs):  # type: ignore[no-untyped-def]
+    """Collect the runs that there are; returns how many, and the sum of their weights."""
     number = 0
-    for slot in range(slots[0], slots[1]):
-        if slot != left_out and record[slot] != empty:
-            cells[number] = record[slot]
-            number += 1
-    if number == 0 and absent:
-        cells[0] = empty
-        number = 1
-    return number
-
-
-@njit(cache=True, nogil=True)
-def _sum_runs(  # type: ignore[no-untyped-def]
-    uses, size, others, copies, weights, gradient, cells, numbers, sums
-):
-    """What each value of a column would add to the energy; returns the sum of the weights that a value meets.
-
-    Unsigned places need no test for negative ones, so that the innermost loop becomes vectors.
-    """
     own = np.float32(0.0)
-    for value in range(size):
-        sums[value] = np.float32(0.0)
     for use in range(uses[0], uses[1]):
-        x, y, z = others[use, 0], others[use, 1], others[use, 2]
-        for at_x in range(numbers[x]):
-            from_x = copies[use, 0, 0] + cells[x, at_x] * copies[use, 0, 2]
-            for at_y in range(numbers[y]):
-                from_y = from_x + cells[y, at_y] * copies[use, 0, 3]
-                for at_z in range(numbers[z]):
-                    start = np.uint64(from_y + cells[z, at_z] * copies[use, 0, 4])
-                    for value in range(np.uint64(size)):
-                        sums[value] += gradient[start + value]
-                    own += weights[use]
-    return own
+        if starts[use] < end:
+            runs[number] = starts[use]
+            number += 1
+            own += weights[use]
+    return number, own
 
 
 @njit(cache=True, nogil=True)
-def _count(  # type: ignore[no-untyped-def]
-    uses, value, sign, others, copies, weights, gradient, cells, numbers
+def _sum_runs(runs, number, size, gradient, sums):  # type: ignore[no-untyped-def]
+    """What each value of a column would add to the energy; behind the last value anything.
+
+    Numbers stay in registers until all runs are added.
+    """
+    for first in range(0, size, LANES):
+        add_runs(runs, number, first, gradient, sums)
+
+
+@njit(cache=True, nogil=True)
+def _move(  # type: ignore[no-untyped-def]
+    slot, cell, cells, starts, uses, first_shift, shifted, strides, use_slot, weights, end, gradient
 ):
-    """Count the record into (or out of, sign -1) the cells that ``value`` in a column puts it in."""
+    """Take the record out of the slot's cell and put it in another, in every copy of every table."""
+    old = cells[slot]
     for use in range(uses[0], uses[1]):
-        change = sign * weights[use]
-        x, y, z = others[use, 0], others[use, 1], others[use, 2]
-        for copy in range(MOST_COLUMNS):
-            if copies[use, copy, 0] < 0:
-                break
-            from_value = copies[use, copy, 0] + value * copies[use, copy, 1]
-            for at_x in range(numbers[x]):
-                from_x = from_value + cells[x, at_x] * copies[use, copy, 2]
-                for at_y in range(numbers[y]):
-                    from_y = from_x + cells[y, at_y] * copies[use, copy, 3]
-                    for at_z in range(numbers[z]):
-                        gradient[from_y + cells[z, at_z] * copies[use, copy, 4]] += change
+        start, weight = starts[use], weights[use]
+        if start + old < end:
+            gradient[np.uint64(start + old)] -= weight
+        if start + cell < end:
+            gradient[np.uint64(start + cell)] += weight
+    for at in range(first_shift[slot], first_shift[slot + 1]):
+        use = shifted[at]
+        weight = weights[use]
+        before = starts[use] + cells[use_slot[use]]
+        further = (cell - old) * strides[at]
+        if before < end:
+            gradient[np.uint64(before)] -= weight
+        if before + further < end:
+            gradient[np.uint64(before + further)] += weight
+        starts[use] += further
+    cells[slot] = cell
 
 
 @njit(cache=True, nogil=True)
@@ -151,7 +151,7 @@ def _least(sums, size, old):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _drawn(sums, size, inverse_temperature, uniform):  # type: ignore[no-untyped-def]
+def _drawn(sums, size, inverse_temperature, uniform, old):  # type: ignore[no-untyped-def]
     """A value with probability proportional to exp(-sum / temperature).
 
     exp(y) is computed as (1 + y / 1024)^1024: ten products, which the compiler does for many values at once.
@@ -159,24 +159,59 @@ def _drawn(sums, size, inverse_temperature, uniform):  # type: ignore[no-untyped
     least = sums[0]
     for value in range(size):
         least = min(least, sums[value])
-    for value in range(size):
+    for value in range(np.uint64(size)):
         share = np.float32(1.0) + (least - sums[value]) * inverse_temperature * np.float32(1.0 / 1024)
         share = max(share, np.float32(0.0))
         for _ in range(_SQUARINGS):
             share = share * share
         sums[value] = share
     total = np.float32(0.0)
-    for value in range(size):
+    for value in range(np.uint64(size)):
         total += sums[value]
-    left = uniform * total
-    last = 0
+        sums[value] = total
+    wanted = uniform * total
     for value in range(size):
-        if sums[value] > 0:
-            last = value
-            left -= sums[value]
-            if left < 0:
-                break
-    return last
+        if sums[value] > wanted:
+            return value
+    return old  # rounding made the product the total
+
+
+@njit(cache=True, nogil=True)
+def _load(  # type: ignore[no-untyped-def]
+    record, sizes, empties, first_slot, cells, starts, first_shift, shifted, strides
+):
+    """Put every slot where the record has it."""
+    for column in range(len(sizes)):
+        empty, held = empties[column], 0
+        first, end = first_slot[column], first_slot[column + 1]
+        for slot in range(first, end):
+            cell = np.int64(record[slot])
+            if cell == empty and (end - first > 1 or empty == sizes[column]):
+                cell = NOWHERE
+            held += cell != NOWHERE
+            _put(slot, cell, cells, starts, first_shift, shifted, strides)
+        if held == 0 and empty < sizes[column]:
+            _put(first, empty, cells, starts, first_shift, shifted, strides)
+
+
+@njit(cache=True, nogil=True)
+def _leave_to(  # type: ignore[no-untyped-def]
+    slot, record, slots, empty, absent, cells, starts, first_shift, shifted, strides
+):
+    """Have the slot's column count as `absent`, if it does, by this slot; returns how many others are filled.
+
+    ``absent``: whether the column has such a cell.
+    """
+    filled = 0
+    for other in range(slots[0], slots[1]):
+        if other != slot:
+            if record[other] != empty:
+                filled += 1
+            else:
+                _put(other, NOWHERE, cells, starts, first_shift, shifted, strides)
+    if filled == 0 and absent and record[slot] == empty:
+        _put(slot, empty, cells, starts, first_shift, shifted, strides)
+    return filled
 
 
 @njit(cache=True, nogil=True)
@@ -192,23 +227,20 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
     """
     # Arrays in names of their own: a field of a tuple that is passed on is counted at each call.
     sizes, empties, first_slot = tables.sizes, tables.empty, tables.first_slot
-    slot_column, first_use, others = tables.slot_column, tables.first_use, tables.others
-    copies, weights, gradient = tables.copies, tables.weights, tables.gradient
-    number_of_slots, number_of_columns = len(slot_column), len(sizes)
-    widest = np.int64(1)
-    for column in range(number_of_columns):
-        widest = max(widest, first_slot[column + 1] - first_slot[column])
-    cells = np.zeros((number_of_columns + 1, widest), np.int64)
-    numbers = np.ones(number_of_columns + 1, np.int64)
+    slot_column, first_use, use_slot = tables.slot_column, tables.first_use, tables.use_slot
+    first_shift, shifted, strides = tables.first_shift, tables.shifted, tables.strides
+    weights, gradient = tables.weights, tables.gradient
+    number_of_slots = len(slot_column)
+    end = len(gradient) - LANES
+    cells = np.zeros(number_of_slots, np.int64)
+    starts = tables.bases.copy()
+    runs = np.empty(np.diff(first_use).max(), np.int64)
     order = np.arange(number_of_slots)
-    sums = np.empty(sizes.max() + 1, np.float32)
+    sums = np.empty(sizes.max() + LANES, np.float32)
     cold = np.isinf(inverse_temperature)
     for row in places:
         record = records[row]
-        for column in range(number_of_columns):
-            slots = (first_slot[column], first_slot[column + 1])
-            empty = empties[column]
-            numbers[column] = _hold(record, slots, -1, empty, empty < sizes[column], cells[column])
+        _load(record, sizes, empties, first_slot, cells, starts, first_shift, shifted, strides)
         state = _mixed(seed ^ (np.uint64(row) * np.uint64(0xD1342543DE82EF95)))
         for last in range(number_of_slots - 1, -1, -1):
             state += _GOLDEN
@@ -220,32 +252,45 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
             column = slot_column[slot]
             size, empty = sizes[column], empties[column]
             slots = (first_slot[column], first_slot[column + 1])
-            uses = (first_use[column], first_use[column + 1])
-            old = np.int64(record[slot])
-            # The cells of the column's other slots: what this slot holds joins them.
-            rest = _hold(record, slots, slot, empty, False, cells[column])
-            numbers[column] = rest
-            choices = size if rest == 0 else max(size, empty + 1)
+            uses = (first_use[slot], first_use[slot + 1])
+            filled = 0
+            if slots[1] - slots[0] > 1:
+                filled = _leave_to(
+                    slot, record, slots, empty, empty < size, cells, starts, first_shift, shifted, strides
+                )
             # With other items beside it an empty slot is in no cell, nor is one of a column without `absent`.
-            counted_when_empty = rest == 0 and empty < size
-            own = _sum_runs(uses, size, others, copies, weights, gradient, cells, numbers, sums)
-            for held in range(rest):
-                sums[cells[column, held]] = FORBIDDEN
+            counted_when_empty = filled == 0 and empty < size
+            choices = size if filled == 0 else max(size, empty + 1)
+            number, own = _find_runs(starts, uses, weights, end, runs)
+            _sum_runs(runs, number, size, gradient, sums)
+            if filled > 0:
+                for other in range(slots[0], slots[1]):
+                    if other != slot and record[other] != empty:
+                        sums[record[other]] = FORBIDDEN
             if not counted_when_empty:
-                sums[empty] = np.float32(0.0) if rest > 0 else FORBIDDEN
-            if old != empty or counted_when_empty:
+                sums[empty] = np.float32(0.0) if filled > 0 else FORBIDDEN
+            old = np.int64(record[slot])
+            if cells[slot] != NOWHERE:
                 sums[old] -= own
             if cold:
                 new = _least(sums, choices, old)
             else:
                 uniform = np.float32((drawn & np.uint64(0xFFFFFF)) * 2.0**-24)
-                new = _drawn(sums, choices, inverse_temperature, uniform)
+                new = _drawn(sums, choices, inverse_temperature, uniform, old)
             if new != old:
-                if old != empty or counted_when_empty:
-                    change = np.float32(-1.0)
-                    _count(uses, old, change, others, copies, weights, gradient, cells, numbers)
-                if new != empty or counted_when_empty:
-                    change = np.float32(1.0)
-                    _count(uses, new, change, others, copies, weights, gradient, cells, numbers)
+                cell = new if new != empty or counted_when_empty else NOWHERE
+                _move(
+                    slot,
+                    cell,
+                    cells,
+                    starts,
+                    uses,
+                    first_shift,
+                    shifted,
+                    strides,
+                    use_slot,
+                    weights,
+                    end,
+                    gradient,
+                )
                 record[slot] = new
-            numbers[column] = _hold(record, slots, -1, empty, empty < size, cells[column])

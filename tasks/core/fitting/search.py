@@ -6,16 +6,17 @@ whatever the number of threads.
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.fitting.kernels import FORBIDDEN, MOST_COLUMNS, Tables, visit_records
+from tasks.core.fitting.kernels import FORBIDDEN, Tables, visit_records
 from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.targets import Target
+from tasks.core.fitting.vector_kernels import LANES
 
 #: Temperatures of the passes, in squared records; at 0 the best value is always taken.
 LONG = (1000.0, 300.0, 100.0, 50.0, 20.0, 5.0, 0.0)
@@ -159,30 +160,59 @@ def coprime(number: int) -> int:
 def lay_out(domain: Domain, targets: Sequence[Target]) -> Tables:
     """The flat form of the targets' tables; the gradient is still to be filled."""
     number = len(domain.sizes)
-    uses: list[list[tuple[list[int], npt.NDArray[np.int64], float]]] = [[] for _ in range(number)]
+    slots = [domain.slots_of(column) for column in range(number)]
+    uses: list[list[_Use]] = [[] for _ in range(sum(slots))]
     end = 0
     for target in targets:
-        for place, column in enumerate(target.columns):
-            if place == 0 or column != target.columns[place - 1]:
-                others = [*target.columns[:place], *target.columns[place + 1 :]]
-                others += [number] * (MOST_COLUMNS - 1 - len(others))
-                uses[column].append((others, _copies(target, place, end), target.weight))
+        copies = _copies(target, end)
+        for chosen in _chosen_slots(domain, target.columns):
+            for slot, (base, strides) in zip(chosen, copies, strict=True):
+                uses[slot].append(_Use(slot, base, target.weight, dict(zip(chosen, strides, strict=True))))
         end += target.counts.size * _number_of_copies(target)
-    slots = [domain.slots_of(column) for column in range(number)]
-    flat = [use for of_column in uses for use in of_column]
+    flat = [use for of_slot in uses for use in of_slot]
+    shifts: list[list[tuple[int, int]]] = [[] for _ in uses]
+    for place, use in enumerate(flat):
+        for slot, stride in use.strides.items():
+            if slot != use.slot:
+                shifts[slot].append((place, stride))
+    listed = np.array([shift for of_slot in shifts for shift in of_slot], np.int64).reshape(-1, 2)
     return Tables(
         sizes=np.array(domain.sizes, np.int64),
         empty=np.array([domain.empty(column) for column in range(number)], np.int64),
         first_slot=np.cumsum([0, *slots]),
         slot_column=np.repeat(np.arange(number), slots),
         first_use=np.cumsum([0, *map(len, uses)]),
-        others=np.array([others for others, _, _ in flat], np.int64).reshape(-1, MOST_COLUMNS - 1),
-        copies=np.array([copies for _, copies, _ in flat], np.int64).reshape(
-            -1, MOST_COLUMNS, MOST_COLUMNS + 1
-        ),
-        weights=np.array([weight for _, _, weight in flat], np.float32),
-        gradient=np.zeros(end, np.float32),
+        bases=np.array([use.base for use in flat], np.int64),
+        weights=np.array([use.weight for use in flat], np.float32),
+        use_slot=np.array([use.slot for use in flat], np.int64),
+        first_shift=np.cumsum([0, *map(len, shifts)]),
+        shifted=np.ascontiguousarray(listed[:, 0]),
+        strides=np.ascontiguousarray(listed[:, 1]),
+        gradient=np.zeros(end + LANES, np.float32),
     )
+
+
+@dataclass(frozen=True)
+class _Use:
+    """A table as one slot of a record sees it; see `Tables`.
+
+    Attributes:
+        strides: of each slot that the table looks at, this one included.
+    """
+
+    slot: int
+    base: int
+    weight: float
+    strides: dict[int, int]
+
+
+def _chosen_slots(domain: Domain, columns: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Slots of the record that a table looks at together; two of one column in one order alone."""
+    firsts = [domain.first_slot(column) for column in columns]
+    for slots in domain.choices_of_slots(columns):
+        chosen = tuple(first + slot for first, slot in zip(firsts, slots, strict=True))
+        if list(chosen) == sorted(chosen):
+            yield chosen
 
 
 def _number_of_copies(target: Target) -> int:
@@ -190,24 +220,20 @@ def _number_of_copies(target: Target) -> int:
     return len(set(target.columns))
 
 
-def _copies(target: Target, place: int, start: int) -> npt.NDArray[np.int64]:
-    """Where the copies of one table lie, as its column at ``place`` sees them, that turned for it first.
+def _copies(target: Target, start: int) -> list[tuple[int, tuple[int, ...]]]:
+    """For each column of a table, where the copy turned for it begins, and the strides of its columns.
 
     A pair of items of one column is counted at (u, v) and at (v, u) of the one copy that there is.
     """
     shape = target.counts.shape
-    places = range(len(shape))
-    copies = np.full((MOST_COLUMNS, MOST_COLUMNS + 1), -1, np.int64)
-    for row, last in enumerate([place, *(at for at in places if at != place)]):
-        strides = np.zeros(len(shape), np.int64)
-        stride = 1
-        for at in [last, *(at for at in reversed(places) if at != last)]:
-            strides[at] = stride
-            stride *= shape[at]
-        copies[row] = 0
-        copies[row, 0] = start + (last * stride if _number_of_copies(target) > 1 else 0)
-        copies[row, 1] = strides[place]
-        copies[row, 2 : 1 + len(shape)] = np.delete(strides, place)
+    copies = []
+    for last in range(len(shape)):
+        strides, stride = [0] * len(shape), 1
+        for place in [last, *(place for place in reversed(range(len(shape))) if place != last)]:
+            strides[place] = stride
+            stride *= shape[place]
+        copies.append((start, tuple(strides)))
+        start += stride if _number_of_copies(target) > 1 else 0
     return copies
 
 
