@@ -28,6 +28,7 @@ from tasks.core.dp.measurement import Measurement, measurement_sha256, read_meas
 from tasks.core.dp.statement import LedgerFacts
 from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
+from tasks.core.paths import located, missing
 from tasks.core.records.columns import Schema
 from tasks.parameters import anonymity_parameters, drawn_settings, syndiffix_parameters
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, file_sha256, folder_sha256
@@ -186,10 +187,17 @@ def _said(declared: DeclaredInput) -> DeclaredInput:
 
 
 def _contract_sha256(path: str | None) -> str | None:
+    if path is None:
+        return None
     try:
-        return None if path is None else file_sha256(Path(path))
+        return file_sha256(Path(path))
+    except FileNotFoundError:
+        raise ParameterError(missing("The data contract", Path(path))) from None
     except OSError as error:
-        raise ParameterError(f"The contract {path} can't be read: {error.strerror}.") from None
+        raise ParameterError(
+            f"The data contract {located(Path(path))} can't be read ({error.strerror}), and publishing "
+            "needs the very file that the measurement was made with: check its path and permissions."
+        ) from None
 
 
 def _preparation(configuration: RunConfiguration) -> dict[str, object]:
@@ -288,7 +296,8 @@ def find_measurement(
     if not found:
         configuration.require_possible()
         raise ParameterError(
-            f"Publishing needs a measurement; none is at {folder or home}. Make one with marginalia run."
+            f"Publishing needs a measurement; none is at {located(Path(folder or home))}. Make one with "
+            "marginalia run."
         )
     place = found[0] if len(found) == 1 else _meant(configuration, found)
     _require_sealed(place)

@@ -39,6 +39,7 @@ from tasks.configuration_places import (
 from tasks.configuration_sentences import impossible, others_out_of_range, sentences
 from tasks.configuration_syndiffix_file import apply_section, refused_keys, section_problems
 from tasks.core.errors import ParameterError
+from tasks.core.paths import located, missing
 from tasks.core.suggestions import did_you_mean
 
 #: Keys of SDS that are not taken, and what to do.
@@ -99,12 +100,12 @@ def read_json(path: Path) -> dict[str, Any]:
     Raises:
         ParameterError: there is no such file, or something else in it.
     """
-    problem, body = "", None
+    problem, body, file = "", None, f"The configuration file {located(path)}"
     try:
         body = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_no_duplicates)
         json.dumps(body, ensure_ascii=False).encode()
     except FileNotFoundError:
-        problem = "does not exist"
+        raise ParameterError(missing("The configuration file", path)) from None
     except OSError as error:
         problem = f"can't be read ({error.strerror}): check its path and permissions"
     except json.JSONDecodeError as error:
@@ -116,10 +117,18 @@ def read_json(path: Path) -> dict[str, Any]:
     except ValueError:
         problem = "holds a number of too many digits, or its path a zero byte: correct it"
     if problem:
-        raise ParameterError(f"The configuration file {path} {problem}.")
+        raise ParameterError(f"{file} {problem}.")
     if not isinstance(body, dict):
-        raise ParameterError(f"The configuration file {path} must hold one JSON object.")
+        raise ParameterError(
+            f"{file} must hold one JSON object, and holds {_kind(body)}: put {{ and }} round it."
+        )
     return body
+
+
+def _kind(value: object) -> str:
+    """What a value of JSON is, in words."""
+    names = {list: "a list", str: "a text", bool: "true or false", int: "a number", float: "a number"}
+    return names.get(type(value), "null")
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -155,7 +155,7 @@ def test_inputs_of_a_batch_that_are_not_there_are_told_before_its_first_run(
     assert [line.removeprefix("marginalia: ") for line in lines if "gone" in line] == [
         f"g/no table: {missing}",
         f"g/nothing: {missing}",
-        f"g/nothing: The data contract {tmp_path / 'gone.yaml'} does not exist.",
+        f"g/nothing: The data contract {tmp_path / 'gone.yaml'} does not exist: correct its path.",
     ]
     assert not (tmp_path / "out").exists()
 

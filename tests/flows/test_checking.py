@@ -203,3 +203,33 @@ def test_lengths_that_hardly_anything_can_reach_are_told(
     assert lines[-1].endswith("see ATTENTION above.")
     calm = _checked(tmp_path, capsys, 6000, noise_epsilon=4, **by_lengths)
     assert not _warned(calm) and calm[-1] == "The configuration can be run."
+
+
+@pytest.mark.parametrize("absent", ["table", "contract", "configuration"])
+def test_of_a_relative_path_it_is_told_where_it_was_looked_for(
+    absent: str,
+    tmp_path: Path,
+    own_ledger: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """From another folder than the configuration's; what is named absolutely needs no such words."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(40))
+    body = pipeline.flat(tmp_path)
+    names = {"table": "people.csv", "contract": "people.yaml", "configuration": "run.json"}
+    if absent == "table":
+        body["sensitive_microdata_path"] = names[absent]
+    elif absent == "contract":
+        body["contract"] = names[absent]
+    (tmp_path / "run.json").write_text(json.dumps(body))
+    given = names[absent] if absent == "configuration" else str(tmp_path / "run.json")
+    assert command.main(["check", given]) == 2
+    said = capsys.readouterr().err
+    assert f"{names[absent]} does not exist. It was looked for at {elsewhere / names[absent]}" in said
+    assert "a relative path starts at the current folder" in said
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps(pipeline.flat(Path())))  # the same paths, from here
+    assert command.main(["check", "run.json"]) == 0

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from tasks.core.contracts import odcs
 from tasks.core.errors import ParameterError
+from tasks.core.paths import located, missing
 from tasks.core.records.columns import matching_name
 
 
@@ -186,9 +187,16 @@ def load_contract(path: Path) -> Contract:
         content = path.read_bytes()
         text = content.decode("utf-8-sig")
     except FileNotFoundError:
-        raise ParameterError(f"The data contract {path} does not exist.") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ParameterError(f"The data contract {path} can't be read: {type(error).__name__}.") from None
+        raise ParameterError(missing("The data contract", path)) from None
+    except UnicodeDecodeError:
+        raise ParameterError(
+            f"The data contract {located(path)} must be text in UTF-8, and is not: save it so."
+        ) from None
+    except OSError as error:
+        raise ParameterError(
+            f"The data contract {located(path)} can't be read ({error.strerror}): check its path and "
+            "permissions."
+        ) from None
     contract = read_contract(text, path.name)
     return contract.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from tasks.core.errors import InputError
+from tasks.core.paths import located, missing
 from tasks.core.records.columns import Encoding
 
 Compression = Literal["gzip", "zstd"]
@@ -40,18 +41,19 @@ class OpenedFile:
         problem = ""
         try:
             if path.is_dir():
-                problem = f"The input must be a file, but {path} is a folder."
+                problem = f"The input must be a file, but {located(path)} is a folder: name the file in it."
             elif path.exists() and not stat.S_ISREG(path.stat().st_mode):
                 problem = (
-                    f"The input must be a file on disk, but {path} is not: write its rows to a file first."
+                    f"The input must be a file on disk, but {located(path)} is not: write its rows to a file "
+                    "first."
                 )
             else:
                 self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            problem = f"The input file {path} does not exist: correct its path."
+            problem = missing("The input file", path)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "its name holds a zero byte"
-            problem = f"The input file {path} can't be read ({why}): check its path and permissions."
+            problem = f"The input file {located(path)} can't be read ({why}): check its path and permissions."
         if problem:
             raise InputError(problem)
 

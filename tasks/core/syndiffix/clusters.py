@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from tasks.core.errors import ParameterError
+from tasks.core.paths import located
 
 StitchOwner = Literal["left", "right", "shared"]
 _OWNERS = get_args(StitchOwner)
@@ -166,7 +167,7 @@ def _read_file(name: str) -> str:
     except (OSError, ValueError):  # ValueError: not UTF-8, or a name that no file can have
         raise ParameterError(
             "Clusters must be JSON that begins with { or the name of a readable UTF-8 file, and there is no "
-            f"such file as {name!r}: correct the name."
+            f"such file as {located(Path(name))!r}: correct the name."
         ) from None
 
 
