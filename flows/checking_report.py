@@ -7,6 +7,7 @@ from flows.checking_noise import fitted_warnings, level_warnings
 from tasks.bundles import unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
+from tasks.core.dp.figures import plain_up
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.navigation.charts import Level, curve_text
 from tasks.core.syndiffix.parameters import count_sd
@@ -149,20 +150,21 @@ def _print_several_rows(described: Described) -> None:
 def _print_budget(configuration: RunConfiguration, described: Described) -> None:
     charge = nominal_charge(described)
     ledger = kept_ledger()
-    print(f"\nClaim: epsilon {charge.epsilon:g}, delta {charge.delta:g}; charge mu^2 {charge.mu_squared:.6g}")
+    epsilon, delta = plain_up(charge.epsilon), plain_up(charge.delta)
+    print(f"\nClaim: epsilon {epsilon}, delta {delta}; charge mu^2 {plain_up(charge.mu_squared)}")
     admission = require_admission(ledger, configuration, described)
     if not ledger.is_registered(configuration.dataset):
         entered = registration(configuration, described, charge)
         print(
             f"The dataset is not registered yet: this run would register it with a cap of epsilon "
-            f"{entered.epsilon_cap:.6g}, delta {entered.delta_cap:.6g}."
+            f"{plain_up(entered.epsilon_cap)}, delta {plain_up(entered.delta_cap)}."
         )
         _print_sentences(told_at_first(configuration, charge))
         return
     account = ledger.account(configuration.dataset)
     print(
-        f"Spent so far: epsilon {account.epsilon_spent:.6g} of {float(account.caps.epsilon):.6g} "
-        f"at delta {float(account.caps.delta):.6g}."
+        f"Spent so far: epsilon {plain_up(account.epsilon_spent)} of {plain_up(account.caps.epsilon)} "
+        f"at delta {plain_up(account.caps.delta)}."
     )
     left = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
     print(f"This release: {admission.value}. {left:,} more of its kind fit.")

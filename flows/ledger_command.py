@@ -3,6 +3,7 @@
 import argparse
 import math
 
+from tasks.core.dp.figures import plain_up
 from tasks.core.dp.ledger.account import Account
 from tasks.core.dp.ledger.budget import default_threshold_delta_cap
 from tasks.core.dp.ledger.ledger import Ledger
@@ -63,15 +64,17 @@ def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
     if options.unit not in (None, ledger.account(dataset).unit):
         raise ParameterError(f"The unit of {dataset!r} was fixed when it was registered; leave --unit out.")
     now = ledger.account(dataset).caps
-    is_in_force = threshold is None and (epsilon, delta) == (float(now.epsilon), float(now.delta))
-    if options.reason and is_in_force:
-        return ledger.set_apart(dataset, options.reason)
+    # The caps as they are shown are those in force: who copies them raises nothing.
+    shown = [plain_up(cap) for cap in (now.epsilon, now.delta)]
+    is_in_force = threshold is None and [plain_up(epsilon), plain_up(delta)] == shown
+    if is_in_force:
+        return ledger.set_apart(dataset, options.reason) if options.reason else ledger.account(dataset)
     if options.reason:
         return ledger.raise_caps(dataset, epsilon, delta, threshold, reason=options.reason)
     if epsilon > float(now.epsilon) or delta > float(now.delta):
         raise ParameterError(
-            f"Raising the cap of {dataset!r} (now epsilon {float(now.epsilon):g}, "
-            f"delta {float(now.delta):g}) needs a written reason that stays in the ledger: add --reason."
+            f"Raising the cap of {dataset!r} (now epsilon {plain_up(now.epsilon)}, "
+            f"delta {plain_up(now.delta)}) needs a written reason that stays in the ledger: add --reason."
         )
     return ledger.lower(dataset, epsilon, delta, threshold)
 
@@ -90,18 +93,19 @@ def _show(account: Account) -> None:
     caps, spent = account.caps, account.spent
     print(f"{account.dataset}  ({account.population or 'population not described'}; unit: {account.unit})")
     print(
-        f"  cap      epsilon {float(caps.epsilon):.6g}, delta {float(caps.delta):.3g} "
-        f"({float(caps.threshold_delta):.3g} for thresholds)"
+        f"  cap      epsilon {plain_up(caps.epsilon)}, delta {plain_up(caps.delta)} "
+        f"({plain_up(caps.threshold_delta)} for thresholds)"
     )
     used = spent.mu_squared / caps.mu_squared
     if used > 1:
         print("  spent    more than the cap allows: it was lowered below it, so every new release is refused")
     else:
-        print(f"  spent    {used:.1%} of mu^2, epsilon {account.epsilon_spent:.6g} at the delta cap")
+        print(f"  spent    {used:.1%} of mu^2, epsilon {plain_up(account.epsilon_spent)} at the delta cap")
     for reason in account.reasons:
         print(f"  reason   {reason}")
     for release in account.reservations:
         print(
             f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} "
-            f"epsilon {release.epsilon:g}, delta {release.delta:g}, mu^2 {release.mu_squared:.6g}"
+            f"epsilon {plain_up(release.epsilon)}, delta {plain_up(release.delta)}, "
+            f"mu^2 {plain_up(release.mu_squared)}"
         )

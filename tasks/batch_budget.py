@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from tasks.configuration import RunConfiguration
+from tasks.core.dp.figures import plain_up
 from tasks.core.dp.ledger.budget import Caps, Charge, Spent, caps_of
 from tasks.core.dp.ledger.ledger import Admission, Ledger
 from tasks.core.dp.ledger.names import ReleaseName
@@ -69,8 +70,8 @@ def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:
     before, total = spent.epsilon(caps.delta), after.epsilon(caps.delta)
     cost = (
         f"{runs} differentially private runs of dataset {dataset!r} make {len(new)} new draws: epsilon "
-        f"spent goes from {before:.6g} to {total:.6g} of {float(caps.epsilon):.6g}, at delta "
-        f"{float(caps.delta):.6g}."
+        f"spent goes from {plain_up(before)} to {plain_up(total)} of {plain_up(caps.epsilon)}, at delta "
+        f"{plain_up(caps.delta)}."
     )
     if not after.within(caps):
         raise BudgetExhausted(

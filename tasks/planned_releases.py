@@ -4,10 +4,11 @@ In: a configuration, one release's charge, the account where there is one. Out: 
 `check` and run. All of it is public. A registered cap is only ever changed by ``marginalia ledger``.
 """
 
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import Decimal
 
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.core.dp.claim_limits import cap_cautions
+from tasks.core.dp.figures import plain_up
 from tasks.core.dp.ledger.account import Account
 from tasks.core.dp.ledger.budget import (
     Caps,
@@ -22,7 +23,6 @@ from tasks.core.dp.ledger.budget import (
 
 #: A year of months: what the advice names where nobody planned.
 _FOR_EXAMPLE = 12
-_SHOWN = Context(prec=6, rounding=ROUND_CEILING)
 
 
 def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
@@ -44,7 +44,7 @@ def cost_together(charge: Charge, releases: int) -> str:
     """What so many releases at this setting cost, in words."""
     caps = caps_for(charge, releases)
     many, together = ("1 release", "") if releases == 1 else (f"{releases:,} releases", " together")
-    cost = f"epsilon {_shown(float(caps.epsilon))} at delta {_shown(float(caps.delta))}"
+    cost = f"epsilon {plain_up(float(caps.epsilon))} at delta {plain_up(float(caps.delta))}"
     return f"{many} at this setting cost {cost}{together}"
 
 
@@ -106,16 +106,11 @@ def _raise(dataset: str, caps: Caps, spent: Spent, charge: Charge, more: int) ->
     # Raising keeps the share of delta that thresholds may use, unless it is given.
     kept = delta * float(caps.threshold_delta / caps.delta)
     needed = float_up(spent.threshold_delta)
-    part = "" if kept >= needed else f" --threshold-delta {_shown(needed)}"
-    threshold_delta = Decimal(max(kept, float(_shown(needed))))
+    part = "" if kept >= needed else f" --threshold-delta {plain_up(needed)}"
+    threshold_delta = Decimal(max(kept, float(plain_up(needed))))
     noise = Spent(spent.mu_squared, 1 - threshold_delta)
-    epsilon = max(float(caps.epsilon), noise.epsilon(Decimal(_shown(delta))))
-    return f"marginalia ledger '{dataset}' --cap {_shown(epsilon)} {_shown(delta)}{part} --reason '...'"
-
-
-def _shown(value: float) -> str:
-    """Six digits, never less than the value."""
-    return f"{float(_SHOWN.plus(Decimal(repr(value)))):.6g}"
+    epsilon = max(float(caps.epsilon), noise.epsilon(Decimal(plain_up(delta))))
+    return f"marginalia ledger '{dataset}' --cap {plain_up(epsilon)} {plain_up(delta)}{part} --reason '...'"
 
 
 def _releases(number: int) -> str:

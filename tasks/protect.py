@@ -15,6 +15,7 @@ from tasks.bundles import CONTRACT, DeclaredInput, configured_digest, declared_i
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.contract import VERDICTS
 from tasks.core.dp import mechanisms
+from tasks.core.dp.figures import plain_up
 from tasks.core.dp.ledger.budget import Charge
 from tasks.core.dp.ledger.drawing import draw_once
 from tasks.core.dp.ledger.ledger import Admission, Ledger
@@ -159,8 +160,8 @@ def enter_dataset(ledger: Ledger, admitted: Admitted) -> None:
     if not ledger.enter(entered, admitted.table):
         return
     say(
-        f"Registered dataset {entered.dataset!r} with a cap of epsilon {entered.epsilon_cap:.6g}, "
-        f"delta {entered.delta_cap:.6g} for all its releases together."
+        f"Registered dataset {entered.dataset!r} with a cap of epsilon {plain_up(entered.epsilon_cap)}, "
+        f"delta {plain_up(entered.delta_cap)} for all its releases together."
     )
     for sentence in admitted.plan:
         say(sentence)
@@ -175,7 +176,7 @@ def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
         return
     say(
         f"ATTENTION: the configured cap is not the one in force. Dataset {configuration.dataset!r} is "
-        f"registered with epsilon {float(caps.epsilon):.6g}, delta {float(caps.delta):.6g}; change it with "
+        f"registered with epsilon {plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}; change it with "
         f"marginalia ledger {configuration.dataset!r} --cap EPSILON DELTA, or mend the configuration."
     )
 

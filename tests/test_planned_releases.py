@@ -188,3 +188,27 @@ def test_the_readmes_smallest_configuration_plans_and_check_says_what_it_costs(
     (tmp_path / "people.json").write_text(json.dumps(body))
     assert command.main(["check", "people.json"]) == 0
     assert "a second one will be refused" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("mode", "epsilon"), [("aggregate_seeded", 0.01), ("fitted", 0.7), ("fitted", 1.0)])
+def test_what_fits_under_a_cap_is_not_shown_as_more(
+    mode: str, epsilon: float, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The cap that a first run registers is the cost of what is planned, and both stand in one report."""
+    privacy = {"releases": 12}
+    pipeline.prepared(tmp_path)
+    body = pipeline.flat(tmp_path, noise_epsilon=epsilon, synthesis_mode=mode, privacy=privacy)
+    (tmp_path / "run.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "run.json")]) == 0
+    said = capsys.readouterr().out
+    cap = re.search(r"with a cap of epsilon (\S+), delta (\S+)\.\n", said)
+    cost = re.search(r"12 releases at this setting cost epsilon (\S+) at delta (\S+) together", said)
+    assert cap and cost and cap.groups() == cost.groups()
+    admitted(from_flat(body))
+    assert command.main(["ledger", "people"]) == 0
+    shown = capsys.readouterr().out
+    assert f"cap      epsilon {cap.group(1)}, delta {cap.group(2)} " in shown
+    # Who copies the caps that are shown changes nothing, and needs no reason.
+    before = open_ledger().account("people").caps
+    assert command.main(["ledger", "people", "--cap", *cap.groups()]) == 0
+    assert open_ledger().account("people").caps == before

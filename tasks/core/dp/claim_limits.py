@@ -8,6 +8,7 @@ to delta (`sampling_delta`; privacy.md, rule 20).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tasks.core.dp.figures import plain_up
 from tasks.core.dp.normal import float_above, number, precision
 
 #: Beyond these a release is refused, and below the last: the noise's own distance from its law would count.
@@ -90,8 +91,9 @@ def cap_cautions(epsilon_cap: float, delta_cap: float) -> list[str]:
     if epsilon_cap <= HIGH_EPSILON and delta_cap <= MOST_DELTA:
         return []
     return [
-        f"all releases together may cost epsilon {epsilon_cap:.6g} at delta {delta_cap:.6g}: above epsilon "
-        f"{HIGH_EPSILON:g} or delta {MOST_DELTA:g} they protect next to nothing. Plan fewer, or cheaper ones."
+        f"all releases together may cost epsilon {plain_up(epsilon_cap)} at delta {plain_up(delta_cap)}: "
+        f"above epsilon {HIGH_EPSILON:g} or delta {MOST_DELTA:g} they protect next to nothing. Plan fewer, "
+        "or cheaper ones."
     ]
 
 

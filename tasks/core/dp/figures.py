@@ -36,6 +36,21 @@ def down(value: float, digits: int = 3) -> str:
     return _rounded(value, digits, ROUND_FLOOR)
 
 
+def plain_up(value: float | Decimal, digits: int = 6) -> str:
+    """The same as `up`, written as a program reads it: costs, caps and what was spent, side by side.
+
+    One rounding for all of them: whatever is no more than another is never shown as more.
+    """
+    short = Context(prec=digits, rounding=ROUND_CEILING).plus(Decimal(repr(float(value))))
+    return f"{float(short):.{digits}g}"
+
+
+def plain_down(value: float | Decimal, digits: int = 6) -> str:
+    """The same as `down`, written as a program reads it: for what remains."""
+    short = Context(prec=digits, rounding=ROUND_FLOOR).plus(Decimal(repr(float(value))))
+    return f"{float(short):.{digits}g}"
+
+
 def near(value: float, digits: int = 3) -> str:
     """``value`` to ``digits`` significant digits, to the nearest: for what describes and promises nothing."""
     return _rounded(value, digits, ROUND_HALF_EVEN)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.dp.figures import down, percent_up, up, whole
+from tasks.core.dp.figures import down, percent_up, plain_down, plain_up, up, whole
 
 POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 numbers = st.floats(min_value=1e-300, max_value=1e300)
@@ -57,6 +57,19 @@ def test_figures_read_as_a_person_would_write_them(value, shown):
 
 def test_whole_numbers_have_thin_spaces_and_a_true_minus():
     assert whole(-1234567) == "\u22121\u202f234\u202f567"
+
+
+@given(st.floats(1e-12, 1e6), st.floats(1e-12, 1e6), st.sampled_from([0.0, 1e-9, 1e-7, 1e-6, 1e-5, 1.0]))
+def test_what_fits_is_never_shown_as_more_than_what_it_fits_into(cost, other, near):
+    """Also where the two differ beyond the digits that are shown."""
+    cap = cost * (1 + near) if near < 1 else max(cost, other)
+    assert float(plain_up(min(cost, cap))) <= float(plain_up(cap))
+    assert float(plain_down(cost)) <= cost <= float(plain_up(cost))
+
+
+@pytest.mark.parametrize("value", [4, 0.1, Decimal("0.1"), 1e-6, 3.25, 12])
+def test_a_round_number_is_shown_as_it_is(value):
+    assert plain_up(value) == plain_down(value) == f"{float(value):g}"
 
 
 def test_shares_are_rounded_up():

@@ -7,6 +7,7 @@ import math
 from decimal import Decimal
 
 from tasks.core.dp.accounting import gdp_epsilon
+from tasks.core.dp.figures import plain_down, plain_up
 from tasks.core.dp.ledger.account import Account
 from tasks.core.dp.ledger.budget import DOWN, Charge
 from tasks.core.errors import BudgetExhausted, ParameterError
@@ -18,12 +19,12 @@ _DUST = Decimal("1e-6")
 def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
     """The refusal of a release that the budget does not cover (exit code 3)."""
     mu_squared, threshold_delta = account.remaining
-    name = account.dataset
+    name, caps = account.dataset, account.caps
+    asked = f"mu^2 {plain_up(charge.mu_squared_exact)}, thresholds {plain_up(charge.threshold_delta_exact)}"
     return BudgetExhausted(
         f"The budget of '{name}' must cover a release before anything is read. This one asks for epsilon "
-        f"{charge.epsilon:g} at delta {charge.delta:g} (mu^2 {_short(charge.mu_squared_exact)}, thresholds "
-        f"{_short(charge.threshold_delta_exact)}); of the cap epsilon {float(account.caps.epsilon):g}, delta "
-        f"{float(account.caps.delta):g}, {_releases(account.charged_releases)} left "
+        f"{plain_up(charge.epsilon)} at delta {plain_up(charge.delta)} ({asked}); of the cap epsilon "
+        f"{plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}, {_releases(account.charged_releases)} left "
         f"{_covers(charge, mu_squared, threshold_delta)}. "
         "Ask for less, use a vintage that was released already (it costs nothing), or raise the cap with a "
         f"written reason: marginalia ledger '{name}' --cap EPSILON DELTA --reason '...'."
@@ -34,7 +35,7 @@ def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> st
     """What is left, and the release that would still fit, in words."""
     if mu_squared < charge.mu_squared_exact * _DUST:
         return "nothing"
-    left = f"mu^2 {_short(mu_squared)}, thresholds {_short(threshold_delta)}: "
+    left = f"mu^2 {plain_down(mu_squared)}, thresholds {plain_down(threshold_delta)}: "
     if charge.threshold_delta_exact > threshold_delta:
         return left + (
             "too little for thresholds at that delta, whatever the epsilon (a smaller delta, or declared "
@@ -52,10 +53,6 @@ def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> st
 
 def _releases(number: int) -> str:
     return "1 release has" if number == 1 else f"{number} releases have"
-
-
-def _short(value: Decimal) -> str:
-    return f"{value:.6g}"
 
 
 def non_private(engine: str) -> ParameterError:
