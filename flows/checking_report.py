@@ -9,8 +9,10 @@ from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.dp.figures import plain_up
 from tasks.core.dp.group_privacy import group_guarantees
+from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.navigation.charts import Level, curve_text
 from tasks.core.syndiffix.parameters import count_sd
+from tasks.core.syndiffix.salt import require_one_salt
 from tasks.describe import Described, describe
 from tasks.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
 from tasks.kept_ledger import kept_ledger
@@ -19,7 +21,7 @@ from tasks.protect import nominal_charge, registration, require_admission
 from tasks.recall import as_committed, drawn_before
 from tasks.resources import require_records_fit
 from tasks.storage import Workspace
-from tasks.syndiffix_columns import Selection, select_columns
+from tasks.syndiffix_columns import Selection, select_columns, synthesized_table
 from tasks.syndiffix_parameters import anonymization
 
 #: The last line, by whether much of the release would be noise.
@@ -49,7 +51,12 @@ def report(configuration: RunConfiguration) -> None:
             print(f"  note: {sentence}")
     warned: list[str] = []
     if configuration.protection.regime == SYNDIFFIX:
-        _print_syndiffix(select_columns(configuration, described.source, described.contract))
+        selection = select_columns(configuration, described.source, described.contract)
+        kept_ledger()
+        require_one_salt(
+            ledger_place(), (configuration.dataset, synthesized_table(described.source, selection))
+        )
+        _print_syndiffix(selection)
     else:
         _print_columns(described)
         if configuration.is_private:

@@ -148,7 +148,10 @@ def _add_ledger(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         help="what a new dataset's releases protect: row where there is no subject_id (default: subject)",
     )
     ledger.add_argument(
-        "--reason", default="", help="why a cap is raised, or a budget is apart; stays in the ledger"
+        "--reason",
+        default="",
+        help="why a cap is raised, or (by itself, or with a first cap) why the people of a dataset are not "
+        "those of any dataset that is known by now; stays in the ledger",
     )
     ledger.set_defaults(action=_ledger)
 

@@ -21,10 +21,13 @@ def show_or_set(options: argparse.Namespace) -> int:
     if options.dataset is None:
         _show_all(ledger)
         return 0
-    if options.cap is None:
+    if options.cap is not None:
+        _show(_set(ledger, options))
+    elif options.reason:
+        ledger.set_apart(options.dataset, options.reason)
+        print(f"Noted why the people of {options.dataset!r} are others: {options.reason.strip()}")
+    else:
         _show_one(ledger, options.dataset)
-        return 0
-    _show(_set(ledger, options))
     return 0
 
 
@@ -66,9 +69,10 @@ def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
     now = ledger.account(dataset).caps
     # The caps as they are shown are those in force: who copies them raises nothing.
     shown = [plain_up(cap) for cap in (now.epsilon, now.delta)]
-    is_in_force = threshold is None and [plain_up(epsilon), plain_up(delta)] == shown
-    if is_in_force:
-        return ledger.set_apart(dataset, options.reason) if options.reason else ledger.account(dataset)
+    if threshold is None and [plain_up(epsilon), plain_up(delta)] == shown:
+        if options.reason:
+            ledger.set_apart(dataset, options.reason)
+        return ledger.account(dataset)
     if options.reason:
         return ledger.raise_caps(dataset, epsilon, delta, threshold, reason=options.reason)
     if epsilon > float(now.epsilon) or delta > float(now.delta):

@@ -41,7 +41,7 @@ from tasks.syndiffix import (
     synthesize_cluster,
     type_columns,
 )
-from tasks.syndiffix_columns import Selection, select_columns
+from tasks.syndiffix_columns import Selection, select_columns, synthesized_table
 from tasks.syndiffix_evaluate import TableEvaluation, evaluate_tables
 from tasks.syndiffix_handover import hand_over_tables
 from tasks.syndiffix_notes import inferred_types, is_empty, left_out, weakened
@@ -155,7 +155,9 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> Place:
         say(_BOTH_REGIMES)
     run = f"{configuration.dataset}/{run_label()}"
     keep_configuration(workspace, configuration, run)
-    return Place(run, selection, Origin.of(workspace, configuration.dataset, selection.ids), described)
+    table = synthesized_table(described.source, selection)
+    origin = Origin.of(workspace, configuration.dataset, selection.ids, table)
+    return Place(run, selection, origin, described)
 
 
 def _read(

@@ -15,6 +15,7 @@ import pyarrow as pa
 from flows import syndiffix_blob, syndiffix_log, syndiffix_options, syndiffix_settings
 from flows.syndiffix_places import require_places
 from flows.syndiffix_steps import Steps
+from tasks.core.dp.ledger.tables import PublicTable
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.records.declared_columns import declared_column
 from tasks.core.records.dialect import find_dialect
@@ -155,7 +156,7 @@ def _spell(options: argparse.Namespace, headers: Headers) -> None:
 def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
     table, contents = _read(options, asked)
-    anonymization = replace(asked.parameters.anonymization, salt=_salt(options))
+    anonymization = replace(asked.parameters.anonymization, salt=_salt(options, asked))
     parameters = replace(asked.parameters, anonymization=anonymization)
     steps("prepare", 0, 1)
     selected = [column.name for column in asked.columns]
@@ -254,8 +255,10 @@ def _parameters(options: argparse.Namespace, selected: Sequence[str]) -> SynDiff
         )
 
 
-def _salt(options: argparse.Namespace) -> bytes:
-    return told_salt(options.dataset, is_named=options.dataset != syndiffix_options.DATASET)
+def _salt(options: argparse.Namespace, asked: _Asked) -> bytes:
+    names = tuple(column.name for column in asked.columns)
+    table = PublicTable(asked.source.path, tuple(asked.names), names)
+    return told_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
 
 
 def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Hashes]:

@@ -5,14 +5,18 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from tasks.configuration import RunConfiguration
+from tasks.configuration_places import SYNDIFFIX
 from tasks.core.dp.figures import plain_up
 from tasks.core.dp.ledger.budget import Caps, Charge, Spent, caps_of
 from tasks.core.dp.ledger.ledger import Admission, Ledger
 from tasks.core.dp.ledger.names import ReleaseName
+from tasks.core.dp.ledger.place import ledger_place
 from tasks.core.errors import BudgetExhausted, ParameterError
+from tasks.core.syndiffix.salt import require_one_salt
 from tasks.describe import Described, describe
 from tasks.kept_ledger import kept_ledger
 from tasks.protect import nominal_charge, public_table, registration, release_name, require_unit
+from tasks.syndiffix_columns import select_columns, synthesized_table
 
 _Planned = dict[ReleaseName, tuple[RunConfiguration, Described, Charge]]
 
@@ -24,8 +28,10 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
 
     Raises:
         BudgetExhausted: the budget does not cover all of them; none was drawn.
-        ParameterError: two datasets have one table, or names that differ in case and blanks alone.
+        ParameterError: two datasets have one table, or names that differ in case and blanks alone; of those
+            that SynDiffix's salts are kept by, too.
     """
+    _require_one_salt(runs)
     private = [run for run in runs if run.is_private]
     if not private:
         return []
@@ -59,6 +65,20 @@ def _require_one_budget(ledger: Ledger, planned: _Planned) -> None:
         (registration(run, described, charge), public_table(described)) for run, described, charge in new
     ]
     ledger.require_one_budget(*entered)
+
+
+def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
+    """Refuse a batch that would make a second salt for a table, before its first run."""
+    tables = []
+    for run in runs:
+        if run.protection.regime == SYNDIFFIX:
+            with contextlib.suppress(ParameterError):  # as above
+                described = describe(run)
+                selection = select_columns(run, described.source, described.contract)
+                tables.append((run.dataset, synthesized_table(described.source, selection)))
+    if tables:
+        kept_ledger()
+        require_one_salt(ledger_place(), *tables)
 
 
 def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:

@@ -5,10 +5,12 @@ Configuration and the file's header go in; no row is read.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from tasks.configuration import RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.contracts.contract import Contract
+from tasks.core.dp.ledger.tables import PublicTable
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import matching_name
 from tasks.core.records.declared_columns import declared_column
@@ -68,6 +70,11 @@ def select_columns(
         if name not in ids
     )
     return Selection(columns, ids, table, settings, questions(settings, columns))
+
+
+def synthesized_table(source: InputFile, selection: Selection) -> PublicTable:
+    """What a second salt for the same table is noticed by."""
+    return PublicTable(Path(source.path), tuple(source.headers.texts), selection.columns)
 
 
 def _number_format(configuration: RunConfiguration, contract: Contract | None, name: str) -> NumberFormat:

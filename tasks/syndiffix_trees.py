@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from tasks.caching import plain
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.core.dp.ledger.place import ledger_place
+from tasks.core.dp.ledger.tables import PublicTable
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
 from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.syndiffix.microdata import DrawnCells
@@ -53,10 +54,10 @@ class Origin(Model):
     ids: tuple[str, ...]
 
     @classmethod
-    def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...]) -> "Origin":
-        """Of a dataset; its salt is made where it has none."""
+    def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...], table: PublicTable) -> "Origin":
+        """Of a dataset and what is public of its table; its salt is made where it has none."""
         require_apart(ledger_place(), workspace.root)
-        salt = told_salt(dataset).hex()
+        salt = told_salt(dataset, table).hex()
         return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
 
 

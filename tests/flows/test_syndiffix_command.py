@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from flows import command
 from tests.flows.processes import Blow, struck
 from tests.flows.syndiffix_people import HEADER, people, read, run, write
 
@@ -70,6 +71,8 @@ class TestForms:
         found = []
         for number, dataset in enumerate(("people", "people", "others")):
             path = tmp_path / f"{number}.csv"
+            if dataset == "others":
+                assert command.main(["ledger", "others", "--reason", "other people"]) == 0
             assert run(table, "--aidcolumns", "pid", "--dataset", dataset, "-o", path) == 0
             found.append(path.read_bytes())
         assert found[0] == found[1] != found[2]

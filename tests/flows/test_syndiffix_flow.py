@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from flows import command
 from tasks.configuration_file import from_flat
 from tasks.core.dp.released_json import check_released_json
 from tasks.core.errors import ParameterError
@@ -272,6 +273,33 @@ def test_several_ids_none_and_earlier_releases_are_told(
     without_page = pipeline.run(none, last="generate")
     assert "This release has no page" in capfd.readouterr().err
     assert pipeline.json_of(without_page / "privacy.json")["earlier_releases"] == 1
+
+
+def test_a_second_name_for_a_table_is_refused_by_check_batch_and_run(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is read: what a salt was used for is public."""
+    pipeline.write(tmp_path / "visits.csv", visits.rows(100), visits.HEADER)
+    section, path = {"columns": ["town", "smoker"]}, tmp_path / "c.json"
+    bodies = [visits.flat(tmp_path, section, dataset=name) for name in ("visits", "visits again")]
+    batch = {
+        "base_config": bodies[0],
+        "runs": {"g": [{"name": "a"}, {"name": "b", "dataset": "visits again"}]},
+    }
+    (tmp_path / "batch.json").write_text(json.dumps(batch))
+    assert command.main(["batch", str(tmp_path / "batch.json")]) == 2
+    assert not list(own_ledger.rglob("*.salt"))
+    assert "which has a salt already" in capfd.readouterr().err
+    path.write_text(json.dumps(bodies[0]))
+    assert command.main(["run", "--agg", str(path)]) == 0
+    path.write_text(json.dumps(bodies[1]))
+    for words in (["check"], ["run", "--agg"]):
+        assert command.main([*words, str(path)]) == 2
+        assert "which has a salt already" in capfd.readouterr().err
+    assert len(list(own_ledger.rglob("*.salt"))) == 1
+    assert command.main(["ledger", "visits again", "--reason", "other people"]) == 0
+    assert command.main(["run", "--agg", str(path)]) == 0
+    assert len(list(own_ledger.rglob("*.salt"))) == 2
 
 
 def test_a_private_release_of_the_same_dataset_is_told_and_goes_on(

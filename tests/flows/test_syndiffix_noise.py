@@ -98,6 +98,7 @@ def test_an_option_does_not_draw_the_noise_anew(table, option):
 
 @pytest.mark.parametrize("option", list(ANEW))
 def test_who_the_people_are_does(table, option):
+    assert command.main(["ledger", "others", "--reason", "other people"]) == 0
     assert seeds(table, given(option)) != seeds(table, PLAIN)
 
 

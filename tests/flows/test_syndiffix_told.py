@@ -2,6 +2,7 @@
 
 import pytest
 
+from flows import command
 from tasks.configuration_file import from_flat
 from tests.flows import pipeline, visits
 from tests.flows.syndiffix_people import people, run, write
@@ -39,9 +40,16 @@ def test_inferred_types_are_told_and_how_to_read_another_where_one_is_text(table
 
 
 def test_a_new_salt_of_a_named_dataset_warns_of_a_second_one_for_the_same_table(table, output, capfd):
-    for name, times in ((("--dataset", "other"), 1), (("--dataset", "other"), 0), ((), 0)):
+    for name, times in ((("--dataset", "other"), 1), (("--dataset", "other"), 0)):
         assert run(table, "--columns", "age", *name, "-o", output) == 0
         assert capfd.readouterr().err.count("with two salts its noise could be averaged away") == times
+    for name in ((), ("--dataset", "third"), ("--dataset", "third", "--blob", f"{output}.sdxblob.zip")):
+        assert run(table, "--columns", "city", *name, *(() if "--blob" in name else ("-o", output))) == 2
+        told = capfd.readouterr().err
+        assert "same path and columns as one of dataset 'other', which has a salt already" in told
+    assert command.main(["ledger", "third", "--reason", "other people"]) == 0
+    assert "Noted why the people of 'third' are others" in capfd.readouterr().out
+    assert run(table, "--columns", "age", "--dataset", "third", "-o", output) == 0
 
 
 def test_the_types_of_a_parquet_file_are_its_own(table, tmp_path, capfd):

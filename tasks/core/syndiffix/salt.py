@@ -2,7 +2,9 @@
 
 A salt is made once and used for all that is ever made of the dataset: of two outputs with different salts
 the noise could be averaged away. So it is kept with the ledger, whose chain remembers which salt that was,
-and one that is gone or is another one is an error, never a reason to make a new one.
+and one that is gone or is another one is an error, never a reason to make a new one. The chain also has keyed
+hashes of what is public of each table that a salt was used for, as it has of budgets
+(`tasks.core.dp.ledger.tables`).
 
 <ledger>/salts/<key>.salt      0600, by the dataset's name
 """
@@ -16,38 +18,41 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tasks.core.dp.ledger import place
-from tasks.core.dp.ledger.entries import Entry, sha256_of
+from tasks.core.dp.ledger.entries import Entry, Transaction, sha256_of
 from tasks.core.dp.ledger.names import refuse_twin, registered_names, salted_names
+from tasks.core.dp.ledger.refusals import second_salt
 from tasks.core.dp.ledger.store import SqliteStore
+from tasks.core.dp.ledger.tables import SALTED, PublicTable, note, noted, resemblance
 from tasks.core.errors import LedgerError, ParameterError
 
 SALT_BYTES = 32
 _PHASE = "salt"
 
 
-def salt_of(ledger_folder: Path, dataset: str) -> bytes:
+def salt_of(ledger_folder: Path, dataset: str, table: PublicTable | None = None) -> bytes:
     """The salt of a dataset, made if it never had one.
 
     Args:
         ledger_folder: see `place.ledger_place`; made where it is missing.
         dataset: its logical name: the same people, whatever the file.
+        table: what is public of the table that it is about to be used for, which is noted; None: it was.
 
     Raises:
         LedgerError: the salt is gone, damaged, another one, or open to others; or the ledger is.
-        ParameterError: the dataset has no name, or that of another in other letters.
+        ParameterError: the dataset has no name, or that of another in other letters; or the table is one that
+            another dataset's salt was used for, and no person wrote down why the two are apart.
     """
     if not dataset.strip():
         raise ParameterError("A dataset must have a name, as its salt is kept by it: give one.")
     store = SqliteStore(ledger_folder)
     path = salt_path(ledger_folder, dataset)
     known = _fingerprint(store.entries(), dataset)
-    if known is None:
+    if known is None or table is not None:
         # The chain's own lock: of two processes, the second one finds what the first one made.
         with store.transaction() as work:
+            _enter(work, dataset, table)
             known = _fingerprint(work.entries, dataset)
             if known is None:
-                refuse_twin(dataset, salted_names(work.entries))
-                refuse_twin(dataset, registered_names(work.entries))
                 _make(path)
                 known = hashlib.sha256(_read(path)).hexdigest()
                 work.append({"phase": _PHASE, "salt_of": dataset, "salt_sha256": known})
@@ -55,6 +60,38 @@ def salt_of(ledger_folder: Path, dataset: str) -> bytes:
     if hashlib.sha256(salt).hexdigest() != known:
         raise _lost(path, "it is not the one that was made for this dataset")
     return salt
+
+
+def require_one_salt(ledger_folder: Path, *runs: tuple[str, PublicTable]) -> None:
+    """Refuse a second salt for one table; to be asked before anything is read. It writes nothing.
+
+    Args:
+        ledger_folder: see `place.ledger_place`.
+        runs: the dataset of each of them and its table, in their order.
+
+    Raises:
+        ParameterError: see `salt_of`.
+    """
+    rehearsal = Transaction(SqliteStore(ledger_folder).entries())
+    for dataset, table in runs:
+        _enter(rehearsal, dataset, table)
+
+
+def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
+    """Note a dataset's table, unless the dataset must not have it."""
+    had = _fingerprint(work.entries, dataset) is not None
+    if not had:
+        refuse_twin(dataset, salted_names(work.entries))
+        refuse_twin(dataset, registered_names(work.entries))
+    if table is None:
+        return
+    known, marks = noted(work.entries, SALTED), table.marks(work.entries)
+    # A salt of before tables were noted goes on as it was.
+    is_older = had and dataset not in known
+    found = None if is_older else resemblance(work.entries, known, dataset, marks)
+    if found is not None:
+        raise second_salt(found)
+    note(work, SALTED, dataset, marks)
 
 
 def salted_datasets(ledger_folder: Path) -> list[str]:

@@ -1,5 +1,6 @@
 """The salt: one for each dataset, closed to others, and never a new one where there was one."""
 
+import json
 import multiprocessing
 import os
 import shutil
@@ -11,8 +12,9 @@ import pytest
 
 from tasks.core.dp.ledger.ledger import open_ledger
 from tasks.core.dp.ledger.registration import Registration
+from tasks.core.dp.ledger.tables import PublicTable
 from tasks.core.errors import LedgerError, ParameterError
-from tasks.core.syndiffix.salt import SALT_BYTES, require_apart, salt_of, salt_path
+from tasks.core.syndiffix.salt import SALT_BYTES, require_apart, require_one_salt, salt_of, salt_path
 
 
 @pytest.fixture
@@ -201,3 +203,79 @@ def test_a_known_name_in_other_letters_gets_no_second_salt(ledger, name):
         salt_of(ledger, name)
     assert len(list(ledger.rglob("*.salt"))) == 1
     assert salt_of(ledger, "Caf\u00e9 2") != salt_of(ledger, "Caf\u00e9")
+
+
+HEADER = ("person", "town", "age")
+CANARY = "income of mr smith"
+
+
+def table(path: str = "a.csv", header=HEADER, columns=()) -> PublicTable:
+    return PublicTable(Path(path), header, tuple(columns) or header[1:])
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (table(), "same path and columns as one of dataset 'people'"),
+        (table(header=("x", "y")), "same path as one of dataset 'people'"),
+        (table("b.csv", ("AGE ", "Person", "t own")), "same columns as one of dataset 'people'"),
+        (table("b.csv", HEADER, ["age"]), "same columns as one of dataset 'people'"),
+    ],
+)
+def test_a_second_name_for_a_table_gets_no_salt_until_a_person_writes_down_why(ledger, second, words):
+    salt = salt_of(ledger, "people", table())
+    head = open_ledger(ledger).head()
+    for refused in (
+        lambda: salt_of(ledger, "others", second),
+        lambda: require_one_salt(ledger, ("others", second)),
+    ):
+        with pytest.raises(ParameterError, match=words) as caught:
+            refused()
+        told = str(caught.value)
+        assert told.startswith("All tables about the same people must share one salt.")
+        assert 'set "dataset": "people" (for marginalia syndiffix: --dataset \'people\')' in told
+        assert told.endswith("written reason: marginalia ledger 'others' --reason 'other people'.")
+    assert open_ledger(ledger).head() == head and len(list(ledger.rglob("*.salt"))) == 1
+    open_ledger(ledger).set_apart("others", "other people")
+    assert salt_of(ledger, "others", second) != salt
+    assert salt_of(ledger, "people", table()) == salt
+
+
+def test_every_table_that_a_salt_was_used_for_is_known_and_noted_once(ledger):
+    for _ in range(2):
+        salt_of(ledger, "people", table())
+        salt_of(ledger, "people", table("next month.csv", (*HEADER, "work")))
+    assert [e.phase for e in open_ledger(ledger).store.entries()] == [
+        "open",
+        "salted table",
+        "salt",
+        "salted table",
+    ]
+    for second in (table("next month.csv", ("x",)), table("c.csv", (*HEADER, "work")), table("c.csv")):
+        with pytest.raises(ParameterError, match="of dataset 'people'"):
+            salt_of(ledger, "others", second)
+    assert salt_of(ledger, "others", table("c.csv", ("x", "y")))
+
+
+def test_a_salt_of_before_tables_were_noted_goes_on(ledger):
+    salts = [salt_of(ledger, name) for name in ("people", "twin")]
+    assert [salt_of(ledger, name, table()) for name in ("people", "twin")] == salts
+    with pytest.raises(ParameterError, match="of dataset 'people'"):
+        salt_of(ledger, "others", table())
+
+
+def test_what_is_noted_of_a_salted_table_holds_no_path_and_no_header_and_opens_no_budget(ledger):
+    salt_of(ledger, "people", table("secret.csv", (CANARY, "town")))
+    chain = json.dumps([dict(entry.body) for entry in open_ledger(ledger).store.entries()])
+    assert CANARY not in chain and "secret" not in chain and "smith" not in chain
+    # A budget for the same table under another name is a first one.
+    assert open_ledger(ledger).enter(
+        Registration("budget", 1.0, 1e-6, 1e-7), table("secret.csv", (CANARY, "town"))
+    )
+
+
+def test_a_rehearsed_batch_finds_what_its_own_runs_would_salt(ledger):
+    open_ledger(ledger)
+    with pytest.raises(ParameterError, match="of dataset 'p1'"):
+        require_one_salt(ledger, ("p1", table()), ("p2", table()))
+    require_one_salt(ledger, ("p1", table()), ("p1", table()), ("p2", table("b.csv", ("x", "y"))))

@@ -16,7 +16,7 @@ from tasks.core.dp.ledger.budget import Charge, sum_of
 from tasks.core.dp.ledger.entries import Entry, Transaction, broken
 from tasks.core.dp.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
 from tasks.core.dp.ledger.place import ledger_place
-from tasks.core.dp.ledger.refusals import exhausted, non_private
+from tasks.core.dp.ledger.refusals import exhausted, non_private, second_budget
 from tasks.core.dp.ledger.registration import Registration, lowered, raised
 from tasks.core.dp.ledger.store import LedgerStore, SqliteStore
 from tasks.core.dp.ledger.tables import (
@@ -25,9 +25,9 @@ from tasks.core.dp.ledger.tables import (
     Marks,
     PublicTable,
     columns_mark,
-    is_apart,
+    note,
     noted,
-    require_no_other,
+    resemblance,
 )
 from tasks.core.dp.measurement import measurement_sha256
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
@@ -149,18 +149,20 @@ class Ledger:
         for registration, table in runs:
             self._enter(rehearsal, registration, table)
 
-    def set_apart(self, dataset: str, reason: str) -> Account:
-        """Write down why a registered dataset has a budget of its own though its tables resemble another's.
+    def set_apart(self, dataset: str, reason: str) -> None:
+        """Write down why the people of a dataset are others than those of each that is known by now.
+
+        It then has a budget, or a salt of SynDiffix's noise, of its own though its tables resemble theirs. It
+        need not be registered: SynDiffix keeps no account.
 
         Raises:
-            ParameterError: without a reason.
+            ParameterError: without a reason; or its name is another's but for case and blanks.
         """
         if not reason.strip():
-            raise ParameterError(f"A budget of its own for '{dataset}' needs a written reason.")
+            raise ParameterError(f"A budget or a salt of its own for '{dataset}' needs a written reason.")
         with self.store.transaction() as work:
-            account_of(work.entries, dataset)
+            self._refuse_twin(work, dataset)
             work.append({"phase": APART, "apart": dataset, "code": self.code, "reason": reason.strip()})
-            return account_of(work.entries, dataset)
 
     def _enter(self, work: Transaction, registration: Registration, table: PublicTable) -> bool:
         dataset = registration.dataset
@@ -172,12 +174,12 @@ class Ledger:
         if not has.columns and marks.columns & known.get(dataset, has).columns:
             # Drawn from by an earlier version, which kept no header: two that were alike go on as they were.
             known[dataset] = known[dataset].plus(Marks(columns=marks.columns))
-        if not is_apart(work.entries, dataset):
-            require_no_other(known, dataset, marks, registration.unit)
+        found = resemblance(work.entries, known, dataset, marks)
+        if found is not None:
+            raise second_budget(found, registration.unit, is_new=is_new)
         if is_new:
             self._register(work, registration)
-        if not marks <= has:
-            work.append({"phase": TABLE, "table_of": dataset, "code": self.code, **marks.as_body()})
+        note(work, TABLE, dataset, marks, self.code)
         return is_new
 
     def _register(self, work: Transaction, registration: Registration) -> None:

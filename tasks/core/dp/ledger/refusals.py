@@ -10,6 +10,7 @@ from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.figures import plain_down, plain_up
 from tasks.core.dp.ledger.account import Account
 from tasks.core.dp.ledger.budget import DOWN, Charge
+from tasks.core.dp.ledger.tables import Resemblance
 from tasks.core.errors import BudgetExhausted, ParameterError
 
 #: What is left below this part of a release's cost is the rounding of caps: nothing that fits anything.
@@ -61,3 +62,26 @@ def non_private(engine: str) -> ParameterError:
         f"A release's noise must come from the engine 'aes'; it is '{engine}'. Seeded noise protects nobody: "
         "it is not charged and can't be a release."
     )
+
+
+def second_budget(found: Resemblance, unit: str, *, is_new: bool) -> ParameterError:
+    """The refusal of a second budget for one table."""
+    if not is_new:
+        return found.refusal("budget", others=_told_apart(found))
+    rows = " --unit row" if unit == "row" else ""
+    return found.refusal(
+        "budget",
+        others=f"register {found.dataset!r} with a written reason: marginalia ledger '{found.dataset}' "
+        f"--cap EPSILON DELTA{rows} --reason 'other people'",
+    )
+
+
+def second_salt(found: Resemblance) -> ParameterError:
+    """The refusal of a second salt for one table: the noise of two could be averaged away."""
+    return found.refusal(
+        "salt", same=f" (for marginalia syndiffix: --dataset '{found.other}')", others=_told_apart(found)
+    )
+
+
+def _told_apart(found: Resemblance) -> str:
+    return f"give a written reason: marginalia ledger '{found.dataset}' --reason 'other people'"

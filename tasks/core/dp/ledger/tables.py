@@ -1,23 +1,25 @@
-"""Which tables a dataset's budget was for: public facts of a table go in, a second name for one is refused.
+"""Which tables a dataset had: public facts of a table go in, a second name for one is refused.
 
-A budget is kept by a dataset's name, so each new name would open a new budget for the same people. What a
-program can compare is public: the path of the file, its header, the columns that are used. The chain keeps
-keyed hashes of these, which tell equal from different and hold no header. Whether two tables with the same
-columns are about the same people only a person knows, and writes down.
+Budgets, and the salts of SynDiffix's noise, are kept by a dataset's name, so each new name would open a new
+budget, or draw new noise, for the same people. What a program can compare is public: the path of the file,
+its header, the columns that are used. The chain keeps keyed hashes of these, which tell equal from different
+and hold no header. Whether two tables with the same columns are about the same people only a person knows,
+and writes down.
 """
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tasks.core.dp.ledger.entries import Entry, canonical
+from tasks.core.dp.ledger.entries import Entry, Transaction, canonical
 from tasks.core.dp.ledger.names import folded
 from tasks.core.errors import ParameterError
 
-#: The entry that says whose table was seen, and the one that says in words that its people are others.
-TABLE, APART = "table", "apart"
+#: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
+#: the people of a dataset are others.
+TABLE, SALTED, APART = "table", "salted table", "apart"
 
 
 @dataclass(frozen=True)
@@ -75,12 +77,18 @@ class Marks:
         return {"paths": sorted(self.paths), "columns": sorted(self.columns)}
 
 
-def noted(entries: Iterable[Entry]) -> dict[str, Marks]:
-    """What each dataset's tables had, by dataset."""
+def note(entries: Transaction, phase: str, dataset: str, marks: Marks, code: str = "") -> None:
+    """Write down that a dataset had a table, unless that is there already."""
+    if not marks <= noted(entries.entries, phase).get(dataset, Marks()):
+        # Not under "dataset": an account is made of the entries that have that.
+        entries.append({"phase": phase, "table_of": dataset, "code": code, **marks.as_body()})
+
+
+def noted(entries: Iterable[Entry], phase: str = TABLE) -> dict[str, Marks]:
+    """What each dataset's tables had, by dataset: those of its budget, or those of its salt."""
     found: dict[str, Marks] = {}
     for entry in entries:
-        if entry.phase == TABLE:
-            # Not under "dataset": an account is made of the entries that have that.
+        if entry.phase == phase:
             dataset = entry.text("table_of")
             marks = Marks(_texts(entry.body["paths"]), _texts(entry.body["columns"]))
             found[dataset] = found.get(dataset, Marks()).plus(marks)
@@ -91,42 +99,67 @@ def _texts(value: object) -> frozenset[str]:
     return frozenset(map(str, value)) if isinstance(value, list) else frozenset()
 
 
-def is_apart(entries: Iterable[Entry], dataset: str) -> bool:
-    """Whether a person wrote down why the dataset has a budget of its own."""
-    return any(
-        entry.body.get("dataset") == dataset and bool(entry.body.get("reason"))
-        if entry.phase == "register"
-        else entry.phase == APART and entry.body["apart"] == dataset
-        for entry in entries
-    )
+def are_apart(entries: Iterable[Entry], one: str, other: str) -> bool:
+    """Whether a person wrote down of one of two datasets that its people are others, and knew of the other.
 
-
-def require_no_other(known: Mapping[str, Marks], dataset: str, marks: Marks, unit: str) -> None:
-    """Refuse a table that another dataset's budget was for.
-
-    Args:
-        known: the marks of each dataset.
-        dataset: whose table it would be now.
-        marks: the table's.
-        unit: ``subject`` or ``row``, for the command that is advised.
-
-    Raises:
-        ParameterError: naming the other dataset, what both have, and what to do.
+    What is written of a dataset is about those that were there: one that comes later may be of its people.
     """
-    for other, words in _resembling(known, dataset, marks):
-        rows = " --unit row" if unit == "row" else ""
-        raise ParameterError(
-            "All tables about the same people must share one budget. The table of dataset "
-            f"{dataset!r} has the same {' and '.join(words)} as one of dataset {other!r}, which has a budget "
-            f'already. Where the people are the same, set "dataset": "{other}". Where they are others, '
-            f"register {dataset!r} with a written reason: "
-            f"marginalia ledger '{dataset}' --cap EPSILON DELTA{rows} --reason 'other people'."
+    known: set[str] = set()
+    for entry in entries:
+        if entry.phase == "salt":
+            known.add(entry.text("salt_of"))
+        elif entry.phase in ("register", APART):
+            written = entry.text("apart" if entry.phase == APART else "dataset")
+            known.add(written)
+            if written in (one, other) and entry.body.get("reason") and known >= {one, other}:
+                return True
+    return False
+
+
+@dataclass(frozen=True)
+class Resemblance:
+    """That a table of one dataset has what a table of another one had.
+
+    Attributes:
+        dataset: whose table it would be now.
+        other: whose it was.
+        words: what both have.
+    """
+
+    dataset: str
+    other: str
+    words: str
+
+    def refusal(self, kept: str, *, same: str = "", others: str) -> ParameterError:
+        """That the two must be one dataset, or be told apart by a person.
+
+        Args:
+            kept: what is kept by a dataset's name.
+            same: what else to do where the people are the same.
+            others: what to do where they are others.
+        """
+        return ParameterError(
+            f"All tables about the same people must share one {kept}. The table of dataset "
+            f"{self.dataset!r} has the same {self.words} as one of dataset {self.other!r}, which has a "
+            f'{kept} already. Where the people are the same, set "dataset": "{self.other}"{same}. Where they '
+            f"are others, {others}."
         )
 
 
-def _resembling(known: Mapping[str, Marks], dataset: str, marks: Marks) -> Iterator[tuple[str, list[str]]]:
+def resemblance(
+    entries: list[Entry], known: Mapping[str, Marks], dataset: str, marks: Marks
+) -> Resemblance | None:
+    """The first other dataset that a table was, by its marks, and that no person told apart from this one.
+
+    Args:
+        entries: the chain.
+        known: the marks of each dataset.
+        dataset: whose table it would be now.
+        marks: the table's.
+    """
     own = known.get(dataset, Marks())
     fresh = Marks(marks.paths - own.paths, marks.columns - own.columns)
     for other, its in known.items():
-        if other != dataset and (words := fresh.shared(its)):
-            yield other, words
+        if other != dataset and (words := fresh.shared(its)) and not are_apart(entries, dataset, other):
+            return Resemblance(dataset, other, " and ".join(words))
+    return None

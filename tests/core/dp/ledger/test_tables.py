@@ -8,7 +8,7 @@ import pytest
 
 from tasks.core.dp.ledger import Ledger, Registration, draw_once, open_ledger
 from tasks.core.dp.ledger.tables import PublicTable
-from tasks.core.errors import LedgerError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.salt import salt_of
 from tests.oracles.ledger_runs import gdp_charge, release
 
@@ -93,11 +93,38 @@ def test_a_name_that_was_registered_without_a_reason_is_no_way_round(ledger: Led
         ledger.enter(entered("e2"), table())
     with pytest.raises(ParameterError, match="written reason"):
         ledger.set_apart("e2", "  ")
-    with pytest.raises(LedgerError, match="not registered"):
-        ledger.set_apart("e3", "other people")
+    with pytest.raises(ParameterError, match="keep its name to the letter"):
+        ledger.set_apart("E2", "other people")
     ledger.set_apart("e2", "other people")
     assert not ledger.enter(entered("e2"), table())
     assert ledger.account("e2").reasons == ("a second year", "other people")
+
+
+def test_a_written_reason_is_about_the_datasets_that_were_there(ledger: Ledger) -> None:
+    ledger.register(entered("others", "other people"))
+    ledger.enter(entered("others"), table())
+    visits = table("visits.csv", ("person", "visit"))
+    ledger.enter(entered("visits"), visits)
+    with pytest.raises(ParameterError, match="of dataset 'visits'") as caught:
+        ledger.enter(entered("others"), visits)
+    assert "Where they are others, give a written reason: marginalia ledger 'others' --reason" in str(
+        caught.value
+    )
+    ledger.set_apart("others", "other people than those who visit")
+    ledger.enter(entered("others"), visits)
+
+
+def test_people_who_are_others_are_so_both_ways(ledger: Ledger) -> None:
+    ledger.register(entered("others", "other people"))
+    later = table("others.csv", (*HEADER, "added later"))
+    ledger.enter(entered("others"), later)
+    ledger.enter(entered("e"), table("e.csv", (*HEADER, "added later")))
+
+
+def test_a_reason_may_be_written_before_a_dataset_has_a_budget(ledger: Ledger) -> None:
+    ledger.set_apart("e2", "other people")
+    assert ledger.enter(entered("e2"), table())
+    assert ledger.datasets() == ("e", "e2")
 
 
 def test_a_name_that_was_first_given_to_a_harmless_table_is_no_way_round(ledger: Ledger) -> None:
