@@ -2,7 +2,7 @@
 
 <output_dir>/<group>/<index>_<name>/    links to what the run released and, closed, to what must not leave
 <output_dir>/<group>/comparison.html    its runs' releases side by side
-<output_dir>/sensitive/batch-<group>/   the same against the raw table, and SDS's joined statistics
+<output_dir>/sensitive/batch-<group>/   the same against the raw table, joined statistics, what failed
 """
 
 from pathlib import Path
@@ -11,11 +11,19 @@ from prefect import flow
 
 from flows.showcase import showcase
 from tasks.batch_budget import require_budget
-from tasks.batch_file import Batch, read_batch, require_inputs
+from tasks.batch_file import Batch, BatchRun, read_batch, require_inputs
 from tasks.batch_modes import settle_modes
-from tasks.core.errors import BatchFailed, MarginaliaError
+from tasks.core.errors import BatchFailed, InputError, MarginaliaError
 from tasks.failures import unexpected
-from tasks.group import COMPARISON, Finished, join_group, link_run, require_free_names
+from tasks.group import (
+    COMPARISON,
+    Failed,
+    Finished,
+    join_group,
+    link_run,
+    require_free_names,
+    write_failures,
+)
 from tasks.progress import say
 from tasks.stages import STAGES
 from tasks.storage import Workspace
@@ -44,7 +52,7 @@ def batch(path: str) -> dict[str, str]:
         say(sentence)
     last = max(asked.stages, key=STAGES.index)
     finished: list[Finished] = []
-    failed: dict[str, str] = {}
+    failed: list[Failed] = []
     for number, run in enumerate(asked.runs, start=1):
         say(f"Run {number} of {len(asked.runs)}: {run.group}/{run.folder_name}")
         try:
@@ -52,45 +60,56 @@ def batch(path: str) -> dict[str, str]:
                 run.configuration, last
             )
         except Exception as error:
-            failed[f"{run.group}/{run.folder_name}"] = _explained(workspace, error)
+            failed.append(_explained(workspace, run, error))
+            for line in failed[-1].lines:
+                say(f"  {line}")
             continue
         finished.append(Finished(run.group, run.folder_name, places))
         link_run(workspace, finished[-1])
-    joined = _join(workspace, asked, finished, list(failed))
+    joined = _join(workspace, asked, finished, failed)
     if failed:
         raise _failure(workspace, failed, len(finished), list(joined.values()))
     return joined
 
 
-def _failure(workspace: Workspace, failed: dict[str, str], done: int, groups: list[str]) -> BatchFailed:
-    """What failed, and what there is all the same."""
+def _failure(workspace: Workspace, failed: list[Failed], done: int, groups: list[str]) -> BatchFailed:
+    """What failed, why, and what there is all the same; Prefect keeps it, so it has no operator's detail."""
     lines = [f"{len(failed)} of {len(failed) + done} runs failed:"]
-    lines += [f"  {name}: {what}" for name, what in failed.items()]
+    for run in failed:
+        lines += [f"  {run.name} ({run.kind}):", *(f"    {line}" for line in run.why)]
     homes = [workspace.root / place for place in groups]
     compared = ", ".join(str(home) for home in homes if (home / COMPARISON).is_file())
     if compared:
         lines.append(f"The others are done; comparisons are in {compared}.")
     elif done:
         lines.append("The others are done.")
+    lines.append(
+        "Mend what is said and run the batch again: what is done is kept, and no draw is charged twice."
+    )
     return BatchFailed("\n".join(lines))
 
 
-def _explained(workspace: Workspace, error: Exception) -> str:
-    """One line about a run that failed."""
+def _explained(workspace: Workspace, run: BatchRun, error: Exception) -> Failed:
+    """What to say of a run that failed."""
     known = error if isinstance(error, MarginaliaError) else unexpected(workspace, error)
-    return " ".join(str(known).splitlines())
+    detail = known.operator_detail if isinstance(known, InputError) else ""
+    return Failed(run.group, run.folder_name, known.exit_code, tuple(str(known).splitlines()), detail)
 
 
-def _join(workspace: Workspace, asked: Batch, finished: list[Finished], failed: list[str]) -> dict[str, str]:
+def _join(
+    workspace: Workspace, asked: Batch, finished: list[Finished], failed: list[Failed]
+) -> dict[str, str]:
     groups = dict.fromkeys(run.group for run in asked.runs)
     prefix = asked.runs[0].configuration.prefix
+    for group in groups:
+        write_failures(workspace, group, [each for each in failed if each.group == group])
     return {
         group: join_group(
             workspace,
             group,
             [each for each in finished if each.group == group],
             prefix,
-            [name.removeprefix(f"{group}/") for name in failed if name.startswith(f"{group}/")],
+            [each.folder_name for each in failed if each.group == group],
         )
         for group in groups
     }

@@ -12,6 +12,7 @@ from prefect.cache_policies import NO_CACHE
 from tasks.batch_file import Batch
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.stats_tables import write_joined_stats
+from tasks.core.evaluation.tables import write_rows
 from tasks.core.navigation.comparison import (
     RunFigures,
     read_run,
@@ -22,6 +23,8 @@ from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, Workspa
 
 #: The page of a group's comparison; beside it the same as a table.
 COMPARISON, _COMPARISON_TABLE = "comparison.html", "comparison.tsv"
+#: In the closed folder of a group: which runs failed, and why.
+FAILURES = "failed.tsv"
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,39 @@ class Finished:
     group: str
     folder_name: str
     places: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run of a batch that ended with an error: its group, its folder's name, and why.
+
+    Attributes:
+        exit_code: of its error, as a run by itself would end.
+        why: the error's lines, safe to show anywhere.
+        detail: what the operator alone may see, such as a row's position; or nothing.
+    """
+
+    group: str
+    folder_name: str
+    exit_code: int
+    why: tuple[str, ...]
+    detail: str = ""
+
+    @property
+    def name(self) -> str:
+        """Where it would be in the output folder."""
+        return f"{self.group}/{self.folder_name}"
+
+    @property
+    def kind(self) -> str:
+        """What kind of failure it is, as the README's table of exit codes has it."""
+        return {2: "configuration or input", 3: "budget", 4: "contract"}.get(self.exit_code, "another error")
+
+    @property
+    def lines(self) -> list[str]:
+        """For the terminal, where the operator is."""
+        alone = [f"for the operator alone: {self.detail}"] if self.detail else []
+        return [f"failed ({self.kind}): {' '.join(self.why)}", *alone]
 
 
 def require_free_names(batch: Batch) -> None:
@@ -66,6 +102,25 @@ def _link(link: Path, target: Path) -> None:
     link.symlink_to(os.path.relpath(target, link.parent))
 
 
+def write_failures(workspace: Workspace, group: str, failed: Sequence[Failed]) -> None:
+    """List a group's failed runs, and why, in a closed folder; nothing is left of an earlier batch's."""
+    place = _closed_folder(workspace, group) / FAILURES
+    place.unlink(missing_ok=True)
+    if failed:
+        place.touch(mode=0o600)
+        rows = [(run.folder_name, run.kind, " ".join(run.why), run.detail) for run in failed]
+        write_rows(place, [("run", "kind", "why, and what to do", "for the operator alone"), *rows])
+
+
+def _closed_folder(workspace: Workspace, group: str) -> Path:
+    """The group's folder in ``sensitive/``, linked beside its comparison."""
+    home, closed = workspace.root / group, workspace.sensitive / f"batch-{group}"
+    home.mkdir(parents=True, exist_ok=True)
+    closed.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _link(home / "sensitive", closed)
+    return closed
+
+
 @task(cache_policy=NO_CACHE, persist_result=False)
 def join_group(
     workspace: Workspace, group: str, runs: Sequence[Finished], prefix: str, failed: Sequence[str] = ()
@@ -92,9 +147,7 @@ def join_group(
     shown = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
     _compare(shown, failed, home, f"{group}: releases side by side")
     if evaluated:
-        sensitive = workspace.sensitive / f"batch-{group}"
-        sensitive.mkdir(mode=0o700, exist_ok=True)
-        _link(home / "sensitive", sensitive)
+        sensitive = _closed_folder(workspace, group)
         write_joined_stats(evaluated, prefix, sensitive)
         _compare(evaluated, failed, sensitive, f"{group}: runs side by side, against the raw table")
     return home.relative_to(workspace.root).as_posix()

@@ -46,8 +46,22 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     assert command.main(["batch", str(path)]) == 1
     said = capfd.readouterr().err
     assert re.search(r"1 of 4 runs failed", said)
-    assert "modes/2_broken: " in said
     out = tmp_path / "out"
+    # Which run, what kind of failure, why and what to do: at once, at the end, and in a closed file.
+    why = next(line.strip() for line in said.splitlines() if line.startswith("marginalia:     "))
+    why = why.removeprefix("marginalia:").strip()
+    assert "marginalia:   modes/2_broken (configuration or input):" in said and "must" in why
+    assert f"failed (configuration or input): {why}" in said and "run the batch again" in said
+    closed = out / "modes" / "sensitive" / "failed.tsv"
+    header, (name, kind, told, row) = (line.split("\t") for line in closed.read_text().splitlines())
+    assert header[0] == "run" and (name, kind, told) == ("2_broken", "configuration or input", why)
+    assert (
+        row == "row 2, counting the header as row 1"
+        and said.count(row) == 1
+        and closed.stat().st_mode & 0o077 == 0
+    )
+    assert "sensitive/failed.tsv" in (out / "modes" / "comparison.html").read_text()
+    assert not (out / "coarse" / "sensitive" / "failed.tsv").exists()
     assert f"The others are done; comparisons are in {out / 'modes'}." in said
     for name in ("modes/0_rows", "modes/3_values", "coarse/0_fifty"):
         assert (out / name / "release" / "report.html").is_file(), name
@@ -74,6 +88,7 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     found = known(prefect_server, dataset).flow_runs
     assert [run["state_type"] for run in found].count("COMPLETED") == 3
     assert [run["state_type"] for run in found].count("FAILED") == 1
+    assert row not in json.dumps(found)
 
 
 def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_table(

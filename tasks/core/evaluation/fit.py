@@ -3,12 +3,11 @@
 Three questions are answered. Do the records keep what was measured (their distance to each noisy table,
 beside the distance that noise alone would make)? How far are they likely to be from the truth (by drawing the
 noise anew round the records' own counts, estimating again, and looking how far that leads)? And where did the
-model have to guess (pairs whose measured signal is not above the noise)?
+model have to guess (pairs whose measured signal is not above the noise and the chance of the table itself)?
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -16,14 +15,13 @@ import numpy as np
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
+from tasks.core.evaluation.independence import PairNoise, deviation
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable, table_counts
 from tasks.core.fitting.search import Records
 from tasks.core.fitting.targets import targets_of
 
 Columns = tuple[int, ...]
-#: A pair's signal is told from noise where noise alone would be as strong in one of twenty pairs.
-_TELLING = NormalDist().inv_cdf(0.95)
 _HALF_NORMAL = (2 / np.pi) ** 0.5
 
 
@@ -38,8 +36,9 @@ class TableFit:
         noise_distance: what noise alone is expected to make of it: cells s sqrt(2 / pi) / (2 N).
         expected_error: total variation between the records' counts and an estimate from noise drawn anew
             round them: about what the records' own distance from the truth is. None beyond pairs.
-        signal: of a pair, the squared deviation from independence over that of noise alone; about 1 is none.
-        is_guess: whether that signal can't be told from noise.
+        signal: of a pair, the squared deviation from independence over what noise and the chance of the table
+            itself make of an independent pair's; about 1 is none.
+        is_guess: whether noise and chance explain it; see `independence.deviation`.
     """
 
     columns: tuple[str, ...]
@@ -57,7 +56,7 @@ class FitEvaluation:
     Attributes:
         one_way, two_way: mean expected error of columns and of measured pairs; None where there is none.
         pairs: how many were measured.
-        guessed: how many of them had no signal above the noise.
+        guessed: how many of them had no signal above noise and chance.
         tables: each measured set, columns first.
     """
 
@@ -132,17 +131,13 @@ class _Evaluation:
         return float(np.abs(one - other).sum()) / (2 * self._whole)
 
     def _signal(self, columns: Columns) -> tuple[float | None, bool | None]:
-        """The pair's squared deviation from independence beside that of noise alone, a chi-square."""
+        """The pair's deviation from independence beside that of noise and chance."""
         if len(set(columns)) != 2 or len(columns) != 2 or self._domain.multi_valued & set(columns):
             return None, None
-        estimate = self._residuals.marginal(columns)
-        one, other = (self._residuals.marginal((column,)) for column in columns)
-        deviation = float(((estimate - np.outer(one, other) / self._whole) ** 2).sum())
-        freedom = float(np.prod([size - 1 for size in estimate.shape]))
-        if freedom == 0:
-            return None, None
-        signal = deviation / (self._residuals.pair_variance(columns) * freedom)
-        return signal, signal < 1 + _TELLING * (2 / freedom) ** 0.5
+        variance = self._residuals.residual_variance
+        noise = PairNoise(variance(columns), variance(columns[:1]), variance(columns[1:]), variance(()))
+        found = deviation(self._residuals.marginal(columns), noise)
+        return (None, None) if found is None else (found.signal, found.is_noise)
 
 
 def _estimated_again(

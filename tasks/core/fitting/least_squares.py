@@ -86,8 +86,8 @@ class Residuals:
             whole += residual.variance * float(np.prod(centred)) / float(even) ** 2
         return whole
 
-    def pair_variance(self, columns: tuple[int, int]) -> float:
-        """The variance of the noise in a pair's own residual, before it was centred."""
+    def residual_variance(self, columns: tuple[int, ...]) -> float:
+        """The variance of the noise in one set's own residual, before it was centred; it must be held."""
         return self._residuals[columns].variance
 
     def _kept(self, columns: tuple[int, ...]) -> frozenset[int]:

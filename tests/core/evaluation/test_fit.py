@@ -61,10 +61,7 @@ def test_the_expected_error_is_near_the_real_one():
 
 
 def test_guessed_pairs_are_those_without_a_relation():
-    """Noise far above the chance of the table itself is taken for a relation in about one pair of twenty.
-
-    Of 80 pairs, one in fourteen (a chi-square of 4 above 8.65): 16 and more in 1e-4 of trials.
-    """
+    """Of 80 pairs without a relation one in twenty is taken for one: 16 and more in 2e-6 of trials."""
     taken = 0
     for seed in range(10):
         measured, cells = fitted(table_of(1000, seed), 0.4, seed)
