@@ -11,10 +11,11 @@ from contextlib import contextmanager
 
 from prefect import flow
 
-from tasks.bundles import as_measured, find_measurement, require_made_as_configured
+from tasks.bundles import as_measured, find_measurement, open_bundle, require_made_as_configured
 from tasks.caching import cached_publicly
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
+from tasks.contract_constraints import held_schema
 from tasks.fit import estimate_counts, evaluate_fitted, fit_records
 from tasks.generate import generate_records, normalise_counts
 from tasks.lineage import record_lineage
@@ -96,8 +97,9 @@ def _counted(
     if not reaches(last, "generate"):
         return aggregates, None
     generate, jobs = cached_publicly(generate_records, workspace), configuration.resources.parallel_jobs
-    synthesis, resolution = configuration.synthesis, configuration.reporting_resolution
-    return aggregates, generate(workspace, aggregates, measurement, synthesis, resolution, jobs, work)
+    schema = held_schema(configuration, open_bundle(workspace, measurement).schema())
+    public, synthesis = (configuration.reporting_resolution, schema), configuration.synthesis
+    return aggregates, generate(workspace, aggregates, measurement, synthesis, public, jobs, work)
 
 
 def _fitted(

@@ -14,6 +14,7 @@ from tasks.bundles import unit_of
 from tasks.configuration import LARGEST_RESOLUTION, DifferentialPrivacy, KAnonymity, RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.configuration_utility import utility_problems
+from tasks.contract_constraints import held_schema
 from tasks.core.contracts.contract import Contract, load_contract
 from tasks.core.dp.claim_limits import Claim, cautions
 from tasks.core.dp.ledger.ledger import open_ledger
@@ -105,6 +106,7 @@ def describe(
         types=headers.types,
         constrained=configuration.draws_workload,
     )
+    held = held_schema(configuration, schema)
     problems = _report_problems(configuration, schema)
     if problems := problems + utility_problems(configuration.evaluate_utility, schema):
         raise ParameterError(problems)
@@ -116,7 +118,7 @@ def describe(
     notes += (
         header_notes(source)
         + _zero_notes(contract)
-        + _constraint_notes(contract, schema)
+        + _constraint_notes(contract, held)
         + _mark_notes(configuration, source)
     )
     if isinstance(configuration.protection, KAnonymity):
@@ -336,7 +338,7 @@ def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, .
         return ()
     return (
         "The contract says what holds between columns (structuralZeros, functionalDependencies, orderings). "
-        "Records of synthesis_mode fitted under differential privacy hold it; here it has no effect.",
+        "Records of synthesis_mode fitted hold it; here it has no effect.",
     )
 
 

@@ -10,9 +10,11 @@ from tasks.configuration import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.dp.normalization import normalise
 from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Schema
+from tasks.core.synthesis.constrained_headers import Held
 from tasks.progress import Progress
 from tasks.storage import StoredTable, Workspace
-from tasks.synthesis import draw_from_counts, public_seed
+from tasks.synthesis import PublicFacts, draw_from_counts, public_seed
 
 
 @task
@@ -35,12 +37,24 @@ def generate_records(
     aggregates: StoredTable,
     measurement: StoredTable,
     synthesis: AnySynthesis,
-    resolution: int,
+    public: tuple[int, Schema],
     parallel_jobs: int,
     work: str,
 ) -> StoredTable:
-    """Draw synthetic records from the reportable aggregates; those of another mode were handed over."""
+    """Draw synthetic records from the reportable aggregates; those of another mode were handed over.
+
+    Args:
+        workspace: where it is.
+        aggregates: reportable.
+        measurement: what was handed over.
+        synthesis: the mode.
+        public: the resolution, and the schema with the constraints that the records hold.
+        parallel_jobs: threads.
+        work: where intermediate tables go.
+    """
+    resolution, schema = public
     bundle = open_bundle(workspace, measurement)
+    held = Held.of(schema, bundle.schema()) if schema.constraints else None
     progress = Progress("generate")
 
     def write(folder: Path) -> None:
@@ -50,7 +64,7 @@ def generate_records(
         draw_from_counts(
             read_aggregates(workspace.path(aggregates)),
             synthesis,
-            (public_seed(bundle, synthesis), resolution),
+            PublicFacts(public_seed(bundle, synthesis), resolution, held),
             parallel_jobs,
             lambda done: progress("records", done),
         ).write(folder)

@@ -7,6 +7,7 @@ from prefect import task
 
 from tasks.bundles import Bundle, ledger_facts, open_bundle, unit_of
 from tasks.configuration import RunConfiguration, ValueSeeded
+from tasks.contract_constraints import held_schema
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.anonymity import statement as anonymity
 from tasks.core.contracts.contract import load_contract
@@ -110,6 +111,7 @@ def _least_records(configuration: RunConfiguration) -> int | None:
 def _rounded(bundle: Bundle, configuration: RunConfiguration, reported: Aggregates) -> Json:
     """Of rounded counts."""
     synthesis, schema = configuration.synthesis, bundle.schema()
+    held = held_schema(configuration, schema)
     oversampling = None
     if isinstance(synthesis, ValueSeeded) and synthesis.oversampling_ratio is not None:
         oversampling = (synthesis.oversampling_ratio, synthesis.oversampling_tries)
@@ -127,6 +129,8 @@ def _rounded(bundle: Bundle, configuration: RunConfiguration, reported: Aggregat
         contract_mode=bundle.contract_mode,
         unused_keys=configuration.unused_keys,
         record_limit=configuration.input.record_limit,
+        held=held if held.constraints else None,
+        contract_sha256=str(bundle.input["contract"] or ""),
     )
     return anonymity.statement(facts, reported, code_version())
 

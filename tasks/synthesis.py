@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tasks.bundles import Bundle
 from tasks.configuration import (
@@ -17,6 +18,7 @@ from tasks.configuration import (
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import aggregate_seeded, fitted_to_counts, row_seeded, unseeded, value_seeded
+from tasks.core.synthesis.constrained_headers import Held
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
 
@@ -49,23 +51,39 @@ def draw_from_rows(
     )
 
 
+@dataclass(frozen=True)
+class PublicFacts:
+    """What a mode that reads reported counts alone knows beside them.
+
+    Attributes:
+        seed: public; None of a mode that reads raw records.
+        resolution: k.
+        held: the constraints that fitted records hold, if there are any.
+    """
+
+    seed: int | None
+    resolution: int
+    held: Held | None
+
+
 def draw_from_counts(
     reported: Aggregates,
     synthesis: AnySynthesis,
-    public: tuple[int | None, int],
+    public: PublicFacts,
     threads: int,
     progress: Progress,
 ) -> SyntheticRecords:
-    """Draw by a mode that reads reported counts alone. Args: public: the seed, and the resolution."""
-    seed, resolution = public
+    """Draw by a mode that reads reported counts alone."""
+    seed = public.seed
     if isinstance(synthesis, AggregateSeeded) and seed is not None:
         parameters = aggregate_parameters(synthesis)
         return aggregate_seeded.synthesize(reported, parameters, seed, threads=threads, progress=progress)
     if isinstance(synthesis, Fitted) and seed is not None:
         return fitted_to_counts.synthesize(
             reported,
-            fitted_to_counts.Missing.of_rounding(resolution),
+            fitted_to_counts.Missing.of_rounding(public.resolution),
             seed,
+            held=public.held,
             number=synthesis.target_number_of_records,
             threads=threads,
             progress=progress,

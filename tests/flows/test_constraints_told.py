@@ -76,12 +76,66 @@ def test_w22_a_run_holds_what_the_contract_says_and_tells_it(
     assert "nowhere" not in "".join(path.read_text(errors="replace") for path in release.rglob("*.*"))
 
 
+def anonymous(folder: Path, **changes: object) -> dict[str, object]:
+    """The same under k-anonymity, counted as it is: it breaks every constraint."""
+    body = flat(folder) | {"reporting_resolution": 10, "reporting_length": 3, "contract_mode": "repair"}
+    for key in ("dp_aggregates", "noise_epsilon", "privacy"):
+        del body[key]
+    return body | changes
+
+
+@pytest.mark.server
+def test_under_k_anonymity_fitted_records_hold_it_and_counts_stay_as_they_are(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    release = pipeline.run(from_flat(anonymous(tmp_path)))
+    header, rows = pipeline.microdata(release)
+    assert "shire" in header and len(rows) == 600
+    held = [dict(zip(header, row, strict=True)) for row in rows]
+    for record in held:
+        assert record["shire"] == SHIRES.get(record["town"], "far")
+        assert record["work"] != "retired" or record["age"] not in ("<0", "[0,18)", "[18,40)")
+        assert record["sex"] != "m" or record["services_pool"] != "1"
+    # What was reported is of the table: the same under a mode that holds no constraint.
+    name = "people_reportable_aggregates.tsv"
+    counts = (release / name).read_bytes()
+    assert b"shire:nowhere" in counts and b"north" not in counts
+    other = pipeline.run(from_flat(anonymous(tmp_path, synthesis_mode="aggregate_seeded", vintage="other")))
+    assert (other / name).read_bytes() == counts
+    reported = dict(line.split(b"\t")[:2] for line in counts.splitlines()[1:])
+    for town in ("Aberwick", "Caldwell"):
+        drawn = sum(record["town"] == town for record in held)
+        assert abs(drawn - int(reported[f"town:{town}".encode()])) <= 15
+    statement = pipeline.json_of(release / "privacy.json")
+    assert statement["constraints"]["rules"][0] == "shire follows from town."
+    assert statement["constraints"]["sha256"] == pipeline.json_of(release / "contract.json")["sha256"]
+    assert "counts are of the table as it is" in statement["constraints"]["sentence"]
+    assert "a constraint brought it in" in statement["synthesis"]["holds"][0]
+    assert "Never together: age is" in (release / "report.html").read_text()
+    assert "constraints" not in pipeline.json_of(other / "privacy.json")
+    drawn = (release / "people_synthetic_aggregates.tsv").read_text()
+    assert "shire:north" in drawn and "shire:nowhere" not in drawn
+
+
 def test_a_mode_without_constraints_says_that_they_have_no_effect(tmp_path: Path) -> None:
     fitted = describe(from_flat(flat(tmp_path)))
     other = describe(from_flat(flat(tmp_path, synthesis_mode="aggregate_seeded")))
     assert fitted.schema.constraints and not other.schema.constraints
     assert not any("here it has no effect" in note for note in fitted.notes)
+    counted = describe(from_flat(anonymous(tmp_path)))
+    assert not counted.schema.constraints
+    assert not any("here it has no effect" in note for note in counted.notes)
     assert any("here it has no effect" in note for note in other.notes)
+
+
+def test_under_k_anonymity_constraints_that_leave_nothing_are_refused_before_anything_is_read(
+    tmp_path: Path,
+) -> None:
+    body = anonymous(tmp_path)
+    told = (tmp_path / "contract.yaml").read_text().replace("[{age: [", "[{sex: [m, f, ''], age: [")
+    (tmp_path / "contract.yaml").write_text(told.replace('["<40"], work: [retired]', '["<40", ">=40", ""]'))
+    with pytest.raises(ParameterError, match="must leave"):
+        describe(from_flat(body))
 
 
 @pytest.mark.parametrize("changes", [{"target": "shire"}, {"workload": [["sex", "shire"]]}])

@@ -14,6 +14,7 @@ from tasks.core.anonymity import statement_table as table
 from tasks.core.dp.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
+from tasks.core.records.constraint_words import constraints_json
 from tasks.core.records.preparation import prepared
 
 FORMAT = "marginalia-privacy-statement/1"
@@ -42,6 +43,8 @@ class AnonymityFacts:
             stopped the run.
         unused_keys: configuration keys that were accepted and have no effect.
         record_limit: only the first so many rows were read; None: all.
+        held: the schema with the constraints that fitted records hold; None: there are none.
+        contract_sha256: of the contract that declares them.
     """
 
     dataset: str
@@ -57,6 +60,8 @@ class AnonymityFacts:
     contract_mode: ContractMode = "none"
     unused_keys: tuple[str, ...] = ()
     record_limit: int | None = None
+    held: Schema | None = None
+    contract_sha256: str = ""
 
 
 def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) -> Json:
@@ -73,6 +78,7 @@ def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) 
         unit=facts.unit,
         synthesis=claims.synthesis_of(facts.synthesis_mode, facts.hold_resolution, facts.oversampling),
         record_limit=facts.record_limit,
+        is_constrained=facts.held is not None,
     )
     content: Json = {
         "format": FORMAT,
@@ -95,6 +101,8 @@ def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) 
         "public_side_channels": table.side_channels(promise),
         "not_covered": claims.not_covered(promise),
     }
+    if facts.held is not None:
+        content["constraints"] = constraints_json(facts.held, facts.contract_sha256, is_counted=True)
     check_released_json(content, ANONYMITY_STATEMENT_KEYS)
     return content
 

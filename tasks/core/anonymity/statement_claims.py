@@ -48,6 +48,7 @@ class Promise:
         unit: ``subject`` or ``row``.
         synthesis: of the synthetic records.
         record_limit: only the first so many rows were read; None: all.
+        is_constrained: whether the records hold constraints of a data contract.
     """
 
     resolution: int
@@ -55,6 +56,7 @@ class Promise:
     unit: str
     synthesis: Synthesis
     record_limit: int | None = None
+    is_constrained: bool = False
 
     @property
     def held_length(self) -> int | None:
@@ -143,7 +145,7 @@ def records_hold(promise: Promise) -> list[str]:
     elif not synthesis.only_reported:
         told = [
             "Every single value in a synthetic record is reported, and so is held by at least "
-            f"{k} {promise.records} of the table.",
+            f"{k} {promise.records} of the table{_but_for_constraints(promise)}.",
             "Of two and more attributes the records are fitted to the reported counts: a synthetic record "
             f"may hold a combination that is not reported, that fewer than {k} {promise.records} hold, or a "
             "single one, or nobody. How often they hold it is what the reported counts imply for it, no more "
@@ -177,6 +179,13 @@ def records_hold(promise: Promise) -> list[str]:
             "nothing of the table that the counts do not."
         )
     return told
+
+
+def _but_for_constraints(promise: Promise) -> str:
+    """Where else a value may come from."""
+    if not promise.is_constrained:
+        return ""
+    return ", or the data contract declares it and a constraint brought it in: that is public"
 
 
 def not_covered(promise: Promise) -> list[str]:

@@ -23,10 +23,16 @@ def topics(statement: Json) -> list[tuple[str, list[str]]]:
     return [
         ("The promise", _promise(statement)),
         ("What is reported", _reported(statement)),
-        ("The synthetic records", statement["synthesis"]["holds"]),
+        ("The synthetic records", [*statement["synthesis"]["holds"], *_constraints(statement)]),
         ("Conditions", [statement["contract"]["sentence"], statement["public_side_channels"]]),
         *([("Unused settings", unused)] if unused else []),
     ]
+
+
+def _constraints(statement: Json) -> list[str]:
+    """What the data contract rules out in every record."""
+    held = statement.get("constraints")
+    return [] if held is None else [held["sentence"], *held["rules"]]
 
 
 def _promise(statement: Json) -> list[str]:

@@ -4,6 +4,7 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.wide_form import in_order
 from tasks.core.evaluation import synthetic_kernels as kernels
 from tasks.core.records.coded import CodedRecords, code_type
 from tasks.core.records.columns import Column, Schema
@@ -41,17 +42,26 @@ def coded_synthetic(records: SyntheticRecords, schema: Schema) -> CodedRecords:
 
 
 def recounted(records: SyntheticRecords, aggregates: Aggregates, schema: Schema) -> Aggregates:
-    """The records' counts over the attributes of the aggregates that they were drawn from."""
+    """The records' counts over the attributes of the aggregates that they were drawn from.
+
+    Attributes that only the records have, by a constraint, come behind those.
+    """
     counted = count_in_memory(coded_synthetic(records, schema), max(aggregates.reporting_length, 1))
     place = {(a.text, a.column): number for number, a in enumerate(aggregates.attributes)}
-    # Both lists are in the same order, so the ids of a row stay ascending.
+    more = [a for a in counted.attributes if (a.text, a.column) not in place]
+    place |= {(a.text, a.column): number for number, a in enumerate(more, start=len(place))}
     ids = np.array([place[a.text, a.column] for a in counted.attributes], np.int32)
+    levels = [
+        # Both lists are in the same order, so the ids of a row stay ascending, unless there are more.
+        in_order([(np.sort(ids[rows], axis=1), counts)], length, len(place)) if more else (ids[rows], counts)
+        for length, (rows, counts) in enumerate(zip(counted.combinations, counted.counts, strict=True), 1)
+    ]
     return Aggregates(
         aggregates.headers,
-        aggregates.attributes,
+        (*aggregates.attributes, *more),
         counted.number_of_records,
-        tuple(ids[rows] for rows in counted.combinations),
-        counted.counts,
+        tuple(rows for rows, _ in levels),
+        tuple(counts for _, counts in levels),
     ).up_to(aggregates.reporting_length)
 
 

@@ -3,18 +3,34 @@
 from tasks.core.records.columns import Schema
 from tasks.core.records.constraints import Condition, Constraint, Derivation, Ordering
 
+#: What became of records of the table that broke a constraint.
+_REPAIRED = "A record of the table that broke one was repaired by itself before anything was counted."
+_COUNTED = (
+    "The reported counts are of the table as it is: where its records break one, a reported combination may "
+    "be in no synthetic record, and a value that follows may be in more of them than is reported, or not be "
+    "reported at all."
+)
 
-def constraint_sentences(schema: Schema) -> list[str]:
-    """One sentence for each constraint, in the order in which they are held."""
-    return [_sentence(constraint, schema) for constraint in schema.constraints]
+
+def constraint_sentences(schema: Schema, *, is_counted: bool = False) -> list[str]:
+    """One sentence for each constraint, in the order in which they are held.
+
+    Args:
+        schema: with them.
+        is_counted: whether the table was counted as it is, columns that others decide included.
+    """
+    return [_sentence(constraint, schema, is_counted=is_counted) for constraint in schema.constraints]
 
 
-def constraints_json(schema: Schema, contract_sha256: str) -> dict[str, object] | None:
+def constraints_json(
+    schema: Schema, contract_sha256: str, *, is_counted: bool = False
+) -> dict[str, object] | None:
     """The part ``constraints`` of a statement: what holds in every synthetic record, and who says so.
 
     Args:
         schema: of the release.
         contract_sha256: of the contract that declares them.
+        is_counted: see `constraint_sentences`.
 
     Returns:
         JSON, or None where nothing is declared.
@@ -23,22 +39,20 @@ def constraints_json(schema: Schema, contract_sha256: str) -> dict[str, object] 
         return None
     return {
         "sha256": contract_sha256,
-        "rules": constraint_sentences(schema),
+        "rules": constraint_sentences(schema, is_counted=is_counted),
         "sentence": (
             "Every synthetic record holds these constraints. The data contract with this hash declares them; "
-            "none was read off the table, and that they hold says nothing about it. A record of the table "
-            "that broke one was repaired by itself before anything was counted. Nothing says how many."
+            "none was read off the table, and that they hold says nothing about it. "
+            f"{_COUNTED if is_counted else _REPAIRED} Nothing says how many."
         ),
     }
 
 
-def _sentence(constraint: Constraint, schema: Schema) -> str:
+def _sentence(constraint: Constraint, schema: Schema, *, is_counted: bool) -> str:
     names = [column.name for column in schema.columns]
     if isinstance(constraint, Derivation):
-        return (
-            f"{names[constraint.column]} follows from {names[constraint.decided_by]}; "
-            "what the table holds in it was not counted."
-        )
+        follows = f"{names[constraint.column]} follows from {names[constraint.decided_by]}"
+        return f"{follows}." if is_counted else f"{follows}; what the table holds in it was not counted."
     if isinstance(constraint, Ordering):
         words = "is below" if constraint.strict else "is at most"
         lower, higher = constraint.columns

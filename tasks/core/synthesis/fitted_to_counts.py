@@ -17,6 +17,7 @@ from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.search import LONG, Progress, Records, Search, independent_records
 from tasks.core.fitting.targets import Target
 from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.constrained_headers import ConstrainedHeaders, Held
 from tasks.core.synthesis.records import SyntheticRecords
 
 #: Temperatures of the passes after longer sets have joined.
@@ -61,6 +62,7 @@ def synthesize(
     missing: Missing,
     seed: int,
     *,
+    held: Held | None = None,
     number: int | None = None,
     threads: int = 0,
     progress: Progress | None = None,
@@ -71,13 +73,14 @@ def synthesize(
         aggregates: reported; length 1 at least.
         missing: what they leave open.
         seed: any integer; public.
+        held: the constraints that every record holds; None: there are none.
         number: how many records; None: the reported number, or 0 where that is below 0.
         threads: 0 for all cores.
         progress: told the share that is done, 0 to 1.
     """
     report = progress or (lambda share: None)
     wanted = max(0, aggregates.number_of_records) if number is None else number
-    counts = _Reported(aggregates, missing)
+    counts = _Reported(aggregates, missing, held)
     scale = wanted / counts.records
     records = independent_records(counts.domain, counts.margins, wanted, seed)
     targets = [*counts.column_targets(scale), *counts.pair_targets(scale)]
@@ -94,7 +97,7 @@ def synthesize(
 class _Reported:
     """Reported counts as tables over headers; each header's cells are its reported values, then `absent`."""
 
-    def __init__(self, aggregates: Aggregates, missing: Missing) -> None:
+    def __init__(self, aggregates: Aggregates, missing: Missing, held: Held | None = None) -> None:
         self._aggregates, self._missing = aggregates, missing
         self.records = max(1.0, aggregates.number_of_records + missing.lost)
         places = {header: place for place, header in enumerate(aggregates.headers)}
@@ -105,8 +108,11 @@ class _Reported:
             self._code[attribute] = len(values[header])
             values[header].append(attribute)
         self._values = values
+        self._constrained = None if held is None else ConstrainedHeaders(held, aggregates, values)
         self.domain = Domain(
-            tuple(len(held) + 1 for held in values), absent=tuple(len(held) for held in values)
+            tuple(len(codes) + 1 for codes in values),
+            absent=tuple(len(codes) for codes in values),
+            impossible=() if self._constrained is None else self._constrained.impossible(),
         )
         self.margins = [self._margin(header) for header in range(len(values))]
 
@@ -199,11 +205,18 @@ class _Reported:
 
     def published(self, records: Records) -> SyntheticRecords:
         """The records as sets of attributes, in published order."""
+        aggregates = self._aggregates
+        if self._constrained is None:
+            attributes, ids = aggregates.attributes, self._attributes_of(records)
+        else:
+            attributes, ids = self._constrained.published(records)
+        held_cells = ids >= 0
+        sizes = held_cells.sum(axis=1).astype(np.int32)
+        return ordered(aggregates.headers, attributes, sizes, ids[held_cells])
+
+    def _attributes_of(self, records: Records) -> npt.NDArray[np.int32]:
         ids = np.full(records.shape, -1, np.int32)
         for header, held in enumerate(self._values):
             attribute_of = np.array([*held, -1], np.int32)
             ids[:, header] = attribute_of[records[:, header]]
-        held_cells = ids >= 0
-        sizes = held_cells.sum(axis=1).astype(np.int32)
-        aggregates = self._aggregates
-        return ordered(aggregates.headers, aggregates.attributes, sizes, ids[held_cells])
+        return ids
