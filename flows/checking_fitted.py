@@ -4,7 +4,7 @@ import itertools
 from dataclasses import dataclass
 
 from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
-from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors
+from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors, planned
 from tasks.core.dp.workload.limits import chooses_pairs, named_tables
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError
@@ -31,6 +31,7 @@ class _Offer:
 def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) -> None:
     """Print it, from public facts alone."""
     parameters, schema = workload_parameters(configuration, schema), schema.measured
+    parameters = planned(parameters, schema, max(1, records))
     tables = len(named_tables(parameters, schema))
     sets = f"{tables:,} sets of columns"
     if chooses_pairs(parameters, schema):

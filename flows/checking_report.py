@@ -67,7 +67,7 @@ def report(configuration: RunConfiguration) -> None:
                 _print_levels(found)
                 warned = level_warnings(configuration, found, described.schema.width)
             _print_sentences(["", *warned] if warned else [])
-            _print_several_rows(described)
+            _print_several_rows(described, found.records)
             _print_budget(configuration, described)
         else:
             _print_anonymity(configuration, described)
@@ -141,11 +141,11 @@ def _print_levels(found: Estimate) -> None:
     print(curve_text([curve for curve in curves if curve.threshold is not None]))
 
 
-def _print_several_rows(described: Described) -> None:
+def _print_several_rows(described: Described, records: int) -> None:
     """What the guarantee is worth to a person with several rows, where a row is the unit."""
     if unit_of(described.schema) == "subject":
         return
-    charge, facts = nominal_charge(described), first_length(described)
+    charge, facts = nominal_charge(described), first_length(described, records)
     print("\nWhat is protected is a row. How many rows one person may have decides what that is worth:")
     for entry in group_guarantees(charge.mu_squared, charge.delta, facts):
         worth = "no useful guarantee is left"

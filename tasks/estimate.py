@@ -164,12 +164,12 @@ def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ..
     return tuple(levels)
 
 
-def first_length(described: Described) -> FirstLength:
-    """What of the draw of single values the guarantee for several rows depends on."""
+def first_length(described: Described, records: int) -> FirstLength:
+    """What the guarantee for several rows depends on: the draw of single values of about so many records."""
     schema, parameters = described.schema, described.drawn
     opened = sum(column.max_items for column in schema.columns if column.is_open)
     if isinstance(parameters, WorkloadParameters):
-        return planned_first_length(parameters, schema.measured)
+        return planned_first_length(parameters, schema.measured, records)
     level = _levels(schema, parameters)[0]
     return FirstLength(level.threshold, level.scale, min(level.sensitivity, opened))
 

@@ -35,7 +35,7 @@ from tasks.core.dp.release import measure
 from tasks.core.dp.stream import WordStream
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import read_workload_measurement
-from tasks.core.dp.workload.parameters import WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import WorkloadParameters, default_steps
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.kernel_cache import publish
@@ -142,7 +142,7 @@ def _release() -> None:
         drawn = synthesize(aggregates, AggregateSeeded(), 1)
         synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
         write_wide_tsv(synthetic, root / "synthetic.tsv")
-        workload = WorkloadParameters(_EPSILON, 1e-6, default_shares(_EPSILON)[0])
+        workload = WorkloadParameters(_EPSILON, 1e-6, default_steps()[0].shares)
         measured = draw_workload(records, workload, WordStream(), before_first_word=lambda: None)
         fitted.synthesize(_stored(measured, read_workload_measurement, root / "measured"), 1, threads=1)
         _tell("synthesis from counts")

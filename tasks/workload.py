@@ -13,7 +13,7 @@ from tasks.core.contracts.contract import load_contract
 from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.conversions import check_claim
 from tasks.core.dp.workload.limits import check_draw
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import Step, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import Columns
 from tasks.core.errors import InternalError, ParameterError
@@ -37,26 +37,28 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     _require_not_decided(synthesis, schema)
     schema = schema.measured
     all_declared = not any(column.is_open for column in schema.columns)
-    shares, longer = default_shares(
-        protection.epsilon, all_declared=all_declared, columns=len(schema.columns)
-    )
+    tables = _tables(synthesis, schema)
+    number = len(schema.combinations(2) if tables is None else tables)
+    steps = default_steps(all_declared=all_declared, columns=len(schema.columns), tables=number)
     if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
-        shares, longer = _without_choice(shares), LongerSets()
+        steps = tuple(step for step in steps if not step.longer.lengths)
     target = None if synthesis.target is None else _place(synthesis.target, schema, "target")
     if synthesis.workload == "pairs+target":
         if target is None:
             raise ParameterError(
                 "workload pairs+target needs the target: name the column whose prediction matters."
             )
-        longer = replace(longer, holding=target)
+        steps = tuple(_holding(step, target) for step in steps)
+    steps = tuple(_with_count_share(step, protection.number_of_records_proportion) for step in steps)
     parameters = WorkloadParameters(
         epsilon=protection.epsilon,
         delta=protection.delta,
-        shares=_with_count_share(shares, protection.number_of_records_proportion),
-        tables=_tables(synthesis, schema),
+        shares=steps[0].shares,
+        tables=tables,
         allocation=synthesis.allocation,
         target=target,
-        longer=longer,
+        longer=steps[0].longer,
+        steps=steps[1:],
         record_limit=configuration.input.record_limit,
         filled=_filled(configuration, schema),
     )
@@ -104,21 +106,19 @@ def _require_claim(protection: DifferentialPrivacy) -> None:
         raise ParameterError(problems)
 
 
-def _without_choice(shares: Shares) -> Shares:
-    """The same with what a choice of longer sets would cost in the hands of the named tables."""
-    named = shares.count + shares.values + shares.tables
-    return Shares(shares.count / named, shares.values / named, shares.tables / named)
+def _holding(step: Step, target: int) -> Step:
+    """The same with longer sets that hold the target alone."""
+    return replace(step, longer=replace(step.longer, holding=target)) if step.longer.lengths else step
 
 
-def _with_count_share(shares: Shares, proportion: float | None) -> Shares:
+def _with_count_share(step: Step, proportion: float | None) -> Step:
     """The same with another share of the number of records; the rest keeps its ratios."""
     if proportion is None:
-        return shares
-    count = Fraction(str(proportion))
+        return step
+    count, shares = Fraction(str(proportion)), step.shares
     rest = (1 - count) / (1 - shares.count)
-    return Shares(
-        count, *(share * rest for share in (shares.values, shares.tables, shares.scores, shares.chosen))
-    )
+    parts = (shares.values, shares.tables, shares.scores, shares.chosen)
+    return replace(step, shares=Shares(count, *(part * rest for part in parts)))
 
 
 def _tables(synthesis: Fitted, schema: Schema) -> tuple[Columns, ...] | None:

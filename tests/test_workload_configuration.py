@@ -12,7 +12,7 @@ from tasks.bundles import configured_digest
 from tasks.configuration import AggregateSeeded, Fitted
 from tasks.configuration_file import from_flat
 from tasks.core.dp.ledger.names import configuration_digest
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
@@ -167,22 +167,24 @@ def test_under_k_anonymity_nothing_is_measured_by_a_workload() -> None:
 
 
 def test_words_and_lists_become_tables_and_shares(table: Path) -> None:
-    shares, longer = default_shares(6.0, all_declared=False, columns=5)
+    first, *others = default_steps(all_declared=False, columns=5, tables=11)
     auto = drawn(table)
-    assert (auto.tables, auto.shares, auto.longer) == (None, shares, longer)
-    assert auto.longer.lengths == (3, 4) and auto.longer.holding is None
+    assert (auto.tables, auto.shares, auto.longer) == (None, first.shares, first.longer)
+    assert auto.steps == tuple(others) and auto.steps[-1].longer.lengths == (3, 4)
+    plain = tuple(step for step in others if not step.longer.lengths)
     pairs = drawn(table, workload="pairs")
     assert pairs.tables is not None and len(pairs.tables) == 11  # ten, and items with items
     assert (SERVICES, SERVICES) in pairs.tables
     targeted = drawn(table, workload="pairs+target", target="sex")
-    assert targeted.longer == dataclasses.replace(longer, holding=SEX)
-    assert (targeted.tables, targeted.shares, targeted.target) == (pairs.tables, shares, SEX)
+    assert {step.longer.holding for step in targeted.steps if step.longer.lengths} == {SEX}
+    assert [step.shares for step in targeted.steps] == [step.shares for step in others]
+    assert (targeted.tables, targeted.shares, targeted.target) == (pairs.tables, first.shares, SEX)
     listed = drawn(table, workload=[["work", "town"], ["age", "sex", "services"], ["services", "services"]])
     assert listed.tables == ((TOWN, WORK), (SERVICES, SERVICES), (AGE, SEX, SERVICES))
     for found in (pairs, listed):
-        assert found.longer == LongerSets() and sum(dataclasses.astuple(found.shares)) == 1
-        # What a choice would have cost goes to what is named, in proportion.
-        assert found.shares.tables / found.shares.values == shares.tables / shares.values
+        assert (found.shares, found.longer) == (first.shares, LongerSets())
+        assert all(sum(dataclasses.astuple(step.shares)) == 1 for step in found.steps)
+    assert pairs.steps == plain
     assert drawn(table, workload=[]).tables == ()
 
 
@@ -192,7 +194,7 @@ def test_the_share_of_the_count_can_be_chosen_and_the_rest_keeps_its_ratios(tabl
     )
     assert chosen.count == Fraction(1, 5) and sum(dataclasses.astuple(chosen)) == 1
     rest = [(part, share) for part, share in zip(*map(dataclasses.astuple, (usual, chosen)), strict=True)]
-    assert len({share / part for part, share in rest[1:]}) == 1
+    assert len({share / part for part, share in rest[1:] if part}) == 1
 
 
 def test_other_settings_of_the_draw(table: Path) -> None:
@@ -317,9 +319,9 @@ def test_w20_order_and_repetition_of_a_listed_workload_do_not_matter(table: Path
 
 #: A column that a rule for what is outside its domain, or for empty cells, is about.
 SCHEMA = Schema((Column("sex", domain=("f", "m", "x"), other="x"), Column("job")), "person")
-PARAMETERS = WorkloadParameters(
-    2.0, 1e-6, Shares(*(Fraction(part, 100) for part in (1, 5, 60, 3, 15))), longer=LongerSets((3,))
-)
+SHARES = Shares(*(Fraction(part, 100) for part in (1, 5, 60, 3, 15)))
+STEP = Step(5.0, SHARES, LongerSets((3,), 7))
+PARAMETERS = WorkloadParameters(2.0, 1e-6, SHARES, longer=LongerSets((3,)), steps=(STEP,))
 #: A change of every field; a field that is added fails the test below until it is entered here.
 CHANGED: dict[type, dict[str, object]] = {
     WorkloadParameters: {
@@ -338,6 +340,12 @@ CHANGED: dict[type, dict[str, object]] = {
         "most_cells_together": 10,
         "most_pairs": 10,
         "pair_scores": Fraction(1, 10),
+        "longer": LongerSets(),
+        "steps": (Step(3.0, SHARES),),
+    },
+    Step: {
+        "signal": 4.0,
+        "shares": Shares(Fraction(1, 100), Fraction(1, 2), Fraction(1, 3)),
         "longer": LongerSets(),
     },
     Shares: {name: Fraction(1, 1000) for name in ("count", "values", "tables", "scores", "chosen")},
@@ -360,6 +368,10 @@ def test_w20_every_field_of_the_parameters_is_in_the_digest() -> None:
         *(
             dataclasses.replace(PARAMETERS, longer=dataclasses.replace(PARAMETERS.longer, **{name: value}))
             for name, value in CHANGED[LongerSets].items()
+        ),
+        *(
+            dataclasses.replace(PARAMETERS, steps=(dataclasses.replace(STEP, **{name: value}),))
+            for name, value in CHANGED[Step].items()
         ),
     ]
     digests = [configuration_digest(SCHEMA, each.as_settings()) for each in (PARAMETERS, *changed)]

@@ -21,7 +21,7 @@ from tasks.core.dp.statement import RunChoices, statement
 from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.synthetic import coded_synthetic
@@ -32,10 +32,14 @@ from tasks.handover import account_facts
 from tests.oracles.pages import check
 from tests.oracles.statement import numbers
 from tests.oracles.workload_statement import WorkloadStatement, differences
+from tests.oracles.workloads import default_shares
 from tests.test_statement_recomputed import SCHEMAS, records_of
 
 HUNDREDTHS = tuple(Fraction(part, 100) for part in (1, 19, 50, 10, 20))
 NAMED = Shares(*(Fraction(part, 100) for part in (2, 8, 90)))
+STEPS = tuple(
+    Shares(Fraction(1, 100), Fraction(part, 100), Fraction(99 - part, 100)) for part in (60, 40, 20)
+)
 #: Settings, taken by turns; what a schema has no columns for is left out.
 MORE: tuple[dict[str, Any], ...] = (
     {},
@@ -46,16 +50,19 @@ MORE: tuple[dict[str, Any], ...] = (
     {"most_pairs": 2, "pair_scores": Fraction(1, 4), "max_values": 2},
     {"longer": LongerSets((3,), most=2), "shares": Shares(*HUNDREDTHS), "target": 1, "target_factor": 2.0},
     {"longer": LongerSets((3, 4), most=1, holding=1), "shares": Shares(*HUNDREDTHS), "delta": 1e-4},
+    {"steps": tuple(Step(30.0 * 3**place, step) for place, step in enumerate(STEPS)), "longer": LongerSets()},
 )
 
 
 def grid() -> Iterator[Any]:
     """All of epsilon, schema and settings; subjects and rows by turns."""
-    for number, (epsilon, schema, more) in enumerate(itertools.product((0.5, 3.0, 8.0), SCHEMAS, range(8))):
+    for number, (epsilon, schema, more) in enumerate(
+        itertools.product((0.5, 3.0, 8.0), SCHEMAS, range(len(MORE)))
+    ):
         shares, longer = default_shares(epsilon)
         settings = {"delta": 1e-5, "shares": shares, "longer": longer} | MORE[more]
         name = f"{epsilon:g}-{schema}-{more}".replace(" ", "_")
-        marks = [pytest.mark.slow] if (number + number // 8) % 3 else []
+        marks = [pytest.mark.slow] if (number + number // len(MORE)) % 3 else []
         parameters = WorkloadParameters(epsilon, **settings)
         yield pytest.param(schema, parameters, number % 3 > 0, id=name, marks=marks)
 

@@ -26,7 +26,7 @@ import numpy as np
 from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.workload import draw as drawing
 from tasks.core.dp.workload.cells import ColumnCells
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.fitting import fit as fitting
 from tasks.core.fitting import targets as aims
@@ -41,19 +41,24 @@ LEVERS = ("allocation", "shrinkage", "levels", "chains", "annealing", "triples",
 
 def parameters_for(table: CellTable, options: argparse.Namespace) -> WorkloadParameters:
     """The parameters that suit an epsilon, as a release takes them."""
-    number = len(table.cells)
-    declared = not options.open
-    shares, longer = default_shares(options.epsilon, all_declared=declared, columns=len(table.sizes))
-    if options.length is not None:
-        chosen, scores = Fraction(options.share), Fraction(3, 100)
-        rest, plain = 1 - chosen - scores, default_shares(0.5, all_declared=declared)[0]
-        shares = Shares(rest * plain.count, rest * plain.values, rest * plain.tables, scores, chosen)
-        longer = LongerSets(tuple(options.length), options.most)
+    number, columns = len(table.cells), len(table.sizes)
+    steps = default_steps(all_declared=not options.open, columns=columns, tables=math.comb(columns, 2))
+    plain = tuple(step for step in steps if not step.longer.lengths)
     if "triples" in options.without:
-        shares, longer = default_shares(0.5, all_declared=declared)[0], LongerSets()
+        steps = plain
+    elif options.length is not None:
+        chosen, scores = Fraction(options.share), Fraction(3, 100)
+        rest, shares = 1 - chosen - scores, plain[-1].shares
+        shares = Shares(rest * shares.count, rest * shares.values, rest * shares.tables, scores, chosen)
+        steps = (Step(0.0, shares, LongerSets(tuple(options.length), options.most)),)
     target = table.headers.index(table.target) if options.target and table.target else None
     return WorkloadParameters(
-        options.epsilon, 1 / (number * math.log(number)), shares, longer=longer, target=target
+        options.epsilon,
+        1 / (number * math.log(number)),
+        steps[0].shares,
+        longer=steps[0].longer,
+        steps=steps[1:],
+        target=target,
     )
 
 

@@ -38,13 +38,25 @@ class WorkloadStatement(Statement):
         self.items = {name: column["max_items"] for name, column in self.columns.items()}
         opened = [name for name, column in self.columns.items() if column["domain"] == "open"]
         self.open_columns, self.open_items = len(opened), sum(self.items[name] for name in opened)
-        self.shares = {key: share(text) for key, text in self.chosen["shares"].items()}
         self.delta = mpf(self.chosen["delta"])
         threshold = share(self.chosen["threshold_delta_share"]) * self.delta if opened else mpf(0)
         rest = (self.delta - threshold) / (1 - threshold)
         whole = gaussian_mu(mpf(self.chosen["epsilon"]), rest)
         self.mu_squared = (whole * (1 - mpf("1e-9"))) ** 2
+        self.signal = self.found_signal()
+        self.shares = {key: share(text) for key, text in self.applied("shares").items()}
         self.nominal = {"threshold": threshold, "rest": rest, "charged": whole**2}
+
+    def found_signal(self):
+        """The noisy number of records that are looked at, times mu."""
+        looked_at = max(0, self.body["noisy_count"]["value"])
+        most = self.chosen["expected_size"]
+        return (looked_at if most is None else min(looked_at, most)) * mp.sqrt(self.mu_squared)
+
+    def applied(self, key):
+        """What the last step that is reached says, else the parameters themselves."""
+        reached = [step for step in self.chosen["steps"] if step["signal"] <= self.signal]
+        return (reached[-1] if reached else self.chosen)[key]
 
     def everything(self):
         """Path to value, for every number that follows from others."""
@@ -92,6 +104,7 @@ class WorkloadStatement(Statement):
     def count(self):
         scale = grid(1, self.shares["count"] * self.mu_squared)
         self.put("noisy_count.scale", scale)
+        self.put("noisy_count.signal", self.signal)
         self.put("noisy_count.mu_squared", 1 / scale**2)
         self.bars("noisy_count.", scale)
         self.bar = half_width(scale)

@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
@@ -122,3 +123,12 @@ def marginal(cells_of_columns, columns):
         for column in sorted(set(columns))
     ]
     return [tuple(itertools.chain.from_iterable(choice)) for choice in itertools.product(*choices)]
+
+
+def default_shares(epsilon, *, all_declared=True, columns=0):
+    """The shares and candidates that apply to 30,000 records."""
+    first, *others = default_steps(all_declared=all_declared, columns=columns)
+    asked = WorkloadParameters(epsilon, 1e-6, first.shares, longer=first.longer, steps=tuple(others))
+    mu_squared, _ = budget_of(asked, all_declared=True)
+    found = asked.at(asked.signal(30_000, float(mu_squared)))
+    return found.shares, found.longer

@@ -45,8 +45,8 @@ STATEMENT_KEYS = _words(
 WORKLOAD_STATEMENT_KEYS = _words(
     """
     allocation cells choices chosen filled holding lengths longer max_values most most_candidates most_cells
-    most_cells_together most_pairs mu_squared_realised pair_scores scores sensitivity_squared shares states
-    tables target target_factor what
+    most_cells_together most_pairs mu_squared_realised pair_scores scores sensitivity_squared shares signal
+    signal_rule states steps tables target target_factor what
     """
 )
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from tasks.core.dp.workload.observations import estimated_records, noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.synthesis.fitted import synthesize
-from tests.oracles.workloads import coded_bits, draw, parameters, people
+from tests.oracles.workloads import coded_bits, default_shares, draw, parameters, people
 
 #: Pairs with a relation; all others have none.
 RELATED = {(0, 1), (2, 3)}

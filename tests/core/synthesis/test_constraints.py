@@ -21,7 +21,7 @@ from tasks.core.dp.workload.cells import coding_of_cells, domain_of
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.errors import ParameterError
 from tasks.core.fitting.fit import fit
@@ -35,6 +35,7 @@ from tasks.core.synthesis.fitted import synthesize
 from tasks.core.synthesis.written_cells import obeying, without_others
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import BINS
+from tests.oracles.workloads import default_shares
 
 F = Fraction
 SHARES = Shares(F(1, 100), F(20, 100), F(60, 100), F(3, 100), F(15, 100))

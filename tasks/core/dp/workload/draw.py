@@ -85,7 +85,7 @@ class WorkloadDraw:
 
     def run(self, records: CodedRecords) -> WorkloadMeasurement:
         """All stages."""
-        records = records.measured  # what others decide costs nothing
+        records, asked = records.measured, self._parameters  # what others decide costs nothing
         self._draw_count(records)
         self._draw_values(sample(records, self._parameters.record_limit, self._count))
         del records
@@ -94,7 +94,7 @@ class WorkloadDraw:
         self._draw_again(shares)
         return WorkloadMeasurement(
             schema=self._whole,
-            parameters=self._parameters,
+            parameters=asked,
             private=self._stream.private,
             mu_squared=fraction_above(self._mu_squared),
             threshold_delta=self._threshold_delta,
@@ -119,6 +119,9 @@ class WorkloadDraw:
         self._count_scale = grid_scale(1, self._charge(self._parameters.shares.count))
         self._spending.charge([(1, self._count_scale)])
         self._count = records.number_of_records + int(self._noise(self._count_scale, 1)[0])
+        self._parameters = self._parameters.at(
+            self._parameters.signal(self._count, fraction_above(self._mu_squared))
+        )
 
     def _draw_values(self, records: CodedRecords) -> None:
         """Length 1: noise on public cells and on values of open columns, which have a threshold."""

@@ -13,6 +13,7 @@ from statistics import median
 import numpy as np
 
 from tasks.core.dp import thresholds
+from tasks.core.dp.accounting import fraction_above
 from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.limits import chooses_pairs, named_tables
@@ -50,6 +51,7 @@ def expected_errors(
         sizes: cells of each column, `other` and `absent` among them; a guess for open ones.
         records: about how many there are, above 0.
     """
+    parameters = planned(parameters, schema, records)
     found: dict[int, list[float]] = {1: [], 2: [], 3: []}
     for columns, error in set_errors(parameters, schema, sizes, records).items():
         if len(columns) in found:
@@ -68,6 +70,7 @@ def set_errors(
     The arguments are those of `expected_errors`. Each column is there, each pair of which something is
     measured, and each set that the workload names.
     """
+    parameters = planned(parameters, schema, records)
     scales = table_scales(parameters, schema, sizes, records)
     domain = Domain(tuple(sizes), tuple(column.max_items for column in schema.columns))
     noise = [
@@ -82,6 +85,12 @@ def set_errors(
         for columns in dict.fromkeys([*singles, *schema.combinations(2), *scales])
         if 1 <= len(set(columns)) == len(columns) and residuals.holds(columns)
     }
+
+
+def planned(parameters: WorkloadParameters, schema: Schema, records: int) -> WorkloadParameters:
+    """The parameters that apply to about so many records."""
+    budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
+    return parameters.at(parameters.signal(records, fraction_above(budget)))
 
 
 def table_scales(
@@ -126,8 +135,9 @@ def _worth(
     return effective_sizes(margins, tables, math.sqrt(len(tables) / float(charge)), records)
 
 
-def planned_first_length(parameters: WorkloadParameters, schema: Schema) -> FirstLength:
-    """How single values will be drawn: a function of public constants alone."""
+def planned_first_length(parameters: WorkloadParameters, schema: Schema, records: int) -> FirstLength:
+    """How single values of about so many records will be drawn."""
+    parameters = planned(parameters, schema, records)
     budget, threshold_delta = budget_of(
         parameters, all_declared=not any(column.is_open for column in schema.columns)
     )

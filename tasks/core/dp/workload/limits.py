@@ -28,11 +28,16 @@ def check_draw(parameters: WorkloadParameters, schema: Schema) -> None:
     Raises:
         ParameterError: every problem found; by public facts alone.
     """
-    problems = [*_problems_of_shares(parameters, schema), *_problems_of_sets(parameters, schema)]
+    every = parameters.every()
+    problems = [problem for each in every for problem in _problems_of_shares(each, schema)]
+    problems += [*_problems_of_steps(parameters), *_problems_of_sets(parameters, schema)]
+    problems += [
+        problem for each in every for problem in _problems_of_longer(each.longer, len(schema.columns))
+    ]
     problems += _problems_of_columns(parameters, schema)
     problems = problems or list(_problems_of_scales(parameters, schema))
     if problems:
-        raise ParameterError(problems)
+        raise ParameterError(list(dict.fromkeys(problems)))
 
 
 def worst_case_cells(parameters: WorkloadParameters, schema: Schema) -> int:
@@ -43,9 +48,16 @@ def worst_case_cells(parameters: WorkloadParameters, schema: Schema) -> int:
         for columns in named_tables(parameters, schema)
     ]
     measured = 2 * min(sum(tables), parameters.most_cells_together)  # perhaps twice (W17)
-    longer = parameters.longer
-    chosen = min(longer.most, most_sets(len(sizes), longer)) if longer.lengths else 0
-    return 2 * sum(sizes) + measured + 3 * chosen * longer.most_cells + 4 * max([0, *tables])
+    longer = max(_worst_longer(each.longer, sizes) for each in parameters.every())
+    return 2 * sum(sizes) + measured + 3 * longer + 4 * max([0, *tables])
+
+
+def _worst_longer(longer: LongerSets, sizes: list[int]) -> int:
+    """The most cells of all longer sets that are chosen."""
+    if not longer.lengths:
+        return 0
+    largest = math.prod(sorted(sizes)[-max(longer.lengths) :])
+    return min(longer.most, most_sets(len(sizes), longer)) * min(longer.most_cells, largest)
 
 
 def worst_case_bytes(parameters: WorkloadParameters, schema: Schema) -> int:
@@ -79,6 +91,14 @@ def _problems_of_shares(parameters: WorkloadParameters, schema: Schema) -> Itera
         yield "The factor of the target's tables must be a number above 0."
 
 
+def _problems_of_steps(parameters: WorkloadParameters) -> Iterator[str]:
+    signals = [step.signal for step in parameters.steps]
+    if signals != sorted(set(signals)) or min(signals, default=0.0) < 0:
+        yield "The signals of steps must ascend from 0 or above, each once."
+    if any(step.shares.count != parameters.shares.count for step in parameters.steps):
+        yield "The number of records is drawn before a step is known, so all must give it the same share."
+
+
 def _problems_of_sets(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
     tables, width = named_tables(parameters, schema), len(schema.columns)
     for columns in tables:
@@ -98,7 +118,6 @@ def _problems_of_sets(parameters: WorkloadParameters, schema: Schema) -> Iterato
     cells = min(parameters.max_values, parameters.most_cells, parameters.most_cells_together)
     if min(cells, parameters.most_pairs, limit) < 1:
         yield "Limits of values, cells, pairs and records must be 1 or more."
-    yield from _problems_of_longer(parameters.longer, width)
 
 
 def _problems_of_longer(longer: LongerSets, width: int) -> Iterator[str]:
@@ -124,7 +143,7 @@ def _problems_of_columns(parameters: WorkloadParameters, schema: Schema) -> Iter
 
 
 def _problems_of_scales(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
-    if max(worst_scales(parameters, schema)) > LARGEST_SCALE:
+    if max(max(worst_scales(each, schema)) for each in parameters.every()) > LARGEST_SCALE:
         yield (
             f"The noise could have a standard deviation above {LARGEST_SCALE} records, which is more than "
             "can be drawn or used: raise epsilon, or name fewer sets of columns."
@@ -132,7 +151,7 @@ def _problems_of_scales(parameters: WorkloadParameters, schema: Schema) -> Itera
 
 
 def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fraction]:
-    """The largest noise scale that each stage can come to, on the grid of 1/64."""
+    """The largest noise scale that each stage can come to, on the grid of 1/64; steps are not looked at."""
     budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
     shares, longer = parameters.shares, parameters.longer
     tables = named_tables(parameters, schema)

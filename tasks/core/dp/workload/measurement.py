@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.dp.drawn import LengthOne, sampled_share
 from tasks.core.dp.workload.cells import ColumnCells
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
 from tasks.core.dp.workload.scores import Ints
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable
@@ -100,6 +100,11 @@ class WorkloadMeasurement:
     def sampled_share(self) -> Fraction:
         """The share of all records that was looked at; 1 unless there is a record limit (W4)."""
         return sampled_share(self.parameters.record_limit, self.number_of_records)
+
+    @property
+    def signal(self) -> float:
+        """How far the records stand above the noise, by which the shares of the budget go."""
+        return self.parameters.signal(self.number_of_records, self.mu_squared)
 
     @property
     def never_empty(self) -> tuple[int, ...]:
@@ -211,17 +216,28 @@ def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
 
 
 def _parameters(body: dict[str, Any]) -> WorkloadParameters:
-    shares = {name: Fraction(share) for name, share in body.pop("shares").items()}
-    tables, longer = body.pop("tables"), body.pop("longer")
+    tables = body.pop("tables")
+    steps = tuple(
+        Step(step["signal"], _shares(step["shares"]), _longer(step["longer"])) for step in body.pop("steps")
+    )
     body["filled"] = tuple(body["filled"])
     return WorkloadParameters(
-        shares=Shares(**shares),
+        shares=_shares(body.pop("shares")),
         tables=None if tables is None else tuple(map(tuple, tables)),
         threshold_delta_share=Fraction(body.pop("threshold_delta_share")),
         pair_scores=Fraction(body.pop("pair_scores")),
-        longer=LongerSets(**longer | {"lengths": tuple(longer["lengths"])}),
+        longer=_longer(body.pop("longer")),
+        steps=steps,
         **body,
     )
+
+
+def _shares(body: dict[str, str]) -> Shares:
+    return Shares(**{name: Fraction(share) for name, share in body.items()})
+
+
+def _longer(body: dict[str, Any]) -> LongerSets:
+    return LongerSets(**body | {"lengths": tuple(body["lengths"])})
 
 
 def _scores(body: dict[str, Any] | None) -> NoisyScores | None:

@@ -2,16 +2,17 @@
 
 import json
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 
 from tasks.core.dp.workload.shares import Allocation, Shares
 from tasks.core.dp.workload.tables import Columns
 
-#: From this epsilon on sets of four columns are scored beside those of three, where both are so many at most.
-_LEAST_EPSILON_OF_FOUR, _MOST_SCORED = 4.0, 2_000
-_VALUES, _COUNT, _SCORES = Fraction(5, 100), Fraction(1, 100), Fraction(3, 100)
-_OPEN_VALUES = Fraction(30, 100)
+#: Of so many sets of three and four columns at most, those of four are scored, too.
+_MOST_SCORED = 2_000
+_COUNT, _SCORES = Fraction(1, 100), Fraction(3, 100)
+#: The least share of single values where every domain is declared, and where one is open.
+_VALUES, _OPEN_VALUES = Fraction(5, 100), Fraction(30, 100)
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,21 @@ class LongerSets:
     most_cells: int = 20_000
     most_candidates: int = 5_000
     holding: int | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """How the budget is shared from a signal on.
+
+    Attributes:
+        signal: the least product of the noisy number of records and mu.
+        shares: of mu^2.
+        longer: candidates for longer sets.
+    """
+
+    signal: float
+    shares: Shares
+    longer: LongerSets = field(default_factory=LongerSets)
 
 
 @dataclass(frozen=True)
@@ -56,6 +72,8 @@ class WorkloadParameters:
             by noisy scores, for ``pair_scores`` of the tables' share (W14).
         pair_scores: see above.
         longer: candidates for longer sets.
+        steps: what applies in place of ``shares`` and ``longer``, by ascending signal: the last step whose
+            signal the draw reaches. The number of records is drawn before, so all have its share alike.
     """
 
     epsilon: float
@@ -74,6 +92,28 @@ class WorkloadParameters:
     most_pairs: int = 1_000
     pair_scores: Fraction = Fraction(3, 10)
     longer: LongerSets = field(default_factory=LongerSets)
+    steps: tuple[Step, ...] = ()
+
+    def signal(self, count: int, mu_squared: float) -> float:
+        """How far the records stand above the noise: the records that are looked at times mu.
+
+        Args:
+            count: the noisy number of records, or a guess.
+            mu_squared: the whole budget.
+        """
+        looked_at = count if self.record_limit is None else min(count, self.record_limit)
+        return max(0, looked_at) * math.sqrt(mu_squared)
+
+    def at(self, signal: float) -> "WorkloadParameters":
+        """The same with the shares and candidates that apply at a signal, and no steps."""
+        reached = [step for step in self.steps if step.signal <= signal]
+        if not reached:
+            return replace(self, steps=())
+        return replace(self, shares=reached[-1].shares, longer=reached[-1].longer, steps=())
+
+    def every(self) -> "list[WorkloadParameters]":
+        """The parameters at each signal that makes a difference."""
+        return [self.at(signal) for signal in (-1.0, *(step.signal for step in self.steps))]
 
     @property
     def needs_tags(self) -> bool:
@@ -86,37 +126,41 @@ class WorkloadParameters:
         return body
 
 
-@dataclass(frozen=True)
-class _Step:
-    """From ``epsilon`` on, what share of the budget chosen sets get, and how many are chosen at most."""
-
-    epsilon: float
-    chosen: Fraction
-    most: int
-
-
-#: Below the first, longer sets than pairs cost more than they tell, whatever hides in them.
-_STEPS = (
-    _Step(1.0, Fraction(8, 100), 5),
-    _Step(2.0, Fraction(15, 100), 15),
-    _Step(7.0, Fraction(30, 100), 60),
+#: From which signal on so much goes to single values: few records tell nothing of pairs. In units of the root
+#: of the number of tables, as each table's noise grows with it.
+_FEW = ((0, Fraction(65, 100)), (20, Fraction(40, 100)), (60, Fraction(20, 100)), (120, Fraction(0)))
+#: From which signal on longer sets pay for themselves: their share, how many at most, and whether sets of
+#: four are among them.
+_MANY = (
+    (5_000.0, Fraction(8, 100), 5, False),
+    (11_000.0, Fraction(15, 100), 15, False),
+    (20_000.0, Fraction(15, 100), 15, True),
+    (40_000.0, Fraction(30, 100), 60, True),
 )
 
 
-def default_shares(
-    epsilon: float, *, all_declared: bool = True, columns: int = 0
-) -> tuple[Shares, LongerSets]:
-    """Shares and candidates that suit an epsilon: longer sets from 1 on, with more of it the larger it is.
+def default_steps(*, all_declared: bool = True, columns: int = 0, tables: int = 1) -> tuple[Step, ...]:
+    """Shares that suit a signal: single values for few records, longer sets for many; the first from 0 on.
 
-    Sets of four columns join from 4 on, where columns are so few that they are not too many to score. Where
-    a column is open, its values must pass a threshold to be known, and values get more.
+    Where a column is open, its values must pass a threshold to be known, and values get more.
+
+    Args:
+        all_declared: whether every column's domain is.
+        columns: how many there are.
+        tables: how many the workload has.
     """
-    values = _VALUES if all_declared else _OPEN_VALUES
-    step = next((step for step in reversed(_STEPS) if epsilon >= step.epsilon), None)
-    if step is None:
-        return Shares(_COUNT, values, 1 - _COUNT - values), LongerSets()
-    rest = 1 - step.chosen - _SCORES
-    shares = Shares(rest * _COUNT, rest * values, rest * (1 - _COUNT - values), _SCORES, step.chosen)
-    few = 0 < math.comb(columns, 3) + math.comb(columns, 4) <= _MOST_SCORED
-    lengths = (3, 4) if epsilon >= _LEAST_EPSILON_OF_FOUR and few else (3,)
-    return shares, LongerSets(lengths=lengths, most=step.most)
+    least = _VALUES if all_declared else _OPEN_VALUES
+    few = [Step(factor * math.sqrt(max(1, tables)), _shares(max(values, least))) for factor, values in _FEW]
+    scored = 0 < math.comb(columns, 3) + math.comb(columns, 4) <= _MOST_SCORED
+    many = [
+        Step(signal, _shares(least, chosen), LongerSets((3, 4) if fours and scored else (3,), most))
+        for signal, chosen, most, fours in _MANY
+    ]
+    return (*[step for step in few if step.signal < many[0].signal], *many)
+
+
+def _shares(values: Fraction, chosen: Fraction = Fraction(0)) -> Shares:
+    """The count's share is the same in all; scores and chosen sets come off what tables and values share."""
+    scores = _SCORES if chosen else Fraction(0)
+    rest = (1 - _COUNT - scores - chosen) / (1 - _COUNT)
+    return Shares(_COUNT, rest * values, rest * (1 - _COUNT - values), scores, chosen)

@@ -7,6 +7,7 @@ charges finds that they don't exceed mu^2, which is the whole of the proof that 
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from typing import Any
 
 from tasks.core.dp import statement_constants
 from tasks.core.dp import statement_law as law
@@ -62,11 +63,17 @@ _THEOREM = (
     "single values, with at most delta_threshold"
 )
 _RULE = (
-    "mu is that of the claim times 1 - 1e-9; s_0 = ceil(64 sqrt(1 / (f_count mu^2))) / 64; "
+    "mu is that of the claim times 1 - 1e-9; the shares are those of parameters, or of the last of "
+    "parameters.steps whose signal is at most noisy_count.signal; "
+    "s_0 = ceil(64 sqrt(1 / (f_count mu^2))) / 64; "
     "s_1 = ceil(64 sqrt(W / (f_values mu^2))) / 64; of a table T, Delta_T = max(1, prod C(w_c, k_c)) and "
     "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, f the share tables or, of a "
     "chosen set, chosen, p_T the table's own part of it, at most 1 together; "
     "whatever was drawn costs Delta / s^2, and all of it together no more than mu^2"
+)
+_SIGNAL = (
+    "the noisy number of records, at least 0 and at most parameters.expected_size where there is one, times "
+    "mu: the more records stand above the noise, the less goes to single values and the more to longer sets"
 )
 _SHARES = (
     "Shares p_T by allocation: effective: the number of cells expected to rise above the noise, by the noisy "
@@ -182,17 +189,16 @@ def _squares(measurement: WorkloadMeasurement, scores: NoisyScores) -> int:
 
 def _chosen(measurement: WorkloadMeasurement) -> Json:
     """Every parameter of the draw, columns by name."""
-    body = measurement.parameters.as_settings()
+    body: dict[str, Any] = measurement.parameters.as_settings()
     names = [column.name for column in measurement.schema.columns]
     target, tables = measurement.parameters.target, measurement.parameters.tables
-    longer, holding = body["longer"], measurement.parameters.longer.holding
-    assert isinstance(longer, dict)
+    for longer in (body["longer"], *(step["longer"] for step in body["steps"])):
+        longer["holding"] = None if longer["holding"] is None else names[longer["holding"]]
     return body | {
         "expected_size": body.pop("record_limit"),
         "target": None if target is None else names[target],
         "tables": None if tables is None else [[names[column] for column in each] for each in tables],
         "filled": [names[column] for column in measurement.parameters.filled],
-        "longer": {**longer, "holding": None if holding is None else names[holding]},
     }
 
 
@@ -204,6 +210,8 @@ def _count(measurement: WorkloadMeasurement) -> Json:
         "mu_squared": 1 / scale**2,
         "law": "rounded Gaussian",
         **error_bar_of(scale),
+        "signal": measurement.signal,
+        "signal_rule": _SIGNAL,
     }
 
 

@@ -1,5 +1,6 @@
 import itertools
 import json
+import math
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,17 +13,29 @@ from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.limits import check_draw
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_steps
+from tasks.core.dp.workload.shares import Shares, grid_scale
 from tasks.core.dp.workload.tables import sensitivity
-from tasks.core.errors import InternalError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import fitting as oracle
-from tests.oracles.workloads import HOMES, SEXES, TONGUES, cost, draw, parameters, people
+from tests.oracles.workloads import (
+    HOMES,
+    SEXES,
+    TONGUES,
+    bits,
+    cost,
+    default_shares,
+    draw,
+    parameters,
+    people,
+)
 
 F = Fraction
 
@@ -162,12 +175,77 @@ def test_records_of_another_form_are_refused_before_a_word_is_drawn():
             )
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 10.0])
-def test_default_shares_leave_nothing_unsaid(epsilon):
-    shares, longer = default_shares(epsilon)
-    whole = shares.count + shares.values + shares.tables + shares.scores + shares.chosen
-    assert whole == 1
-    assert bool(longer.lengths) == bool(shares.chosen)
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("tables", [0, 1, 45, 1000])
+def test_default_shares_leave_nothing_unsaid(declared, tables):
+    steps = default_steps(all_declared=declared, columns=10, tables=tables)
+    for step in steps:
+        shares = step.shares
+        assert shares.count + shares.values + shares.tables + shares.scores + shares.chosen == 1
+        assert bool(step.longer.lengths) == bool(shares.chosen) == bool(shares.scores)
+    assert steps[0].signal == 0 and len({step.shares.count for step in steps}) == 1
+    signals = [step.signal for step in steps]
+    assert signals == sorted(set(signals))
+    values = [step.shares.values for step in steps]
+    assert values == sorted(values, reverse=True)
+
+
+def with_steps(epsilon, columns, **more):
+    """The parameters that a release has where nobody says otherwise."""
+    first, *others = default_steps(columns=columns, tables=math.comb(columns, 2))
+    return WorkloadParameters(epsilon, 1e-6, first.shares, longer=first.longer, steps=tuple(others), **more)
+
+
+@pytest.mark.parametrize("number", [0, 100, 1_500, 6_000, 30_000, 90_000])
+def test_the_noisy_number_of_records_says_what_is_measured(number):
+    """Few records: single values are measured well, nothing longer than pairs; many: the other way round.
+
+    Counted again from the measurement alone: which step, every scale by its shares, and the sum of all.
+    """
+    asked = with_steps(2.0, 6)
+    drawn = draw(bits(number, 6, flips=0.05), asked)
+    mu_squared, _ = budget_of(asked, all_declared=True)
+    assert drawn.parameters == asked
+    looked_at = max(0, drawn.number_of_records)
+    reached = [step for step in asked.steps if step.signal**2 <= looked_at**2 * mu_squared]
+    applied = reached[-1] if reached else asked
+    assert F(drawn.values[0].scale) == grid_scale(6, applied.shares.values * mu_squared)
+    assert (drawn.scores is not None) == bool(applied.longer.lengths) == (number >= 30_000)
+    spent = cost(drawn)
+    assert F(95, 100) * mu_squared < spent <= mu_squared
+
+
+def test_of_few_records_single_values_are_measured_better():
+    few, many = (draw(bits(number, 6), with_steps(1.0, 6)) for number in (50, 3_000))
+    assert few.values[0].scale < 0.4 * many.values[0].scale
+    assert few.tables[0].scale > many.tables[0].scale
+
+
+def test_a_record_limit_bounds_the_signal():
+    """What is looked at tells, not what there is."""
+    asked = with_steps(1.0, 3, record_limit=50)
+    drawn = draw(people(3_000, 1, tags=True), asked)
+    assert drawn.signal == pytest.approx(50 * math.sqrt(drawn.mu_squared))
+    charge = asked.at(drawn.signal).shares.values * budget_of(asked, all_declared=False)[0]
+    assert F(drawn.values[0].scale) == grid_scale(4, charge)
+    assert asked.at(drawn.signal).shares != asked.steps[-1].shares
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda step: replace(step, signal=-1.0), "must ascend"),
+        (lambda step: replace(step, signal=10.0**9), "must ascend"),
+        (lambda step: replace(step, shares=Shares(F(1, 2), F(1, 4), F(1, 4))), "drawn before a step"),
+        (lambda step: replace(step, shares=Shares(F(1, 100), F(0), F(99, 100))), "share of the budget above"),
+        (lambda step: replace(step, longer=LongerSets((3,), most=0)), "1 or more"),
+    ],
+)
+def test_a_step_that_could_not_be_drawn_is_refused_before_anything_is(change, words):
+    asked = with_steps(1.0, 6)
+    wrong = replace(asked, steps=(change(asked.steps[0]), *asked.steps[1:]))
+    with pytest.raises(ParameterError, match=words):
+        check_draw(wrong, bits(0, 6).schema)
 
 
 def test_a_planted_triple_is_chosen_and_kept():

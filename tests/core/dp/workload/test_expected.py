@@ -10,10 +10,10 @@ import pytest
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.expected import expected_errors, planned_first_length, table_scales
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.fitting.least_squares import Residuals
-from tests.oracles.workloads import bits, draw, parameters, people
+from tests.oracles.workloads import bits, default_shares, draw, parameters, people
 
 PLAIN = Shares(Fraction(1, 100), Fraction(5, 100), Fraction(94, 100))
 RECORDS = 3000
@@ -83,6 +83,6 @@ def test_more_epsilon_buys_less_error_and_a_choice_tells_of_triples():
 
 def test_the_threshold_that_is_told_is_that_of_the_draw():
     schema = people(0, 1).schema
-    told, drawn = planned_first_length(parameters(), schema), draw(people(50, 1), parameters())
+    told, drawn = planned_first_length(parameters(), schema, 50), draw(people(50, 1), parameters())
     assert (told.threshold, told.scale) == (drawn.threshold, drawn.values[0].scale)
     assert told.open_sensitivity == 3
