@@ -90,7 +90,7 @@ def _drowned(parameters: WorkloadParameters, schema: Schema, records: int) -> Dr
         for columns, error in set_errors(parameters, schema, sizes, max(1, records)).items()
     }
     several = [share for columns, share in shares.items() if len(columns) > 1]
-    threshold = planned_first_length(parameters, schema).threshold
+    threshold = planned_first_length(parameters, schema, max(1, records)).threshold
     return Drowned(
         columns=tuple(c.name for place, c in enumerate(schema.columns) if shares[(place,)] > 1),
         sets=sum(share > 1 for share in several),
