@@ -7,6 +7,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from tasks.core.dp import gaussian_tables
 from tasks.core.dp.gaussian_tables import gaussian_words, tail_words
 
 LAST = 2**64 - 1
@@ -35,7 +36,7 @@ def places(size, count):
 
 
 @pytest.mark.parametrize(
-    "scale", ["1/64", "45/64", "3", "1023/64", "16", "1496/64", "50", "500", "131072/64"]
+    "scale", ["1/64", "45/64", "1", "65/64", "3", "1023/64", "16", "1496/64", "50", "500", "131072/64"]
 )
 def test_every_word_is_the_exact_floor(scale, cache):
     scale = Fraction(scale)
@@ -66,6 +67,23 @@ def test_every_word_of_a_tail_is_the_exact_floor(scale, threshold):
     assert [int(words[i]) for i in checked] == [
         exact_word(first + i, Fraction(scale), threshold) for i in checked
     ]
+
+
+@pytest.mark.parametrize("scale", ["1", "65/64", "5/2", "16", "500", "131072"])
+def test_the_fixed_point_sums_are_far_better_than_what_decides_a_word(scale):
+    """`_word` takes a word from F where 2^-164 more or less does not change it; F is known to 2^-180."""
+    scale, bits = Fraction(scale), gaussian_tables._BITS
+    with mpmath.workprec(800):
+        density = int(mpmath.ldexp(1 / mpmath.sqrt(2 * mpmath.pi), bits))
+        s, total, worst = mpmath.mpf(scale.numerator) / scale.denominator, 0, 0
+        checked = {int(place) for place in np.geomspace(1, float(9 * scale + 1), 60)}
+        last = min(max(checked), 100_000)
+        for z, mass in zip(range(last + 1), gaussian_tables._cell_masses(scale, 0, density), strict=False):
+            total += mass if z else ((1 << bits) + mass) // 2
+            if z in checked or z == last:
+                exact = mpmath.ldexp(mpmath.ncdf((z + mpmath.mpf(1) / 2) / s), bits)
+                worst = max(worst, abs(total - exact))
+        assert worst < mpmath.ldexp(1, bits - 180)
 
 
 SCALE = Fraction(1600, 64)
