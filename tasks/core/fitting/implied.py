@@ -6,13 +6,18 @@ noise from sampling.
 """
 
 import itertools
+import math
 
 import numpy as np
 
+from tasks.core.fitting.kernels import MOST_COLUMNS
 from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.search import Records
+from tasks.core.fitting.table_kernels import rake_to_pairs
 
-_ROUNDS = 8
+_ROUNDS = 10
+#: Close enough: a pair whose counts are together off by this part of the records.
+_OFF = 0.001
 
 
 class ImpliedCounts:
@@ -31,19 +36,24 @@ class ImpliedCounts:
         """
         if self._domain.multi_valued & set(columns):
             return table_counts(self._domain, columns, self._records).astype(np.float64)
-        places = list(itertools.combinations(range(len(columns)), 2))
-        shape = self._domain.shape(columns)
-        table = np.full(shape, len(self._records) / np.prod(shape, dtype=float))
-        for _ in range(_ROUNDS):
-            for one, other in places:
-                axes = tuple(axis for axis in range(len(shape)) if axis not in (one, other))
-                held = table.sum(axis=axes)
-                ratio = self._pair((columns[one], columns[other])) / np.where(held > 0, held, 1.0)
-                table *= np.expand_dims(ratio, axes)
-        return table
+        # Four axes, whatever the set has; those in front are of one cell.
+        missing = MOST_COLUMNS - len(columns)
+        shape = (*[1] * missing, *self._domain.shape(columns))
+        places = list(itertools.combinations(range(missing, MOST_COLUMNS), 2))
+        strides = np.zeros((len(places), MOST_COLUMNS), np.int64)
+        for pair, (one, other) in enumerate(places):
+            strides[pair, [one, other]] = shape[other], 1
+        pairs = [self._pair(pair) for pair in itertools.combinations(columns, 2)]
+        cells = math.prod(shape)
+        table = np.full(cells, len(self._records) / cells)
+        begins = np.cumsum([0, *map(len, pairs)])
+        rake_to_pairs(
+            table, np.array(shape), np.concatenate(pairs), begins, strides, _ROUNDS, _OFF * len(self._records)
+        )
+        return table.reshape(self._domain.shape(columns))
 
-    def _pair(self, columns: tuple[int, int]) -> Counts:
+    def _pair(self, columns: tuple[int, ...]) -> Counts:
         if columns not in self._pairs:
             counts = table_counts(self._domain, columns, self._records)
-            self._pairs[columns] = counts.astype(np.float64)
+            self._pairs[columns] = counts.ravel().astype(np.float64)
         return self._pairs[columns]

@@ -15,6 +15,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.fitting.table_kernels import count_cells
+
 Counts = npt.NDArray[np.float64]
 
 
@@ -129,6 +131,11 @@ class NoisyTable:
     variance: float
 
 
+def strides_of(shape: Sequence[int]) -> npt.NDArray[np.int64]:
+    """By how many cells each axis moves in a table that lies row by row."""
+    return np.cumprod([1, *reversed(shape[1:])], dtype=np.int64)[::-1][: len(shape)].copy()
+
+
 def table_counts(
     domain: Domain, columns: tuple[int, ...], records: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.int64]:
@@ -143,16 +150,13 @@ def table_counts(
         records: (n, slots), in each slot a cell of its column or its `Domain.empty`.
     """
     shape = domain.shape(columns)
-    cells = math.prod(shape)
+    counts = np.zeros(math.prod(shape), np.int64)
     if not domain.multi_valued & set(columns):
-        at = np.zeros(len(records), np.int64)
-        for column, size in zip(columns, shape, strict=True):
-            at *= size
-            at += records[:, domain.first_slot(column)]
-        return np.bincount(at, minlength=cells).reshape(shape)
-    counts = np.zeros(cells, np.int64)
-    for slots in domain.choices_of_slots(columns):
-        codes = [domain.cells(column, slot, records) for column, slot in zip(columns, slots, strict=True)]
+        slots = np.array([domain.first_slot(column) for column in columns], np.int64)
+        count_cells(np.asfortranarray(records), slots, strides_of(shape), counts)
+        return counts.reshape(shape)
+    for chosen in domain.choices_of_slots(columns):
+        codes = [domain.cells(column, slot, records) for column, slot in zip(columns, chosen, strict=True)]
         inside = np.ones(len(records), bool)
         for code in codes:
             inside &= code >= 0

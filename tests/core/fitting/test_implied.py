@@ -25,6 +25,22 @@ def test_the_pairs_are_those_of_the_records(sizes, seed):
         assert implied.sum(axis=rest) == pytest.approx(table_counts(domain, pair, records), abs=1.0)
 
 
+@given(st.lists(st.integers(1, 4), min_size=3, max_size=4).map(tuple), st.integers(0, 1000))
+@settings(max_examples=30, deadline=None)
+def test_the_table_is_that_of_proportional_fitting(sizes, seed):
+    domain, records = Domain(sizes), _records(sizes, 400, seed)
+    columns = tuple(range(len(sizes)))
+    slow = np.full(sizes, 400 / np.prod(sizes))
+    for _ in range(100):
+        for pair in itertools.combinations(columns, 2):
+            rest = tuple(column for column in columns if column not in pair)
+            held = slow.sum(axis=rest, keepdims=True)
+            wanted = table_counts(domain, pair, records).reshape(held.shape)
+            slow = slow * wanted / np.where(held > 0, held, 1)
+    found = ImpliedCounts(domain, records).of(columns)
+    assert np.abs(found - slow).sum() <= 0.01 * 400
+
+
 def test_a_parity_that_no_pair_shows_is_not_implied():
     records = _records((2, 2, 2), 8000, 1)
     records[:, 2] = records[:, 0] ^ records[:, 1]

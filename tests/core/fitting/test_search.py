@@ -55,6 +55,24 @@ def test_counts_are_those_of_the_oracle(seed):
         )
 
 
+@given(st.lists(st.integers(1, 6), max_size=4), st.sampled_from([0, 1, 4095, 4096, 9000]), st.integers(0, 99))
+@settings(max_examples=40, deadline=None)
+def test_counts_of_ordinary_columns_are_those_of_numpy(sizes, number, seed):
+    domain, generator = Domain((3, *sizes)), np.random.default_rng(seed)
+    records = np.stack([generator.integers(0, size, number) for size in domain.sizes], axis=1).astype(
+        np.int32
+    )
+    columns = tuple(range(1, len(domain.sizes)))
+    slow = np.histogramdd(records[:, 1:], [np.arange(size + 1) for size in sizes])[0] if sizes else number
+    assert np.array_equal(table_counts(domain, columns, records), slow)
+
+
+def test_a_record_in_no_cell_is_an_error():
+    for cell in (-1, 4):
+        with pytest.raises(IndexError):
+            table_counts(PEOPLE, (1,), np.array([[0, cell, 0]], np.int32))
+
+
 @given(st.integers(0, 10_000), st.sampled_from([0.05, 1.0, float("inf")]))
 @settings(max_examples=40, deadline=None)
 def test_the_gradient_follows_the_records(seed, inverse):
