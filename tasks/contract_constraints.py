@@ -24,4 +24,4 @@ def held_schema(configuration: RunConfiguration, schema: Schema) -> Schema:
     path = configuration.input.contract
     if configuration.is_private or path is None or not isinstance(configuration.synthesis, Fitted):
         return schema
-    return with_constraints(schema, load_contract(Path(path)))
+    return with_constraints(schema, load_contract(Path(path)), fills=False)

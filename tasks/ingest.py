@@ -9,6 +9,7 @@ from prefect import task
 
 from tasks.configuration import RunConfiguration
 from tasks.core.dp.mechanisms import AnyParameters
+from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import InputError
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
@@ -60,18 +61,21 @@ class EncodingRules(Model):
         total: no record stops the run (privacy.md, rule 2); otherwise ids that conflict or lack do.
         tags: whether records are sampled or dropped by a tag of their own.
         record_limit: only the first so many rows; under differential privacy a sample instead.
+        filled: columns in which the draw counts an empty cell as a value, as constraints then see it.
     """
 
     total: bool
     tags: bool = False
     record_limit: int | None = None
+    filled: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, configuration: RunConfiguration, parameters: AnyParameters | None) -> "EncodingRules":
         """Those of a run; ``parameters`` of the draw, if there is one."""
         if parameters is None:
             return cls(total=False, record_limit=configuration.input.record_limit)
-        return cls(total=True, tags=parameters.needs_tags)
+        filled = parameters.filled if isinstance(parameters, WorkloadParameters) else ()
+        return cls(total=True, tags=parameters.needs_tags, filled=filled)
 
 
 @task
@@ -107,6 +111,7 @@ def encode_records(
         resources=resources,
         progress=progress,
         dropping=dropped.append,
+        filled=rules.filled,
     )
 
     def write(folder: Path) -> None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
+from tasks.core.contracts.constraints import filled_columns
 from tasks.core.contracts.contract import load_contract
 from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.conversions import check_claim
@@ -73,16 +74,10 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
 
 
 def _filled(configuration: RunConfiguration, schema: Schema) -> tuple[int, ...]:
-    """Columns in which the contract allows no empty cell and names what an impossible one becomes (W1)."""
+    """Columns in which an empty cell counts as the value for what is outside (W1)."""
     if configuration.input.contract is None:
         return ()
-    declared = load_contract(Path(configuration.input.contract)).columns
-    required = {matching_name(column.name) for column in declared if column.max_empty_percent == 0}
-    return tuple(
-        place
-        for place, column in enumerate(schema.columns)
-        if column.other is not None and not column.is_multi_valued and matching_name(column.name) in required
-    )
+    return filled_columns(schema, load_contract(Path(configuration.input.contract)))
 
 
 def _require_not_decided(synthesis: Fitted, schema: Schema) -> None:

@@ -5,7 +5,7 @@ the values that can follow as their domain, and the constraints over them. All o
 be held is refused before anything is reserved or read (W22).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from tasks.core.contracts.contract import Contract, FunctionalDependency, StructuralZero, ValueOrdering
@@ -26,7 +26,20 @@ from tasks.core.records.rulebook import Coding, Rulebook, slots_by_column
 _UNNAMED = "\0"
 
 
-def with_constraints(schema: Schema, contract: Contract) -> Schema:
+def filled_columns(schema: Schema, contract: Contract) -> tuple[int, ...]:
+    """Columns in which a contract allows no empty cell and names what an impossible one becomes.
+
+    Under differential privacy fitted synthesis counts an empty cell of theirs as that value (W1).
+    """
+    required = {matching_name(column.name) for column in contract.columns if column.max_empty_percent == 0}
+    return tuple(
+        place
+        for place, column in enumerate(schema.columns)
+        if column.other is not None and not column.is_multi_valued and matching_name(column.name) in required
+    )
+
+
+def with_constraints(schema: Schema, contract: Contract, *, fills: bool = True) -> Schema:
     """The schema with all constraints of a contract on columns that it uses.
 
     A constraint on a column that is not used says nothing of the others, and is left out.
@@ -34,6 +47,7 @@ def with_constraints(schema: Schema, contract: Contract) -> Schema:
     Args:
         schema: without constraints, as `public_schema.build_schema` makes it.
         contract: the table's.
+        fills: whether an empty cell of `filled_columns` is the value that it counts as.
 
     Raises:
         ParameterError: every constraint that can't be held, and what it leaves nothing of.
@@ -46,18 +60,24 @@ def with_constraints(schema: Schema, contract: Contract) -> Schema:
     constrained = found.schema()
     problems = [f"The contract's constraints: {problem}" for problem in found.problems]
     if not problems:
-        problems = _nothing_left(constrained)
+        problems = _nothing_left(constrained, filled_columns(constrained.measured, contract) if fills else ())
     if problems:
         raise ParameterError(problems)
     return constrained
 
 
-def public_coding(schema: Schema) -> Coding:
-    """Absence and each declared value; of an open column each value that is named, and any other one."""
+def public_coding(schema: Schema, filled: Collection[int] = ()) -> Coding:
+    """Absence and each declared value; of an open column each value that is named, and any other one.
+
+    Args:
+        schema: with its constraints.
+        filled: columns in which absence stands for the value for what is outside.
+    """
     texts = []
     for place, column in enumerate(schema.measured.columns):
         known = column.domain if column.domain is not None else (*_named(schema, place), _UNNAMED)
-        texts.append((("",), *((value,) for value in known)))
+        empty = (column.other or "") if place in filled else ""
+        texts.append(((empty,), *((value,) for value in known)))
     width = range(len(texts))
     return Coding(tuple(texts), (0,) * len(texts), slots_by_column(width, len(texts)))
 
@@ -219,9 +239,9 @@ def _named(schema: Schema, place: int) -> list[str]:
     return [value for value in found if value]
 
 
-def _nothing_left(schema: Schema) -> list[str]:
+def _nothing_left(schema: Schema, filled: Collection[int]) -> list[str]:
     """Constraints that no record can hold, and columns that they leave without a value."""
-    coding = public_coding(schema)
+    coding = public_coding(schema, filled)
     book = Rulebook(schema, coding)
     if book.resorts is None:
         return [

@@ -5,7 +5,7 @@ each by itself, and with the columns that others decide. Nobody is stopped or dr
 how many were repaired is for ``sensitive/`` alone.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,22 +16,29 @@ from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells, Droppin
 from tasks.core.records.rulebook import Rulebook, Slots, coding_of_values
 
 
-def constrained(records: CodedRecords, schema: Schema, dropping: Dropping | None = None) -> CodedRecords:
+def constrained(
+    records: CodedRecords,
+    schema: Schema,
+    dropping: Dropping | None = None,
+    filled: Collection[int] = (),
+) -> CodedRecords:
     """Repair records and add the columns that others decide.
 
     Args:
         records: of ``schema.measured``.
         schema: the whole one.
         dropping: told of cells that a repair changed.
+        filled: columns in which the draw counts an empty cell as the value for what is outside; here, too.
     """
     if not schema.constraints:
         return records
-    book = Rulebook(schema, coding_of_values(records.values, records.slot_columns))
+    instead = {column: schema.columns[column].other or "" for column in filled}
+    book = Rulebook(schema, coding_of_values(records.values, records.slot_columns, instead))
     held = np.array(records.slots, np.int32).reshape(len(records.slots), records.number_of_records).T
     repaired = book.repaired(held)
     if dropping is not None:
         _tell(records, held, repaired, dropping)
-    return _with_derived_columns(_coded(records, repaired), schema)
+    return _with_derived_columns(_coded(records, repaired), schema, instead)
 
 
 def _tell(records: CodedRecords, held: Slots, repaired: Slots, dropping: Dropping) -> None:
@@ -62,11 +69,11 @@ def _coded(records: CodedRecords, slots: Slots) -> CodedRecords:
     return replace(records, slots=tuple(found), values=tuple(dictionaries))
 
 
-def _with_derived_columns(records: CodedRecords, schema: Schema) -> CodedRecords:
+def _with_derived_columns(records: CodedRecords, schema: Schema, instead: Mapping[int, str]) -> CodedRecords:
     slots, values, slot_columns = list(records.slots), list(records.values), list(records.slot_columns)
     for derivation in schema.derivations:
         domain = schema.columns[derivation.column].domain or ()
-        texts = ("", *values[derivation.decided_by])
+        texts = (instead.get(derivation.decided_by, ""), *values[derivation.decided_by])
         table = _codes([derivation.text(text) for text in texts], domain)
         slots.append(table[slots[slot_columns.index(derivation.decided_by)]])
         slot_columns.append(derivation.column)

@@ -65,6 +65,7 @@ class EncodingOptions:
         resources: threads, memory and scratch.
         progress: told a few words and the share done.
         dropping: told which cells are not counted: sensitive.
+        filled: columns in which an empty cell will count as the value for what is outside, for constraints.
     """
 
     total: bool
@@ -74,6 +75,7 @@ class EncodingOptions:
     resources: Resources = field(default_factory=Resources)
     progress: Progress | None = None
     dropping: Dropping | None = None
+    filled: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
         with options.resources.connect() as connection:
             connection.execute("set timezone = 'UTC'")
             records = _Encoder(source, measured, options, connection).run(positions, subject)
-            return constrained(records, schema, options.dropping)
+            return constrained(records, schema, options.dropping, options.filled)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         failure = InputError(
             "The input holds text that is not UTF-8, or a type that has no text: convert it."

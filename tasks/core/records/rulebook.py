@@ -9,7 +9,7 @@ absent; else the columns that hang together become what the public facts alone s
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,10 +48,22 @@ class Coding:
     slots: tuple[range, ...]
 
 
-def coding_of_values(values: Sequence[Sequence[str]], slot_columns: Sequence[int]) -> Coding:
-    """Of coded records: 0 is absent, code c stands for ``values[column][c - 1]``."""
+def coding_of_values(
+    values: Sequence[Sequence[str]], slot_columns: Sequence[int], filled: Mapping[int, str] | None = None
+) -> Coding:
+    """Of coded records: 0 is absent, code c stands for ``values[column][c - 1]``.
+
+    Args:
+        values: of each column.
+        slot_columns: of each slot its column.
+        filled: columns in which an empty cell stands for a value, and for which.
+    """
+    instead = filled or {}
     return Coding(
-        tuple((("",), *((value,) for value in of_column)) for of_column in values),
+        tuple(
+            ((instead.get(column, ""),), *((value,) for value in of_column))
+            for column, of_column in enumerate(values)
+        ),
         (0,) * len(values),
         slots_by_column(slot_columns, len(values)),
     )

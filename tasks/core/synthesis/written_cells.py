@@ -7,7 +7,7 @@ count what the noisy counts say is not there.
 
 import numpy as np
 
-from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, coding_of_cells, domain_of
+from tasks.core.dp.workload.cells import cells_of_all_columns, coding_of_cells, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.fitting.search import Records
 from tasks.core.records.rulebook import Coding, Rulebook
@@ -17,7 +17,9 @@ def obeying(measurement: WorkloadMeasurement, records: Records) -> Records:
     """Fitted records, those that the search left in an impossible cell repaired."""
     if not measurement.schema.constraints:
         return records
-    return Rulebook(measurement.schema, coding_of_cells(measurement.cells)).repaired(records)
+    return Rulebook(measurement.schema, coding_of_cells(measurement.cells, measurement.schema)).repaired(
+        records
+    )
 
 
 def without_others(measurement: WorkloadMeasurement, records: Records) -> Records:
@@ -30,7 +32,7 @@ def without_others(measurement: WorkloadMeasurement, records: Records) -> Record
             own[own == cells.other] = domain.empty(column)
     if not measurement.schema.constraints:
         return written
-    book = Rulebook(measurement.schema, _settled(measurement.cells))
+    book = Rulebook(measurement.schema, _settled(measurement))
     broken = np.flatnonzero(book.broken(written))
     written[broken] = book.repaired(written[broken])
     return written
@@ -51,9 +53,9 @@ def with_derived_columns(measurement: WorkloadMeasurement, written: Records) -> 
     return written
 
 
-def _settled(cells: tuple[ColumnCells, ...]) -> Coding:
+def _settled(measurement: WorkloadMeasurement) -> Coding:
     """What cells stand for once no `other` is left."""
-    coding = coding_of_cells(cells)
+    coding, cells = coding_of_cells(measurement.cells, measurement.schema), measurement.cells
     texts = tuple(
         tuple(("",) if code == about.other else meant for code, meant in enumerate(of_column))
         for about, of_column in zip(cells, coding.texts, strict=True)

@@ -19,6 +19,7 @@ from tasks.core.dp.ledger.names import configuration_digest
 from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.workload.cells import coding_of_cells, domain_of
 from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.first_values import filled
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
@@ -93,7 +94,7 @@ def written(made, schema):
 
 
 def drawn(schema, number=120, epsilon=3.0, seed=1, **options):
-    raw = constrained(raw_records(schema, number, seed), schema)
+    raw = constrained(raw_records(schema, number, seed), schema, filled=options.get("filled", ()))
     options.setdefault("longer", LongerSets(lengths=(3,), most=1))
     parameters = WorkloadParameters(epsilon, 1e-4, SHARES, **options)
     return draw_workload(raw, parameters, SeededStream(seed), before_first_word=lambda: None)
@@ -164,7 +165,7 @@ def test_w22_the_search_itself_leaves_no_record_in_an_impossible_cell(tables):
     schema = with_constraints(oracle.SCHEMA, THREE)
     measurement = drawn(schema, 800, tables=tables)
     domain = domain_of(measurement.cells, schema)
-    book = Rulebook(schema, coding_of_cells(measurement.cells))
+    book = Rulebook(schema, coding_of_cells(measurement.cells, measurement.schema))
     free = domain_of(measurement.cells)
     tables_drawn = noisy_tables(measurement)
     assert book.broken(fit(free, tables_drawn, 800, 3).records).any()
@@ -267,7 +268,7 @@ def test_w22_the_last_repair_holds_what_the_search_could_not():
     anything = np.stack([generator.integers(0, size, 300) for size in sizes], axis=1).astype(np.int32)
     anything[:, 6] = domain.empty(5)  # of two items the second is left out
     anything[:, 4] = measurement.cells[4].other
-    book = Rulebook(schema, coding_of_cells(measurement.cells))
+    book = Rulebook(schema, coding_of_cells(measurement.cells, measurement.schema))
     assert book.broken(anything).sum() > 50
     assert not book.broken(obeying(measurement, anything)).any()
     assert not book.broken(without_others(measurement, anything)).any()
@@ -331,3 +332,46 @@ def test_constraints_bring_the_records_nearer_to_the_table():
                 distances.append(np.abs(one - other).sum() / 2)
         found.append(np.mean(distances))
     assert found[1] < 0.95 * found[0]
+
+
+#: home: no empty cell is allowed, and what is outside is "none".
+HOME = 1
+
+
+def _with_home_required(contract):
+    columns = (
+        column.model_copy(update={"max_empty_percent": 0.0}) if column.name == "home" else column
+        for column in contract.columns
+    )
+    return contract.model_copy(update={"columns": tuple(columns)})
+
+
+@given(contract=oracle.contracts(), seed=st.integers(0, 1000))
+@settings(max_examples=40, deadline=None)
+def test_w22_constraints_see_an_empty_cell_as_the_value_that_it_is_counted_as(contract, seed):
+    """W1 fills it after the repair: a repair that took it for empty would be undone, or break another one."""
+    contract = _with_home_required(contract)
+    schema = constrained_schema(contract)
+    after = constrained(raw_records(schema, 40, seed), schema, filled=(HOME,))
+    for record in texts_of(filled(after, (HOME,))):
+        record.setdefault("area", set())
+        assert len(record["home"]) == 1 and oracle.broken(contract, record) == []
+
+
+@given(contract=oracle.contracts(), seed=st.integers(0, 1000), epsilon=st.sampled_from([0.2, 3.0]))
+@settings(max_examples=15, deadline=None)
+def test_w22_synthetic_records_of_a_filled_column_hold_all_constraints(contract, seed, epsilon):
+    contract = _with_home_required(contract)
+    schema = constrained_schema(contract)
+    measurement = drawn(schema, seed=seed, epsilon=epsilon, filled=(HOME,))
+    for record in written(synthesize(measurement, seed).records, schema):
+        assert len(record["home"]) == 1 and oracle.broken(contract, record) == []
+
+
+def test_w22_constraints_that_only_an_empty_cell_could_hold_are_refused_of_a_filled_column():
+    """A town would need an empty home, and that counts as "none"."""
+    zero = StructuralZero(values={"home": ("flat", "house", "none"), "town": ()}, excluded=("town",))
+    contract = _with_home_required(_contract(structural_zeros=(zero,)))
+    assert with_constraints(oracle.SCHEMA, contract, fills=False)
+    with pytest.raises(ParameterError, match="they leave none to 'town'"):
+        with_constraints(oracle.SCHEMA, contract)

@@ -71,7 +71,7 @@ def domain_of(cells: tuple[ColumnCells, ...], schema: Schema | None = None) -> D
     )
     if schema is None or not schema.constraints:
         return domain
-    masks = Rulebook(schema, coding_of_cells(cells)).masks()
+    masks = Rulebook(schema, coding_of_cells(cells, schema)).masks()
     impossible = tuple(
         ImpossibleCells(columns, mask[tuple(slice(size) for size in domain.shape(columns))])
         for columns, mask in masks
@@ -79,17 +79,26 @@ def domain_of(cells: tuple[ColumnCells, ...], schema: Schema | None = None) -> D
     return replace(domain, impossible=impossible)
 
 
-def coding_of_cells(cells: tuple[ColumnCells, ...]) -> Coding:
-    """What cells stand for. `other` becomes some released value, or nothing where none was released."""
+def coding_of_cells(cells: tuple[ColumnCells, ...], schema: Schema) -> Coding:
+    """What cells stand for. `other` becomes some released value, or nothing where none was released.
+
+    In a column without a cell for absence, the declared value for what is outside stands for an empty one.
+    """
     domain = domain_of(cells)
-    texts = []
-    for column in cells:
+    texts: list[tuple[tuple[str, ...], ...]] = []
+    absent: list[int] = []
+    for place, (column, about) in enumerate(zip(cells, schema.columns, strict=False)):
         known = [(value,) for value in column.values]
         others = [column.values or ("",)] if column.has_other else []
-        texts.append((*known, *others, ("",)))  # the last one also where it is only an empty slot
+        if not column.has_absent and about.other is not None:
+            texts.append(tuple(known))
+            absent.append(column.values.index(about.other))
+        else:
+            texts.append((*known, *others, ("",)))  # the last one also where it is only an empty slot
+            absent.append(domain.empty(place))
     return Coding(
         tuple(texts),
-        tuple(domain.empty(column) for column in range(len(cells))),
+        tuple(absent),
         tuple(
             range(domain.first_slot(column), domain.first_slot(column) + about.cap)
             for column, about in enumerate(cells)
