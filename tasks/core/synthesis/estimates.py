@@ -143,8 +143,17 @@ def _groups(columns: Ints) -> Sequence[tuple[Columns, Ints]]:
 def scaled(counted: Aggregates, number: int) -> Aggregates:
     """Counts of records as counts of so many records, rounded; a combination that rounds to 0 stays at 1.
 
-    Rounding keeps the order of counts, so no combination exceeds its parts.
+    Rounding keeps the order of counts, so no combination exceeds its parts. Of no records, as a noisy count
+    may have it, nobody holds anything: no combination is left, however many records were asked for.
     """
+    if number == 0:
+        lengths = range(1, counted.reporting_length + 1)
+        return replace(
+            counted,
+            number_of_records=0,
+            combinations=tuple(np.empty((0, length), np.int32) for length in lengths),
+            counts=tuple(np.empty(0, np.int64) for _ in lengths),
+        )
     if counted.number_of_records in (0, number):
         return replace(counted, number_of_records=number)
     factor = number / counted.number_of_records

@@ -1,5 +1,6 @@
 """Ranges for true counts: against a plain least squares and a plain recursion, and against the truth."""
 
+import csv
 import dataclasses
 import itertools
 import math
@@ -7,13 +8,16 @@ from collections import Counter
 from fractions import Fraction
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.estimates_text import write_estimates_parquet, write_estimates_tsv
 from tasks.core.aggregates.ranges import as_drawn, read_all_ranges, write_all_ranges
+from tasks.core.aggregates.selections import TextOrder
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.dp.workload.shares import Shares
@@ -217,3 +221,50 @@ def test_counts_of_another_number_of_records_are_scaled_and_no_part_is_below_its
     if number == 2000:
         women = known[((0, "female"),)] / aggregates.number_of_records
         assert women == pytest.approx(1 / 3, abs=0.08)
+
+
+@pytest.mark.parametrize("noisy", [-30, 0])
+def test_where_the_noisy_count_is_none_no_combination_is_reported_however_many_records_are_asked_for(
+    noisy, tmp_path
+):
+    measured = dataclasses.replace(draw(people(40, 3), parameters(1.0)), number_of_records=noisy)
+    aggregates = reported(measured, 3, number=50)
+    assert aggregates.number_of_records == 0 and len(aggregates.combinations) == 3
+    assert all(not len(counts) for counts in aggregates.counts)
+    found = ranges(measured, aggregates)
+    write_estimates_tsv(aggregates, found, tmp_path / "a.tsv")
+    assert (tmp_path / "a.tsv").read_text().splitlines()[1:] == ["record_count\t0\tmeasured\t\t\t"]
+
+
+@pytest.mark.parametrize("number", [None, 50, 0])
+def test_the_estimates_say_the_same_as_text_and_as_parquet(number, tmp_path):
+    """Row by row, in one order; what is absent in one is absent in the other."""
+    measured = draw(people(400, 3), parameters(4.0))
+    aggregates = reported(measured, 3, number=number)
+    found = ranges(measured, aggregates)
+    write_estimates_tsv(aggregates, found, tmp_path / "a.tsv")
+    write_estimates_parquet(aggregates, found, tmp_path / "a.parquet")
+    with (tmp_path / "a.tsv").open(newline="", encoding="utf-8") as file:
+        header, *lines = csv.reader(file, delimiter="\t")
+    stored = pq.read_table(tmp_path / "a.parquet").to_pylist()
+    assert header == list(stored[0])[1:]
+    texts = [["" if row[name] is None else str(row[name]) for name in header] for row in stored]
+    assert lines == texts
+    if number != 0:
+        assert len(stored) > 20 and {"measured", "estimated"} == {row["basis"] for row in stored}
+    for row in stored[1:]:
+        assert row["length"] == len(row["selections"].split(";"))
+        assert (row["noisy_count"] is not None) == (row["basis"] == "measured")
+    # Each against the aggregates and ranges, which are in another order.
+    order = TextOrder(aggregates.attributes)
+    told = {(row["length"], row["selections"]): row for row in stored[1:]}
+    assert len(told) == len(stored) - 1 == sum(map(len, aggregates.counts))
+    for length, about in enumerate(found, start=1):
+        for place, ids in enumerate(aggregates.combinations[length - 1]):
+            ranked = order.ranks(ids[None, :])[0]
+            text = ";".join(aggregates.attributes[ids[at]].text for at in np.argsort(ranked))
+            row = told[length, text]
+            assert row["protected_count"] == aggregates.counts[length - 1][place]
+            assert (row["at_least"], row["at_most"]) == (about.at_least[place], about.at_most[place])
+            noisy = int(about.noisy[place]) if about.measured[place] else None
+            assert row["noisy_count"] == noisy
