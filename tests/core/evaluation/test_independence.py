@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_shares
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.independence import FALSE_ALARMS, PairNoise, deviation
 from tasks.core.synthesis.fitted import synthesize
-from tests.oracles.workloads import coded_bits, draw
+from tests.oracles.workloads import coded_bits, default_shares, draw
 
 QUIET = PairNoise(1e-9, 1e-9, 1e-9, 1e-9)
 EVEN, SKEWED = np.full(4, 0.25), np.array([0.7, 0.2, 0.08, 0.02])
