@@ -8,6 +8,7 @@ parameter, in the manifest and on the page.
 from typing import Annotated, Any, Literal
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     FiniteFloat,
@@ -43,6 +44,19 @@ Seed = Secret[Annotated[int, Field(ge=0, lt=2**63)]]
 
 #: Columns to measure together, by name.
 ColumnSet = Annotated[tuple[str, ...], Field(min_length=2, max_length=4)]
+
+
+def _some_sets(value: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
+    """Refuse none: it would leave all relations to chance, and looks like a list that was forgotten."""
+    if not value:
+        raise ValueError(
+            'must name at least one set of columns: write "auto" or "pairs", or sets such as '
+            '[["age", "town"]]'
+        )
+    return value
+
+
+ColumnSets = Annotated[tuple[ColumnSet, ...], AfterValidator(_some_sets)]
 
 AccuracyWord = Literal["long", "balanced", "short"]
 FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
@@ -205,7 +219,7 @@ class Fitted(Synthesis):
     """
 
     mode: Literal["fitted"] = "fitted"
-    workload: Literal["auto", "pairs", "pairs+target"] | tuple[ColumnSet, ...] = Field(
+    workload: Literal["auto", "pairs", "pairs+target"] | ColumnSets = Field(
         "auto",
         description="Sets of columns to measure together. auto: all pairs, or a private choice of them where "
         "they are many, and a private choice of longer sets where epsilon pays for them.",

@@ -1,6 +1,7 @@
 """What a fitted release measures, as its configuration says it: every key, what is refused, what names it."""
 
 import dataclasses
+import itertools
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -99,6 +100,12 @@ def test_every_key_has_its_default_and_its_place() -> None:
         ),
         ("workload", 3, "workload: must be a list of lists of columns."),
         ("workload", ["a", "b"], "workload: must be a list of lists of columns."),
+        (
+            "workload",
+            [],
+            'workload: must name at least one set of columns: write "auto" or "pairs", or sets such as '
+            '[["age", "town"]].',
+        ),
         ("workload", [["a"]], "workload: each list must have at least 2 item(s)."),
         ("workload", [["a", "b", "c", "d", "e"]], "workload: each list must have at most 4 item(s)."),
         ("allocation", "best", "allocation: must be 'effective', 'size' or 'equal'."),
@@ -185,7 +192,6 @@ def test_words_and_lists_become_tables_and_shares(table: Path) -> None:
         assert (found.shares, found.longer) == (first.shares, LongerSets())
         assert all(sum(dataclasses.astuple(step.shares)) == 1 for step in found.steps)
     assert pairs.steps == plain
-    assert drawn(table, workload=[]).tables == ()
 
 
 def test_the_share_of_the_count_can_be_chosen_and_the_rest_keeps_its_ratios(table: Path) -> None:
@@ -307,6 +313,13 @@ def test_w20_what_is_asked_of_open_columns_names_no_release_without_one(table: P
     plain = digest(table, **declared)
     assert digest(table, **declared, max_values=999) == plain
     assert digest(table, **declared, privacy={"threshold_delta_share": 0.2}) == plain
+
+
+def test_w20_pairs_and_the_list_of_all_pairs_are_one_release(table: Path) -> None:
+    names = ["town", "age", "sex", "services", "work"]
+    listed = [*map(list, itertools.combinations(names, 2)), ["services", "services"]]
+    assert digest(table, workload=listed) == digest(table, workload="pairs")
+    assert digest(table, workload="auto") != digest(table, workload="pairs")
 
 
 def test_w20_order_and_repetition_of_a_listed_workload_do_not_matter(table: Path) -> None:
