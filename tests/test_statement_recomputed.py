@@ -3,7 +3,6 @@
 Every number is recomputed or a declared input, and what is recomputed is what the draw used.
 """
 
-import copy
 import dataclasses
 import itertools
 import json
@@ -12,7 +11,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tasks.core.dp.accounting import plan
@@ -25,24 +23,16 @@ from tasks.core.dp.release import measure
 from tasks.core.dp.statement import RunChoices, statement
 from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.thresholds import expected_spurious
-from tasks.core.records.coded import CodedRecords
-from tasks.core.records.columns import Column, Schema
 from tasks.handover import account_facts
-from tests.oracles.statement import Statement, differences, numbers
+from tests.oracles.stated import (
+    SCHEMAS,
+    lowered_ledger,
+    records_of,
+    require_wrong_numbers_are_noticed,
+    stated_after_charge,
+)
+from tests.oracles.statement import Statement, differences
 
-TOWNS, JOBS = ("Aberwick", "Brenmoor", "Caldwell"), ("baker", "nurse", "smith", "teacher")
-#: Columns with their declared domain, and how many items a person may hold.
-SCHEMAS = {
-    "open": (("town", TOWNS, False, 1), ("job", JOBS, False, 1), ("sex", ("f", "m"), False, 1)),
-    "public": (("town", TOWNS, True, 1), ("job", JOBS, True, 1), ("sex", ("f", "m"), True, 1)),
-    "mixed, several items": (
-        ("town", TOWNS, True, 1),
-        ("job", JOBS, False, 2),
-        ("sex", ("f", "m"), False, 1),
-    ),
-    "many items": (("town", TOWNS, False, 3), ("job", JOBS, True, 4)),
-    "wide": tuple((f"answer {place}", ("no", "yes"), place % 2 == 0, 1) for place in range(8)),
-}
 MODES = (("gdp", "schema"), ("gdp", "profile"), ("zcdp", "schema"), ("zcdp", "percentile"))
 THRESHOLDS = (
     Thresholds(),
@@ -60,35 +50,6 @@ MORE: tuple[dict[str, Any], ...] = (
 )
 
 
-def schema_of(name: str, subject: bool) -> Schema:
-    columns = tuple(
-        Column(
-            header,
-            domain=values if declared else None,
-            delimiter=";" if items > 1 else None,
-            max_items=items,
-        )
-        for header, values, declared, items in SCHEMAS[name]
-    )
-    return Schema(columns, "person" if subject else None)
-
-
-def records_of(name: str, subject: bool, people: int = 400) -> CodedRecords:
-    """People with dependent answers, some of them missing."""
-    schema, random = schema_of(name, subject), np.random.default_rng(5)
-    base, slots, values = random.integers(0, 12, people), [], []
-    for _, texts, _, items in SCHEMAS[name]:
-        order = np.argsort(random.random((people, len(texts))), axis=1)[:, : items + 1] + 1
-        held = np.sort(order[:, :items], axis=1)
-        if items == 1:
-            held = (1 + (base + (random.random(people) < 0.2)) % len(texts))[:, np.newaxis]
-        kept = random.integers(0 if items > 1 else 1, items + 1, people)
-        slots += [np.where(place < kept, held[:, place], 0).astype(np.uint8) for place in range(items)]
-        values.append(texts)
-    tags = random.integers(0, 2**64, people, dtype=np.uint64)
-    return CodedRecords(schema, tuple(slots), schema.slot_columns, tuple(values), people, tags)
-
-
 def grid() -> Iterator[Any]:
     """All of mode, schema, delta_factor and threshold; the other settings by turns."""
     every = itertools.product(MODES, SCHEMAS, (None, 1e-3, 10.0), THRESHOLDS)
@@ -104,12 +65,7 @@ def grid() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
-    """One account of all releases of the grid, with charges of all kinds; lowered once."""
-    made = Ledger(SqliteStore(tmp_path_factory.mktemp("ledger")))
-    for dataset, unit in (("people", "subject"), ("rows", "row")):
-        made.register(Registration(dataset, 2000.0, 0.5, 0.2, "people of a test", unit))
-        made.lower(dataset, 1500.0, 0.4, 0.1)
-    return made
+    return lowered_ledger(tmp_path_factory.mktemp("ledger"))
 
 
 def stated(
@@ -126,16 +82,9 @@ def stated(
     )
     planned = plan(parameters, all_declared=declared, levels=length)
     charge = Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
-    dataset = "people" if subject else "rows"
-    name = ReleaseName(dataset, f"month {len(ledger.account(dataset).reservations)}", "0" * 64)
-    ledger.reserve(name, charge)
-    account = ledger.account(dataset)
     drawn = measure(records, parameters, SeededStream(3), before_first_word=lambda: None)
     drawn = dataclasses.replace(drawn, private=True)
-    remaining = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
-    facts = account_facts(account, name, remaining, "one ledger of this test")
-    body = statement(drawn, facts, "abc", RunChoices(least_records=100))
-    return drawn, json.loads(json.dumps(body, allow_nan=False))
+    return drawn, stated_after_charge(ledger, charge, drawn, RunChoices(least_records=100))
 
 
 @pytest.mark.parametrize(("schema", "parameters", "subject"), list(grid()))
@@ -167,18 +116,7 @@ def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
     for accountant, contribution in (("gdp", "profile"), ("zcdp", "percentile")):
         asked = DpParameters(**settings, accountant=accountant, contribution=contribution)  # type: ignore[arg-type]
         _, body = stated(ledger, "mixed, several items", asked, subject=False)
-        followed = Statement(body).everything()
-        paths = [path for path, value in numbers(body) if value and path in followed]
-        assert len(paths) > 60
-        for path in paths:
-            changed = copy.deepcopy(body)
-            *way, last = path.split(".")
-            place: Any = changed
-            for step in way:
-                place = place[int(step)] if isinstance(place, list) else place[step]
-            key: Any = int(last) if isinstance(place, list) else last
-            place[key] = place[key] * 1.001 if isinstance(place[key], float) else place[key] + 1
-            assert differences(changed), path
+        require_wrong_numbers_are_noticed(body, Statement)
 
 
 def test_the_sums_that_were_wrong_with_a_delta_factor(ledger: Ledger) -> None:

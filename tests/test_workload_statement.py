@@ -1,6 +1,5 @@
 """`privacy.json` of a fitted release worked out again from itself alone, for a grid of options; its page."""
 
-import copy
 import dataclasses
 import itertools
 import json
@@ -14,7 +13,7 @@ import pytest
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
 from tasks.core.aggregates.ranges import as_drawn
-from tasks.core.dp.ledger import Ledger, Registration, ReleaseName, SqliteStore
+from tasks.core.dp.ledger import Ledger, ReleaseName
 from tasks.core.dp.mechanisms import nominal_charge
 from tasks.core.dp.released_json import check_released_json
 from tasks.core.dp.statement import RunChoices, statement
@@ -30,10 +29,16 @@ from tasks.core.synthesis.estimates import ranges
 from tasks.core.synthesis.fitted import synthesize
 from tasks.handover import account_facts
 from tests.oracles.pages import check
-from tests.oracles.statement import numbers
-from tests.oracles.workload_statement import WorkloadStatement, differences
+from tests.oracles.stated import (
+    SCHEMAS,
+    lowered_ledger,
+    records_of,
+    require_wrong_numbers_are_noticed,
+    stated_after_charge,
+)
+from tests.oracles.statement import differences
+from tests.oracles.workload_statement import WorkloadStatement
 from tests.oracles.workloads import default_shares
-from tests.test_statement_recomputed import SCHEMAS, records_of
 
 HUNDREDTHS = tuple(Fraction(part, 100) for part in (1, 19, 50, 10, 20))
 NAMED = Shares(*(Fraction(part, 100) for part in (2, 8, 90)))
@@ -69,12 +74,7 @@ def grid() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
-    """One account of all releases of the grid; lowered once."""
-    made = Ledger(SqliteStore(tmp_path_factory.mktemp("ledger")))
-    for dataset, unit in (("people", "subject"), ("rows", "row")):
-        made.register(Registration(dataset, 2000.0, 0.5, 0.2, "people of a test", unit))
-        made.lower(dataset, 1500.0, 0.4, 0.1)
-    return made
+    return lowered_ledger(tmp_path_factory.mktemp("ledger"))
 
 
 def stated(
@@ -83,16 +83,10 @@ def stated(
     """A draw, charged, and its statement as a reader gets it."""
     records = records_of(schema, subject)
     charge = nominal_charge(parameters, records.schema)
-    dataset = "people" if subject else "rows"
-    name = ReleaseName(dataset, f"month {len(ledger.account(dataset).reservations)}", "0" * 64)
-    ledger.reserve(name, charge)
-    account = ledger.account(dataset)
     drawn = draw_workload(records, parameters, SeededStream(3), before_first_word=lambda: None)
     drawn = dataclasses.replace(drawn, private=True)
-    remaining = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
-    facts = account_facts(account, name, remaining, "one ledger of this test")
-    body = statement(drawn, facts, "abc", RunChoices(least_records=100, unused_keys=("sigma_proportions",)))
-    return drawn, json.loads(json.dumps(body, allow_nan=False))
+    choices = RunChoices(least_records=100, unused_keys=("sigma_proportions",))
+    return drawn, stated_after_charge(ledger, charge, drawn, choices)
 
 
 @pytest.mark.parametrize(("schema", "parameters", "subject"), list(grid()))
@@ -100,7 +94,7 @@ def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_use
     schema: str, parameters: WorkloadParameters, subject: bool, ledger: Ledger
 ) -> None:
     drawn, body = stated(ledger, schema, parameters, subject)
-    assert differences(body) == []
+    assert differences(body, WorkloadStatement) == []
     check_released_json(body)
     found = WorkloadStatement(body).everything()
     assert float(found["guarantee.mu_squared"]) == pytest.approx(drawn.mu_squared, rel=1e-9)
@@ -129,17 +123,7 @@ def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
     asked = WorkloadParameters(3.0, 1e-5, Shares(*HUNDREDTHS), most_pairs=2, longer=LongerSets((3,), most=1))
     _, body = stated(ledger, "mixed, several items", asked, subject=False)
     assert len(body["choices"]) == 2
-    followed = WorkloadStatement(body).everything()
-    paths = [path for path, value in numbers(body) if value and path in followed]
-    assert len(paths) > 60
-    for path in paths:
-        changed = copy.deepcopy(body)
-        *way, last = path.split(".")
-        place: Any = changed
-        for step in way:
-            place = place[int(step)] if isinstance(place, list) else place[step]
-        place[last] = place[last] * 1.001 if isinstance(place[last], float) else place[last] + 1
-        assert differences(changed), path
+    require_wrong_numbers_are_noticed(body, WorkloadStatement)
 
 
 def test_a_measurement_whose_noise_does_not_carry_its_charge_is_not_stated(ledger: Ledger) -> None:

@@ -369,9 +369,9 @@ def is_input(path, body):
     )
 
 
-def differences(body):
+def differences(body, kind=Statement):
     """What is wrong with a statement: numbers that differ from their formula, or that nothing gives."""
-    found, wrong = Statement(body).everything(), []
+    found, wrong = kind(body).everything(), []
     stated = dict(numbers(body))
     for path, value in stated.items():
         if path in found:

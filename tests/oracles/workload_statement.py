@@ -12,8 +12,6 @@ from tests.oracles.statement import (
     ceiling,
     gaussian_mu,
     half_width,
-    is_input,
-    numbers,
     quantile,
     upper,
 )
@@ -175,21 +173,3 @@ class WorkloadStatement(Statement):
         super().rows()
         for key in ("threshold", "scale", "open.sensitivity"):
             del self.found["levels.0." + key]
-
-
-def differences(body):
-    """What is wrong with a statement: numbers that differ from their formula, or that nothing gives."""
-    found, wrong = WorkloadStatement(body).everything(), []
-    stated = dict(numbers(body))
-    for path, value in stated.items():
-        if path in found:
-            exact = found[path]
-            if exact is None or abs(mpf(value) - exact) > mpf("2e-9") * abs(exact):
-                wrong.append((path, value, exact))
-        elif not is_input(path, body):
-            wrong.append((path, value, "nothing gives it"))
-    return wrong + [
-        (path, "not stated", exact)
-        for path, exact in found.items()
-        if exact is not None and path not in stated
-    ]
