@@ -13,7 +13,7 @@ from tasks.configuration import RunConfiguration
 from tasks.evaluate import EvaluationSettings, evaluate_against_raw
 from tasks.release_files import Built
 from tasks.storage import StoredTable, Workspace
-from tasks.utility import UtilitySettings, measure_records
+from tasks.utility import UtilitySettings, measure_worth
 
 
 @flow(name="evaluate", flow_run_name="evaluate-{configuration.dataset}", persist_result=False)
@@ -48,4 +48,4 @@ def measuring_utility(
         return None
     assert built.records is not None, "what is measured was generated"
     tables, place = (measured.raw[1], built.records), measured.place
-    return cached(measure_records, workspace)(workspace, settings, tables, place.run, place.resources)
+    return cached(measure_worth, workspace)(workspace, settings, tables, place.run, place.resources)

@@ -68,48 +68,52 @@ def building(
     """The steps up to a stage; every earlier one is run first, and none that is current."""
     configuration = configuration.without_raw_seed()
     make = _fitted if configuration.draws_workload else _counted
-    aggregates, records = make(workspace, configuration, measurement, last, work)
-    built = Built(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
-    if records is None or not reaches(last, "generate"):
-        return built
-    built.records = records
-    if not reaches(last, "evaluate"):
-        return built
-    if configuration.draws_workload:
-        built.evaluation = cached_publicly(evaluate_fitted, workspace)(workspace, measurement, records, work)
-    else:
-        recount = cached_publicly(recount_records, workspace)
-        built.recounted = recount(workspace, measurement, aggregates, records, work)
-        compare = cached_publicly(compare_with_reportable, workspace)
-        built.evaluation = compare(workspace, measurement, aggregates, built.recounted, work)
+    built = make(workspace, configuration, measurement, last, work)
     if reaches(last, "navigate"):
-        page, counts = cached_publicly(write_page, workspace), (aggregates, built.recounted)
-        report, evaluated = configuration.report, (records, built.evaluation)
+        assert built.records is not None, "what is shown was generated"
+        assert built.evaluation is not None, "what is shown was evaluated"
+        page, counts = cached_publicly(write_page, workspace), (built.aggregates, built.recounted)
+        report, evaluated = configuration.report, (built.records, built.evaluation)
         built.report = page(workspace, measurement, built.statement, counts, evaluated, report, work)
     return built
 
 
 def _counted(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
-) -> tuple[StoredTable, StoredTable | None]:
-    """Reportable aggregates from what was counted, and records from them where a run goes so far."""
+) -> Built:
+    """Reportable aggregates from what was counted, then records from them, then the two compared."""
     aggregates = cached_publicly(normalise_counts, workspace)(workspace, measurement, work)
+    built = Built(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
     if not reaches(last, "generate"):
-        return aggregates, None
+        return built
     generate, jobs = cached_publicly(generate_records, workspace), configuration.resources.parallel_jobs
     schema = held_schema(configuration, open_bundle(workspace, measurement).schema())
     public, synthesis = (configuration.reporting_resolution, schema), configuration.synthesis
-    return aggregates, generate(workspace, aggregates, measurement, synthesis, public, jobs, work)
+    records = generate(workspace, aggregates, measurement, synthesis, public, jobs, work)
+    built.records = records
+    if reaches(last, "evaluate"):
+        recount = cached_publicly(recount_records, workspace)
+        built.recounted = recount(workspace, measurement, aggregates, records, work)
+        compare = cached_publicly(compare_with_reportable, workspace)
+        built.evaluation = compare(workspace, measurement, aggregates, built.recounted, work)
+    return built
 
 
 def _fitted(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
-) -> tuple[StoredTable, StoredTable | None]:
+) -> Built:
     """Records from what was drawn, and reportable aggregates from both: needed up to whatever stage."""
     fit, jobs = cached_publicly(fit_records, workspace), configuration.resources.parallel_jobs
     records = fit(workspace, measurement, configuration.synthesis, jobs, work)
     estimate, length = cached_publicly(estimate_counts, workspace), configuration.reporting_length
-    return estimate(workspace, measurement, records, length, work), records
+    aggregates = estimate(workspace, measurement, records, length, work)
+    built = Built(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
+    if not reaches(last, "generate"):
+        return built
+    built.records = records
+    if reaches(last, "evaluate"):
+        built.evaluation = cached_publicly(evaluate_fitted, workspace)(workspace, measurement, records, work)
+    return built
 
 
 def building_tables(

@@ -47,7 +47,7 @@ from tasks.syndiffix_handover import hand_over_tables
 from tasks.syndiffix_notes import inferred_types, is_empty, left_out, weakened
 from tasks.syndiffix_parameters import anonymization, strategy
 from tasks.syndiffix_trees import TABLE, Origin, Part, release_trees
-from tasks.utility import UtilitySettings, measure_table
+from tasks.utility import UtilitySettings, measure_worth
 
 _BOTH_REGIMES = (
     "ATTENTION: this dataset also has differentially private releases. One of SynDiffix is not covered by "
@@ -259,5 +259,5 @@ def measuring_table_utility(
     if settings is None:
         return None
     resources = Resources(threads=configuration.resources.parallel_jobs)
-    measure = cached(measure_table, workspace)
+    measure = cached(measure_worth, workspace)
     return measure(workspace, settings, (made.typed, made.table), made.place.run, resources)

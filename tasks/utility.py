@@ -1,6 +1,5 @@
 """What synthetic records are worth, measured against the raw table on request: for ``sensitive/`` alone."""
 
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -31,85 +30,61 @@ class UtilitySettings(Model):
     Attributes:
         request: what was asked for.
         prefix: of the files' names.
-        bins: SynDiffix's public edges by numeric column; coded records have theirs.
+        is_typed: whether the tables are SynDiffix's typed ones, or coded records.
+        bins: the typed ones' public edges by numeric column; coded records have theirs.
     """
 
     request: UtilityRequest
     prefix: str
+    is_typed: bool = False
     bins: dict[str, tuple[float, ...]] = Field({})
 
     @classmethod
     def of(
         cls, configuration: RunConfiguration, bins: dict[str, tuple[float, ...]] | None = None
     ) -> "UtilitySettings | None":
-        """Those of a run; None where it does not ask for it."""
+        """Those of a run, with its edges where its tables are typed; None where it does not ask for it."""
         request = configuration.evaluate_utility
         if request is None:
             return None
-        return cls(request=request, prefix=configuration.prefix, bins=bins or {})
+        typed = bins is not None
+        return cls(request=request, prefix=configuration.prefix, is_typed=typed, bins=bins or {})
 
 
 @task
 @sanitised
-def measure_records(
+def measure_worth(
     workspace: Workspace,
     settings: UtilitySettings,
     tables: tuple[StoredTable, StoredTable],
     run: str,
     resources: Resources,
 ) -> StoredTable:
-    """Measure synthetic records.
+    """Measure what is synthetic against what is raw; into a folder of its own: no stored one is added to.
 
     Args:
         workspace: where it is.
         settings: what of the configuration matters.
-        tables: the coded records and the synthetic ones.
+        tables: coded records and synthetic ones, or SynDiffix's typed table and its synthetic one.
         run: the run's folder in ``sensitive/``.
         resources: the number of threads.
     """
-
-    def pair() -> TablePair:
-        records = read_coded_records(workspace.path(tables[0]))
-        return coded_pair(records, read_synthetic_records(workspace.path(tables[1])), MOST_ROWS)
-
-    return _measured(workspace, settings, pair, run, resources.threads)
-
-
-@task
-@sanitised
-def measure_table(
-    workspace: Workspace,
-    settings: UtilitySettings,
-    tables: tuple[StoredTable, StoredTable],
-    run: str,
-    resources: Resources,
-) -> StoredTable:
-    """Measure SynDiffix's synthetic table.
-
-    Args:
-        workspace: where it is.
-        settings: what of the configuration matters.
-        tables: the raw one, typed, and the synthetic one.
-        run: the run's folder in ``sensitive/``.
-        resources: the number of threads.
-    """
-
-    def pair() -> TablePair:
-        raw, synthetic = (pq.read_table(workspace.path(table) / TABLE) for table in tables)
-        return typed_pair(raw, synthetic, settings.bins, MOST_ROWS)
-
-    return _measured(workspace, settings, pair, run, resources.threads)
-
-
-def _measured(
-    workspace: Workspace, settings: UtilitySettings, pair: Callable[[], TablePair], run: str, threads: int
-) -> StoredTable:
-    """A folder of its own, as a stored one is never added to."""
     about = UtilityColumns(target=settings.request.target, group=settings.request.group)
     with closing(Progress("utility")) as progress:
-        found = measure_utility(pair(), about, threads, progress)
+        found = measure_utility(_pair(workspace, settings, *tables), about, resources.threads, progress)
 
     def write(folder: Path) -> None:
         write_utility(found, folder, settings.prefix)
 
     return workspace.store(workspace.sensitive / run / "utility", "utility against the raw table", write)
+
+
+def _pair(
+    workspace: Workspace, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable
+) -> TablePair:
+    """Both tables as codes, read as what they are stored as."""
+    places = workspace.path(raw), workspace.path(synthetic)
+    if settings.is_typed:
+        typed, made = (pq.read_table(place / TABLE) for place in places)
+        return typed_pair(typed, made, settings.bins, MOST_ROWS)
+    return coded_pair(read_coded_records(places[0]), read_synthetic_records(places[1]), MOST_ROWS)

@@ -11,7 +11,7 @@ public when the operator accepts them, and the draft says so. Nothing else in a 
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -141,17 +141,43 @@ def propose(
             failure = type(error).__name__
     if failure:
         raise MarginaliaError(f"The file could not be looked at: DuckDB ended with {failure}.")
-    subject = _subject(schema, facts)
-    others = [
-        (column, seen) for column, seen in zip(schema.columns, facts, strict=True) if column.name != subject
-    ]
-    rows = max((seen.cells for seen in facts), default=0)
+    draft = _drafted(schema, facts)
+    configuration = _configuration(source, draft.subject, draft.described, contract_path)
+    if len(draft.described) + (draft.subject is not None) < len(headers.names):
+        configuration["use_columns"] = [column.name for column, _ in draft.described]
+    return configuration, _contract(source.path, draft)
+
+
+@dataclass(frozen=True)
+class _Draft:
+    """What a draft takes of a table.
+
+    Attributes:
+        subject: whose row it is; None where no column says so.
+        has_many_rows: whether somebody has several rows.
+        described: the columns that are used, each with what it holds.
+        left_out: names of those that are not.
+    """
+
+    subject: str | None
+    has_many_rows: bool
+    described: tuple[tuple[Column, _Facts], ...]
+    left_out: tuple[str, ...]
+
+
+def _drafted(schema: Schema, facts: list[_Facts]) -> _Draft:
+    subject, rows = _subject(schema, facts), max((seen.cells for seen in facts), default=0)
+    both = list(zip(schema.columns, facts, strict=True))
+    others = [each for each in both if each[0].name != subject]
     described = [each for each in others if not each[1].tells_rows_apart(rows)] or others
-    configuration = _configuration(source, subject, described, contract_path)
-    if len(described) + (subject is not None) < len(headers.names):
-        configuration["use_columns"] = [column.name for column, _ in described]
-    left_out = [column.name for column, _ in others if column not in [kept for kept, _ in described]]
-    return configuration, _contract(source.path, subject, described, left_out)
+    return _Draft(
+        subject=subject,
+        has_many_rows=any(
+            seen.distinct_values < seen.cells for column, seen in both if column.name == subject
+        ),
+        described=tuple(described),
+        left_out=tuple(column.name for column, seen in others if (column, seen) not in described),
+    )
 
 
 def _look(
@@ -232,7 +258,7 @@ def _subject(schema: Schema, facts: list[_Facts]) -> str | None:
 
 
 def _configuration(
-    source: InputFile, subject: str | None, described: list[tuple[Column, _Facts]], contract_path: str
+    source: InputFile, subject: str | None, described: Sequence[tuple[Column, _Facts]], contract_path: str
 ) -> dict[str, Any]:
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", source.path.stem).strip("_-")[:60] or "table"
     found: dict[str, Any] = {"sensitive_microdata_path": str(source.path)}
@@ -262,14 +288,12 @@ def _configuration(
     }
 
 
-def _contract(
-    path: Path, subject: str | None, described: list[tuple[Column, _Facts]], left_out: list[str]
-) -> str:
+def _contract(path: Path, draft: _Draft) -> str:
     table: dict[str, Any] = {"name": path.stem}
-    if subject is not None:
-        table["customProperties"] = [{"property": "subjectId", "value": subject}]
+    if draft.subject is not None:
+        table["customProperties"] = [{"property": "subjectId", "value": draft.subject}]
     table["quality"] = [_own({"rule": "noPersonalIdentifiers"})]
-    table["properties"] = [_property(column, seen) for column, seen in described]
+    table["properties"] = [_property(column, seen) for column, seen in draft.described]
     document = {
         "apiVersion": "v3.1.0",
         "kind": "DataContract",
@@ -279,20 +303,26 @@ def _contract(
         "schema": [table],
     }
     body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100)
-    notes = "".join(f"# - {note}\n" for note in _notes(subject, described, left_out))
+    notes = "".join(f"# - {note}\n" for note in _notes(draft))
     return _PREAMBLE.format(name=path.name, common=COMMON) + notes + body
 
 
-def _notes(subject: str | None, described: list[tuple[Column, _Facts]], left_out: list[str]) -> Iterator[str]:
-    """What of this draft to look at twice."""
-    if subject is not None:
-        yield f"{subject!r} is taken to say whose a row is (subjectId). Mend it if it names a visit."
-    if left_out:
-        names = ", ".join(map(repr, left_out))
+def _notes(draft: _Draft) -> Iterator[str]:
+    """What of a draft to look at twice."""
+    if draft.subject is not None:
+        yield f"{draft.subject!r} is taken to say whose a row is (subjectId). Mend it if it names a visit."
+    if draft.has_many_rows:
+        yield (
+            "Some have several rows. Under differential privacy one value of each column is kept.\n"
+            "#   k-anonymity refuses values that differ: make one row of each person's, or leave\n"
+            "#   subjectId and subject_id out, which then protects rows, not people."
+        )
+    if draft.left_out:
+        names = ", ".join(map(repr, draft.left_out))
         yield f"Left out (use_columns): {names}. Each row has another value, so nothing could be reported."
-    if any(seen.text_for_others is not None for _, seen in described):
+    if any(seen.text_for_others is not None for _, seen in draft.described):
         yield "other is what a cell that is no number becomes. Without it such a cell counts as empty."
-    for column, seen in described:
+    for column, seen in draft.described:
         if seen.is_numeric and not column.is_multi_valued and seen.number_codes:
             codes = " and ".join(seen.number_codes)
             yield (

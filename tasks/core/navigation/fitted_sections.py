@@ -4,6 +4,7 @@ from statistics import median
 from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.dp.figures import near
 from tasks.core.dp.statement_words import factor, topics
 from tasks.core.navigation import charts
 from tasks.core.navigation.distributions import Kinds
@@ -85,4 +86,4 @@ def _rows(tables: list[Json]) -> list[Json]:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.2g}\u202f%"
+    return "–" if share is None else f"{near(100 * share, 2)}\u202f%"

@@ -47,7 +47,7 @@ from tasks.core.records.subjects import (
     join_column,
     one_per_row,
     one_per_subject,
-    values_in_conflict,
+    rows_in_conflict,
 )
 
 
@@ -235,7 +235,7 @@ class _Encoder:
         """
         joined: list[list[Codes]] = []
         values: list[tuple[str, ...]] = []
-        conflicts = []
+        conflicts: dict[str, int] = {}
         for column, coded in zip(self._schema.columns, columns, strict=True):
             for found in dropped_by_reason(column.name, coded.dropped):
                 self._drop(found)
@@ -248,9 +248,9 @@ class _Encoder:
                 codes, conflict = join_column(records, coded.codes, hashes, words)
                 slots = [codes]
                 if conflict:
-                    conflicts.append(column.name)
-                    others = values_in_conflict(records, coded.codes, codes)
-                    self._drop(DroppedCells(column.name, ANOTHER_VALUE, others))
+                    others = rows_in_conflict(records, coded.codes, codes)
+                    conflicts[column.name] = int(others[0])
+                    self._drop(DroppedCells(column.name, ANOTHER_VALUE, len(others)))
             if column.is_open:
                 slots, held = held_values(slots, coded.values)
             else:
@@ -258,11 +258,22 @@ class _Encoder:
             joined.append(slots)
             values.append(held)
         if conflicts and not self._options.total:
-            raise InputError(
-                "A subject must have one value in each single-valued column, but some have several in "
-                f"{', '.join(map(repr, conflicts))}: declare these in multi_value_columns, or mend the rows."
-            )
+            raise self._in_conflict(conflicts)
         return joined, values
+
+    def _in_conflict(self, columns: dict[str, int]) -> InputError:
+        """The error about columns in which somebody has several values; a row of each, for the operator."""
+        return InputError(
+            "A subject must have one value in each single-valued column, but some have several in "
+            f"{', '.join(map(repr, columns))}. If people have one row each, mend the rows; if they have "
+            "many, make one row of each person's, declare in multi_value_columns what may be several, or "
+            "leave subject_id out, which then protects rows, not people. Under differential privacy one value "
+            "is kept and the table is taken as it is.",
+            operator_detail="; ".join(
+                f"{name!r} has another value of its subject in {row_number(self._source, row)}"
+                for name, row in columns.items()
+            ),
+        )
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

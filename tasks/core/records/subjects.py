@@ -157,8 +157,8 @@ def join_cells(
     return list(slots), int(beyond)
 
 
-def values_in_conflict(records: Records, codes: Codes, joined: Codes) -> int:
-    """Cells of a single-valued column that hold another value than the one that stands for their subject."""
+def rows_in_conflict(records: Records, codes: Codes, joined: Codes) -> npt.NDArray[np.int64]:
+    """Rows, ascending, that hold another value of a single-valued column than the one their subject has."""
     of_rows = np.repeat(joined, np.diff(records.starts))
     held = codes[records.rows]
-    return int(((held != 0) & (held != of_rows)).sum())
+    return np.sort(records.rows[(held != 0) & (held != of_rows)])

@@ -167,6 +167,7 @@ def test_whose_row_it_is_is_found_by_name_in_many_spellings(name: str, tmp_path:
     assert configuration["subject_id"] == name
     assert configuration["use_columns"] == ["town"] and "Left out (use_columns): 'visit id'" in contract
     assert "300" not in contract and f"{name!r} is taken to say whose a row is" in contract
+    assert "Some have several rows" in contract and "k-anonymity refuses" in contract
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -100,9 +101,12 @@ def test_t10_rows_of_a_subject_become_one_record(tmp_path):
 
 def test_t10_conflicts_are_an_error_that_names_the_columns_or_are_resolved(tmp_path):
     text = "id,A,B\ns1,x,p\ns1,y,p\ns2,x,q\n"
-    with pytest.raises(InputError, match="several in 'A': ") as raised:
+    with pytest.raises(InputError, match=r"several in 'A'\. ") as raised:
         table(tmp_path, text, columns_of("A,B"), "id", STRICT)
-    assert "s1" not in str(raised.value)
+    assert "s1" not in str(raised.value) and "leave subject_id out" in str(raised.value)
+    # Which of the two stands for the subject is a keyed choice; the other one's row is named.
+    rows = "|".join(f"row {row}, counting the header as row 1" for row in (2, 3))
+    assert re.fullmatch(f"'A' has another value of its subject in ({rows})", raised.value.operator_detail)
     records = held(table(tmp_path, text, columns_of("A,B"), "id"))
     assert records[0] in (["x", "p"], ["y", "p"])
     assert records[1] == ["x", "q"]
