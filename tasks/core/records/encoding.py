@@ -267,8 +267,8 @@ class _Encoder:
             "A subject must have one value in each single-valued column, but some have several in "
             f"{', '.join(map(repr, columns))}. If people have one row each, mend the rows; if they have "
             "many, make one row of each person's, declare in multi_value_columns what may be several, or "
-            "leave subject_id out, which then protects rows, not people. Under differential privacy one value "
-            "is kept and the table is taken as it is.",
+            "leave subject_id out, which then protects rows, not people. Under differential privacy one "
+            "value is kept and the table is taken as it is.",
             operator_detail="; ".join(
                 f"{name!r} has another value of its subject in {row_number(self._source, row)}"
                 for name, row in columns.items()
