@@ -3,12 +3,14 @@
 import dataclasses
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mpmath import mp, mpf
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
@@ -37,7 +39,8 @@ from tests.oracles.stated import (
     stated_after_charge,
 )
 from tests.oracles.statement import differences
-from tests.oracles.workload_statement import WorkloadStatement
+from tests.oracles.workload_statement import WorkloadStatement, share
+from tests.oracles.workload_statement import grid as grid_of
 from tests.oracles.workloads import default_shares
 
 HUNDREDTHS = tuple(Fraction(part, 100) for part in (1, 19, 50, 10, 20))
@@ -118,6 +121,48 @@ def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_use
     assert sum(charges) > 0.9 * body["guarantee"]["mu_squared"] or not drawn.tables
 
 
+def least_sum(value: Any) -> Any:
+    return mp.floor(2**20 * value) / 2**20
+
+
+@pytest.mark.parametrize("schema", ["mixed, several items", "public", "open"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"allocation": "equal"},
+        {"allocation": "size"},
+        {"allocation": "size", "target": 0, "target_factor": 2.5},
+        {"allocation": "equal", "most_pairs": 2, "pair_scores": Fraction(1, 4)},
+    ],
+)
+def test_the_noise_of_tables_follows_from_what_is_stated(
+    schema: str, more: dict[str, Any], ledger: Ledger
+) -> None:
+    """p_T in the words of the statement: by equal and size from the statement alone."""
+    shares = Shares(*(Fraction(part, 100) for part in (2, 8, 90)))
+    asked = WorkloadParameters(6.0, 1e-5, shares, longer=LongerSets(), **more)
+    _, body = stated(ledger, schema, asked, subject=True)
+    assert (
+        "p_T, the table's own part of f, is floor(2^20 q_T) / 2^20" in body["guarantee"]["accountant"]["rule"]
+    )
+    oracle = WorkloadStatement(body)
+    first = list({tuple(table["columns"]): table for table in reversed(body["tables"])}.values())
+    sizes = [mpf(1 if more["allocation"] == "equal" else table["cells"]) for table in first]
+    factor = mpf(body["parameters"]["target_factor"])
+    target = body["parameters"]["target"]
+    worth = [
+        size ** (mpf(2) / 3) * (factor if target in table["columns"] else 1)
+        for size, table in zip(sizes, first, strict=True)
+    ]
+    parts = [max(each / mp.fsum(worth), mpf(1) / (20 * len(worth))) for each in worth]
+    charge = oracle.shares["tables"] * oracle.mu_squared
+    if body["choices"]:
+        charge *= 1 - share(body["parameters"]["pair_scores"])
+    for table, part in zip(first, parts, strict=True):
+        own = least_sum(part / mp.fsum(parts))
+        assert grid_of(oracle.sensitivity(table), charge * own) == table["scale"], table["columns"]
+
+
 def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
     """A thousandth more or less of any number that is not an input is a difference."""
     asked = WorkloadParameters(3.0, 1e-5, Shares(*HUNDREDTHS), most_pairs=2, longer=LongerSets((3,), most=1))
@@ -160,5 +205,7 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
     for table in body["tables"][:3]:
         assert all(name in page.text for name in table["columns"])
     assert "differential privacy" in page.text and "Attention" in page.text
+    # Formulas are set as such; nothing else on the page has names with underscores or powers written out.
+    assert not re.search(r"\b(?:Delta|[A-Za-z])_[A-Za-z0-9]|parameters\.filled", page.text)
     for words in ("other", "absent", "delta_threshold"):
         assert words in json.dumps(body)

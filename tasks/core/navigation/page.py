@@ -18,7 +18,7 @@ _SYMBOLS = {
     "Phi": "Φ", "sqrt": "√", "sum": "Σ", "prod": "Π", "n-hat": "n̂",
 }  # fmt: skip
 _TOKEN = re.compile(
-    r"\b(n-hat|epsilon|delta|Delta|mu|sigma|tau|rho|eta|Phi|sqrt|sum|prod|[fszpwkVSLmDRTW])(?:_(\(k-1\)|[A-Za-z0-9]+))?"
+    r"\b(n-hat|epsilon|delta|Delta|mu|sigma|tau|rho|eta|Phi|sqrt|sum|prod|[fszpwkVSLmDRTW]|[a-zA-Z](?=_))(?:_(\(k-1\)|[A-Za-z0-9]+))?"
     r"(\^-?\d+)?(?![A-Za-z0-9_])"
 )
 

@@ -66,9 +66,20 @@ _RULE = (
     "mu is that of the claim times 1 - 1e-9; the shares are those of parameters, or of the last of "
     "parameters.steps whose signal is at most noisy_count.signal; "
     "s_0 = ceil(64 sqrt(1 / (f_count mu^2))) / 64; "
-    "s_1 = ceil(64 sqrt(W / (f_values mu^2))) / 64; of a table T, Delta_T = max(1, prod C(w_c, k_c)) and "
-    "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, f the share tables or, of a "
-    "chosen set, chosen, p_T the table's own part of it, at most 1 together; "
+    "s_1 = ceil(64 sqrt(W / (f_values mu^2))) / 64; of a table T, Delta_T = max(1, prod C(w_c, k_c)), w_c "
+    "the most items of a column (never more than its cells but absent, never less than 1) and k_c how often "
+    "it stands in the table; "
+    "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, f the share tables (less the part pair_scores of it "
+    "where pairs were chosen) or, of a chosen set, chosen; "
+    "p_T, the table's own part of f, is floor(2^20 q_T) / 2^20, q_T = r_T / sum r, r_T = max(v_T / sum v, "
+    "1 / (20 m)), sums over the m tables that share f; "
+    "v_T = e_T^(2/3), times target_factor where the target is in a table of the workload; "
+    "e_T is 1 by the allocation equal, the number of cells by size, the noisy score of a chosen set, and by "
+    "effective the sum of min(1, x / s) over the table's cells (half of it where a column stands twice), "
+    "x = N prod(n_c / N) with n_c the noisy counts of single values brought to the nearest that are not "
+    "negative and add up to N, N the number of records by the noisy counts drawn before, "
+    "s = sqrt(m / (f mu^2)); "
+    "what no stage spent buys a second measurement, its tables with the same p_T of what was left; "
     "whatever was drawn costs Delta / s^2, and all of it together no more than mu^2"
 )
 _SIGNAL = (
@@ -76,17 +87,16 @@ _SIGNAL = (
     "mu: the more records stand above the noise, the less goes to single values and the more to longer sets"
 )
 _SHARES = (
-    "Shares p_T by allocation: effective: the number of cells expected to rise above the noise, by the noisy "
-    "counts of single values, to the power 2/3; size: the number of cells to that power; equal: all alike; "
-    "times target_factor where the target is in the table."
+    "How the tables share what they may cost follows from the allocation. effective: by how many of a "
+    "table's cells are expected to rise above the noise, going by the noisy counts of single values; size: "
+    "by how many cells it has; equal: all alike. A table that holds the target gets more."
 )
 _CELLS = (
-    "A column's cells are its values, other where the column is open, and absent (but in columns of "
-    "parameters.filled, where an empty cell counts as the declared value for what is outside). A record is "
+    "A column's cells are its values, other where the column is open, and absent. A column that is always "
+    "filled has no absent: there an empty cell counts as the declared value for what is outside. A record is "
     "in exactly one cell of a column with one value, and in one cell for each of its different items "
-    "otherwise (all that were not released count as one other); so it changes at most Delta_T cells of a "
-    "table by one each, w_c being the most items of the column (never more than its cells but absent, never "
-    "less than 1) and k_c how often it stands in the table."
+    "otherwise; all items that were not released count as one other. So a record changes only a few cells of "
+    "a table, by one each, and at most so many as the table's sensitivity says."
 )
 _THRESHOLD = (
     "tau = max(1, ceil(1.5 + s_1 z + 1e-9)), z = Phi^-1((1 - delta_threshold)^(1/Delta_open)), "
@@ -262,6 +272,7 @@ def _choice(measurement: WorkloadMeasurement, what: str, scores: NoisyScores) ->
         "sensitivity_squared": square,
         "scale": scores.scale,
         "mu_squared": square / scores.scale**2,
+        "against": _EXPECTED[what],
         "rule": _SCORE.format(_EXPECTED[what]),
     }
 

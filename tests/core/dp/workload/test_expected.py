@@ -7,12 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.expected import expected_errors, planned_first_length, table_scales
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
-from tasks.core.dp.workload.shares import Shares
+from tasks.core.dp.workload.shares import Shares, grid_scale
 from tasks.core.fitting.least_squares import Residuals
+from tasks.core.records.columns import Column, Schema
 from tests.oracles.workloads import bits, default_shares, draw, parameters, people
 
 PLAIN = Shares(Fraction(1, 100), Fraction(5, 100), Fraction(94, 100))
@@ -53,6 +55,31 @@ def test_the_noise_that_is_told_is_the_noise_of_the_draw(options):
         assert found == pytest.approx(scales, rel=0.1)
 
 
+def test_the_noise_of_pairs_that_are_chosen_pays_for_their_choice():
+    """Three of ten pairs, alike: each costs a third of what the choice leaves of the tables' share."""
+    parameters = asked(most_pairs=3, allocation="equal", pair_scores=Fraction(1, 4))
+    told = table_scales(parameters, bits(0, 5).schema, [3] * 5, RECORDS)
+    budget, _ = budget_of(parameters, all_declared=True)
+    third = Fraction(2**20 // 3, 2**20)
+    assert told[(0, 1)] == grid_scale(1, PLAIN.tables * budget * Fraction(3, 4) * third)
+
+
+def test_by_default_a_table_is_worth_its_cells_above_the_noise():
+    """Even margins, worked out by hand: of 1600 cells with 2 records each, noise of s covers most."""
+    columns = tuple(Column(f"c{size}", domain=tuple(map(str, range(size)))) for size in (2, 40, 41))
+    sizes = [2, 40, 41]
+    budget, _ = budget_of(asked(), all_declared=True)
+    charge = float(PLAIN.tables * budget)
+    noise = math.sqrt(3 / charge)
+    cells = {(0, 1): 80, (0, 2): 82, (1, 2): 1640}
+    above = {pair: number * min(1.0, RECORDS / number / noise) for pair, number in cells.items()}
+    assert above[0, 1] == 80 and above[1, 2] < 1640
+    whole = sum(each ** (2 / 3) for each in above.values())
+    told = table_scales(asked(), Schema(columns), sizes, RECORDS)
+    for pair, each in above.items():
+        assert float(told[pair]) == pytest.approx((charge * each ** (2 / 3) / whole) ** -0.5, rel=0.005)
+
+
 @pytest.mark.parametrize("options", [{}, {"allocation": "equal", "target": 1}])
 def test_the_errors_that_are_told_are_those_of_least_squares_on_the_draw(options):
     found = expected_errors(asked(**options), bits(0, 5).schema, [3] * 5, RECORDS)
@@ -78,7 +105,10 @@ def test_more_epsilon_buys_less_error_and_a_choice_tells_of_triples():
     assert errors[0].one > errors[1].one > errors[2].one
     assert errors[0].two > errors[1].two > errors[2].two
     chosen = parameters(4.0, tables=None)
-    assert expected_errors(chosen, bits(0, 5).schema, [3] * 5, RECORDS).three is not None
+    three = expected_errors(chosen, bits(0, 5).schema, [3] * 5, RECORDS).three
+    budget, _ = budget_of(chosen, all_declared=True)
+    each = chosen.shares.chosen * budget / chosen.longer.most
+    assert three == pytest.approx(math.sqrt(2 / math.pi) / math.sqrt(each), rel=0.01)
 
 
 def test_the_threshold_that_is_told_is_that_of_the_draw():
