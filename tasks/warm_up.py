@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import numpy as np
 from pyarrow.csv import read_csv
 
 from tasks.configuration import AggregateSeeded as Held
@@ -38,6 +39,8 @@ from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.parameters import WorkloadParameters, default_steps
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
+from tasks.core.fitting.implied import ImpliedCounts
+from tasks.core.fitting.noisy_tables import Domain
 from tasks.core.kernel_cache import publish
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords, read_coded_records
@@ -145,6 +148,9 @@ def _release() -> None:
         workload = WorkloadParameters(_EPSILON, 1e-6, default_steps()[0].shares)
         measured = draw_workload(records, workload, WordStream(), before_first_word=lambda: None)
         fitted.synthesize(_stored(measured, read_workload_measurement, root / "measured"), 1, threads=1)
+        ImpliedCounts(Domain((2, 2, 2)), np.zeros((1, 3), np.int32)).of(
+            (0, 1, 2)
+        )  # as longer sets are scored
         _tell("synthesis from counts")
         (root / "marginals").mkdir()
         (root / "files").mkdir()

@@ -147,13 +147,18 @@ def table_counts(
     Args:
         domain: the columns.
         columns: ascending.
-        records: (n, slots), in each slot a cell of its column or its `Domain.empty`.
+        records: (n, slots), in each slot a cell of its column or its `Domain.empty`; fastest column by column
+            in memory.
     """
     shape = domain.shape(columns)
     counts = np.zeros(math.prod(shape), np.int64)
     if not domain.multi_valued & set(columns):
         slots = np.array([domain.first_slot(column) for column in columns], np.int64)
-        count_cells(np.asfortranarray(records), slots, strides_of(shape), counts)
+        by_column = records.T
+        if not (by_column.flags.c_contiguous and by_column.flags.writeable):
+            # The kernel is compiled for one layout.
+            by_column, slots = np.ascontiguousarray(by_column[slots]), np.arange(len(slots))
+        count_cells(by_column, slots, strides_of(shape), counts)
         return counts.reshape(shape)
     for chosen in domain.choices_of_slots(columns):
         codes = [domain.cells(column, slot, records) for column, slot in zip(columns, chosen, strict=True)]

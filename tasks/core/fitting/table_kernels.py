@@ -8,12 +8,12 @@ _ROWS_AT_ONCE = 4096
 
 
 @njit(cache=True, nogil=True)
-def count_cells(records, slots, strides, counts):  # type: ignore[no-untyped-def]
+def count_cells(columns, slots, strides, counts):  # type: ignore[no-untyped-def]
     """Count every record in its cell.
 
     Args:
-        records: int32 (n, W), column by column in memory.
-        slots: int64 (k,), of the records.
+        columns: int32 (W, n), the slots of the records.
+        slots: int64 (k,), which of them.
         strides: int64 (k,), by how much the cell of each slot moves in ``counts``.
         counts: int64 (cells,), added to.
 
@@ -21,11 +21,11 @@ def count_cells(records, slots, strides, counts):  # type: ignore[no-untyped-def
         IndexError: a record is in no cell of the table.
     """
     places, cells = np.empty(_ROWS_AT_ONCE, np.int64), np.uint64(len(counts))
-    for first in range(0, len(records), _ROWS_AT_ONCE):
-        rows = min(_ROWS_AT_ONCE, len(records) - first)
+    for first in range(0, columns.shape[1], _ROWS_AT_ONCE):
+        rows = min(_ROWS_AT_ONCE, columns.shape[1] - first)
         places[:] = 0
         for axis in range(len(slots)):
-            codes, stride = records[:, slots[axis]], strides[axis]
+            codes, stride = columns[slots[axis]], strides[axis]
             for row in range(np.uint64(rows)):
                 places[row] += codes[np.uint64(first) + row] * stride
         for row in range(np.uint64(rows)):
