@@ -76,6 +76,8 @@ def test_by_default_a_table_is_worth_its_cells_above_the_noise():
     assert above[0, 1] == 80 and above[1, 2] < 1640
     whole = sum(each ** (2 / 3) for each in above.values())
     told = table_scales(asked(), Schema(columns), sizes, RECORDS)
+    left_out = table_scales(asked(most_cells=100), Schema(columns), sizes, RECORDS)
+    assert set(told) - set(left_out) == {(1, 2)}, "a table of more cells than are measured costs nothing"
     for pair, each in above.items():
         assert float(told[pair]) == pytest.approx((charge * each ** (2 / 3) / whole) ** -0.5, rel=0.005)
 
