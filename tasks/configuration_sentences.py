@@ -1,5 +1,6 @@
-"""What is wrong with a configuration, in sentences that use the file's own keys and none of its values."""
+"""What is wrong with a configuration, in sentences with the file's own keys; of a seed they say nothing."""
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from tasks.syndiffix_parameters import problems as syndiffix_problems
 #: What pydantic puts between the keys: the tags of a discriminated union.
 _TAGS = {*MODES, "differential_privacy", "k_anonymity"}
 
+#: A given text of more characters is not repeated.
+_LONGEST_SHOWN = 40
 #: Lists of lists of columns.
 _COLUMN_LISTS = {("protection", "tables"), ("synthesis", "workload")}
 
@@ -47,28 +50,46 @@ _WORDS = {
 
 
 def sentences(error: ValidationError) -> list[str]:
-    """Pydantic's findings under the names that the file uses, without the values given."""
+    """Pydantic's findings under the names that the file uses, with what was given where that is short."""
     found = []
     for detail in _of_the_member_meant(error.errors(include_url=False)):
         place, names = _place(detail), _names(detail)
         name = next(
             (names[place[:n]] for n in range(len(place), 0, -1) if place[:n] in names), ".".join(place)
         )
+        instead = _instead(detail, name, place in names)
         if detail["type"] == "missing" and place == ("protection", "epsilon"):
             found.append("noise_epsilon (or privacy.epsilon) is required under differential privacy.")
         elif detail["type"] == "missing" and isinstance(detail["loc"][-1], int):
             found.append(f"{name}: must be a list of more items than it has.")
         elif detail["type"] == "missing":
-            found.append(f"{name} is required.")
+            place = tuple(part for part in place if not part.isdigit())
+            inner = next((place[n:] for n in range(len(place), 0, -1) if place[:n] in names), ())
+            found.append(f"{'.'.join((name, *inner))} is required.")
         elif place[:2] in _COLUMN_LISTS and detail["type"] == "literal_error":
-            found.append(f"{name}: {_words(detail)} or a list of lists of columns.")
+            found.append(f"{name}: {_words(detail)} or a list of lists of columns{instead}.")
         elif place[:2] in _COLUMN_LISTS and detail["type"] == "tuple_type":
-            found.append(f"{name}: must be a list of lists of columns.")
+            found.append(f"{name}: must be a list of lists of columns{instead}.")
         elif place[:2] in _COLUMN_LISTS and detail["type"] == "too_long":
             found.append(f"{name}: each list must have at most {detail['ctx']['max_length']} item(s).")
         else:
-            found.append(f"{name}: {_words(detail)}." if name else f"{_words(detail)}.")
+            words = f"{_words(detail)}{instead}."
+            found.append(f"{name}: {words}" if name else words)
     return list(dict.fromkeys(found))
+
+
+def _instead(detail: ErrorDetails, name: str, is_whole: bool) -> str:
+    """What was given, in a few words; nothing of a seed, which may be a secret, or of texts in a value."""
+    given = detail["input"]
+    if "seed" in name or detail["type"] in ("value_error", "string_too_short"):
+        return ""
+    if given is None or isinstance(given, bool | int | float):
+        return f", not {json.dumps(given)}"
+    if isinstance(given, str) and (is_whole or detail["type"] == "literal_error"):
+        return f", not {given!r}" if len(given) <= _LONGEST_SHOWN else ", not a text of so many characters"
+    kind = "object" if isinstance(given, dict) else "list" if isinstance(given, list | tuple) else ""
+    article = "an" if kind == "object" else "a"
+    return f", not {article} {kind}" if kind and kind not in _words(detail) else ""
 
 
 def _names(detail: ErrorDetails) -> dict[tuple[str, ...], str]:

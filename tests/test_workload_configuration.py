@@ -96,9 +96,9 @@ def test_every_key_has_its_default_and_its_place() -> None:
         (
             "workload",
             "triples",
-            "workload: must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns.",
+            "workload: must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns, not 'triples'.",
         ),
-        ("workload", 3, "workload: must be a list of lists of columns."),
+        ("workload", 3, "workload: must be a list of lists of columns, not 3."),
         ("workload", ["a", "b"], "workload: must be a list of lists of columns."),
         (
             "workload",
@@ -108,11 +108,15 @@ def test_every_key_has_its_default_and_its_place() -> None:
         ),
         ("workload", [["a"]], "workload: each list must have at least 2 item(s)."),
         ("workload", [["a", "b", "c", "d", "e"]], "workload: each list must have at most 4 item(s)."),
-        ("allocation", "best", "allocation: must be 'effective', 'size' or 'equal'."),
-        ("target", ["a"], "target: must be text."),
-        ("max_values", 0, "max_values: must be at least 1."),
-        ("max_values", 100_001, "max_values: must be at most 100000."),
-        ("fitted_target_number_of_records", -1, "fitted_target_number_of_records: must be at least 0."),
+        ("allocation", "best", "allocation: must be 'effective', 'size' or 'equal', not 'best'."),
+        ("target", ["a"], "target: must be text, not a list."),
+        ("max_values", 0, "max_values: must be at least 1, not 0."),
+        ("max_values", 100_001, "max_values: must be at most 100000, not 100001."),
+        (
+            "fitted_target_number_of_records",
+            -1,
+            "fitted_target_number_of_records: must be at least 0, not -1.",
+        ),
     ],
 )
 def test_each_fault_of_a_key_is_one_sentence(key: str, value: object, sentence: str) -> None:

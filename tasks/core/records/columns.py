@@ -54,6 +54,10 @@ def matching_name(text: str) -> str:
     return column_name(text).lower()
 
 
+#: Of bins that can't be, so many edges are repeated in a message.
+_EDGES_SHOWN = 8
+
+
 def bin_labels(edges: tuple[float, ...]) -> tuple[str, ...]:
     """Labels of the bins between increasing edges, with one open bin at either end.
 
@@ -77,12 +81,18 @@ def domain_problems(values: tuple[str, ...]) -> list[str]:
     return problems
 
 
+def _listed(edges: tuple[float, ...]) -> str:
+    """Edges as a person writes them, the first few."""
+    shown = ", ".join(format(edge, ".15g") for edge in edges[:_EDGES_SHOWN])
+    return f"[{shown}{', ...' if len(edges) > _EDGES_SHOWN else ''}]"
+
+
 def bin_problems(edges: tuple[float, ...]) -> list[str]:
     """What keeps numbers from being the edges of bins."""
     if len(edges) < 2 or not all(map(math.isfinite, edges)):
-        return ["bins must be two or more finite numbers."]
+        return [f"bins must be two or more finite numbers, not {_listed(edges)}: give such as [0, 18, 65]."]
     if any(high <= low for low, high in itertools.pairwise(edges)):
-        return ["bins must increase strictly."]
+        return [f"bins must increase strictly, not be {_listed(edges)}: put them in order, each once."]
     if len({format(edge, ".15g") for edge in edges}) < len(edges):
         return ["bins are too close together to tell their labels apart."]
     return []

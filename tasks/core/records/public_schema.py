@@ -214,7 +214,7 @@ class _Names:
                     meant = did_you_mean(matching_name(name), self.positions, self._shown)
                     self.problems.append(
                         f"{key} names the column {name!r}, which the input does not have"
-                        f"{f'; {meant}' if meant else '.'}"
+                        f"{f'; {meant}' if meant else ': correct the name, or take it out.'}"
                     )
             keys = [matching_name(name) for name in names]
             if key not in ("use_columns", "sensitive_zeros") and len(set(keys)) < len(keys):
@@ -273,7 +273,8 @@ class _Names:
             key = matching_name(column.name)
             if key not in self.positions and (not wanted or key in wanted):
                 self.problems.append(
-                    f"The contract describes the column {column.name!r}, which the input does not have."
+                    f"The contract describes the column {column.name!r}, which the input does not have: "
+                    "correct the name there, take it out, or list the columns to use in use_columns."
                 )
         for position in self.used:
             header = self.headers[position]

@@ -97,7 +97,10 @@ def test_all_faults_are_reported_at_once_with_their_lines() -> None:
         ("customProperties: [{property: delimiter, value: '|'}]", "an array needs a delimiter"),
         ("logicalTypeOptions: {maxItems: 3}", "only an array has maxItems"),
         ("customProperties: [{property: bins, value: [0, 1]}]", "bins need the logicalType"),
-        ("logicalType: integer\ncustomProperties: [{property: bins, value: [1, 1]}]", "increase strictly"),
+        (
+            "logicalType: integer\ncustomProperties: [{property: bins, value: [1, 1]}]",
+            "increase strictly, not be [1, 1]: put them in order",
+        ),
         ("logicalType: integer\ncustomProperties: [{property: bins, value: [1]}]", "two or more"),
         ("logicalType: integer\ncustomProperties: [{property: bins, value: [0, inf]}]", "finite"),
         ("customProperties: [{property: drafted, value: true}]", "there is none"),

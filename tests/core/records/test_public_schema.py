@@ -243,7 +243,7 @@ def test_a_similar_name_is_pointed_at_without_showing_an_undeclared_header() -> 
     [found] = problems(contract_of(), CLINIC, sensitive_zeros=("wardd",))
     assert found.endswith("which the input does not have; did you mean 'ward'?")
     [found] = problems(subject_id="zzzzzz")
-    assert found.endswith("which the input does not have.")
+    assert found.endswith("which the input does not have: correct the name, or take it out.")
 
 
 def test_numbers_without_bins_are_named_and_accepted_under_k_anonymity() -> None:
