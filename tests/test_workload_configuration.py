@@ -96,7 +96,8 @@ def test_every_key_has_its_default_and_its_place() -> None:
         (
             "workload",
             "triples",
-            "workload: must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns, not 'triples'.",
+            "workload: must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns, "
+            "not 'triples'.",
         ),
         ("workload", 3, "workload: must be a list of lists of columns, not 3."),
         ("workload", ["a", "b"], "workload: must be a list of lists of columns."),
