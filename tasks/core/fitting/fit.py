@@ -18,7 +18,10 @@ from tasks.core.fitting.targets import Target, Targets, targets_of
 #: Temperatures of the passes before and after longer tables join.
 _BEFORE = (1000.0, 200.0, 50.0, 10.0, 0.0)
 _WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
-#: Numbers that one pass adds up, from which on four passes must do: about four CPU seconds a pass.
+#: The same where a pass is long.
+_FEW_BEFORE = (100.0, 20.0, 0.0)
+_FEW_WARM = (50.0, 10.0, 0.0)
+#: Numbers that one pass adds up, from which on few passes must do: about a CPU second a pass.
 _MOST_WORK = 1_000_000_000
 _LEAST_EXPECTED = 0.01
 
@@ -63,8 +66,9 @@ def fit(
     first = 0.6 if longer else 1.0
     records = independent_records(domain, targets.margins, number, seed)
     search = Search(domain, scaled, records, targets.variance)
+    before, warm = _passes(domain, number, bool(longer))
     search.run(
-        _passes(domain, number, bool(longer)),
+        before,
         seed,
         threads=threads,
         progress=lambda share: report(first * share),
@@ -73,15 +77,16 @@ def fit(
         return Fit(records, tuple(scaled))
     scaled += [_scaled(target, ratio) for target in _longer_targets(domain, targets, longer, records)]
     search = Search(domain, scaled, records, targets.variance)
-    search.run(_WARM, seed + 1, threads=threads, progress=lambda share: report(first + (1 - first) * share))
+    search.run(warm, seed + 1, threads=threads, progress=lambda share: report(first + (1 - first) * share))
     return Fit(records, tuple(scaled))
 
 
-def _passes(domain: Domain, number: int, longer: bool) -> tuple[float, ...]:
-    """The temperatures of the first search; a function of public sizes and of the number of records."""
-    if number * sum(domain.sizes) * (len(domain.sizes) - 1) > _MOST_WORK:
-        return SHORT
-    return _BEFORE if longer else LONG
+def _passes(domain: Domain, number: int, longer: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The temperatures of both searches; a function of public sizes and of the number of records."""
+    is_long = number * sum(domain.sizes) * (len(domain.sizes) - 1) > _MOST_WORK
+    if not longer:
+        return (SHORT if is_long else LONG), ()
+    return (_FEW_BEFORE, _FEW_WARM) if is_long else (_BEFORE, _WARM)
 
 
 def _scaled(target: Target, ratio: float) -> Target:

@@ -101,3 +101,15 @@ def test_where_a_pass_is_long_there_are_few(monkeypatch):
         told[most_work] = []
         fitting.fit(domain, tables, 100, 3, progress=told[most_work].append)
     assert len(told[0]) == len(SHORT) < len(told[1_000_000_000]) == len(LONG)
+
+
+@pytest.mark.parametrize(("most_work", "passes"), [(0, 6), (10**9, 10)])
+def test_where_a_pass_is_long_a_relation_that_no_pair_shows_is_kept_all_the_same(
+    monkeypatch, most_work, passes
+):
+    monkeypatch.setattr(fitting, "_MOST_WORK", most_work)
+    domain, told = Domain((2, 2, 2)), []
+    tables = _tables(domain, _parities(4000), 25.0, [*PAIRS, (0, 1, 2)])
+    made = fitting.fit(domain, tables, 4000, 3, progress=told.append).records
+    assert len(told) == passes
+    assert ((made[:, 0] ^ made[:, 1]) == made[:, 2]).mean() > 0.9
