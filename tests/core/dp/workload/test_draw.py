@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
-from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
 from tasks.core.dp.workload.limits import check_draw
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import noisy_tables
@@ -33,6 +33,7 @@ from tests.oracles.workloads import (
     cost,
     default_shares,
     draw,
+    drawing,
     parameters,
     people,
 )
@@ -213,6 +214,31 @@ def test_the_noisy_number_of_records_says_what_is_measured(number):
     assert (drawn.scores is not None) == bool(applied.longer.lengths) == (number >= 30_000)
     spent = cost(drawn)
     assert F(95, 100) * mu_squared < spent <= mu_squared
+
+
+class _Counted(WorkloadDraw):
+    """A draw whose noise of the number of records is so many, whatever was drawn."""
+
+    off = 0
+
+    def _noise(self, scale, cells):
+        noise = super()._noise(scale, cells)
+        return noise if self._spending.spent > 1 / self._count_scale**2 else np.array([self.off])
+
+
+@pytest.mark.parametrize("number", [0, 3, 200])
+@pytest.mark.parametrize("off", [-(10**6), -1, 2 * 10**4, 10**6])
+def test_every_step_is_drawn_to_its_end_however_wrong_the_noisy_number_is(number, off):
+    """P3w: the noisy number alone says which step applies, so any step may meet any table."""
+    asked = with_steps(2.0, 3)
+    begun = drawing(people(number, 1), asked, kind=_Counted)
+    begun.off = off
+    drawn = begun.run(people(number, 1))
+    assert drawn.number_of_records == number + off
+    assert (drawn.scores is not None) == bool(asked.at(drawn.signal).longer.lengths) == (off > 1)
+    mu_squared, _ = budget_of(asked, all_declared=False)
+    assert F(95, 100) * mu_squared < cost(drawn) <= mu_squared
+    assert len(fit(domain_of(drawn.cells), noisy_tables(drawn), number, 5).records) == number
 
 
 def test_of_few_records_single_values_are_measured_better():
