@@ -7,7 +7,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 
-KERNELS := $(shell find tasks/core -name '*kernels.py') tasks/core/compiling.py tasks/core/numba_options.py tasks/warm_up.py
+KERNELS := $(shell find tasks/core -name '*kernels.py') tasks/core/compiling.py $(wildcard tasks/core/numba_*.py) tasks/warm_up.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-slow bench deploy lock clean

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from pyarrow.csv import read_csv
 
 from tasks.configuration import AggregateSeeded as Held
@@ -29,7 +30,7 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.compiling import keep_quiet
+from tasks.core.compiling import keep_quiet, load_declarations
 from tasks.core.dp.normalization import normalise
 from tasks.core.dp.parameters import AccountantName, ContributionName, DpParameters
 from tasks.core.dp.release import measure
@@ -124,9 +125,14 @@ def _process() -> BaseProcess:
 
 
 def _prepare() -> None:
-    """Each line says what is compiled, so no other need; and little of what a compiler makes is garbage."""
+    """Each line says what is compiled, so no other need; and little of what a compiler makes is garbage.
+
+    What numba and Arrow load when they are first used is loaded before the fork, once.
+    """
     keep_quiet()
     gc.set_threshold(1_000_000, 50, 100)
+    pa.array([0])
+    load_declarations()
 
 
 def _release() -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numba
 from numba.core import event, types
+from numba.core.registry import cpu_target
 
 from tasks.core.kernel_cache import explanation
 from tasks.core.numba_options import KernelFlags, use_numba_options
@@ -84,3 +85,8 @@ event.register("numba:compile", _announcement)  # type: ignore[no-untyped-call]
 def keep_quiet() -> None:
     """Tell nothing in this process: the caller says itself what it compiles."""
     _announcement.told = True
+
+
+def load_declarations() -> None:
+    """Load all that numba can compile, as it does before its first kernel: a fork then has it already."""
+    cpu_target.target_context.refresh()

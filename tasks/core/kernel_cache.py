@@ -162,7 +162,7 @@ def _identity() -> str:
     file, it would go on using the old code.
     """
     digest = hashlib.sha256(f"{sys.version_info[:2]} {version('numba')}".encode())
-    options = (_CORE / "compiling.py", _CORE / "numba_options.py")
+    options = (_CORE / "compiling.py", *_CORE.glob("numba_*.py"))
     for path in sorted([*options, *_CORE.rglob("*kernels.py")]):
         digest.update(path.relative_to(_CORE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]

@@ -1,9 +1,11 @@
 """Numba does less for kernels, and what they compute stays the same."""
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import numpy as np
 import pytest
 from numba.core import event
 from numba.core.compiler import Flags
+from packaging.requirements import Requirement
+from packaging.version import Version
 
 from tasks.core.compiling import njit
 from tasks.core.numba_options import KernelFlags
@@ -134,3 +138,12 @@ def test_a_kernel_that_kernels_alone_call_has_no_files(tmp_path: Path, monkeypat
 
 def _names(folder: Path) -> list[str]:
     return sorted({path.name.split("-")[0] for path in folder.rglob("*.nbi")})
+
+
+def test_no_other_numba_is_allowed_than_the_one_that_was_tried():
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    [numba] = (own for own in map(Requirement, project["project"]["dependencies"]) if own.name == "numba")
+    tried = Version(version("numba"))
+    assert tried in numba.specifier
+    for other in (tried.minor - 1, tried.minor + 1):
+        assert Version(f"{tried.major}.{other}.0") not in numba.specifier
