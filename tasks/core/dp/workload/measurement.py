@@ -218,7 +218,8 @@ def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
 def _parameters(body: dict[str, Any]) -> WorkloadParameters:
     tables = body.pop("tables")
     steps = tuple(
-        Step(step["signal"], _shares(step["shares"]), _longer(step["longer"])) for step in body.pop("steps")
+        Step(step["signal"], _shares(step["shares"]), _longer(step["longer"]))
+        for step in body.pop("steps", ())
     )
     body["filled"] = tuple(body["filled"])
     return WorkloadParameters(
