@@ -72,6 +72,8 @@ def bin_labels(edges: tuple[float, ...]) -> tuple[str, ...]:
 
 def domain_problems(values: tuple[str, ...]) -> list[str]:
     """What keeps a list of (normalised) values from being a domain."""
+    if not values:
+        return ["a list of values must hold at least one; leave the list out where the values aren't known."]
     problems = []
     if any(value == "" for value in values):
         problems.append("a list of values must not hold the empty text, which means absent.")
