@@ -1,6 +1,7 @@
 """What ``marginalia check`` prints of a fitted release: what it measures, and what epsilons buy."""
 
 import itertools
+import math
 from dataclasses import dataclass
 
 from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
@@ -64,10 +65,9 @@ def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> li
     assert isinstance(synthesis, Fitted)
     own = synthesis.workload
     names = [column.name for column in schema.columns]
-    triples = tuple(itertools.combinations(names, 3))
     workloads = {_words(own): own, "pairs": "pairs", "auto": "auto"}
-    if 0 < len(triples) <= _MOST_TRIPLES:
-        workloads["all sets of three"] = triples
+    if 0 < math.comb(len(names), 3) <= _MOST_TRIPLES:  # of a thousand columns they don't fit into memory
+        workloads["all sets of three"] = tuple(itertools.combinations(names, 3))
     found = []
     for epsilon in sorted({*_EPSILONS, protection.epsilon}):
         for words, workload in workloads.items():

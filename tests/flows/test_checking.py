@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows import command
+from flows.checking_fitted import print_fitted
+from tasks.configuration_file import from_flat
+from tasks.core.records.columns import Column, Schema
 from tasks.core.syndiffix.salt import salt_of
 from tests.flows import pipeline, visits
 
@@ -233,3 +237,17 @@ def test_of_a_relative_path_it_is_told_where_it_was_looked_for(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.json").write_text(json.dumps(pipeline.flat(Path())))  # the same paths, from here
     assert command.main(["check", "run.json"]) == 0
+
+
+def test_what_a_wide_table_is_asked_for_fits_into_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    """Sets of three of 300 columns are four million, which nobody asked for."""
+    schema = Schema(tuple(Column(f"c{place}", domain=("no", "yes")) for place in range(300)))
+    private = {"dataset": "a", "dp_aggregates": True, "noise_epsilon": 1, "delta": 1e-6}
+    asked = from_flat({"sensitive_microdata_path": "a.csv", **private})
+    tracemalloc.start()
+    try:
+        print_fitted(asked, schema, 1_000)
+        assert tracemalloc.get_traced_memory()[1] < 150e6
+    finally:
+        tracemalloc.stop()
+    assert "up to 1,000 of 44,850 pairs" in capsys.readouterr().out

@@ -12,7 +12,7 @@ import itertools
 import json
 import math
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from tasks.core.records.constraints import Constraint, Derivation, constraint_of
@@ -56,6 +56,14 @@ def matching_name(text: str) -> str:
 
 #: Of bins that can't be, so many edges are repeated in a message.
 _EDGES_SHOWN = 8
+#: Sets of so many columns are kept for the next who asks.
+_FEW_COLUMNS = 2
+
+
+@lru_cache(maxsize=4)
+def _kept_combinations(slot_columns: tuple[int, ...], length: int) -> tuple[tuple[int, ...], ...]:
+    """Of a thousand columns there are half a million pairs, which are asked for dozens of times."""
+    return tuple(sorted(set(itertools.combinations(slot_columns, length))))
 
 
 def bin_labels(edges: tuple[float, ...]) -> tuple[str, ...]:
@@ -196,6 +204,8 @@ class Schema:
         A multi-valued column stands in it up to ``max_items`` times. The place in this list is the
         *combination id* of every stored marginal.
         """
+        if length <= _FEW_COLUMNS:
+            return list(_kept_combinations(self.slot_columns, length))
         return sorted(set(itertools.combinations(self.slot_columns, length)))
 
     def to_json(self) -> str:

@@ -4,8 +4,9 @@ Nobody's record is looked at: margins are taken to be even, and the number of re
 gives. What comes out is the noise alone; what a model adds to it can't be known beforehand.
 """
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
@@ -80,9 +81,10 @@ def set_errors(
     ]
     residuals = Residuals(domain, noise)
     singles = [(column,) for column in range(len(sizes))]
+    pairs = [pair for columns in scales for pair in itertools.combinations(columns, 2)]
     return {
         columns: _HALF_NORMAL * math.sqrt(residuals.variance(columns))
-        for columns in dict.fromkeys([*singles, *schema.combinations(2), *scales])
+        for columns in dict.fromkeys([*singles, *pairs, *scales])
         if 1 <= len(set(columns)) == len(columns) and residuals.holds(columns)
     }
 
@@ -102,14 +104,16 @@ def table_scales(
     first = grid_scale(max(1, schema.width), shares.values * budget)
     scales: dict[Columns, Fraction] = {(): grid_scale(1, shares.count * budget)}
     scales |= {(column,): first for column in range(len(schema.columns))}
-    tables = [
+    small: Iterable[Columns] = (
         columns
         for columns in named_tables(parameters, schema)
         if math.prod(sizes[column] for column in columns) <= parameters.most_cells
-    ]
+    )
     charge = shares.tables * budget
     if chooses_pairs(parameters, schema):  # which ones is not known before; any so many cost as much
-        charge, tables = charge * (1 - parameters.pair_scores), tables[: parameters.most_pairs]
+        charge *= 1 - parameters.pair_scores
+        small = itertools.islice(small, parameters.most_pairs)
+    tables = list(small)
     if not tables:
         return scales
     worth = _worth(parameters, tables, sizes, float(records), charge)

@@ -100,8 +100,8 @@ def _problems_of_steps(parameters: WorkloadParameters) -> Iterator[str]:
 
 
 def _problems_of_sets(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
-    tables, width = named_tables(parameters, schema), len(schema.columns)
-    for columns in tables:
+    tables, width = parameters.tables or (), len(schema.columns)
+    for columns in tables[: MOST_TABLES + 1]:
         several = len(set(columns)) < len(columns)
         inside = all(0 <= column < width for column in columns)
         if not inside or list(columns) != sorted(columns) or not 1 <= len(columns) <= MOST_COLUMNS:
@@ -160,7 +160,8 @@ def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fractio
         grid_scale(max(1, schema.width), shares.values * budget),
     ]
     if tables:
-        onces = [_worst_once(schema, columns) for columns in tables]
+        several = any(column.is_multi_valued for column in schema.columns)
+        onces = [_worst_once(schema, columns) if several else 1 for columns in tables]
         charge = shares.tables * budget
         if chooses_pairs(parameters, schema):
             found.append(grid_scale(sum(once**2 for once in onces), parameters.pair_scores * charge))
