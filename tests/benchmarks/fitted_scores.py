@@ -66,10 +66,21 @@ def learning_scores(table: CellTable, made: Cells) -> dict[str, float]:
     learner = HistGradientBoostingClassifier(max_iter=60, random_state=0)
     guessed = cross_val_predict(learner, both[some], is_made[some], cv=3, method="predict_proba")[:, 1]
     scores["disc_auc"] = float(roc_auc_score(is_made[some], guessed))
+    if table.holdout is not None:
+        few = np.random.default_rng(0).permutation(len(made))[: len(table.holdout)]
+        scores["uniques_hit"] = uniques_hit(table.cells, made[few])
+        scores["uniques_hit_by_holdout"] = uniques_hit(table.cells, table.holdout)
     if table.target is not None and table.holdout is not None:
         real, own = (_learnt(table, cells) for cells in (table.cells, made))
         scores |= {"ml_auc_ratio": own[0] / real[0], "ml_f1_ratio": own[1] / real[1]}
     return scores
+
+
+def uniques_hit(real: Cells, others: Cells) -> float:
+    """The share of the real records that are like no other real one, and like one of the others."""
+    rows, counts = np.unique(real, axis=0, return_counts=True)
+    unique = {*map(bytes, rows[counts == 1])}
+    return len(unique & {*map(bytes, np.ascontiguousarray(others, rows.dtype))}) / max(1, len(unique))
 
 
 def _learnt(table: CellTable, cells: Cells) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tests.benchmarks import fitted
-from tests.benchmarks.fitted_scores import marginal_scores, variation_of
+from tests.benchmarks.fitted_scores import marginal_scores, uniques_hit, variation_of
 from tests.benchmarks.fitted_tables import GENERATED, CellTable, table_named
 
 
@@ -19,6 +19,12 @@ def test_variation_is_half_the_summed_differences_of_shares():
     assert variation_of(table, made, [0]) == 0
     assert variation_of(table, made, [0, 1]) == pytest.approx((0.25 + 0.25 + 0) / 2)
     assert variation_of(table, np.array([[-1, -1]]), [0]) == 1
+
+
+def test_uniques_are_hit_by_whoever_is_like_them():
+    real = np.array([[0, 0], [0, 1], [1, 1], [1, 1], [2, 2]])
+    assert uniques_hit(real, np.array([[0, 1], [1, 1], [0, 1], [7, 7]])) == pytest.approx(1 / 3)
+    assert uniques_hit(real, real) == 1
 
 
 def test_the_score_of_a_table_with_itself_is_the_best():
