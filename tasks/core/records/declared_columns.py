@@ -109,9 +109,8 @@ class DeclaredColumn:
         return found
 
     def _value_problems(self) -> list[str]:
-        given, no_delimiter = self.given, "the delimiter of its items must not be the empty text: give ';'."
+        given = self.given
         return [
-            *([no_delimiter] if given.delimiter == "" else []),
             *(bin_problems(given.bins) if given.bins is not None else []),
             *(domain_problems(given.domain) if given.domain is not None else []),
         ]

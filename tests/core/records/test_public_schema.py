@@ -79,7 +79,6 @@ def test_all_unknown_names_are_reported_at_once_and_no_undeclared_header_is_show
         ({"domains": {"ward": ("a", " a ")}}, "each once"),
         ({"domains": {"ward": ("a", " ")}}, "empty text"),
         ({"domains": {"ward": ()}}, "at least one"),
-        ({"multi_value_columns": {"tags": ""}}, "must not be the empty text"),
         ({"domains": {"age": ("a",)}, "bins": {"age": (0, 1)}}, "both bins and a domain"),
         ({"max_items": {"ward": 2}}, "multi_value_columns"),
         ({"bins": {"tags": (0, 1)}, "multi_value_columns": {"tags": ";"}}, "can't be binned"),
