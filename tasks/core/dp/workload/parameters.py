@@ -12,7 +12,7 @@ from tasks.core.dp.workload.tables import Columns
 _MOST_SCORED = 2_000
 _COUNT, _SCORES = Fraction(1, 100), Fraction(3, 100)
 #: The least share of single values where every domain is declared, and where one is open.
-_VALUES, _OPEN_VALUES = Fraction(5, 100), Fraction(30, 100)
+_VALUES, _OPEN_VALUES = Fraction(5, 100), Fraction(50, 100)
 
 
 @dataclass(frozen=True)

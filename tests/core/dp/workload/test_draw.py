@@ -316,7 +316,7 @@ def test_the_set_that_stands_out_most_is_measured_best():
 def test_open_columns_give_more_of_the_budget_to_their_values(epsilon):
     """What values get, tables lose; everything else stays."""
     declared, opened = (default_shares(epsilon, all_declared=known)[0] for known in (True, False))
-    assert opened.values == 6 * declared.values
+    assert opened.values == 10 * declared.values
     parts = [(shares.count, shares.scores, shares.chosen) for shares in (declared, opened)]
     assert parts[0] == parts[1]
     assert declared.values + declared.tables == opened.values + opened.tables
