@@ -55,8 +55,8 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
         print(f"{offer.epsilon:>7g}  {offer.words:<22}{figures}{mark}")
     guess = f"an open column is taken to have {OPEN_VALUES} values, " if _opened(schema) else ""
     print(f"(for {records:,} records; {guess}all values equally frequent. Least squares over")
-    print("all that is measured. Single values have a small share of the budget, as the tables tell of them,")
-    print("too. The records are fitted to all of it; a set that is not measured follows from the others.)")
+    print("all that is measured. Few records give most of the budget to single values, many to larger sets.")
+    print("The records are fitted to all of it; a set that is not measured follows from the others.)")
 
 
 def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> list[_Offer]:
@@ -87,8 +87,12 @@ def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> li
 
 
 def _errors(parameters: WorkloadParameters, schema: Schema, records: int) -> ExpectedErrors:
-    sizes = [(OPEN_VALUES if c.domain is None else len(c.domain)) + 1 + c.is_open for c in schema.columns]
-    return expected_errors(parameters, schema, sizes, records)
+    return expected_errors(parameters, schema, guessed_sizes(schema, OPEN_VALUES), records)
+
+
+def guessed_sizes(schema: Schema, open_values: int) -> list[int]:
+    """Cells of each column, `other` and `absent` among them, if open columns had so many values."""
+    return [(open_values if c.domain is None else len(c.domain)) + 1 + c.is_open for c in schema.columns]
 
 
 def _words(workload: object) -> str:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from flows.checking_fitted import guessed_sizes
 from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
 from tasks.core.dp.workload.expected import planned_first_length, set_errors
 from tasks.core.dp.workload.parameters import WorkloadParameters
@@ -81,7 +82,7 @@ def level_warnings(configuration: RunConfiguration, found: Estimate, width: int)
 
 
 def _drowned(parameters: WorkloadParameters, schema: Schema, records: int) -> Drowned:
-    sizes = _cells(schema)
+    sizes = guessed_sizes(schema, _OPEN_VALUES)
     items = [max(1, column.max_items) for column in schema.columns]
     shares = {
         columns: error
@@ -97,11 +98,6 @@ def _drowned(parameters: WorkloadParameters, schema: Schema, records: int) -> Dr
         of=len(several),
         threshold=threshold if threshold is not None and threshold > _MOST_SHARED * records else None,
     )
-
-
-def _cells(schema: Schema) -> list[int]:
-    """Cells of each column, `other` and `absent` among them."""
-    return [(_OPEN_VALUES if c.domain is None else len(c.domain)) + 1 + c.is_open for c in schema.columns]
 
 
 def _said(drowned: Drowned, schema: Schema, found: Estimate) -> Iterator[str]:
@@ -171,7 +167,7 @@ def _epsilon_words(configuration: RunConfiguration) -> str:
 
 def _with_few_sets(configuration: RunConfiguration, schema: Schema) -> RunConfiguration:
     """The same with as many pairs as there are columns, those of the fewest cells."""
-    synthesis, sizes = configuration.synthesis, _cells(schema)
+    synthesis, sizes = configuration.synthesis, guessed_sizes(schema, _OPEN_VALUES)
     assert isinstance(synthesis, Fitted)
     pairs = [pair for pair in schema.combinations(2) if len(set(pair)) == 2]
     pairs.sort(key=lambda pair: sizes[pair[0]] * sizes[pair[1]])

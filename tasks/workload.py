@@ -14,7 +14,7 @@ from tasks.core.contracts.contract import load_contract
 from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.conversions import check_claim
 from tasks.core.dp.workload.limits import check_draw
-from tasks.core.dp.workload.parameters import Step, WorkloadParameters, default_steps
+from tasks.core.dp.workload.parameters import MOST_PAIRS, Step, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import Columns
 from tasks.core.errors import InternalError, ParameterError
@@ -39,7 +39,7 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     schema = schema.measured
     all_declared = not any(column.is_open for column in schema.columns)
     tables = _tables(synthesis, schema)
-    number = len(schema.combinations(2) if tables is None else tables)
+    number = min(len(schema.combinations(2)), MOST_PAIRS) if tables is None else len(tables)
     steps = default_steps(all_declared=all_declared, columns=len(schema.columns), tables=number)
     if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
         steps = tuple(step for step in steps if not step.longer.lengths)

@@ -8,6 +8,8 @@ from fractions import Fraction
 from tasks.core.dp.workload.shares import Allocation, Shares
 from tasks.core.dp.workload.tables import Columns
 
+#: Of more pairs than these some are chosen, unless somebody says otherwise.
+MOST_PAIRS = 1_000
 #: Of so many sets of three and four columns at most, those of four are scored, too.
 _MOST_SCORED = 2_000
 _COUNT, _SCORES = Fraction(1, 100), Fraction(3, 100)
@@ -89,7 +91,7 @@ class WorkloadParameters:
     max_values: int = 1_000
     most_cells: int = 2_000_000
     most_cells_together: int = 10_000_000
-    most_pairs: int = 1_000
+    most_pairs: int = MOST_PAIRS
     pair_scores: Fraction = Fraction(3, 10)
     longer: LongerSets = field(default_factory=LongerSets)
     steps: tuple[Step, ...] = ()
@@ -147,7 +149,7 @@ def default_steps(*, all_declared: bool = True, columns: int = 0, tables: int = 
     Args:
         all_declared: whether every column's domain is.
         columns: how many there are.
-        tables: how many the workload has.
+        tables: how many are measured beside single values.
     """
     least = _VALUES if all_declared else _OPEN_VALUES
     few = [Step(factor * math.sqrt(max(1, tables)), _shares(max(values, least))) for factor, values in _FEW]
@@ -155,8 +157,9 @@ def default_steps(*, all_declared: bool = True, columns: int = 0, tables: int = 
     many = [
         Step(signal, _shares(least, chosen), LongerSets((3, 4) if fours and scored else (3,), most))
         for signal, chosen, most, fours in _MANY
+        if signal > few[-1].signal
     ]
-    return (*[step for step in few if step.signal < many[0].signal], *many)
+    return (*few, *many)
 
 
 def _shares(values: Fraction, chosen: Fraction = Fraction(0)) -> Shares:

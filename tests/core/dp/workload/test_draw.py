@@ -177,7 +177,7 @@ def test_records_of_another_form_are_refused_before_a_word_is_drawn():
 
 
 @pytest.mark.parametrize("declared", [True, False])
-@pytest.mark.parametrize("tables", [0, 1, 45, 1000])
+@pytest.mark.parametrize("tables", [0, 1, 45, 1000, 5_000, 40_000])
 def test_default_shares_leave_nothing_unsaid(declared, tables):
     steps = default_steps(all_declared=declared, columns=10, tables=tables)
     for step in steps:
@@ -189,6 +189,8 @@ def test_default_shares_leave_nothing_unsaid(declared, tables):
     assert signals == sorted(set(signals))
     values = [step.shares.values for step in steps]
     assert values == sorted(values, reverse=True)
+    plain = [step.shares.values for step in steps if not step.longer.lengths]
+    assert plain[-1] == (F(5, 100) if declared else F(50, 100))  # of many records, however many tables
 
 
 def with_steps(epsilon, columns, **more):
