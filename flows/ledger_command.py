@@ -41,12 +41,16 @@ def _show_all(ledger: Ledger) -> None:
 
 
 def _show_one(ledger: Ledger, dataset: str) -> None:
-    """The account; of a dataset without one that SynDiffix alone was used on, that there is a salt."""
-    salted = salted_datasets(ledger_place())
+    """The account; of a dataset without one what else there is: its salt of SynDiffix, written reasons."""
+    salted, reasons = salted_datasets(ledger_place()), ledger.reasons(dataset)
     if ledger.is_registered(dataset):
         _show(ledger.account(dataset))
     elif dataset in salted:
         print(f"{dataset}  (no account: SynDiffix keeps none; the salt of its noise is with this ledger)")
+        _show_reasons(reasons)
+    elif reasons:
+        print(f"{dataset}  (no account and no salt yet: its first run makes one)")
+        _show_reasons(reasons)
     else:
         meant = did_you_mean(dataset, [*ledger.datasets(), *salted], repr) or (
             "its first run under differential privacy registers it; other protections keep no account."
@@ -105,11 +109,15 @@ def _show(account: Account) -> None:
         print("  spent    more than the cap allows: it was lowered below it, so every new release is refused")
     else:
         print(f"  spent    {used:.1%} of mu^2, epsilon {plain_up(account.epsilon_spent)} at the delta cap")
-    for reason in account.reasons:
-        print(f"  reason   {reason}")
+    _show_reasons(account.reasons)
     for release in account.reservations:
         print(
             f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} "
             f"epsilon {plain_up(release.epsilon)}, delta {plain_up(release.delta)}, "
             f"mu^2 {plain_up(release.mu_squared)}"
         )
+
+
+def _show_reasons(reasons: tuple[str, ...]) -> None:
+    for reason in reasons:
+        print(f"  reason   {reason}")

@@ -28,8 +28,8 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
 
     Raises:
         BudgetExhausted: the budget does not cover all of them; none was drawn.
-        ParameterError: two datasets have one table, or names that differ in case and blanks alone; of those
-            that SynDiffix's salts are kept by, too.
+        ParameterError: two datasets have one table, or names that `names.folded` takes for one; of those that
+            SynDiffix's salts are kept by, too.
     """
     _require_one_salt(runs)
     private = [run for run in runs if run.is_private]

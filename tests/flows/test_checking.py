@@ -114,6 +114,24 @@ def test_a_dataset_of_syndiffix_alone_is_told_to_have_a_salt_and_no_account(
     assert "under differential privacy registers it" in capsys.readouterr().err
 
 
+def test_the_ledger_shows_every_written_reason_of_a_dataset_with_or_without_an_account(
+    own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["ledger", "visits", "--reason", "patients of another town"]) == 0
+    capsys.readouterr()
+    for prepare, known_by in (
+        (lambda: None, "no account and no salt yet"),
+        (lambda: salt_of(own_ledger, "visits"), "SynDiffix keeps none"),
+        (lambda: command.main(["ledger", "visits", "--cap", "1", "1e-6", "--reason", "first"]), "cap "),
+    ):
+        prepare()
+        capsys.readouterr()
+        assert command.main(["ledger", "visits"]) == 0
+        shown = capsys.readouterr().out
+        assert known_by in shown and shown.count("  reason   patients of another town\n") == 1
+    assert shown.index("patients of another town") < shown.index("  reason   first\n")
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_only_the_rows_of_a_text_are_guessed(
     ending: str, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]

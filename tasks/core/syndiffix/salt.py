@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tasks.core.dp.ledger import place
 from tasks.core.dp.ledger.entries import Entry, Transaction, sha256_of
-from tasks.core.dp.ledger.names import refuse_twin, registered_names, salted_names
+from tasks.core.dp.ledger.names import folded, refuse_twin, registered_names, salted_names
 from tasks.core.dp.ledger.refusals import second_salt
 from tasks.core.dp.ledger.store import SqliteStore
 from tasks.core.dp.ledger.tables import SALTED, PublicTable, note, noted, resemblance
@@ -42,7 +42,7 @@ def salt_of(ledger_folder: Path, dataset: str, table: PublicTable | None = None)
         ParameterError: the dataset has no name, or that of another in other letters; or the table is one that
             another dataset's salt was used for, and no person wrote down why the two are apart.
     """
-    if not dataset.strip():
+    if not folded(dataset):
         raise ParameterError("A dataset must have a name, as its salt is kept by it: give one.")
     store = SqliteStore(ledger_folder)
     path = salt_path(ledger_folder, dataset)
@@ -85,13 +85,13 @@ def _enter(work: Transaction, dataset: str, table: PublicTable | None) -> None:
         refuse_twin(dataset, registered_names(work.entries))
     if table is None:
         return
-    known, marks = noted(work.entries, SALTED), table.marks(work.entries)
+    known = noted(work.entries, SALTED)
     # A salt of before tables were noted goes on as it was.
     is_older = had and dataset not in known
-    found = None if is_older else resemblance(work.entries, known, dataset, marks)
+    found = None if is_older else resemblance(work.entries, known, dataset, table)
     if found is not None:
         raise second_salt(found)
-    note(work, SALTED, dataset, marks)
+    note(work, SALTED, dataset, table.marks(work.entries))
 
 
 def salted_datasets(ledger_folder: Path) -> list[str]:

@@ -180,7 +180,7 @@ def test_a_salt_leaves_the_budget_of_its_dataset_as_it_is(ledger):
     assert open_ledger(ledger).datasets() == ("people",)
 
 
-@pytest.mark.parametrize("dataset", ["", " "])
+@pytest.mark.parametrize("dataset", ["", " ", "\u200b"])
 def test_a_dataset_without_a_name_is_refused(ledger, dataset):
     with pytest.raises(ParameterError, match="must have a name"):
         salt_of(ledger, dataset)
@@ -196,7 +196,9 @@ def test_a_ledger_in_a_folder_of_outputs_or_around_one_is_refused(tmp_path):
             require_apart(ledger, outputs)
 
 
-@pytest.mark.parametrize("name", ["Caf\u00e9 ", "caf\u00e9", "CAFE\u0301", "Ca f\u00e9"])
+@pytest.mark.parametrize(
+    "name", ["Caf\u00e9 ", "caf\u00e9", "CAFE\u0301", "Ca f\u00e9", "\ufeffCaf\u00e9", "Cafe\u200b\u0301"]
+)
 def test_a_known_name_in_other_letters_gets_no_second_salt(ledger, name):
     salt_of(ledger, "Caf\u00e9")
     with pytest.raises(ParameterError, match="keep its name to the letter"):
@@ -219,6 +221,10 @@ def table(path: str = "a.csv", header=HEADER, columns=()) -> PublicTable:
         (table(), "same path and columns as one of dataset 'people'"),
         (table(header=("x", "y")), "same path as one of dataset 'people'"),
         (table("b.csv", ("AGE ", "Person", "t own")), "same columns as one of dataset 'people'"),
+        (
+            table("b.csv", ("age\u00a0", "Per\u00adson", "\u200btown")),
+            "same columns as one of dataset 'people'",
+        ),
         (table("b.csv", HEADER, ["age"]), "same columns as one of dataset 'people'"),
     ],
 )

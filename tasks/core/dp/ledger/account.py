@@ -119,26 +119,33 @@ class Account:
         return next((r for r in reversed(self.reservations) if r.name == name), None)
 
 
+def reasons_of(entries: Iterable[Entry], dataset: str) -> tuple[str, ...]:
+    """All that was written down about a dataset, which may have no account, in order."""
+    return tuple(
+        entry.text("reason")
+        for entry in entries
+        if dataset in (entry.body.get("dataset"), entry.body.get("apart")) and entry.body.get("reason")
+    )
+
+
 def account_of(entries: Iterable[Entry], dataset: str) -> Account:
     """The account after these entries.
 
     Raises:
         LedgerError: the dataset is not registered.
     """
+    entries = list(entries)
     account: Account | None = None
     reservations: dict[int, Reservation] = {}
     head = ""
     for entry in entries:
         head = entry.sha256
-        if account is not None and entry.body.get("apart") == dataset:
-            account = replace(account, reasons=(*account.reasons, entry.text("reason")))
         if entry.body.get("dataset") != dataset:
             continue
         if entry.phase == "register":
             caps = Caps.of(entry.body)
-            reasons = (entry.text("reason"),) if entry.body.get("reason") else ()
             account = Account(
-                dataset, entry.text("unit"), entry.text("population"), caps, caps, (), reasons, entry.sha256
+                dataset, entry.text("unit"), entry.text("population"), caps, caps, (), (), entry.sha256
             )
         elif entry.phase in ("lower", "raise"):
             account = _changed(account, entry)
@@ -150,15 +157,15 @@ def account_of(entries: Iterable[Entry], dataset: str) -> Account:
             "Register it once with the cap of all its releases: "
             f"marginalia ledger '{dataset}' --cap EPSILON DELTA."
         )
-    return replace(account, reservations=tuple(reservations.values()), head=head)
+    reasons = reasons_of(entries, dataset)
+    return replace(account, reservations=tuple(reservations.values()), reasons=reasons, head=head)
 
 
 def _changed(account: Account | None, entry: Entry) -> Account:
     assert account is not None, "caps are changed after registration"
     caps = Caps.of(entry.body)
-    reasons = account.reasons + ((entry.text("reason"),) if entry.phase == "raise" else ())
     guarantee = caps if account.guarantee <= caps else account.guarantee
-    return replace(account, caps=caps, guarantee=guarantee, reasons=reasons)
+    return replace(account, caps=caps, guarantee=guarantee)
 
 
 def _advance(reservations: dict[int, Reservation], entry: Entry) -> None:

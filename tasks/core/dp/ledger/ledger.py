@@ -11,7 +11,7 @@ from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
 
-from tasks.core.dp.ledger.account import FOLLOWING, Account, Reservation, account_of
+from tasks.core.dp.ledger.account import FOLLOWING, Account, Reservation, account_of, reasons_of
 from tasks.core.dp.ledger.budget import Charge, sum_of
 from tasks.core.dp.ledger.entries import Entry, Transaction, broken
 from tasks.core.dp.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
@@ -24,7 +24,7 @@ from tasks.core.dp.ledger.tables import (
     TABLE,
     Marks,
     PublicTable,
-    columns_mark,
+    columns_marks,
     note,
     noted,
     resemblance,
@@ -107,12 +107,16 @@ class Ledger:
         """Whether the dataset has a budget here."""
         return dataset in self.datasets()
 
+    def reasons(self, dataset: str) -> tuple[str, ...]:
+        """What was written down about a dataset, which need not be registered, in order."""
+        return reasons_of(self._entries(), dataset)
+
     def register(self, registration: Registration) -> Account:
         """Give a dataset its budget, once, as a person asks for it.
 
         Raises:
-            ParameterError: it is registered already, its name is another's but for case and blanks, or a
-                cap is out of range.
+            ParameterError: it is registered already, its name is another's by
+                `names.folded`, or a cap is out of range.
         """
         with self.store.transaction() as work:
             if registration.dataset in registered_names(work.entries):
@@ -142,7 +146,7 @@ class Ledger:
             runs: what each of them would register its dataset with, and its table, in their order.
 
         Raises:
-            ParameterError: a dataset's name is another's but for case and blanks; or its table has the
+            ParameterError: a dataset's name is another's by `names.folded`; or its table has the
                 path or the columns of another dataset's, and no person wrote down why it is apart.
         """
         rehearsal = Transaction(self._entries())
@@ -156,7 +160,7 @@ class Ledger:
         need not be registered: SynDiffix keeps no account.
 
         Raises:
-            ParameterError: without a reason; or its name is another's but for case and blanks.
+            ParameterError: without a reason; or its name is another's by `names.folded`.
         """
         if not reason.strip():
             raise ParameterError(f"A budget or a salt of its own for '{dataset}' needs a written reason.")
@@ -174,7 +178,7 @@ class Ledger:
         if not has.columns and marks.columns & known.get(dataset, has).columns:
             # Drawn from by an earlier version, which kept no header: two that were alike go on as they were.
             known[dataset] = known[dataset].plus(Marks(columns=marks.columns))
-        found = resemblance(work.entries, known, dataset, marks)
+        found = resemblance(work.entries, known, dataset, table)
         if found is not None:
             raise second_budget(found, registration.unit, is_new=is_new)
         if is_new:
@@ -201,7 +205,7 @@ class Ledger:
                 with suppress(OSError, ValueError, TypeError, KeyError):
                     facts = json.loads((self.folder(each) / "measurement.json").read_text(encoding="utf-8"))
                     names = [column["name"] for column in facts["schema"]["columns"]]
-                    marks = marks.plus(Marks(columns=frozenset({columns_mark(entries, names)})))
+                    marks = marks.plus(Marks(columns=columns_marks(entries, names)))
             known[dataset] = marks
         return known
 

@@ -49,8 +49,45 @@ class ReleaseName:
 
 
 def folded(name: str) -> str:
-    """A name without case, blanks and the way its letters are encoded: what names are compared by."""
+    r"""A name without case, blanks, invisible characters and the way its letters are encoded.
+
+    What names of datasets and of columns are compared by. Names that `earlier_folded` takes for one are one
+    here too.
+
+    >>> folded("In\u00adcome\u00a0\u200b") == folded("income")
+    True
+    """
+    seen = "".join(letter for letter in earlier_folded(name) if not _is_invisible(letter))
+    # What stood around an invisible character may make one letter without it.
+    return seen if seen == name else folded(seen)
+
+
+def earlier_folded(name: str) -> str:
+    """A name as it was compared while invisible characters counted: ledgers have hashes of such names."""
     return "".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+#: Characters outside the categories Cc and Cf that show nothing: what Unicode calls default-ignorable
+#: (DerivedCoreProperties.txt), and the empty Braille pattern.
+_SHOW_NOTHING = (
+    (0x034F, 0x034F),
+    (0x115F, 0x1160),
+    (0x17B4, 0x17B5),
+    (0x180B, 0x180F),
+    (0x2065, 0x2065),
+    (0x2800, 0x2800),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFFA0, 0xFFA0),
+    (0xFFF0, 0xFFF8),
+    (0xE0000, 0xE0FFF),
+)
+
+
+def _is_invisible(letter: str) -> bool:
+    if unicodedata.category(letter) in ("Cc", "Cf"):
+        return True
+    return any(first <= ord(letter) <= last for first, last in _SHOW_NOTHING)
 
 
 def registered_names(entries: Iterable[Entry]) -> list[str]:
@@ -64,7 +101,7 @@ def salted_names(entries: Iterable[Entry]) -> list[str]:
 
 
 def refuse_twin(dataset: str, known: Iterable[str]) -> None:
-    """Refuse a new name that is a known one but for case, blanks and how its letters are encoded: a slip.
+    """Refuse a new name that is a known one by how names are compared (`folded`): a slip.
 
     Raises:
         ParameterError: naming the known one.
@@ -75,7 +112,7 @@ def refuse_twin(dataset: str, known: Iterable[str]) -> None:
         raise ParameterError(
             "A dataset must keep its name to the letter, as its budget and the salt of its noise are kept by "
             f"it: there is {twins[0]!r}, and {dataset!r} would get others. Give the known name, or one that "
-            "differs by more than case and blanks."
+            "differs by more than case, blanks and invisible characters."
         )
 
 

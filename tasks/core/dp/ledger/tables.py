@@ -9,12 +9,12 @@ and writes down.
 
 import hashlib
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tasks.core.dp.ledger.entries import Entry, Transaction, canonical
-from tasks.core.dp.ledger.names import folded
+from tasks.core.dp.ledger.names import earlier_folded, folded
 from tasks.core.errors import ParameterError
 
 #: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
@@ -39,13 +39,33 @@ class PublicTable:
     def marks(self, entries: list[Entry]) -> "Marks":
         """Its hashes, keyed by the ledger's own name."""
         path = canonical(["path", str(self.path.resolve())])
-        columns = {columns_mark(entries, names) for names in (self.header, self.columns)}
-        return Marks(frozenset({_keyed(entries, path)}), frozenset(columns))
+        columns = (columns_marks(entries, names) for names in (self.header, self.columns))
+        return Marks(frozenset({_keyed(entries, path)}), frozenset().union(*columns))
+
+    def fresh_marks(self, entries: list[Entry], own: "Marks") -> "Marks":
+        """Those of its hashes that a dataset with these never had.
+
+        Columns that it had while invisible characters still counted are its own: it goes on as it was.
+        """
+        fresh = self.marks(entries)
+        had: frozenset[str] = frozenset()
+        for names in (self.header, self.columns):
+            if _columns_mark(entries, names, earlier_folded) in own.columns:
+                had |= columns_marks(entries, names)
+        return Marks(fresh.paths - own.paths, fresh.columns - own.columns - had)
 
 
-def columns_mark(entries: list[Entry], names: Iterable[str]) -> str:
-    """Of a set of columns, whatever their order, case and blanks."""
-    return _keyed(entries, canonical(["columns", *sorted(map(folded, names))]))
+def columns_marks(entries: list[Entry], names: Collection[str]) -> frozenset[str]:
+    """Of a set of columns, whatever their order, case, blanks and invisible characters.
+
+    One hash; two where names hold an invisible character, which counted when older entries were written: a
+    hash that is kept can't be folded again, so it is looked for as it was made.
+    """
+    return frozenset(_columns_mark(entries, names, fold) for fold in (folded, earlier_folded))
+
+
+def _columns_mark(entries: list[Entry], names: Collection[str], fold: Callable[[str], str]) -> str:
+    return _keyed(entries, canonical(["columns", *sorted(map(fold, names))]))
 
 
 def _keyed(entries: list[Entry], text: str) -> str:
@@ -147,18 +167,17 @@ class Resemblance:
 
 
 def resemblance(
-    entries: list[Entry], known: Mapping[str, Marks], dataset: str, marks: Marks
+    entries: list[Entry], known: Mapping[str, Marks], dataset: str, table: PublicTable
 ) -> Resemblance | None:
-    """The first other dataset that a table was, by its marks, and that no person told apart from this one.
+    """The first other dataset that a table was, by its hashes, and that no person told apart from this one.
 
     Args:
         entries: the chain.
         known: the marks of each dataset.
         dataset: whose table it would be now.
-        marks: the table's.
+        table: what is public of it.
     """
-    own = known.get(dataset, Marks())
-    fresh = Marks(marks.paths - own.paths, marks.columns - own.columns)
+    fresh = table.fresh_marks(entries, known.get(dataset, Marks()))
     for other, its in known.items():
         if other != dataset and (words := fresh.shared(its)) and not are_apart(entries, dataset, other):
             return Resemblance(dataset, other, " and ".join(words))

@@ -1,10 +1,15 @@
 """Rule 1: a release is named by public things only, and by all of those that touch the noise."""
 
+import sys
+import unicodedata
 from dataclasses import replace
 
 import pytest
+from hypothesis import example, given
+from hypothesis.strategies import integers, lists, sampled_from, text, tuples
 
 from tasks.core.dp.ledger import ReleaseName, configuration_digest
+from tasks.core.dp.ledger.names import earlier_folded, folded
 from tasks.core.dp.parameters import DpParameters, Thresholds
 from tasks.core.records.columns import Column, Schema
 
@@ -65,3 +70,33 @@ def test_no_two_names_share_a_key() -> None:
 def test_what_is_not_json_names_nothing() -> None:
     with pytest.raises(TypeError):
         configuration_digest(SCHEMA, PARAMETERS, {"when": object()})
+
+
+#: One or two of each kind of what nobody sees.
+UNSEEN = (
+    "\u200b\ufeff\u00ad\u2060\u200d\u180e\u034f\ufe0f\u3164\uffa0\u2800\x00\x7f\U000e0100"
+    " \t\u00a0\u2003\u3000"
+)
+
+
+@given(name=text(), places=lists(tuples(integers(0, 40), sampled_from(UNSEEN)), max_size=5))
+def test_names_are_compared_without_what_nobody_sees(name: str, places: list[tuple[int, str]]) -> None:
+    spelt = name
+    for place, unseen in places:
+        spelt = spelt[:place] + unseen + spelt[place:]
+    assert folded(spelt) == folded(name) == folded(folded(name))
+
+
+@given(names=tuples(text(), text()))
+@example(names=("Cafe\u0301 ", "caf\u00e9"))
+def test_names_that_were_one_stay_one(names: tuple[str, str]) -> None:
+    one, other = names
+    if earlier_folded(one) == earlier_folded(other):
+        assert folded(one) == folded(other)
+    assert folded(earlier_folded(one)) == folded(one)
+
+
+def test_no_letter_is_taken_for_an_invisible_one() -> None:
+    shown = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] in "LNPS"]
+    unseen = "\u115f\u1160\u2800\u3164\uffa0"
+    assert [letter for letter in shown if not folded(letter)] == list(unseen)

@@ -1,5 +1,7 @@
 """One budget for one table: names are compared, and so is what is public of their tables."""
 
+import hashlib
+import hmac
 import json
 import threading
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tasks.core.dp.ledger import Ledger, Registration, draw_once, open_ledger
+from tasks.core.dp.ledger.entries import canonical
 from tasks.core.dp.ledger.tables import PublicTable
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.salt import salt_of
@@ -34,8 +37,19 @@ def ledger(tmp_path: Path) -> Ledger:
     return ledger
 
 
-@pytest.mark.parametrize("name", ["E", " e", "e ", "\uff45"])
-def test_a_name_that_differs_in_case_and_blanks_alone_is_refused(ledger: Ledger, name: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "E",
+        " e",
+        "e ",
+        "\uff45",
+        *(f"{hidden}e" for hidden in "\u200b\ufeff\u00ad\u00a0\u2060\u034f\ufe0f\u3164\u2800\x07\U000e0100"),
+    ],
+)
+def test_a_name_that_differs_in_case_blanks_and_invisible_characters_alone_is_refused(
+    ledger: Ledger, name: str
+) -> None:
     other = table("b.csv", ("x", "y"))
     for refused in (
         lambda: ledger.enter(entered(name), other),
@@ -64,10 +78,20 @@ def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(ledg
         (table("../w/../" + str(Path.cwd().name) + "/a.csv", ("x", "y")), "same path"),
         (table("b.csv"), "same columns as one of dataset 'e'"),
         (table("b.csv", ("AGE ", "Person", "t own")), "same columns"),
+        (table("b.csv", ("\ufeffperson", "to\u00adwn", "a\u00a0ge\u200b")), "same columns"),
         (table("b.csv", (*HEADER, "exported"), HEADER[1:]), "same columns"),
         (table("b.csv", HEADER, ("age",)), "same columns"),
     ],
-    ids=["all", "path", "spelling of the path", "columns", "their order and case", "used", "header"],
+    ids=[
+        "all",
+        "path",
+        "spelling of the path",
+        "columns",
+        "their order and case",
+        "invisible characters",
+        "used",
+        "header",
+    ],
 )
 def test_a_second_name_for_a_table_is_refused_until_a_person_writes_down_why(
     second: PublicTable, words: str, ledger: Ledger
@@ -145,6 +169,42 @@ def test_the_same_dataset_may_have_any_table_and_notes_each_once(ledger: Ledger)
         assert not ledger.enter(entered("e"), table())
         assert not ledger.enter(entered("e"), table("b.csv", ("other", "columns")))
     assert [entry.phase for entry in ledger.store.entries()] == ["open", "register", "table", "table"]
+
+
+def _as_noted_before(ledger: Ledger, dataset: str, path: str, header: tuple[str, ...]) -> None:
+    """An entry as it was written while invisible characters counted."""
+    with ledger.store.transaction() as work:
+        name = str(work.entries[0].body["ledger"]).encode()
+        texts = [["path", str(Path(path).resolve())]]
+        texts += [["columns", *sorted(names)] for names in (header, header[1:])]
+        path_hash, *hashes = (
+            hmac.new(name, canonical(text).encode(), hashlib.sha256).hexdigest() for text in texts
+        )
+        work.append(
+            {
+                "phase": "table",
+                "table_of": dataset,
+                "code": "",
+                "paths": [path_hash],
+                "columns": sorted(hashes),
+            }
+        )
+
+
+def test_a_ledger_of_before_invisible_characters_were_folded_goes_on(tmp_path: Path) -> None:
+    """Its hashes can't be folded anew: the same spelling is found, and twins of before stay two."""
+    ledger, hidden = open_ledger(tmp_path / "ledger"), ("person", "to\u00adwn", "age\u200b")
+    for name, path, header in (("peo\u200bple", "a.csv", hidden), ("people", "b.csv", HEADER)):
+        with ledger.store.transaction() as work:
+            work.append({"phase": "register", "dataset": name, **entered(name).as_body()})
+        _as_noted_before(ledger, name, path, header)
+    with pytest.raises(ParameterError, match="same columns as one of dataset 'peo"):
+        ledger.enter(entered("new"), table("c.csv", hidden))
+    for _ in range(2):
+        assert not ledger.enter(entered("peo\u200bple"), table("a.csv", hidden))
+        assert not ledger.enter(entered("people"), table("b.csv"))
+    assert [entry.phase for entry in ledger.store.entries()].count("table") == 3
+    assert ledger.account("peo\u200bple").dataset == "peo\u200bple"
 
 
 def test_other_tables_open_budgets_of_their_own(ledger: Ledger) -> None:
