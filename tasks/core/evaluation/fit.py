@@ -8,7 +8,7 @@ model have to guess (pairs whose measured signal is not above the noise and the 
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable, table_counts
 from tasks.core.fitting.search import Records
 from tasks.core.fitting.targets import targets_of
+from tasks.core.synthesis.unreleased import Unreleased, unreleased_values
 
 Columns = tuple[int, ...]
 _HALF_NORMAL = (2 / np.pi) ** 0.5
@@ -50,6 +51,21 @@ class TableFit:
 
 
 @dataclass(frozen=True)
+class UnreleasedValues:
+    """The values of one column that were too rare to be released.
+
+    Attributes:
+        column: its name.
+        share: of the records that hold one, as estimated from noisy counts; 0 to 1.
+        written_as: what records hold in their place.
+    """
+
+    column: str
+    share: float
+    written_as: Literal["released values", "nothing"]
+
+
+@dataclass(frozen=True)
 class FitEvaluation:
     """What a fitted release says of itself.
 
@@ -58,6 +74,7 @@ class FitEvaluation:
         pairs: how many were measured.
         guessed: how many of them had no signal above noise and chance.
         tables: each measured set, columns first.
+        unreleased: of each open column, what its values that were too rare to be released became.
     """
 
     one_way: float | None
@@ -65,6 +82,7 @@ class FitEvaluation:
     pairs: int
     guessed: int
     tables: tuple[TableFit, ...]
+    unreleased: tuple[UnreleasedValues, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: plain numbers, texts, lists and dictionaries."""
@@ -111,7 +129,12 @@ class _Evaluation:
             pairs=len(pairs),
             guessed=sum(bool(found.is_guess) for found in pairs),
             tables=(*singles, *longer),
+            unreleased=tuple(self._unreleased(found) for found in unreleased_values(self._measurement)),
         )
+
+    def _unreleased(self, found: Unreleased) -> UnreleasedValues:
+        name = self._measurement.schema.columns[found.column].name
+        return UnreleasedValues(name, found.share, "released values" if found.is_replaced else "nothing")
 
     def _table(self, table: NoisyTable) -> TableFit:
         held = self._held[table.columns]

@@ -65,9 +65,19 @@ def fit_context(fit: Json) -> Json:
         "guessed": fit["guessed"],
         "guessed_names": guessed[:_NAMED],
         "guessed_more": max(0, len(guessed) - _NAMED),
+        "replaced": [found["column"] for found in fit["unreleased"] if _is_replaced(found)],
+        "emptied": [
+            {"name": found["column"], "share": _percent(found["share"])}
+            for found in fit["unreleased"]
+            if found["share"] and not _is_replaced(found)
+        ],
         "columns": _rows([table for table in fit["tables"] if len(table["columns"]) == 1]),
         "worst": _rows(sorted(pairs, key=lambda table: -(table["expected_error"] or 0.0))[:_NAMED]),
     }
+
+
+def _is_replaced(unreleased: Json) -> bool:
+    return bool(unreleased["written_as"] == "released values")
 
 
 def _rows(tables: list[Json]) -> list[Json]:

@@ -1,8 +1,9 @@
 """Fitted synthesis: a fitted measurement in, synthetic records out whose counts come close to its tables.
 
-Records are fitted as cells of columns (see `tasks.core.fitting`). Then cells become attributes: values
-themselves, `absent` and `other` nothing (see `written_cells`); columns that others decide follow from these.
-All of it reads the measurement alone.
+Records are fitted as cells of columns (see `tasks.core.fitting`); where `other` is few, none is left in it
+(see `unreleased`). Then cells become attributes: values themselves, `absent` and what is left of `other`
+nothing (see `written_cells`); columns that others decide follow from these. All of it reads the measurement
+alone.
 """
 
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from tasks.core.fitting.targets import Target
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.unreleased import unreleased_values, without_replaced
 from tasks.core.synthesis.written_cells import obeying, with_derived_columns, without_others
 
 
@@ -30,7 +32,7 @@ class FittedRecords:
     Attributes:
         records: in published form and order.
         cells: int32 (n, slots), the same records as cells of measured columns, in the order of the fit,
-            `other` included.
+            `other` included where it is written as nothing.
         targets: what their counts were to come to.
     """
 
@@ -57,7 +59,9 @@ def synthesize(
         progress: told the share that is done, 0 to 1.
     """
     wanted = max(0, measurement.number_of_records) if number is None else number
-    domain = domain_of(measurement.cells, measurement.schema)
+    domain = without_replaced(
+        domain_of(measurement.cells, measurement.schema), measurement, unreleased_values(measurement)
+    )
     fitted = fit(domain, noisy_tables(measurement), wanted, seed, threads=threads, progress=progress)
     fitted_cells = obeying(measurement, fitted.records)
     written = with_derived_columns(measurement, without_others(measurement, fitted_cells))

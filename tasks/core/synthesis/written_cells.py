@@ -1,8 +1,7 @@
 """From fitted cells to what is written: no `other` is left, and every constraint holds.
 
-Cells of the measured columns go in, cells that are values or absent come out. `other` stands for values that
-were not released, so what is written is nothing: a released value in its place would add to that value's
-count what the noisy counts say is not there.
+Cells of the measured columns go in, cells that are values or absent come out. Where a record is in `other`,
+nothing is written; see `unreleased`.
 """
 
 import numpy as np

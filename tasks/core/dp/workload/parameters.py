@@ -13,8 +13,10 @@ MOST_PAIRS = 1_000
 #: Of so many sets of three and four columns at most, those of four are scored, too.
 _MOST_SCORED = 2_000
 _COUNT, _SCORES = Fraction(1, 100), Fraction(3, 100)
-#: The least share of single values where every domain is declared, and where one is open.
-_VALUES, _OPEN_VALUES = Fraction(5, 100), Fraction(50, 100)
+#: The least share of single values.
+_VALUES = Fraction(5, 100)
+#: The same where a domain is open: the first, or the second divided by the number of columns if that is less.
+_OPEN_VALUES, _OPEN_COLUMNS = Fraction(50, 100), Fraction(13, 2)
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ def default_steps(*, all_declared: bool = True, columns: int = 0, tables: int = 
         columns: how many there are.
         tables: how many are measured beside single values.
     """
-    least = _VALUES if all_declared else _OPEN_VALUES
+    least = _VALUES if all_declared else _least_of_open(columns)
     few = [Step(factor * math.sqrt(max(1, tables)), _shares(max(values, least))) for factor, values in _FEW]
     scored = 0 < math.comb(columns, 3) + math.comb(columns, 4) <= _MOST_SCORED
     many = [
@@ -160,6 +162,11 @@ def default_steps(*, all_declared: bool = True, columns: int = 0, tables: int = 
         if signal > few[-1].signal
     ]
     return (*few, *many)
+
+
+def _least_of_open(columns: int) -> Fraction:
+    """Less where columns are many, as their pairs grow in number faster."""
+    return max(_VALUES, min(_OPEN_VALUES, _OPEN_COLUMNS / max(1, columns)))
 
 
 def _shares(values: Fraction, chosen: Fraction = Fraction(0)) -> Shares:
