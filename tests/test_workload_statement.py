@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mpmath import mp, mpf
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
@@ -39,8 +38,7 @@ from tests.oracles.stated import (
     stated_after_charge,
 )
 from tests.oracles.statement import differences
-from tests.oracles.workload_statement import WorkloadStatement, share
-from tests.oracles.workload_statement import grid as grid_of
+from tests.oracles.workload_statement import WorkloadStatement
 from tests.oracles.workloads import default_shares
 
 HUNDREDTHS = tuple(Fraction(part, 100) for part in (1, 19, 50, 10, 20))
@@ -54,7 +52,7 @@ MORE: tuple[dict[str, Any], ...] = (
     {"tables": ((0, 1),), "shares": NAMED, "longer": LongerSets()},
     {"tables": (), "shares": NAMED, "longer": LongerSets()},
     {"allocation": "equal", "target": 0, "threshold_delta_share": Fraction(1, 3)},
-    {"record_limit": 150, "allocation": "size"},
+    {"record_limit": 150},
     {"most_pairs": 2, "pair_scores": Fraction(1, 4), "max_values": 2},
     {"longer": LongerSets((3,), most=2), "shares": Shares(*HUNDREDTHS), "target": 1, "target_factor": 2.0},
     {"longer": LongerSets((3, 4), most=1, holding=1), "shares": Shares(*HUNDREDTHS), "delta": 1e-4},
@@ -121,10 +119,6 @@ def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_use
     assert sum(charges) > 0.9 * body["guarantee"]["mu_squared"] or not drawn.tables
 
 
-def least_sum(value: Any) -> Any:
-    return mp.floor(2**20 * value) / 2**20
-
-
 @pytest.mark.parametrize("schema", ["mixed, several items", "public", "open"])
 @pytest.mark.parametrize(
     "more",
@@ -133,34 +127,25 @@ def least_sum(value: Any) -> Any:
         {"allocation": "size"},
         {"allocation": "size", "target": 0, "target_factor": 2.5},
         {"allocation": "equal", "most_pairs": 2, "pair_scores": Fraction(1, 4)},
+        {"target": 1, "target_factor": 2.5},
+        {"most_pairs": 2, "pair_scores": Fraction(1, 4), "record_limit": 150},
+        {"tables": ()},
+        {"tables": (), "shares": Shares(*HUNDREDTHS), "longer": LongerSets((3,), most=2)},
+        {"shares": Shares(*HUNDREDTHS), "longer": LongerSets((3,), most=2), "target": 0},
     ],
 )
 def test_the_noise_of_tables_follows_from_what_is_stated(
     schema: str, more: dict[str, Any], ledger: Ledger
 ) -> None:
-    """p_T in the words of the statement: by equal and size from the statement alone."""
+    """p_T in the words of the statement, from the statement alone and to the last of 2^20 parts."""
     shares = Shares(*(Fraction(part, 100) for part in (2, 8, 90)))
-    asked = WorkloadParameters(6.0, 1e-5, shares, longer=LongerSets(), **more)
+    asked = WorkloadParameters(6.0, 1e-5, **{"shares": shares, "longer": LongerSets()} | more)
     _, body = stated(ledger, schema, asked, subject=True)
     assert (
         "p_T, the table's own part of f, is floor(2^20 q_T) / 2^20" in body["guarantee"]["accountant"]["rule"]
     )
-    oracle = WorkloadStatement(body)
-    first = list({tuple(table["columns"]): table for table in reversed(body["tables"])}.values())
-    sizes = [mpf(1 if more["allocation"] == "equal" else table["cells"]) for table in first]
-    factor = mpf(body["parameters"]["target_factor"])
-    target = body["parameters"]["target"]
-    worth = [
-        size ** (mpf(2) / 3) * (factor if target in table["columns"] else 1)
-        for size, table in zip(sizes, first, strict=True)
-    ]
-    parts = [max(each / mp.fsum(worth), mpf(1) / (20 * len(worth))) for each in worth]
-    charge = oracle.shares["tables"] * oracle.mu_squared
-    if body["choices"]:
-        charge *= 1 - share(body["parameters"]["pair_scores"])
-    for table, part in zip(first, parts, strict=True):
-        own = least_sum(part / mp.fsum(parts))
-        assert grid_of(oracle.sensitivity(table), charge * own) == table["scale"], table["columns"]
+    scales = WorkloadStatement(body).scales()
+    assert [scales[place] for place in sorted(scales)] == [table["scale"] for table in body["tables"]]
 
 
 def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:

@@ -3,6 +3,7 @@
 As `tests.oracles.statement`, whose account it shares: nothing of ours but the statement's text is used.
 """
 
+import itertools
 import math
 
 from mpmath import mp, mpf
@@ -25,6 +26,17 @@ def share(text):
 
 def grid(square, charge):
     return mpf(ceiling(64 * mp.sqrt(mpf(square) / charge))) / 64
+
+
+def nearest(values, total):
+    """The counts >= 0 with this sum that are nearest: the same is taken off all that have so much."""
+    positive = list(values)
+    while True:
+        taken = (mp.fsum(positive) - total) / len(positive)
+        left = [value for value in positive if value > taken]
+        if left == positive:
+            return [max(value - taken, mpf(0)) for value in values]
+        positive = left
 
 
 class WorkloadStatement(Statement):
@@ -61,8 +73,9 @@ class WorkloadStatement(Statement):
         self.claim()
         self.count()
         self.first()
+        scales = self.scales()
         for place, table in enumerate(self.body["tables"]):
-            self.table(f"tables.{place}.", table)
+            self.table(f"tables.{place}.", table, scales[place])
         for place, choice in enumerate(self.body["choices"]):
             self.choice(f"choices.{place}.", choice)
         self.put("mu_squared_realised", mp.fsum(self.charges()))
@@ -135,18 +148,123 @@ class WorkloadStatement(Statement):
             found *= math.comb(most, table["columns"].count(name))
         return max(1, found)
 
-    def table(self, name, table):
-        scale, sensitivity = mpf(table["scale"]), self.sensitivity(table)
+    def scales(self):
+        """s_T of every table, stage by stage; what is drawn later goes by what was drawn before."""
+        tables, spent = self.body["tables"], self.spent_before_tables()
+        found = {}
+        for stage in ("workload", "chosen", "second"):
+            places = [place for place, table in enumerate(tables) if table["stage"] == stage]
+            if not places:
+                continue
+            charge = self.mu_squared - spent if stage == "second" else self.charge_of(stage)
+            for place, part in zip(places, self.parts(stage, places, charge, found), strict=True):
+                found[place] = grid(self.sensitivity(tables[place]), charge * part)
+                spent += self.sensitivity(tables[place]) / found[place] ** 2
+        return found
+
+    def spent_before_tables(self):
+        """1 / s_0^2 + W / s_1^2 + what the scores cost."""
+        width = sum(self.items.values())
+        spent = 1 / grid(1, self.shares["count"] * self.mu_squared) ** 2
+        if self.columns:
+            spent += width / grid(width, self.shares["values"] * self.mu_squared) ** 2
+        return spent + mp.fsum(
+            choice["sensitivity_squared"] / self.scale_of_scores(choice) ** 2
+            for choice in self.body["choices"]
+        )
+
+    def charge_of(self, stage):
+        if stage == "chosen":
+            return self.shares["chosen"] * self.mu_squared
+        paired = any(choice["what"] == "pairs" for choice in self.body["choices"])
+        left = 1 - share(self.chosen["pair_scores"]) if paired else 1
+        return left * self.shares["tables"] * self.mu_squared
+
+    def parts(self, stage, places, charge, found):
+        """p_T of the tables of one stage."""
+        tables = [self.body["tables"][place] for place in places]
+        workload = [t for t in self.body["tables"] if t["stage"] == "workload"]
+        if stage == "second" and workload:
+            assert [t["columns"] for t in tables] == [t["columns"] for t in workload]
+            first = [place for place, t in enumerate(self.body["tables"]) if t["stage"] == "workload"]
+            return self.parts("workload", first, self.charge_of("workload"), {})
+        sizes = [self.size(stage, table, mp.sqrt(len(tables) / charge), found) for table in tables]
+        factor = mpf(self.chosen["target_factor"]) if stage != "chosen" else mpf(1)
+        target = self.chosen["target"]
+        worth = [
+            size ** (mpf(2) / 3) * (factor if target in table["columns"] else 1)
+            for size, table in zip(sizes, tables, strict=True)
+        ]
+        whole, least = mp.fsum(worth), mpf(1) / (20 * max(1, len(worth)))
+        raised = [max(each / whole if whole else mpf(1) / len(worth), least) for each in worth]
+        return [mp.floor(2**20 * each / mp.fsum(raised)) / 2**20 for each in raised]
+
+    def size(self, stage, table, flat, found):
+        """e_T."""
+        if stage == "chosen":
+            return mpf(max(0, table["score"]))
+        if self.chosen["allocation"] == "equal":
+            return mpf(1)
+        if self.chosen["allocation"] == "size":
+            return mpf(math.prod(self.columns[name]["cells"] for name in table["columns"]))
+        records = self.records(found)
+        parts = [[each / records for each in self.margin(name, records)] for name in table["columns"]]
+        above = mp.fsum(min(mpf(1), records * math.prod(cell) / flat) for cell in itertools.product(*parts))
+        return above / 2 if len(set(table["columns"])) < len(table["columns"]) else above
+
+    def counts(self):
+        """The noisy counts of each column, by its name."""
+        return dict(zip(self.columns, self.body["values"]["counts"], strict=True))
+
+    def margin(self, name, records):
+        """n_c of the cells of one column."""
+        values, column = list(map(mpf, self.counts()[name])), self.columns[name]
+        several = self.items[name] > 1
+        if column["domain"] == "open":
+            values.insert(len(values) - 1, mpf(0) if several else records - mp.fsum(values))
+        assert len(values) == column["cells"]
+        if not several:
+            return nearest(values, records)
+        within = [min(max(value, mpf(0)), records) for value in values]
+        return within if any(within) else [records / len(values)] * len(values)
+
+    def records(self, found):
+        """N, by what was drawn before."""
+        scale = grid(sum(self.items.values()), self.shares["values"] * self.mu_squared)
+        totals = [
+            (sum(counts), len(counts) * (scale**2 + mpf(1) / 12))
+            for name, counts in self.counts().items()
+            if self.items[name] == 1 and self.columns[name]["domain"] != "open"
+        ]
+        for place, table in enumerate(self.body["tables"]):
+            if place in found and all(self.items[name] == 1 for name in table["columns"]):
+                cells = math.prod(self.columns[name]["cells"] for name in table["columns"])
+                totals.append((table["total"], cells * (found[place] ** 2 + mpf(1) / 12)))
+        noisy, most = self.body["noisy_count"]["value"], self.chosen["expected_size"]
+        kept = mpf(1) if most is None or noisy <= most else mpf(most) / noisy
+        if kept == 1 or not totals:
+            of_noise = grid(1, self.shares["count"] * self.mu_squared) ** 2 + mpf(1) / 12
+            totals.append((kept * noisy, kept**2 * of_noise + max(0, noisy) * kept * (1 - kept)))
+        weights = [1 / variance for _, variance in totals]
+        mean = mp.fsum(w * total for w, (total, _) in zip(weights, totals, strict=True)) / mp.fsum(weights)
+        return max(mpf(1), mp.nint(mean))
+
+    def table(self, name, table, scale):
+        sensitivity = self.sensitivity(table)
+        self.put(name + "scale", scale)
         self.put(name + "cells", math.prod(self.columns[each]["cells"] for each in table["columns"]))
         self.put(name + "sensitivity", sensitivity)
         self.put(name + "mu_squared", sensitivity / scale**2)
         self.bars(name + "error_bar.", scale)
 
-    def choice(self, name, choice):
+    def scale_of_scores(self, choice):
         charge = self.shares["scores"]
         if choice["what"] == "pairs":
             charge = share(self.chosen["pair_scores"]) * self.shares["tables"]
-        scale = grid(choice["sensitivity_squared"], charge * self.mu_squared)
+        return grid(choice["sensitivity_squared"], charge * self.mu_squared)
+
+    def choice(self, name, choice):
+        scale = self.scale_of_scores(choice)
         self.put(name + "scale", scale)
         self.put(name + "mu_squared", choice["sensitivity_squared"] / scale**2)
 

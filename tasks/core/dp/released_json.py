@@ -44,9 +44,9 @@ STATEMENT_KEYS = _words(
 #: What the statement of a fitted release has beside (`tasks.core.dp.workload.statement`).
 WORKLOAD_STATEMENT_KEYS = _words(
     """
-    against allocation cells choices chosen filled holding lengths longer max_values most most_candidates
-    most_cells most_cells_together most_pairs mu_squared_realised pair_scores scores sensitivity_squared
-    shares signal signal_rule states steps tables target target_factor what
+    against allocation cells choices chosen counts counts_rule filled holding lengths longer max_values most
+    most_candidates most_cells most_cells_together most_pairs mu_squared_realised pair_scores score scores
+    sensitivity_squared shares signal signal_rule stage states steps tables target target_factor total what
     """
 )
 

@@ -14,7 +14,7 @@ from tasks.core.dp import statement_law as law
 from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
 from tasks.core.dp.statement_noise import error_bar_of
 from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
-from tasks.core.dp.workload.tables import MeasuredTable, sensitivity
+from tasks.core.dp.workload.tables import Columns, MeasuredTable, sensitivity
 from tasks.core.errors import InternalError
 
 Json = dict[str, object]
@@ -42,8 +42,10 @@ INPUTS: dict[str, list[str]] = {
         "columns[].noisy_total.value",
         "noisy_count.value",
         "tables[].cells",
-        "tables[].scale",
+        "tables[].score",
         "tables[].sensitivity",
+        "tables[].total",
+        "values.counts[][]",
         "values.open.survivors",
     ],
     "account": statement_constants.INPUTS["account"],
@@ -52,8 +54,8 @@ INPUTS: dict[str, list[str]] = {
 _INPUTS_SENTENCE = (
     "Every number of this statement can be worked out from others by the formulas given here, but for these: "
     "what was chosen (parameters and declarations), what was drawn from the data or follows from noisy "
-    "counts drawn before (all of it differentially private, the shares of the tables too), and what the "
-    "ledger's account says of other releases and of the caps."
+    "counts drawn before (all of it differentially private), and what the ledger's account says of other "
+    "releases and of the caps."
 )
 _THEOREM = (
     "Gaussian differential privacy of an adaptive draw: the number of records, every value, every cell of "
@@ -70,16 +72,17 @@ _RULE = (
     "the most items of a column (never more than its cells but absent, never less than 1) and k_c how often "
     "it stands in the table; "
     "s_T = ceil(64 sqrt(Delta_T / (f mu^2 p_T))) / 64, f the share tables (less the part pair_scores of it "
-    "where pairs were chosen) or, of a chosen set, chosen; "
+    "where pairs were chosen), of a table of the stage chosen the share chosen, and of the stage second what "
+    "all that was drawn before left of mu^2, as a part of it; "
     "p_T, the table's own part of f, is floor(2^20 q_T) / 2^20, q_T = r_T / sum r, r_T = max(v_T / sum v, "
     "1 / (20 m)), sums over the m tables that share f; "
     "v_T = e_T^(2/3), times target_factor where the target is in a table of the workload; "
-    "e_T is 1 by the allocation equal, the number of cells by size, the noisy score of a chosen set, and by "
-    "effective the sum of min(1, x / s) over the table's cells (half of it where a column stands twice), "
-    "x = N prod(n_c / N) with n_c the noisy counts of single values brought to the nearest that are not "
-    "negative and add up to N, N the number of records by the noisy counts drawn before, "
+    "e_T is 1 by the allocation equal, the number of cells by size, the score (at least 0) in the stage "
+    "chosen, and by effective the sum of min(1, x / s) over the table's cells (half of it where a column "
+    "stands twice), x = N prod(n_c / N) over its columns, n_c and N by values.counts_rule, "
     "s = sqrt(m / (f mu^2)); "
-    "what no stage spent buys a second measurement, its tables with the same p_T of what was left; "
+    "what no stage spent buys the stage second, in which the tables of the stage workload have the same p_T "
+    "again (where there are none, each column is a table); "
     "whatever was drawn costs Delta / s^2, and all of it together no more than mu^2"
 )
 _SIGNAL = (
@@ -90,6 +93,17 @@ _SHARES = (
     "How the tables share what they may cost follows from the allocation. effective: by how many of a "
     "table's cells are expected to rise above the noise, going by the noisy counts of single values; size: "
     "by how many cells it has; equal: all alike. A table that holds the target gets more."
+)
+_COUNTS_RULE = (
+    "counts are, column by column, the noisy counts of its values in the order of their code points (of a "
+    "declared column, of the declaration), then of absent, unless the column is always filled. n_c are those "
+    "of a column: before absent comes other where the column is open, N less the column's counts (0 if it "
+    "has several items); then all are brought to the nearest that are not negative and add up to N (with "
+    "several items, each within 0 and N; all N / cells where none is above 0). N = max(1, T rounded), T the "
+    "mean, weighted by 1 / variance, of noisy_count.value (variance s_0^2 + 1/12) and of the totals of all "
+    "tables drawn before that count each record once (variance s^2 + 1/12, times the cells): those of "
+    "columns with one item each, single values of declared columns alone. Of a sample the noisy count is "
+    "left out; where there is no such table, p noisy_count.value stands alone."
 )
 _CELLS = (
     "A column's cells are its values, other where the column is open, and absent. A column that is always "
@@ -137,7 +151,7 @@ def draw_part(measurement: WorkloadMeasurement, unit: str) -> Json:
         "parameters": _chosen(measurement),
         "noisy_count": _count(measurement),
         "values": _values(measurement),
-        "tables": [_table(measurement, table) for table in measurement.tables],
+        "tables": _tables(measurement),
         "choices": [_choice(measurement, *each) for each in _choices(measurement)],
         "mu_squared_realised": float(realised),
         "cells": _CELLS,
@@ -240,6 +254,8 @@ def _values(measurement: WorkloadMeasurement) -> Json | None:
         "error_bar": error_bar_of(first.scale),
         "threshold": first.threshold if opened else None,
         "threshold_rule": _THRESHOLD if opened else "none: every column's domain is declared",
+        "counts": [table.counts.tolist() for table in measurement.values],
+        "counts_rule": _COUNTS_RULE,
         "open": {
             "columns": len(opened),
             "items": items,
@@ -251,9 +267,36 @@ def _values(measurement: WorkloadMeasurement) -> Json | None:
     }
 
 
+def _stages(measurement: WorkloadMeasurement) -> Iterator[str]:
+    """In which stage each table was measured: ``workload``, ``chosen`` (for its score) or ``second``."""
+    scored = set(measurement.scores.candidates if measurement.scores else ())
+    before: set[Columns] = set()
+    for columns in (table.columns for table in measurement.tables):
+        # A single column is a table only where there was no other to measure again.
+        again = columns in before or len(columns) == 1
+        yield "second" if again else "chosen" if columns in scored else "workload"
+        before.add(columns)
+
+
+def _tables(measurement: WorkloadMeasurement) -> list[Json]:
+    """The tables in the order in which they were measured."""
+    scores = {
+        columns: score
+        for _, each in _choices(measurement)
+        for columns, score in zip(each.candidates, each.scores, strict=True)
+    }
+    both = zip(measurement.tables, _stages(measurement), strict=True)
+    return [
+        {"stage": stage, "score": scores.get(table.columns)} | _table(measurement, table)
+        for table, stage in both
+    ]
+
+
 def _table(measurement: WorkloadMeasurement, table: MeasuredTable) -> Json:
+    counts_once = all(measurement.cells[column].cap == 1 for column in table.columns)
     return {
         "columns": [measurement.schema.columns[column].name for column in table.columns],
+        "total": int(table.counts.sum()) if counts_once else None,
         "cells": int(table.counts.size),
         "sensitivity": table.sensitivity,
         "scale": table.scale,
