@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
 from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors, planned
-from tasks.core.dp.workload.limits import chooses_pairs, named_tables
+from tasks.core.dp.workload.limits import chooses_pairs, number_of_named
 from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.dp.workload.shares import MOST_TABLES
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.estimate import OPEN_VALUES
@@ -33,7 +34,7 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
     """Print it, from public facts alone."""
     parameters, schema = workload_parameters(configuration, schema), schema.measured
     parameters = planned(parameters, schema, max(1, records))
-    tables = len(named_tables(parameters, schema))
+    tables = number_of_named(parameters, schema)
     sets = f"{tables:,} sets of columns"
     if chooses_pairs(parameters, schema):
         sets = f"up to {parameters.most_pairs:,} of {tables:,} pairs of columns that stand out"
@@ -65,7 +66,10 @@ def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> li
     assert isinstance(synthesis, Fitted)
     own = synthesis.workload
     names = [column.name for column in schema.columns]
-    workloads = {_words(own): own, "pairs": "pairs", "auto": "auto"}
+    workloads: dict[str, str | tuple[tuple[str, ...], ...]] = {_words(own): own}
+    if schema.number_of_pairs <= MOST_TABLES:  # more are refused
+        workloads["pairs"] = "pairs"
+    workloads["auto"] = "auto"
     if 0 < math.comb(len(names), 3) <= _MOST_TRIPLES:  # of a thousand columns they don't fit into memory
         workloads["all sets of three"] = tuple(itertools.combinations(names, 3))
     found = []

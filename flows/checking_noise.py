@@ -5,6 +5,8 @@ where the noise of all its cells together is larger than the number of records: 
 most of what its table says. What is proposed against it was tried, and is named only where it helps.
 """
 
+import heapq
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -169,9 +171,12 @@ def _with_few_sets(configuration: RunConfiguration, schema: Schema) -> RunConfig
     """The same with as many pairs as there are columns, those of the fewest cells."""
     synthesis, sizes = configuration.synthesis, guessed_sizes(schema, _OPEN_VALUES)
     assert isinstance(synthesis, Fitted)
-    pairs = [pair for pair in schema.combinations(2) if len(set(pair)) == 2]
-    pairs.sort(key=lambda pair: sizes[pair[0]] * sizes[pair[1]])
-    named = tuple(tuple(schema.columns[column].name for column in pair) for pair in pairs[: len(sizes)])
+    pairs = heapq.nsmallest(
+        len(sizes),
+        itertools.combinations(range(len(sizes)), 2),
+        key=lambda pair: sizes[pair[0]] * sizes[pair[1]],
+    )
+    named = tuple(tuple(schema.columns[column].name for column in pair) for pair in pairs)
     few = synthesis.model_copy(update={"workload": named})
     return configuration.model_copy(update={"synthesis": few})
 

@@ -33,6 +33,8 @@ _OPEN_ITEMS = 3
 _BYTES_A_CELL = 2
 #: Cells of a length that are visited one by one; beyond, the sparse law takes over.
 _MOST_CELLS = 2**26
+#: So many combinations fit nowhere; more can't even be written as floating point.
+_BEYOND = 10**15
 _START_MB = 400
 _BYTES = {"slot of a record": 16, "cell": 16, "combination of columns": 200}
 _NANOSECONDS = {
@@ -69,7 +71,12 @@ class LevelEstimate:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The whole run; memory and disk in megabytes, time in CPU seconds; no levels where nothing is drawn."""
+    """The whole run; memory and disk in megabytes, time in CPU seconds; no levels where nothing is drawn.
+
+    Attributes:
+        tables_mb: the part of the memory that the tables of a fitted release take; 0 for other releases.
+        shorter_mb: the memory that the run would take at each smaller reporting length, from 1 on.
+    """
 
     records: int
     levels: tuple[LevelEstimate, ...]
@@ -77,6 +84,8 @@ class Estimate:
     disk_mb: int
     seconds: float
     source: Literal["footer", "lines", "size"] = "size"
+    tables_mb: int = 0
+    shorter_mb: tuple[int, ...] = ()
 
 
 def estimate(described: Described, *, look: bool = False) -> Estimate:
@@ -95,7 +104,7 @@ def estimate(described: Described, *, look: bool = False) -> Estimate:
         worst_case_bytes(parameters, schema.measured) if isinstance(parameters, WorkloadParameters) else 0
     )
     records, source = number_of_records(described.source, look=look)
-    combinations = sum(math.comb(width, k) for k in range(1, length + 1))
+    combinations = min(sum(math.comb(width, k) for k in range(1, length + 1)), _BEYOND)
     found = [level.candidates for level in levels] or _reported(described, length, records)
     cells = sum(min(candidates, _MOST_CELLS) for candidates in found)
     cost = _NANOSECONDS
@@ -105,15 +114,38 @@ def estimate(described: Described, *, look: bool = False) -> Estimate:
         + cells * cost["candidate" if levels else "combination, counted and listed"]
         + records * cost["synthetic record"]
     )
-    megabytes = (
-        records * width * _BYTES["slot of a record"]
-        + min(max(found, default=0), _MOST_CELLS) * _BYTES["cell"]
-        + combinations * _BYTES["combination of columns"]
-        + tables
-    ) / 2**20
-    memory = _START_MB + megabytes
+    fixed = records * width * _BYTES["slot of a record"] + tables
+    memory, shorter = _memory_mb(fixed, width, found)
     disk = records * width * 12 / 2**20 + cells * 12 / 2**20 + 20
-    return Estimate(records, levels, math.ceil(memory), math.ceil(disk), nanoseconds / 1e9, source)
+    return Estimate(
+        records,
+        levels,
+        memory,
+        math.ceil(disk),
+        nanoseconds / 1e9,
+        source,
+        math.ceil(tables / 2**20),
+        shorter,
+    )
+
+
+def _memory_mb(fixed: int, width: int, found: list[int]) -> tuple[int, tuple[int, ...]]:
+    """The memory of a run, and what it would be at each smaller reporting length.
+
+    Args:
+        fixed: bytes that are needed whatever the length.
+        width: the most values of a record.
+        found: the most combinations of each length.
+    """
+    needed, combinations, most = [fixed], 0, 0
+    for length, number in enumerate(found, start=1):
+        combinations = min(combinations + math.comb(width, length), _BEYOND)
+        most = max(most, min(number, _MOST_CELLS))
+        needed.append(
+            fixed + most * _BYTES["cell"] + combinations * _BYTES["combination of columns"],
+        )
+    megabytes = [_START_MB - (-each // 2**20) for each in needed]
+    return megabytes[-1], tuple(megabytes[1:-1])
 
 
 def _width(schema: Schema) -> int:
@@ -199,16 +231,30 @@ def require_room(found: Estimate, workspace: Path) -> None:
     """Refuse a run that can't fit.
 
     Raises:
-        ResourceLimit: it needs more memory or disk than there is.
+        ResourceLimit: it needs more memory or disk than there is; what would help is named.
     """
     problems = []
     memory, disk = free_memory_mb(), free_disk_mb(workspace)
     if found.memory_mb > memory:
         problems.append(
-            f"The run needs about {found.memory_mb} MB of memory; {memory} MB are free. Lower the reporting "
-            "length, use fewer columns, or declare smaller domains."
+            f"The run needs about {found.memory_mb} MB of memory; {memory} MB are free. What helps: "
+            f"{'; '.join(_remedies(found, memory))}."
         )
     if found.disk_mb > disk:
         problems.append(f"The run needs about {found.disk_mb} MB of disk; {disk} MB are free in {workspace}.")
     if problems:
         raise ResourceLimit(problems)
+
+
+def _remedies(found: Estimate, memory: int) -> list[str]:
+    """What makes a run need less memory, the one that would do by itself first."""
+    fewer, coarser = "fewer columns (use_columns)", "bins or domains of fewer values"
+    fitting = [length for length, needed in enumerate(found.shorter_mb, start=1) if needed <= memory]
+    if not found.tables_mb:
+        shorter = f"reporting_length {fitting[-1]}" if fitting else "a smaller reporting_length"
+        return [*([shorter] if found.shorter_mb else []), fewer, coarser]
+    if fitting:
+        words = "so that counts of longer combinations are not listed; nothing that is measured changes"
+        return [f"reporting_length {fitting[-1]}, {words}", fewer]
+    sets, values = "a workload that lists the sets of columns that matter", "a smaller max_values"
+    return [sets, coarser, f"{values} for open columns", fewer]

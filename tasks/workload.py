@@ -3,7 +3,7 @@
 No file is read. Names of columns become places in the schema, words become tables and shares.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -39,11 +39,12 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
     schema = schema.measured
     all_declared = not any(column.is_open for column in schema.columns)
     tables = _tables(synthesis, schema)
-    number = min(len(schema.combinations(2)), MOST_PAIRS) if tables is None else len(tables)
+    number = min(schema.number_of_pairs, MOST_PAIRS) if tables is None else len(tables)
     steps = default_steps(all_declared=all_declared, columns=len(schema.columns), tables=number)
     if isinstance(synthesis.workload, tuple) or synthesis.workload == "pairs":
         steps = tuple(step for step in steps if not step.longer.lengths)
-    target = None if synthesis.target is None else _place(synthesis.target, schema, "target")
+    named, places = synthesis.target, _places(schema)
+    target = None if named is None else _place(named, schema, places, "target")
     if synthesis.workload == "pairs+target":
         if target is None:
             raise ParameterError(
@@ -122,24 +123,29 @@ def _tables(synthesis: Fitted, schema: Schema) -> tuple[Columns, ...] | None:
         return None
     if not isinstance(synthesis.workload, tuple):
         return tuple(schema.combinations(2))
-    found = {_columns(names, schema) for names in synthesis.workload}
+    places = _places(schema)
+    found = {_columns(names, schema, places) for names in synthesis.workload}
     return tuple(sorted(found, key=lambda columns: (len(columns), columns)))
 
 
-def _columns(names: Sequence[str], schema: Schema) -> Columns:
-    places = tuple(sorted(_place(name, schema, "workload") for name in names))
-    for place in set(places):
-        if places.count(place) > 1 and not schema.columns[place].is_multi_valued:
+def _columns(names: Sequence[str], schema: Schema, places: Mapping[str, int]) -> Columns:
+    found = tuple(sorted(_place(name, schema, places, "workload") for name in names))
+    for place in set(found):
+        if found.count(place) > 1 and not schema.columns[place].is_multi_valued:
             name = schema.columns[place].name
             raise ParameterError(
                 f"workload: {name!r} stands twice in one set; a record holds one of its values: name it once."
             )
-    return places
+    return found
 
 
-def _place(name: str, schema: Schema, key: str) -> int:
-    known = {matching_name(column.name): place for place, column in enumerate(schema.columns)}
-    place = known.get(matching_name(name))
+def _places(schema: Schema) -> dict[str, int]:
+    """Of each column, by its name as names are compared."""
+    return {matching_name(column.name): place for place, column in enumerate(schema.columns)}
+
+
+def _place(name: str, schema: Schema, places: Mapping[str, int], key: str) -> int:
+    place = places.get(matching_name(name))
     if place is None:
         meant = did_you_mean(name, [column.name for column in schema.columns])
         raise ParameterError(

@@ -48,6 +48,59 @@ def test_a_run_beyond_memory_or_disk_is_refused_with_the_figure(
     assert raised.value.exit_code == 2
 
 
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (
+            Estimate(1, (), 9_000, 1, 1.0, tables_mb=800, shorter_mb=(900, 950)),
+            "What helps: reporting_length 2, ",
+        ),
+        (
+            Estimate(1, (), 9_000, 1, 1.0, tables_mb=800, shorter_mb=(900, 5_000)),
+            "What helps: reporting_length 1, ",
+        ),
+        (
+            Estimate(1, (), 9_000, 1, 1.0, tables_mb=8_000, shorter_mb=(8_500, 8_600)),
+            "What helps: a workload that lists the sets of columns that matter; bins or domains of fewer "
+            "values; a smaller max_values for open columns; fewer columns (use_columns).",
+        ),
+        (
+            Estimate(1, (), 9_000, 1, 1.0, shorter_mb=(900, 5_000)),
+            "What helps: reporting_length 1; fewer columns",
+        ),
+        (Estimate(1, (), 9_000, 1, 1.0), "What helps: fewer columns (use_columns); bins or domains"),
+    ],
+)
+def test_what_would_help_is_what_takes_the_memory(
+    found: Estimate, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a fitted release the reporting length is only how much is listed; else its tables are too many."""
+    monkeypatch.setattr("tasks.estimate.free_memory_mb", lambda: 1_000)
+    with pytest.raises(ResourceLimit) as raised:
+        require_room(found, tmp_path)
+    assert words in str(raised.value)
+    assert ("nothing that is measured changes" in str(raised.value)) == (0 < found.tables_mb < 1_000)
+
+
+def test_a_shorter_reporting_length_is_estimated_as_such(tmp_path: Path) -> None:
+    whole = found(tmp_path, reporting_length=3)
+    assert whole.shorter_mb == tuple(found(tmp_path, reporting_length=k).memory_mb for k in (1, 2))
+
+
+def test_all_lengths_of_a_thousand_columns_are_refused_in_words(tmp_path: Path) -> None:
+    """Their number has 300 digits, beyond floating point."""
+    names = [f"answer {place}" for place in range(1_100)]
+    (tmp_path / "answers.csv").write_text(",".join(names) + "\n" + ",".join("y" * 1_100) + "\n")
+    body = {
+        "sensitive_microdata_path": str(tmp_path / "answers.csv"),
+        "reporting_length": -1,
+        "dataset": "answers",
+    }
+    wide = estimate(describe(pipeline.from_flat(body)))
+    with pytest.raises(ResourceLimit, match="What helps: reporting_length"):
+        require_room(wide, tmp_path)
+
+
 def test_an_ordinary_run_fits(tmp_path: Path) -> None:
     require_room(found(tmp_path), tmp_path)
     require_room(by_lengths(tmp_path), tmp_path)

@@ -208,6 +208,12 @@ class Schema:
             return list(_kept_combinations(self.slot_columns, length))
         return sorted(set(itertools.combinations(self.slot_columns, length)))
 
+    @property
+    def number_of_pairs(self) -> int:
+        """How many `combinations` of two there are: of a thousand columns half a million, never made here."""
+        held = [column.max_items for column in self.columns if column.max_items > 0]
+        return math.comb(len(held), 2) + sum(items > 1 for items in held)
+
     def to_json(self) -> str:
         """Canonical JSON: equal schemas give equal text."""
         body = asdict(self)

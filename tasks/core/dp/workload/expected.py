@@ -17,7 +17,7 @@ from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
 from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.workload.budget import budget_of
-from tasks.core.dp.workload.limits import chooses_pairs, named_tables
+from tasks.core.dp.workload.limits import chooses_pairs, each_named
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.dp.workload.shares import effective_sizes, grid_scale, table_shares
 from tasks.core.dp.workload.tables import Columns
@@ -106,7 +106,7 @@ def table_scales(
     scales |= {(column,): first for column in range(len(schema.columns))}
     small: Iterable[Columns] = (
         columns
-        for columns in named_tables(parameters, schema)
+        for columns in each_named(parameters, schema)
         if math.prod(sizes[column] for column in columns) <= parameters.most_cells
     )
     charge = shares.tables * budget

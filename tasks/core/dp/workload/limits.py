@@ -43,13 +43,17 @@ def check_draw(parameters: WorkloadParameters, schema: Schema) -> None:
 def worst_case_cells(parameters: WorkloadParameters, schema: Schema) -> int:
     """The most cells that a draw can hold at once, whatever the table."""
     sizes = [worst_size(column, parameters.max_values) for column in schema.columns]
-    tables = [
-        min(math.prod(sizes[column] for column in columns), parameters.most_cells)
-        for columns in named_tables(parameters, schema)
-    ]
-    measured = 2 * min(sum(tables), parameters.most_cells_together)  # perhaps twice (W17)
+    every, largest = _worst_tables(parameters, schema, sizes)
+    measured = 2 * min(every, parameters.most_cells_together)  # perhaps twice (W17)
     longer = max(_worst_longer(each.longer, sizes) for each in parameters.every())
-    return 2 * sum(sizes) + measured + 3 * longer + 4 * max([0, *tables])
+    return 2 * sum(sizes) + measured + 3 * longer + 4 * largest
+
+
+def _worst_tables(parameters: WorkloadParameters, schema: Schema, sizes: list[int]) -> tuple[int, int]:
+    """The most cells of all tables of the workload together, and of one of them."""
+    tables = (math.prod(sizes[column] for column in columns) for columns in each_named(parameters, schema))
+    kept = [min(cells, parameters.most_cells) for cells in tables]
+    return sum(kept), max(kept, default=0)
 
 
 def _worst_longer(longer: LongerSets, sizes: list[int]) -> int:
@@ -72,14 +76,31 @@ def worst_size(column: Column, max_values: int) -> int:
 
 def named_tables(parameters: WorkloadParameters, schema: Schema) -> list[Columns]:
     """The sets of columns that the workload names, or all pairs, in canonical order."""
-    return schema.combinations(2) if parameters.tables is None else list(parameters.tables)
+    return list(each_named(parameters, schema))
+
+
+def each_named(parameters: WorkloadParameters, schema: Schema) -> Iterator[Columns]:
+    """The same one by one, for those who need the first of them."""
+    if parameters.tables is not None:
+        yield from parameters.tables
+        return
+    held = [place for place, column in enumerate(schema.columns) if column.max_items > 0]
+    for at, column in enumerate(held):
+        if schema.columns[column].max_items > 1:
+            yield column, column
+        yield from ((column, other) for other in held[at + 1 :])
+
+
+def number_of_named(parameters: WorkloadParameters, schema: Schema) -> int:
+    """How many they are."""
+    return schema.number_of_pairs if parameters.tables is None else len(parameters.tables)
 
 
 def _problems_of_shares(parameters: WorkloadParameters, schema: Schema) -> Iterator[str]:
     shares = parameters.shares
     if min(shares.count, shares.values) <= 0:
         yield "The number of records and the values of columns each need a share of the budget above 0."
-    if shares.tables <= 0 and named_tables(parameters, schema):
+    if shares.tables <= 0 and number_of_named(parameters, schema):
         yield "The tables of the workload need a share of the budget above 0."
     if parameters.longer.lengths and min(shares.scores, shares.chosen) <= 0:
         yield "A choice of longer sets needs a share of the budget for scores and one for what is chosen."
@@ -154,20 +175,18 @@ def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fractio
     """The largest noise scale that each stage can come to, on the grid of 1/64; steps are not looked at."""
     budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
     shares, longer = parameters.shares, parameters.longer
-    tables = named_tables(parameters, schema)
     found = [
         grid_scale(1, shares.count * budget),
         grid_scale(max(1, schema.width), shares.values * budget),
     ]
-    if tables:
-        several = any(column.is_multi_valued for column in schema.columns)
-        onces = [_worst_once(schema, columns) if several else 1 for columns in tables]
+    if number_of_named(parameters, schema):
+        squares, largest = _worst_onces(parameters, schema)
         charge = shares.tables * budget
         if chooses_pairs(parameters, schema):
-            found.append(grid_scale(sum(once**2 for once in onces), parameters.pair_scores * charge))
+            found.append(grid_scale(squares, parameters.pair_scores * charge))
             charge *= 1 - parameters.pair_scores
-            found.append(grid_scale(max(onces), charge / parameters.most_pairs))
-        found.append(grid_scale(max(onces), charge * least_share(_most_measured(parameters, schema))))
+            found.append(grid_scale(largest, charge / parameters.most_pairs))
+        found.append(grid_scale(largest, charge * least_share(_most_measured(parameters, schema))))
     if longer.lengths and (sets := most_sets(len(schema.columns), longer)):
         caps = sorted((column.max_items for column in schema.columns), reverse=True)
         once = math.prod(caps[: max(longer.lengths)])
@@ -178,15 +197,28 @@ def worst_scales(parameters: WorkloadParameters, schema: Schema) -> list[Fractio
 
 def chooses_pairs(parameters: WorkloadParameters, schema: Schema) -> bool:
     """Whether there are more pairs than are measured, so that some are chosen (W14); a public fact."""
-    return parameters.tables is None and len(schema.combinations(2)) > parameters.most_pairs
+    return parameters.tables is None and schema.number_of_pairs > parameters.most_pairs
 
 
 def _most_measured(parameters: WorkloadParameters, schema: Schema) -> int:
-    tables = len(named_tables(parameters, schema))
+    tables = number_of_named(parameters, schema)
     return min(tables, parameters.most_pairs) if parameters.tables is None else tables
 
 
-def _worst_once(schema: Schema, columns: Columns) -> int:
-    """Delta_T by the caps alone; fewer released values only make it smaller."""
-    caps = {column: schema.columns[column].max_items for column in columns}
-    return max(1, math.prod(math.comb(cap, columns.count(column)) for column, cap in caps.items()))
+def _worst_onces(parameters: WorkloadParameters, schema: Schema) -> tuple[int, int]:
+    """The sum of Delta_T^2 over the tables of the workload, and the largest Delta_T, by the caps alone.
+
+    Fewer released values only make them smaller.
+    """
+    caps = [column.max_items for column in schema.columns]
+    if parameters.tables is not None:
+        onces = [
+            math.prod(math.comb(caps[column], columns.count(column)) for column in set(columns))
+            for columns in parameters.tables
+        ]
+        return sum(max(1, once) ** 2 for once in onces), max(1, *onces)
+    # Of all pairs by sums over columns: (sum w^2)^2 holds each pair of different columns twice.
+    squares = [cap**2 for cap in caps]
+    twice = [math.comb(cap, 2) for cap in caps if cap > 1]
+    different = (sum(squares) ** 2 - sum(square**2 for square in squares)) // 2
+    return different + sum(once**2 for once in twice), max([1, math.prod(sorted(caps)[-2:]), *twice])
