@@ -20,7 +20,7 @@ _BEFORE = (1000.0, 200.0, 50.0, 10.0, 0.0)
 _WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
 #: The same where a pass is long.
 _FEW_BEFORE = (100.0, 20.0, 0.0)
-_FEW_WARM = (50.0, 10.0, 0.0)
+_FEW_WARM = (20.0, 0.0)
 #: Numbers that one pass adds up, from which on few passes must do: about a CPU second a pass.
 _MOST_WORK = 1_000_000_000
 _LEAST_EXPECTED = 0.01
