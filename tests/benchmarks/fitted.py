@@ -59,25 +59,24 @@ def parameters_for(table: CellTable, options: argparse.Namespace) -> WorkloadPar
         longer=steps[0].longer,
         steps=steps[1:],
         target=target,
+        allocation="equal" if "allocation" in options.without else "effective",
     )
 
 
 @contextlib.contextmanager
 def without(levers: list[str]) -> Iterator[None]:
-    """Run with parts of the method taken out; `triples` is a parameter, not a part."""
+    """Run with parts of the method taken out; `triples` and `allocation` are parameters, not parts."""
     cold = (0.0,) * 4
     parts: dict[str, list[tuple[Any, str, Any]]] = {
-        "allocation": [(drawing, "effective_sizes", lambda margins, tables, scale: [1.0] * len(tables))],
         "shrinkage": [(aims, "shrunk_by_levels", lambda deviations, expected, variance, levels: deviations)],
         "levels": [(aims, "levels_of", lambda margin: None), (fitting, "levels_of", lambda margin: None)],
         "chains": [(aims, "_MOST_CHAINS", 0)],
         "annealing": [(fitting, name, cold) for name in ("LONG", "_BEFORE", "_WARM")],
-        "triples": [],
         "other": [(drawing, "ColumnCells", _cells_without_other)],
     }
     with contextlib.ExitStack() as stack:
         for lever in levers:
-            for module, name, instead in parts[lever]:
+            for module, name, instead in parts.get(lever, []):
                 stack.enter_context(mock.patch.object(module, name, instead))
         yield
 

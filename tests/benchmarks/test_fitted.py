@@ -1,3 +1,5 @@
+import argparse
+import dataclasses
 import json
 
 import numpy as np
@@ -63,3 +65,15 @@ def test_a_line_says_what_was_asked_and_what_came_out(options, monkeypatch, caps
     assert line["table"] == "small"
     assert 0 <= line["tvd1"] <= line["tvd2"] <= line["tvd3"] < 0.5
     assert line["records"] == pytest.approx(400, abs=60)
+
+
+@pytest.mark.parametrize("lever", fitted.LEVERS)
+def test_every_lever_can_be_taken_out_and_changes_the_records(lever):
+    table = table_named("tails" if lever in {"levels", "other"} else "xor2")
+    table = dataclasses.replace(table, cells=table.cells[:8_000])
+    options = {"epsilon": 4.0, "open": lever == "other", "target": False, "length": None, "threads": 1}
+    made = [
+        fitted.measured(table, argparse.Namespace(**options, without=without), 1)[1]
+        for without in ([], [lever])
+    ]
+    assert made[0].shape != made[1].shape or np.any(made[0] != made[1])
