@@ -15,6 +15,8 @@ from tasks.core.navigation.legends import Entry, legend
 #: Where the bars of values begin and end; to the left their names, to the right their numbers.
 _LEFT, _RIGHT = 132.0, 338.0
 _PITCH = 30
+#: As wide as the text of a page on a telephone, where a wider drawing would shrink.
+_GAUGE = 340
 #: An error bar narrower than this can't be seen.
 _NARROWEST_WHISKER = 2
 
@@ -264,14 +266,14 @@ def _share_row(row: Share, frame: tuple[float, float, float]) -> str:
 
 def gauge(spent: float, cap: float, title: str) -> str:
     """How much of the budget is spent: one bar up to the cap."""
-    width, share = 560, min(max(spent / cap, 0.0), 1.0)
+    share = min(max(spent / cap, 0.0), 1.0)
     parts = [
-        svg.rect(0, 20, width, 14, svg.FAINT, rx=7),
-        svg.rect(0, 20, max(share * width, 6), 14, svg.NOISY, rx=7),
+        svg.rect(0, 20, _GAUGE, 16, svg.FAINT, rx=8),
+        svg.rect(0, 20, max(share * _GAUGE, 6), 16, svg.NOISY, rx=8),
         svg.label(0, 13, f"spent: ε = {up(spent)}", font_size=12, font_weight="600"),
-        svg.label(width, 13, f"cap: ε = {up(cap)}", text_anchor="end", fill=svg.SOFT),
+        svg.label(_GAUGE, 13, f"cap: ε = {up(cap)}", text_anchor="end", fill=svg.SOFT),
     ]
-    return svg.figure(width, 38, title, f"epsilon {up(spent)} of {up(cap)} spent", parts)
+    return svg.figure(_GAUGE, 40, title, f"epsilon {up(spent)} of {up(cap)} spent", parts)
 
 
 def curve_text(levels: Sequence[Level]) -> str:

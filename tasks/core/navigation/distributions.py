@@ -75,11 +75,20 @@ def lengths_told(synthetic: SyntheticRecords) -> str:
     """How many attributes the synthetic records have, in a sentence; of one record or more."""
     lengths = np.diff(synthetic.offsets)
     low, middle, high = (int(each) for each in np.quantile(lengths, (0.25, 0.5, 0.75), method="inverted_cdf"))
-    half = f"{low} to {high} attributes" if low < high else "1 attribute" if low == 1 else f"{low} attributes"
+    longest = int(lengths.max())
+    if lengths.min() == longest:
+        return f"Each synthetic record has {_attributes(longest)}."
+    if low == high:
+        rest = f"the longest has {longest}" if longest > high else "none has more"
+        return f"Half of the synthetic records or more have {_attributes(low)}; {rest}."
     return (
-        f"Half of the synthetic records have {half}; the median is {middle}, the longest has "
-        f"{int(lengths.max())}."
+        f"Half of the synthetic records have {low} to {high} attributes; the median is {middle}, the longest "
+        f"has {longest}."
     )
+
+
+def _attributes(number: int) -> str:
+    return "1 attribute" if number == 1 else f"{number} attributes"
 
 
 @dataclass(frozen=True)

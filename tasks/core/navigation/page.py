@@ -18,12 +18,13 @@ _SYMBOLS = {
     "Phi": "Φ", "sqrt": "√", "sum": "Σ", "prod": "Π", "n-hat": "n̂",
 }  # fmt: skip
 _TOKEN = re.compile(
-    r"\b(n-hat|epsilon|delta|Delta|mu|sigma|tau|rho|eta|Phi|sqrt|sum|prod|[fszpwkVSLmDRTW]|[a-zA-Z](?=_))(?:_(\(k-1\)|[A-Za-z0-9]+))?"
+    r"(?<!')\b(n-hat|epsilon|delta|Delta|mu|sigma|tau|rho|eta|Phi|sqrt|sum(?! of )|prod|"
+    r"[fszpwkVSLmDRTW]|[a-zA-Z](?=_))(?:_(\(k-1\)|[A-Za-z0-9]+))?"
     r"(\^-?\d+)?(?![A-Za-z0-9_])"
 )
 
-#: A power that is itself a formula: ``^( ... )`` without brackets inside.
-_POWER = re.compile(r"\^\(([^()]*)\)")
+#: A power of what is no symbol, and one that is itself a formula: ``^( ... )`` without brackets inside.
+_POWER = re.compile(r"\^(?:\(([^()]*)\)|(-?\d+))")
 
 
 def symbols(formula: str) -> Markup:
@@ -38,7 +39,7 @@ def symbols(formula: str) -> Markup:
         parts.append(f"<sup>{power[1:].replace('-', '−')}</sup>" if power else "")
         place = found.end()
     parts.append(svg.escape(formula[place:]))
-    text = _POWER.sub(r"<sup>\1</sup>", "".join(parts))
+    text = _POWER.sub(lambda power: f"<sup>{power[1] or power[2].replace('-', '−')}</sup>", "".join(parts))
     return Markup(text.replace("&lt;=", "≤").replace("&gt;=", "≥").replace(" * ", "·").replace(" - ", " − "))
 
 

@@ -98,6 +98,15 @@ def test_the_gauge_never_runs_over():
     assert spent == whole
 
 
+def test_the_gauge_is_as_large_on_a_telephone_as_its_text():
+    """390 pixels leave 358 to the page: what is drawn wider shrinks, and its letters with it."""
+    root = ET.fromstring(charts.gauge(1.0, 3.0, "t"))
+    drawn = float(root.get("viewBox").split()[2])
+    letters = [float(label.get("font-size")) for label in root.iter("text")]
+    bar = min(float(r.get("height")) for r in root.iter("rect"))
+    assert min(letters) * 358 / drawn >= 11 and bar * 358 / drawn >= 14
+
+
 def test_the_terminal_curve_falls_from_never_to_always():
     text = charts.curve_text([Level("length 1", 23.375, 133), Level("length 2", 49.625, 99)])
     lines = text.splitlines()

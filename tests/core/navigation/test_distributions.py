@@ -1,9 +1,16 @@
 """Counts of every column's values."""
 
 import numpy as np
+import pytest
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.navigation.distributions import SHOWN, column_distributions, single_counts, visual
+from tasks.core.navigation.distributions import (
+    SHOWN,
+    column_distributions,
+    lengths_told,
+    single_counts,
+    visual,
+)
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.releases import SCHEMA, release
@@ -52,3 +59,22 @@ def test_a_visual_shows_only_what_is_published_in_the_order_that_was_asked_for()
     texts = ["region:north", "region:atlantis", "sector:services"]
     found = visual("two", texts, aggregates, counts)
     assert [bar.label for bar in found.bars] == ["region:north", "sector:services"]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "sentence"),
+    [
+        ([6, 6, 6], "Each synthetic record has 6 attributes."),
+        ([1], "Each synthetic record has 1 attribute."),
+        ([3, 6, 6, 6, 9], "Half of the synthetic records or more have 6 attributes; the longest has 9."),
+        ([1, 1, 1, 1, 0], "Half of the synthetic records or more have 1 attribute; none has more."),
+        (
+            [2, 3, 4, 5, 6],
+            "Half of the synthetic records have 3 to 5 attributes; the median is 4, the longest has 6.",
+        ),
+    ],
+)
+def test_the_lengths_of_records_are_told_once(lengths: list[int], sentence: str):
+    offsets = np.cumsum([0, *lengths])
+    records = SyntheticRecords(("town",), (), offsets, np.zeros(offsets[-1], np.int32))
+    assert lengths_told(records) == sentence

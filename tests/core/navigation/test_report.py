@@ -193,6 +193,8 @@ def test_a_row_as_unit_is_said_throughout():
         ),
         ("sum Delta_k / s_k^2 <= mu^2", "Σ Δ<sub>k</sub> / <i>s</i><sub>k</sub><sup>2</sup> ≤ μ<sup>2</sup>"),
         ("z = Phi^-1(x)", "<i>z</i> = Φ<sup>−1</sup>(x)"),
+        ("floor(2^20 q) within B^2", "floor(2<sup>20</sup> q) within B<sup>2</sup>"),
+        ("the sum of the table's cells", "the sum of the table&#39;s cells"),
         ("<b>", "&lt;b&gt;"),
     ],
 )
