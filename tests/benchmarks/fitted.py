@@ -25,6 +25,7 @@ import numpy as np
 
 from tasks.core.dp.stream import SeededStream
 from tasks.core.dp.workload import draw as drawing
+from tasks.core.dp.workload import first_values
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
@@ -72,7 +73,7 @@ def without(levers: list[str]) -> Iterator[None]:
         "levels": [(aims, "levels_of", lambda margin: None), (fitting, "levels_of", lambda margin: None)],
         "chains": [(aims, "_MOST_CHAINS", 0)],
         "annealing": [(fitting, name, cold) for name in ("LONG", "_BEFORE", "_WARM")],
-        "other": [(drawing, "ColumnCells", _cells_without_other)],
+        "other": [(first_values, "ColumnCells", _cells_without_other)],
     }
     with contextlib.ExitStack() as stack:
         for lever in levers:
@@ -81,9 +82,9 @@ def without(levers: list[str]) -> Iterator[None]:
         yield
 
 
-def _cells_without_other(values: tuple[str, ...], *, has_other: bool = False, cap: int = 1) -> ColumnCells:
+def _cells_without_other(values: tuple[str, ...], **about: Any) -> ColumnCells:
     """What was not released counts as absent."""
-    return ColumnCells(values, cap=cap)
+    return ColumnCells(values, **about | {"has_other": False})
 
 
 def measured(table: CellTable, options: argparse.Namespace, seed: int) -> tuple[Scores, Cells]:
