@@ -108,6 +108,16 @@ def only_taken(parts):
     return total
 
 
+@njit()
+def last_of(parts):
+    flags = parts[-1]
+    return flags[-1] + flags[-2].sum() + parts[-3][0]
+
+
+def test_members_are_counted_from_the_end_too():
+    assert last_of(_parts()) == 3 + np.arange(20, 25).sum() + 1
+
+
 def _blocks(function: Any) -> Any:
     return run_frontend(function.py_func).blocks
 

@@ -5,6 +5,7 @@ the values that can follow as their domain, and the constraints over them. All o
 be held is refused before anything is reserved or read (W22).
 """
 
+import itertools
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from tasks.core.contracts.declared_constraints import SCALES
 from tasks.core.contracts.named_values import named_values
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema, matching_name
+from tasks.core.records.constraint_words import constraint_sentences
 from tasks.core.records.constraints import (
     Condition,
     Constraint,
@@ -93,7 +95,8 @@ def _decided(schema: Schema, contract: Contract, problems: list[str]) -> list[Fu
     names = [matching_name(entry.dependent) for entry in left]
     twice = sorted({entry.dependent for entry in left if names.count(matching_name(entry.dependent)) > 1})
     problems += [
-        f"The column {name!r} must follow from one other column; it follows twice." for name in twice
+        f"The column {name!r} must follow from one other column; it follows twice. Keep one."
+        for name in twice
     ]
     ordered: list[FunctionalDependency] = []
     while left:
@@ -146,7 +149,29 @@ class _Translation:
                 for place, lower in enumerate(names)
                 for higher in names[place + 1 :]
             ]
+        self._require_order([each for each in constraints if isinstance(each, Ordering)])
+        for place in range(len(self._columns)):
+            self._repair(place)
+        self.problems = list(dict.fromkeys(self.problems))
         return Schema(tuple(self._columns), self._subject, tuple(constraints))
+
+    def _require_order(self, orderings: Sequence[Ordering]) -> None:
+        """Note columns that would be below themselves: no record could have all of such a circle."""
+        below: dict[tuple[int, int], bool] = {}
+        for ordering in orderings:
+            below[ordering.columns] = below.get(ordering.columns, False) or ordering.strict
+        places = sorted({place for columns in below for place in columns})
+        for middle, lower, higher in itertools.product(places, repeat=3):
+            steps = (lower, middle), (middle, higher)
+            if all(step in below for step in steps):
+                strict = any(below[step] for step in steps)
+                below[lower, higher] = below.get((lower, higher), False) or strict
+        circle = [repr(self._columns[place].name) for place in places if below.get((place, place))]
+        if circle:
+            self.problems.append(
+                f"the orderings go in a circle, so that each of {', '.join(circle)} would be below itself; "
+                "take one of them back, or leave strict out."
+            )
 
     def _has(self, names: Sequence[str]) -> bool:
         return {*map(matching_name, names)} <= {*self._places}
@@ -221,7 +246,8 @@ class _Translation:
         repair = promised.repair if promised is not None else None
         if repair is not None and repair not in (column.domain or ()):
             self.problems.append(
-                f"the repair value {repair!r} of {column.name!r} must be one of its declared values."
+                f"the repair value {repair!r} of {column.name!r} must be one of its declared values"
+                + (": it has none; declare them, or leave repair out." if column.domain is None else ".")
             )
         return repair
 
@@ -244,11 +270,7 @@ def _nothing_left(schema: Schema, filled: Collection[int]) -> list[str]:
     coding = public_coding(schema, filled)
     book = Rulebook(schema, coding)
     if book.resorts is None:
-        return [
-            "The contract's constraints must leave records that hold all of them; they leave none in which "
-            "open columns are empty, and what is released of an open column is not known yet. Take one "
-            "constraint back, or declare the values of the open columns in it."
-        ]
+        return [_no_record(schema, coding)]
     problems = []
     for place, column in enumerate(schema.measured.columns):
         codes = range(1, len(coding.texts[place]))
@@ -258,3 +280,31 @@ def _nothing_left(schema: Schema, filled: Collection[int]) -> list[str]:
                 f"{column.name!r}. Take one of them back, or leave the column out."
             )
     return problems
+
+
+def _no_record(schema: Schema, coding: Coding) -> str:
+    """That no record can hold all constraints, and with which of them the last one went."""
+    constraints, number = schema.constraints, len(schema.derivations)
+    while number < len(constraints):
+        number += 1
+        if Rulebook(replace(schema, constraints=constraints[:number]), coding).resorts is None:
+            break
+    last = constraint_sentences(schema, is_counted=True)[number - 1]
+    told = (
+        "The contract's constraints must leave records that hold all of them; they leave none{} With the "
+        f"entries before it this one leaves none: {last} Take one of them back{{}}."
+    )
+    concerned = {place for constraint in constraints for place in _columns_of(constraint)}
+    if any(schema.columns[place].is_open for place in concerned):
+        opened = " in which open columns are empty, and what is released of an open column is not known yet."
+        return told.format(opened, ", or declare the values of the open columns in it")
+    return told.format(".", "")
+
+
+def _columns_of(constraint: Constraint) -> tuple[int, ...]:
+    """Which columns a constraint is about."""
+    if isinstance(constraint, Derivation):
+        return constraint.decided_by, constraint.column
+    if isinstance(constraint, Ordering):
+        return constraint.columns
+    return tuple(condition.column for condition in constraint.conditions)

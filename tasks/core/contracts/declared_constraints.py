@@ -4,8 +4,9 @@ What hangs on the schema of a release, as whether anything is left that can be, 
 """
 
 from collections.abc import Sequence
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import (
@@ -37,7 +38,21 @@ class OtherValues(odcs.Part):
     excluded: tuple[str, ...] = Field(alias="not")
 
 
-ZeroValues = tuple[str, ...] | OtherValues
+def _require_values(body: object) -> object:
+    """Refuse what is neither a list of values nor ``{not: [...]}``, in one sentence for both."""
+    listed = body["not"] if isinstance(body, dict) and {*body} == {"not"} else body
+    if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+        raise ValueError(
+            "must be a list of values, such as [retired], or {not: [retired]} for all values but these"
+        )
+    if body == []:
+        raise ValueError(
+            'must list a value: "" is an empty cell, and {not: []} in place of the list any value'
+        )
+    return body
+
+
+ZeroValues = Annotated[tuple[str, ...] | OtherValues, BeforeValidator(_require_values)]
 
 
 class Dependency(odcs.Part):
@@ -87,7 +102,10 @@ class KnownColumns:
     def column(self, name: str, place: Place) -> ContractColumn | None:
         """The described column of a name; a fault where there is none."""
         column = self._columns.get(matching_name(name))
-        if column is None:
+        ids = [item.value for item in self._properties if item.property == "subjectId"]
+        if column is None and matching_name(name) in (matching_name(str(each)) for each in ids):
+            self.fault(place, f"{name!r} is the id; constraints are about the other columns.")
+        elif column is None:
             meant = did_you_mean(matching_name(name), self._columns, repr)
             self.fault(place, f"the contract describes no column {name!r}{'; ' + meant if meant else '.'}")
         return column

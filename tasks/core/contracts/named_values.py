@@ -12,6 +12,8 @@ from tasks.core.records.columns import Column
 from tasks.core.records.scales import Ends, ends_of_values
 from tasks.core.suggestions import did_you_mean
 
+#: Of the values that a column has, so many are named.
+_SHOWN = 8
 _NUMBER = r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?|[+-]?inf)"
 _HALF = re.compile(rf"(<=|<|>=|>)\s*{_NUMBER}")
 _WHOLE = re.compile(rf"([\[(])\s*{_NUMBER}\s*,\s*{_NUMBER}\s*([\])])")
@@ -62,9 +64,13 @@ def named_values(texts: Sequence[str], column: Column, *, is_numeric: bool) -> N
 
 
 def _not_there(strange: list[str], column: Column) -> str:
-    listed = ", ".join(map(repr, sorted(strange)))
-    meant = did_you_mean(strange[0], column.domain or (), repr)
-    return f"{column.name!r} does not have the values {listed}{'; ' + meant if meant else '.'}"
+    listed, known = ", ".join(map(repr, sorted(strange))), column.domain or ()
+    meant = did_you_mean(strange[0], known, repr)
+    if not meant:
+        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        ranges = ", and ranges between its edges" if column.bins is not None else ""
+        meant = f"it has {', '.join(map(repr, known[:_SHOWN]))}{more}{ranges}."
+    return f"{column.name!r} does not have the value{'s' if len(strange) > 1 else ''} {listed}; {meant}"
 
 
 def _range(text: str) -> Ends | None:

@@ -6,6 +6,7 @@ model: a contract's values are compared with text cells. What the standard has a
 enforce is refused, so that nobody relies on it; purely descriptive sections are accepted and not read.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -176,7 +177,22 @@ def _sentence(kind: str, message: str) -> str:
         return "is not a key that a contract may hold here; remove it."
     if kind == "missing":
         return "is required."
+    if kind in _FORMS:
+        return f"must be {_FORMS[kind]}."
+    if kind == "too_short":
+        return f"must have {_AT_LEAST.findall(message)[0]} entries or more."
+    message = message.removeprefix("Value error, ")
     return message[0].lower() + message[1:] + "."
+
+
+#: What a value must be, by the kind of fault.
+_FORMS = {
+    "tuple_type": "a list, such as [one, another]",
+    "list_type": "a list, such as [one, another]",
+    "dict_type": "a mapping, such as {key: value}",
+    "model_type": "a mapping, such as {key: value}",
+}
+_AT_LEAST = re.compile(r"at least (\d+)")
 
 
 def parse(text: str, file_name: str) -> tuple[dict[str, Any], Problems]:

@@ -141,16 +141,25 @@ ZEROS, FOLLOWS, ORDERED = "zeros", "dependencies", "orderings"
     [
         (ZEROS, "[{work: [retired]}]", "needs two columns or more"),
         (ZEROS, "[{work: [retired], aeg: ['<18']}]", "no column 'aeg'; did you mean 'age'?"),
-        (ZEROS, "[{work: [retird], age: ['<18']}]", "values 'retird'; did you mean 'retired'?"),
+        (ZEROS, "[{work: [retird], age: ['<18']}]", "value 'retird'; did you mean 'retired'?"),
         (ZEROS, "[{work: [retired], age: ['<20']}]", "must begin and end at edges of its bins: 18, 30, 65"),
         (ZEROS, "[{work: [retired], rooms: ['>5']}]", "holds none of its values"),
-        (ZEROS, "[{work: {nt: [retired]}, town: [Ely]}]", "not"),
-        (ZEROS, "[{person: [a], age: ['<18']}]", "no column 'person'"),
+        (ZEROS, "[{work: {nt: [retired]}, town: [Ely]}]", "or {not: [retired]} for all values but these"),
+        (ZEROS, "[{work: retired, town: [Ely]}]", "work: must be a list of values, such as [retired], or"),
+        (ZEROS, "[{work: [], town: [Ely]}]", "work: must list a value"),
+        (ZEROS, "{work: [retired], town: [Ely]}", "must be a list, such as [one, another]."),
+        (ZEROS, "[{work: [retired], age: ['18-30']}]", "'[18,30)', "),
+        (ZEROS, "[{work: [retired], age: ['18-30']}]", "and ranges between its edges"),
+        (
+            ZEROS,
+            "[{person: [a], age: ['<18']}]",
+            "'person' is the id; constraints are about the other columns",
+        ),
         (FOLLOWS, "[{from: town, to: region}]", "must be written out in values"),
         (FOLLOWS, "[{from: [town, age], to: region, values: {a: b}}]", "follows from one other column"),
         (FOLLOWS, "[{from: town, to: town, values: {a: b}}]", "can't decide itself"),
         (FOLLOWS, "[{from: town, to: tongue, values: {a: b}}]", "is an array"),
-        (FOLLOWS, "[{from: town, to: work, values: {Ely: idle}}]", "does not have the values 'idle'"),
+        (FOLLOWS, "[{from: town, to: work, values: {Ely: idle}}]", "does not have the value 'idle'; it has"),
         (FOLLOWS, "[{from: town, to: age, values: {Ely: '>=18'}}]", "must be one value each"),
         (FOLLOWS, "[{from: town, to: region, values: {Ely: ''}}]", "nothing but absence"),
         (
@@ -166,9 +175,14 @@ ZEROS, FOLLOWS, ORDERED = "zeros", "dependencies", "orderings"
         (
             FOLLOWS,
             "[{from: town, to: region, values: {a: b}}, {from: hour, to: region, values: {a: b}}]",
-            "it follows twice",
+            "it follows twice. Keep one",
         ),
-        (ORDERED, "[{columns: [came]}]", "at least 2"),
+        (ORDERED, "[{columns: [came]}]", "columns: must have 2 entries or more."),
+        (
+            ORDERED,
+            "[{columns: [came, went]}, {columns: [went, came], strict: true}]",
+            "each of 'came', 'went' would be below itself",
+        ),
         (ORDERED, "[{columns: [came, came]}]", "can't stand twice"),
         (ORDERED, "[{columns: [came, age]}]", "must all be numbers"),
         (ORDERED, "[{columns: [town, age]}]", "must all be numbers"),
@@ -188,7 +202,21 @@ def test_w22_constraints_that_leave_a_column_no_value_are_refused():
 def test_w22_constraints_that_leave_no_record_are_refused():
     (found,) = faults(zeros="[{work: {not: []}, age: {not: []}}, {work: {not: []}, age: ['']}, "
                       "{work: [''], age: {not: []}}, {work: [''], age: ['']}]")  # fmt: skip
-    assert "they leave none in which open columns are empty" in found
+    assert "they leave none. With the entries before it this one leaves none" in found
+    assert "Never together: work is empty; age is empty." in found and "open" not in found
+
+
+def test_w22_a_repair_value_that_is_none_is_refused_whichever_column_is_repaired():
+    """The contract describes another column of the entry last; a later entry would meet the fault."""
+    columns = COLUMNS.replace("{property: repair, value: employed}", "{property: repair, value: unknown}")
+    contract = read_contract(text_of("[{work: [retired], age: ['<18']}]", columns=columns))
+    with pytest.raises(ParameterError, match="repair value 'unknown' of 'work' must be one of its declared"):
+        schema_of(contract)
+
+
+def test_orderings_that_make_columns_equal_are_no_contradiction():
+    contract = read_contract(text_of(orderings="[{columns: [came, went]}, {columns: [went, came]}]"))
+    assert len(schema_of(contract).constraints) == 2
 
 
 def test_w22_an_open_column_must_be_allowed_to_be_empty():
@@ -198,7 +226,7 @@ def test_w22_an_open_column_must_be_allowed_to_be_empty():
 
 def test_a_domain_of_the_configuration_counts_as_much_as_the_contracts():
     contract = read_contract(text_of("[{town: [Ely, Rye], work: [retired]}]"))
-    with pytest.raises(ParameterError, match="'town' does not have the values 'Rye'"):
+    with pytest.raises(ParameterError, match="'town' does not have the value 'Rye'"):
         schema_of(contract, domains={"town": ("Ely", "Deal")})
 
 

@@ -196,3 +196,17 @@ def test_without_a_place_for_the_cache_tables_are_built(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("MARGINALIA_CACHE", str(tmp_path / "file"))
     assert gaussian_words(Fraction(3))[1].size == 56
+
+
+def test_a_word_that_the_sum_does_not_decide_is_worked_out_anew():
+    """Within 2^-164 of a word's edge the fixed-point sum could be on either side: the law itself is asked."""
+
+    class Law:
+        centre = 0
+
+        def floor_cdf(self, z, bits):
+            return 41
+
+    edge, margin = 42 << (gaussian_tables._BITS - 64), 1 << (gaussian_tables._BITS - 164)
+    assert [gaussian_tables._word(edge + off, Law(), 0) for off in (0, margin // 2, -margin // 2)] == [41] * 3
+    assert gaussian_tables._word(edge + 2 * margin, Law(), 0) == 42

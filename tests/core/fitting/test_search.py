@@ -217,3 +217,58 @@ def test_independent_records_hold_the_estimated_counts():
     records = independent_records(Domain((3, 2)), margins, 10, 3)
     assert np.bincount(records[:, 0]).tolist() == [1, 3, 6]
     assert np.bincount(records[:, 1]).tolist() == [5, 5]
+
+
+def test_columns_of_independent_records_say_nothing_of_each_other():
+    """Each is shuffled by itself: of 2,000, 4.5 standard errors alarm falsely once in 1e5."""
+    margins = [np.array([1.0, 1.0]), np.array([1.0, 1.0])]
+    records = independent_records(Domain((2, 2)), margins, 2_000, 3)
+    assert abs(np.corrcoef(records.T)[0, 1]) < 4.5 / 2_000**0.5
+
+
+def test_the_gradient_is_what_one_more_record_would_add():
+    """Half the weighted square, one more minus none: w (count - target + 1/2), from the energy itself."""
+    target = Target((0, 1), np.random.default_rng(2).normal(5, 4, (3, 4)), 0.7)
+    records = _records(PEOPLE, 50, 1)
+    tables = lay_out(PEOPLE, [target])
+    fill(tables, PEOPLE, [target], records)
+    counts = table_counts(PEOPLE, (0, 1), records)
+
+    def energy(table):
+        return 0.5 * target.weight * ((table - target.counts) ** 2).sum()
+
+    for cell in np.ndindex(3, 4):
+        more = counts.copy()
+        more[cell] += 1
+        place = tables.gradient[: counts.size].reshape(4, 3)[cell[1], cell[0]]
+        other = tables.gradient[counts.size : 2 * counts.size].reshape(3, 4)[cell]
+        assert place == other == pytest.approx(energy(more) - energy(counts), rel=1e-5, abs=1e-5)
+
+
+def _passes(temperatures, variance=1.0):
+    """400 records of two values, all of them wanted in the first: the values after each pass."""
+    domain, wanted = Domain((2,)), Target((0,), np.array([400.0, 0.0]), 1.0 / variance)
+    records, after = np.ones((400, 1), np.int32), []
+    search = Search(domain, [wanted], records, variance)
+    search.run(temperatures, 5, progress=lambda share: after.append(search.records[:, 0].copy()))
+    return after
+
+
+@pytest.mark.parametrize("variance", [1.0, 100.0])
+def test_temperatures_are_in_squared_records_whatever_the_weights(variance):
+    """At a million squared records all is chance, at a thousandth the target decides."""
+    (hot,) = _passes((1e6,), variance)
+    (cool,) = _passes((1e-3,), variance)
+    assert 0.35 < hot.mean() < 0.65 and cool.mean() == 0
+
+
+def test_each_pass_has_random_numbers_of_its_own():
+    """With the same ones a record would stay where it is; by chance half do (5 standard errors)."""
+    first, second = _passes((1e9, 1e9))
+    assert abs((first == second).mean() - 0.5) < 5 * 0.5 / 400**0.5
+
+
+def test_each_record_has_random_numbers_of_its_own():
+    """With the same ones all would go to one value."""
+    (found,) = _passes((1e9,))
+    assert abs(found.mean() - 0.5) < 5 * 0.5 / 400**0.5
