@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain, table_counts
+from tasks.core.fitting.table_kernels import rake_to_pairs
 
 
 def _records(sizes, number, seed):
@@ -69,3 +70,21 @@ def test_a_set_with_items_is_counted_as_the_records_have_it():
 
 def test_no_records_imply_nothing():
     assert not ImpliedCounts(Domain((2, 3, 2)), np.zeros((0, 3), np.int32)).of((0, 1, 2)).any()
+
+
+def test_a_table_is_raked_until_every_pair_is_close_not_the_last_alone():
+    """The last pair holds after the first round; the three before it pull at each other."""
+    real = np.array([[[8.0, 1.0], [2.0, 9.0]], [[3.0, 10.0], [10.0, 3.0]]])
+    real[..., 1] *= real[..., 0].sum() / real[..., 1].sum()
+    real = np.multiply.outer(real, np.array([0.5, 0.5]))
+    pairs = [(0, 1), (1, 2), (0, 2), (2, 3)]
+    wanted = [real.sum(axis=tuple({0, 1, 2, 3} - {*pair})) for pair in pairs]
+    strides = np.zeros((4, 4), np.int64)
+    for place, (one, other) in enumerate(pairs):
+        strides[place, one], strides[place, other] = 2, 1
+    table = np.full(16, real.sum() / 16)
+    counts = np.concatenate([each.ravel() for each in wanted])
+    rake_to_pairs(table, np.full(4, 2), counts, np.arange(0, 17, 4), strides, 200, 1e-6)
+    for pair, counts_of_pair in zip(pairs, wanted, strict=True):
+        found = table.reshape(2, 2, 2, 2).sum(axis=tuple({0, 1, 2, 3} - {*pair}))
+        assert np.abs(found - counts_of_pair).sum() <= 1e-5

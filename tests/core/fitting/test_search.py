@@ -272,3 +272,43 @@ def test_each_record_has_random_numbers_of_its_own():
     """With the same ones all would go to one value."""
     (found,) = _passes((1e9,))
     assert abs(found.mean() - 0.5) < 5 * 0.5 / 400**0.5
+
+
+@pytest.mark.parametrize("value", [0, 1, 2])
+def test_in_a_cold_pass_a_tie_moves_nobody(value):
+    """One record that is wanted everywhere alike."""
+    domain, target = Domain((3,)), Target((0,), np.full(3, 0.25), 1.0)
+    record, tables = np.full((1, 1), value, np.int32), lay_out(domain, [target])
+    fill(tables, domain, [target], record)
+    visit_records(tables, record, np.zeros(1, np.int64), np.float32(np.inf), np.uint64(1))
+    assert record[0, 0] == value
+
+
+def test_each_column_of_a_record_has_random_numbers_of_its_own():
+    """All is chance: two columns agree in half of the records (5 standard errors)."""
+    targets = [Target((column,), np.array([200.0, 200.0]), 1.0) for column in (0, 1)]
+    records = np.zeros((400, 2), np.int32)
+    Search(Domain((2, 2)), targets, records, 1.0).run((1e9,), 3)
+    assert abs((records[:, 0] == records[:, 1]).mean() - 0.5) < 5 * 0.5 / 400**0.5
+
+
+def test_an_empty_slot_beside_an_item_is_in_no_cell():
+    """It costs nothing, however few records should hold nothing: the other item stays out."""
+    domain = Domain((3,), caps=(2,), absent=(2,))
+    target, record = Target((0,), np.array([50.0, -5.0, -90.0]), 1.0), np.array([[0, 2]], np.int32)
+    tables = lay_out(domain, [target])
+    fill(tables, domain, [target], record)
+    visit_records(tables, record, np.zeros(1, np.int64), np.float32(np.inf), np.uint64(1))
+    assert sorted(record[0].tolist()) == [0, 2]
+
+
+def test_columns_are_visited_in_an_order_of_each_pass():
+    """The column that comes first moves, then the other stays: both happen in 40 passes of one record."""
+    domain, target = Domain((2, 2)), Target((0, 1), np.array([[0.0, 5.0], [5.0, 0.0]]), 1.0)
+    tables, ends = lay_out(domain, [target]), set()
+    for seed in range(40):
+        record = np.zeros((1, 2), np.int32)
+        fill(tables, domain, [target], record)
+        visit_records(tables, record, np.zeros(1, np.int64), np.float32(np.inf), np.uint64(seed))
+        ends.add(tuple(record[0].tolist()))
+    assert ends == {(0, 1), (1, 0)}
