@@ -88,3 +88,10 @@ def test_a_table_is_raked_until_every_pair_is_close_not_the_last_alone():
     for pair, counts_of_pair in zip(pairs, wanted, strict=True):
         found = table.reshape(2, 2, 2, 2).sum(axis=tuple({0, 1, 2, 3} - {*pair}))
         assert np.abs(found - counts_of_pair).sum() <= 1e-5
+
+
+def test_a_round_scales_by_every_pair_the_last_one_too():
+    """One pair and one round, after which its counts are there."""
+    table, wanted = np.ones(16), np.array([1.0, 2.0, 3.0, 10.0])
+    rake_to_pairs(table, np.full(4, 2), wanted, np.array([0, 4]), np.array([[2, 1, 0, 0]]), 1, 0.0)
+    assert table.reshape(4, 4).sum(axis=1) == pytest.approx(wanted)

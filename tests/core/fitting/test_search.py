@@ -312,3 +312,14 @@ def test_columns_are_visited_in_an_order_of_each_pass():
         visit_records(tables, record, np.zeros(1, np.int64), np.float32(np.inf), np.uint64(seed))
         ends.add(tuple(record[0].tolist()))
     assert ends == {(0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize("weights", [(1.0, 3.0), (3.0, 1.0)])
+def test_a_record_is_taken_out_of_every_table_before_it_is_put_back(weights):
+    """It is where both tables want it by a little; left in one of them, it would be driven out."""
+    domain = Domain((2,))
+    targets = [Target((0,), np.array([0.6, 0.4]), weight) for weight in weights]
+    tables, record = lay_out(domain, targets), np.zeros((1, 1), np.int32)
+    fill(tables, domain, targets, record)
+    visit_records(tables, record, np.zeros(1, np.int64), np.float32(np.inf), np.uint64(1))
+    assert record[0, 0] == 0
