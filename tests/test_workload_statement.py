@@ -186,9 +186,14 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
     )
     shown = as_drawn(counted, ranges(drawn, counted))
     fit = json.loads(json.dumps(evaluate_fit(drawn, made.cells, 5).to_dict()))["fit"]
+    written = (("town", "released values"), ("tongue", "nothing"))
+    fit["unreleased"] = [{"column": name, "share": 0.25, "written_as": how} for name, how in written]
     page = check(render(ReportInputs(body, drawn.schema, shown, drawn, synthetic=made.records, fit=fit)))
     for table in body["tables"][:3]:
         assert all(name in page.text for name in table["columns"])
+    # Noise hides how many hold a rare value; of several items one may be left out of a cell that isn't empty.
+    assert re.search("By the noisy counts, no or few [a-z]+ have a value of town", page.text)
+    assert "a cell that would hold nothing else is empty. By the noisy counts that is: tongue in" in page.text
     assert "differential privacy" in page.text and "Attention" in page.text
     # Formulas are set as such; nothing else on the page has names with underscores or powers written out.
     assert not re.search(r"\b(?:Delta|[A-Za-z])_[A-Za-z0-9]|parameters\.filled", page.text)
