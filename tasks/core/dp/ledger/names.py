@@ -68,7 +68,7 @@ def earlier_folded(name: str) -> str:
 
 
 #: Characters outside the categories Cc and Cf that show nothing: what Unicode calls default-ignorable
-#: (DerivedCoreProperties.txt), and the empty Braille pattern.
+#: (DerivedCoreProperties.txt), the empty Braille pattern, hieroglyphic blanks and the musical null notehead.
 _SHOW_NOTHING = (
     (0x034F, 0x034F),
     (0x115F, 0x1160),
@@ -80,6 +80,8 @@ _SHOW_NOTHING = (
     (0xFE00, 0xFE0F),
     (0xFFA0, 0xFFA0),
     (0xFFF0, 0xFFF8),
+    (0x13441, 0x13442),
+    (0x1D159, 0x1D159),
     (0xE0000, 0xE0FFF),
 )
 

@@ -98,5 +98,7 @@ def test_names_that_were_one_stay_one(names: tuple[str, str]) -> None:
 
 def test_no_letter_is_taken_for_an_invisible_one() -> None:
     shown = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code))[0] in "LNPS"]
-    unseen = "\u115f\u1160\u2800\u3164\uffa0"
-    assert [letter for letter in shown if not folded(letter)] == list(unseen)
+    unseen = "\u115f\u1160\u2800\u3164\uffa0\U00013441\U00013442\U0001d159"
+    assert not any(map(folded, unseen))
+    # Of a letter that a version of Python does not know yet the category is none of these.
+    assert [letter for letter in shown if not folded(letter)] == [one for one in unseen if one in shown]
