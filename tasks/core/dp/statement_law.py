@@ -290,11 +290,11 @@ def not_covered(scope: str, unit: str) -> list[str]:
         "true of many: that is what it is published for.",
         "Columns, their order and types in the file, declared values, bins and caps are taken to be public; "
         "they are not protected.",
-        "That this release exists shows that the file could be read to its end as its dialect says, in UTF-8 "
-        "and within the machine's memory, and that no record of a text file fills a whole block of 16 MiB of "
-        "it, counted from its beginning: a record of up to 16 MiB always passes, one of 32 MiB or more never "
-        "does, one between according to where it begins. That is not protected, and the guarantee holds "
-        "between such files.",
+        "That this release exists shows that the file could be read to its end as its dialect and "
+        "encoding say, within the machine's memory, and that no record of a text file fills a whole block of "
+        "16 MiB of it, counted from its beginning: a record of up to 16 MiB always passes, one of 32 MiB or "
+        "more never does, one between according to where it begins. That is not protected, and the "
+        "guarantee holds between such files.",
         "Whoever can see the Prefect server can tell whether the table has changed since an earlier run: a "
         "step is cached or not, two keyed hashes are equal or not, a step takes longer. The guarantee does "
         "not cover that.",

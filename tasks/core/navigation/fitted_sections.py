@@ -58,6 +58,9 @@ def fit_context(fit: Json) -> Json:
     """How good the records are, for the template: the evaluation's ``fit`` goes in."""
     pairs = [table for table in fit["tables"] if table["is_guess"] is not None]
     guessed = sorted(" × ".join(table["columns"]) for table in pairs if table["is_guess"])
+    singles = [table for table in fit["tables"] if len(table["columns"]) == 1]
+    rare = {found["column"]: found["share"] for found in fit["unreleased"]}
+    columns = {name for table in fit["tables"] for name in table["columns"]} | set(rare)
     return {
         "one_way": _percent(fit["one_way"]),
         "two_way": _percent(fit["two_way"]),
@@ -65,13 +68,16 @@ def fit_context(fit: Json) -> Json:
         "guessed": fit["guessed"],
         "guessed_names": guessed[:_NAMED],
         "guessed_more": max(0, len(guessed) - _NAMED),
+        "too_rare": _percent(sum(rare.values()) / len(columns)) if rare else "",
         "replaced": [found["column"] for found in fit["unreleased"] if _is_replaced(found)],
         "emptied": [
             {"name": found["column"], "share": _percent(found["share"])}
             for found in fit["unreleased"]
             if found["share"] and not _is_replaced(found)
         ],
-        "columns": _rows([table for table in fit["tables"] if len(table["columns"]) == 1]),
+        "columns": [
+            row | {"too_rare": _percent(rare.get(row["name"], 0.0)) if rare else ""} for row in _rows(singles)
+        ],
         "worst": _rows(sorted(pairs, key=lambda table: -(table["expected_error"] or 0.0))[:_NAMED]),
     }
 
@@ -90,6 +96,7 @@ def _rows(tables: list[Json]) -> list[Json]:
             "noise_distance": _percent(table["noise_distance"]),
             "signal": None if table["signal"] is None else f"{table['signal']:.3g}",
             "is_guess": table["is_guess"],
+            "too_rare": "",
         }
         for table in tables
     ]

@@ -30,4 +30,5 @@ def test_what_became_of_values_too_rare_to_be_released_is_told_by_column() -> No
     fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "tables": [], "unreleased": unreleased}
     context = fit_context(fit)
     assert context["replaced"] == ["home"]
+    assert context["too_rare"] == "11\u202f%"
     assert context["emptied"] == [{"name": "income", "share": "31\u202f%"}]
