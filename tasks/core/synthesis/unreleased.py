@@ -41,7 +41,7 @@ def unreleased_values(measurement: WorkloadMeasurement) -> list[Unreleased]:
     """How `other` of each column that has it is written, in order; a function of released numbers alone.
 
     It is replaced where the ranges of the released values' counts have room for it. Of a multi-valued column
-    it never is: the item is left out.
+    with a cap above 1 it never is: the item is left out.
     """
     if all(cells.other is None for cells in measurement.cells):
         return []
