@@ -76,7 +76,8 @@ def fit_context(fit: Json) -> Json:
             if found["share"] and not _is_replaced(found)
         ],
         "columns": [
-            row | {"too_rare": _percent(rare.get(row["name"], 0.0)) if rare else ""} for row in _rows(singles)
+            row | {"too_rare": _percent(round(rare.get(row["name"], 0.0), 4)) if rare else ""}
+            for row in _rows(singles)
         ],
         "worst": _rows(sorted(pairs, key=lambda table: -(table["expected_error"] or 0.0))[:_NAMED]),
     }
