@@ -119,6 +119,7 @@ def describe(
         header_notes(source)
         + _zero_notes(contract)
         + _constraint_notes(contract, held)
+        + (_open_derivation_notes(schema) if configuration.is_private else ())
         + _mark_notes(configuration, source)
     )
     if isinstance(configuration.protection, KAnonymity):
@@ -339,6 +340,22 @@ def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, .
     return (
         "The contract says what holds between columns (structuralZeros, functionalDependencies, orderings). "
         "Records of synthesis_mode fitted hold it; here it has no effect.",
+    )
+
+
+def _open_derivation_notes(schema: Schema) -> tuple[str, ...]:
+    """That a column may come out mostly empty, as what decides it has values too rare to be released."""
+    measured = schema.measured.columns
+    pairs = (
+        (schema.columns[rule.column].name, measured[rule.decided_by].name)
+        for rule in schema.derivations
+        if rule.decided_by < len(measured) and measured[rule.decided_by].is_open
+    )
+    return tuple(
+        f"ATTENTION: {decided!r} follows from {by!r}, whose domain is not declared: a value of {by!r} "
+        "that is too rare to be released is left empty, and what follows from it is lost too. "
+        f"Declare the domain of {by!r}, or drop the dependency: then {decided!r} itself is measured."
+        for decided, by in pairs
     )
 
 

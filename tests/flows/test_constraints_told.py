@@ -128,6 +128,17 @@ def test_a_mode_without_constraints_says_that_they_have_no_effect(tmp_path: Path
     assert any("here it has no effect" in note for note in other.notes)
 
 
+def test_a_column_that_an_open_one_decides_is_warned_of(tmp_path: Path) -> None:
+    def warned(body: dict[str, object]) -> list[str]:
+        return [note for note in describe(from_flat(body)).notes if "'shire' follows from 'town'" in note]
+
+    (told,) = warned(flat(tmp_path))
+    assert told.startswith("ATTENTION: ") and "Declare the domain of 'town'" in told
+    towns = ["Aberwick", "Brenmoor", "Caldwell", "Dunsford"]
+    assert not warned(flat(tmp_path, domains={"sex": ["m", "f"], "town": towns}))
+    assert not warned(anonymous(tmp_path))
+
+
 def test_under_k_anonymity_constraints_that_leave_nothing_are_refused_before_anything_is_read(
     tmp_path: Path,
 ) -> None:
