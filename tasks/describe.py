@@ -344,7 +344,7 @@ def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, .
 
 
 def _open_derivation_notes(schema: Schema) -> tuple[str, ...]:
-    """That a column may come out mostly empty, as what decides it has values too rare to be released."""
+    """That a column may come out mostly empty, as values that decide it may be too rare to be released."""
     measured = schema.measured.columns
     pairs = (
         (schema.columns[rule.column].name, measured[rule.decided_by].name)
@@ -352,8 +352,8 @@ def _open_derivation_notes(schema: Schema) -> tuple[str, ...]:
         if rule.decided_by < len(measured) and measured[rule.decided_by].is_open
     )
     return tuple(
-        f"ATTENTION: {decided!r} follows from {by!r}, whose domain is not declared: a value of {by!r} "
-        "that is too rare to be released is left empty, and what follows from it is lost too. "
+        f"ATTENTION: {decided!r} follows from {by!r}, whose domain is not declared: where many records have "
+        f"a value of {by!r} that is too rare to be released, it is left empty, and {decided!r} with it. "
         f"Declare the domain of {by!r}, or drop the dependency: then {decided!r} itself is measured."
         for decided, by in pairs
     )
