@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.compiling import njit
-from tasks.core.fitting.vector_kernels import LANES, add_runs
+from tasks.core.fitting.vector_kernels import FETCHED, LANES, add_long_runs, add_runs, fetch
 
 #: The most columns of one table.
 MOST_COLUMNS = 4
@@ -36,6 +36,8 @@ FORBIDDEN = np.float32(1.0e30)
 NOWHERE = np.int64(1) << np.int64(36)
 
 _SQUARINGS = 10
+#: A record is fetched from memory so many visits before its own.
+_AHEAD = 2
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -87,8 +89,8 @@ def _put(slot, cell, cells, starts, first_shift, shifted, strides):  # type: ign
     """Say that a slot is in a cell; nothing is counted."""
     further = cell - cells[slot]
     if further != 0:
-        for at in range(first_shift[slot], first_shift[slot + 1]):
-            starts[shifted[at]] += further * strides[at]
+        for at in range(np.uint64(first_shift[slot]), np.uint64(first_shift[slot + 1])):
+            starts[np.uint64(shifted[at])] += further * strides[at]
         cells[slot] = cell
 
 
@@ -97,22 +99,43 @@ def _find_runs(starts, uses, weights, end, runs):  # type: ignore[no-untyped-def
     """Collect the runs that there are; returns how many, and the sum of their weights."""
     number = 0
     own = np.float32(0.0)
-    for use in range(uses[0], uses[1]):
+    for use in range(np.uint64(uses[0]), np.uint64(uses[1])):
         if starts[use] < end:
-            runs[number] = starts[use]
+            runs[np.uint64(number)] = starts[use]
             number += 1
             own += weights[use]
     return number, own
 
 
 @njit(cache=True, nogil=True)
-def _sum_runs(runs, number, size, gradient, sums):  # type: ignore[no-untyped-def]
+def _fetch_record(records, row):  # type: ignore[no-untyped-def]
+    """Have a record brought near that will be visited soon: records are too many to stay there."""
+    slots = records.shape[1]
+    for part in range(0, slots, FETCHED):
+        fetch(records, row * slots + part)
+
+
+@njit(cache=True, nogil=True)
+def _weight_of_slots(first_use, weights):  # type: ignore[no-untyped-def]
+    """For each slot the sum of the weights of its uses."""
+    sums = np.zeros(len(first_use) - 1, np.float32)
+    for slot in range(len(sums)):
+        for use in range(first_use[slot], first_use[slot + 1]):
+            sums[slot] += weights[use]
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _sum_runs(runs, begin, number, size, gradient, sums):  # type: ignore[no-untyped-def]
     """What each value of a column would add to the energy; behind the last value anything.
 
     Numbers stay in registers until all runs are added.
     """
-    for first in range(0, size, LANES):
-        add_runs(runs, number, first, gradient, sums)
+    for first in range(0, size, 2 * LANES):
+        if size - first > LANES:
+            add_long_runs(runs, begin, number, first, gradient, sums)
+        else:
+            add_runs(runs, begin, number, first, gradient, sums)
 
 
 @njit(cache=True, nogil=True)
@@ -121,22 +144,22 @@ def _move(  # type: ignore[no-untyped-def]
 ):
     """Take the record out of the slot's cell and put it in another, in every copy of every table."""
     old = cells[slot]
-    for use in range(uses[0], uses[1]):
+    for use in range(np.uint64(uses[0]), np.uint64(uses[1])):
         start, weight = starts[use], weights[use]
         if start + old < end:
             gradient[np.uint64(start + old)] -= weight
         if start + cell < end:
             gradient[np.uint64(start + cell)] += weight
-    for at in range(first_shift[slot], first_shift[slot + 1]):
-        use = shifted[at]
-        weight = weights[use]
-        before = starts[use] + cells[use_slot[use]]
+    for at in range(np.uint64(first_shift[slot]), np.uint64(first_shift[slot + 1])):
+        moved = np.uint64(shifted[at])
+        weight = weights[moved]
+        before = starts[moved] + cells[np.uint64(use_slot[moved])]
         further = (cell - old) * strides[at]
         if before < end:
             gradient[np.uint64(before)] -= weight
         if before + further < end:
             gradient[np.uint64(before + further)] += weight
-        starts[use] += further
+        starts[moved] += further
     cells[slot] = cell
 
 
@@ -237,8 +260,12 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
     runs = np.empty(np.diff(first_use).max(), np.int64)
     order = np.arange(number_of_slots)
     sums = np.empty(sizes.max() + LANES, np.float32)
+    weight_of_slot = _weight_of_slots(first_use, weights)
+    ordinary = number_of_slots == len(sizes)
     cold = np.isinf(inverse_temperature)
-    for row in places:
+    for visit in range(len(places)):
+        row = places[visit]
+        _fetch_record(records, places[min(visit + _AHEAD, len(places) - 1)])
         record = records[row]
         _load(record, sizes, empties, first_slot, cells, starts, first_shift, shifted, strides)
         state = _mixed(seed ^ (np.uint64(row) * np.uint64(0xD1342543DE82EF95)))
@@ -261,8 +288,12 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
             # With other items beside it an empty slot is in no cell, nor is one of a column without `absent`.
             counted_when_empty = filled == 0 and empty < size
             choices = size if filled == 0 else max(size, empty + 1)
-            number, own = _find_runs(starts, uses, weights, end, runs)
-            _sum_runs(runs, number, size, gradient, sums)
+            if ordinary:
+                own = weight_of_slot[slot]
+                _sum_runs(starts, uses[0], uses[1] - uses[0], size, gradient, sums)
+            else:
+                number, own = _find_runs(starts, uses, weights, end, runs)
+                _sum_runs(runs, 0, number, size, gradient, sums)
             if filled > 0:
                 for other in range(slots[0], slots[1]):
                     if other != slot and record[other] != empty:

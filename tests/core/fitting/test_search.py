@@ -145,7 +145,7 @@ def test_runs_are_added_in_their_order(seed, number, size):
     gradient = generator.normal(0, 100, 500 + LANES).astype(np.float32)
     runs = generator.integers(0, 500 - size, 40)
     sums, slow = np.zeros(size + LANES, np.float32), np.zeros(size, np.float32)
-    _sum_runs(runs, number, size, gradient, sums)
+    _sum_runs(runs, 0, number, size, gradient, sums)
     for run in runs[:number]:
         slow += gradient[run : run + size]
     assert sums[:size].tolist() == slow.tolist()
