@@ -1,0 +1,58 @@
+"""What the documents say of the project is there: keys, files and links."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tasks.configuration_file import from_flat
+from tasks.configuration_places import PLACES, PRIVACY_PLACES, SECTIONS
+from tasks.configuration_syndiffix import SECTION_KEYS
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "deployments" / "README.md"})
+
+
+def _anchors(document):
+    headings = re.findall(r"^#+ (.*)$", document.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document):
+    text = document.read_text(encoding="utf-8")
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)", text):
+        if "://" in target:
+            continue
+        file = document.parent / target if target else document
+        assert file.exists(), target
+        assert not anchor or anchor in _anchors(file), f"{target}#{anchor}"
+
+
+def test_every_key_of_a_configuration_is_explained():
+    text = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
+    explained = {
+        key for cell in re.findall(r"^\| (`.*?) \|", text, re.M) for key in re.findall(r"`(\w+)`", cell)
+    }
+    known = {*PLACES, *PRIVACY_PLACES, *SECTIONS, "synthesis_mode"}
+    assert known - explained == set()
+    assert explained - known == set()
+
+
+def test_every_key_of_the_syndiffix_section_is_explained():
+    text = (ROOT / "docs" / "syndiffix.md").read_text(encoding="utf-8")
+    assert {key for key in SECTION_KEYS if f"`{key}`" not in text} == set()
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/syndiffix.md"])
+def test_configurations_in_the_documents_are_accepted(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
+    found = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.S)]
+    assert found
+    for flat in found:
+        from_flat(flat)
+
+
+def test_the_readme_stays_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
