@@ -141,8 +141,14 @@ def load(headers: list[str], rows: list[list[str]], schema: Schema, secret: byte
         if conflicts:
             raise Conflict(conflicts)
     kept = [
-        [_kept(secret, identity, held, c) for held, c in zip(record, schema.columns, strict=True)]
-        for identity, record in zip(identities, records, strict=True)
+        [
+            _kept(secret, identity, held, c) if c.is_multi_valued else _standing(ranked, place)
+            for place, (held, c) in enumerate(zip(record, schema.columns, strict=True))
+        ]
+        for identity, record, ranked in (
+            (identity, record, _ranked(secret, identity, rows_of_one, schema))
+            for (_, rows_of_one), identity, record in zip(groups, identities, records, strict=True)
+        )
     ]
     values = [
         list(_domain(c)) if c.domain or c.bins else sorted({v for record in kept for v in record[i]})
@@ -175,7 +181,25 @@ def _in_code_order(held: set[str], column: Column) -> list[str]:
     return [value for value in order if value in held]
 
 
+def _ranked(secret, identity, rows, schema):
+    """The different rows of one subject in the order in which they stand for it."""
+    contents = {
+        tuple(tuple(_in_code_order(held, c)) for held, c in zip(row, schema.columns, strict=True))
+        for row in rows
+    }
+    return sorted(contents, key=lambda row: keyed(secret, "row", identity, _content(secret, schema, row)))
+
+
+def _standing(ranked, place):
+    """A single-valued column: the cell of the first row that has one."""
+    return next(([*row[place]] for row in ranked if row[place]), [])
+
+
 def _identity(secret, schema, content, occurrence):
+    return keyed(secret, "occurrence", _content(secret, schema, content), occurrence)
+
+
+def _content(secret, schema, content):
     state = 0
     for held, column in zip(content, schema.columns, strict=True):
         if column.is_multi_valued:
@@ -183,11 +207,11 @@ def _identity(secret, schema, content, occurrence):
         else:
             part = keyed(secret, f"value {column.name}", held[0]) if held else 0
         state = keyed(secret, "content", state, part)
-    return keyed(secret, "occurrence", state, occurrence)
+    return state
 
 
 def _kept(secret, identity, held, column):
-    cap = column.max_items if column.is_multi_valued else 1
+    cap = column.max_items
     if cap == 0 or len(held) <= cap:
         return held
 

@@ -313,7 +313,7 @@ def _notes(draft: _Draft) -> Iterator[str]:
         yield f"{draft.subject!r} is taken to say whose a row is (subjectId). Mend it if it names a visit."
     if draft.has_many_rows:
         yield (
-            "Some have several rows. Under differential privacy one value of each column is kept.\n"
+            "Some have several rows. Under differential privacy one row of each stands for its person.\n"
             "#   k-anonymity refuses values that differ: make one row of each person's, or leave\n"
             "#   subjectId and subject_id out, which then protects rows, not people."
         )

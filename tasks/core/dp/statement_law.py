@@ -8,6 +8,7 @@ candidates, S_k the survivors, Phi the standard normal distribution function.
 from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.records.columns import Schema
 
 Json = dict[str, object]
 
@@ -77,6 +78,22 @@ SIDE_CHANNELS = (
 _ROWS_STAND_ALONE = (
     "Each row stands for itself; what is kept is a keyed function of the row's own values and, among equal "
     "rows, of which one it is, never of other rows' values."
+)
+_JOINED = (
+    "Rows are joined per subject first, by ids that are compared after trimming and without regard to upper "
+    "and lower case (people whose ids differ in nothing else are one subject)."
+)
+_KEPT_ROW = (
+    "Of a subject's different rows one stands, that of the smallest keyed hash of the subject and all that "
+    "the row holds; where it has no value, the next row by that hash that has one gives it. A column with "
+    "several items has those of all rows, and of too many those of the smallest keyed hashes. So a record "
+    "follows from the subject's own rows alone, never from other subjects, a row's position or its copies."
+)
+_KEPT_VALUES = (
+    "Of a column with one value that of the smallest keyed hash stands, column by column, so the values of a "
+    "record may come from several rows. A column with several items has those of all rows, and of too many "
+    "those of the smallest keyed hashes. So a record follows from the subject's own values alone, never from "
+    "other subjects or a row's position."
 )
 _APPLIED = (
     "What is charged is of delta. What was drawn with is of delta_applied in its place, sigma_k never below "
@@ -199,19 +216,15 @@ def contribution(measurement: Measurement, unit: str) -> Json:
     return {
         "rule": rules[parameters.contribution],
         "width": measurement.schema.width,
-        **joining(unit),
+        **joining(measurement.schema, unit),
     }
 
 
-def joining(unit: str) -> Json:
+def joining(schema: Schema, unit: str) -> Json:
     """How rows become records, each a function of one subject alone."""
     if unit == "row":
         return {"how": _ROWS_STAND_ALONE}
-    return {
-        "how": "Rows are joined per subject first, by ids that are compared after trimming and without "
-        "regard to upper and lower case (people whose ids differ in nothing else are one subject); what is "
-        "kept is a keyed function of the subject's own items, never of other subjects or of a row's position."
-    }
+    return {"how": f"{_JOINED} {_KEPT_ROW if schema.keeps_rows_whole else _KEPT_VALUES}"}
 
 
 def sampling(parameters: DpParameters) -> Json | None:

@@ -11,7 +11,7 @@ C(width, k) of them, which is what the sensitivity of a release is built on (pri
 import itertools
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Literal
 
@@ -170,11 +170,14 @@ class Schema:
         columns: in file order, then those that other columns decide.
         subject_id: the column that says whose row it is, or None.
         constraints: what holds in every record of a fitted release; none elsewhere.
+        keeps_rows_whole: whether one row stands for a subject that has several (see `subjects`). It always
+            does; False is only in the schema of a release measured when columns chose for themselves.
     """
 
     columns: tuple[Column, ...]
     subject_id: str | None = None
     constraints: tuple[Constraint, ...] = ()
+    keeps_rows_whole: bool = True
 
     @cached_property
     def derivations(self) -> tuple[Derivation, ...]:
@@ -186,7 +189,9 @@ class Schema:
         """The schema of what is read and measured: without columns that others decide."""
         if not self.derivations:
             return self
-        return Schema(self.columns[: len(self.columns) - len(self.derivations)], self.subject_id)
+        return replace(
+            self, columns=self.columns[: len(self.columns) - len(self.derivations)], constraints=()
+        )
 
     @cached_property
     def slot_columns(self) -> tuple[int, ...]:
@@ -217,6 +222,8 @@ class Schema:
     def to_json(self) -> str:
         """Canonical JSON: equal schemas give equal text."""
         body = asdict(self)
+        if self.subject_id is None:  # without several rows there is nothing to keep
+            del body["keeps_rows_whole"]
         if not self.constraints:  # a schema without them is written as it always was
             del body["constraints"]
         return json.dumps(body, sort_keys=True, ensure_ascii=False)
@@ -234,4 +241,5 @@ class Schema:
             column["number_format"] = NumberFormat(**column.get("number_format", {}))
             columns.append(Column(**column))
         constraints = tuple(map(constraint_of, body.get("constraints", ())))
-        return cls(columns=tuple(columns), subject_id=body["subject_id"], constraints=constraints)
+        subject: str | None = body["subject_id"]
+        return cls(tuple(columns), subject, constraints, body.get("keeps_rows_whole", subject is None))

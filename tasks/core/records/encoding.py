@@ -47,6 +47,7 @@ from tasks.core.records.subjects import (
     join_column,
     one_per_row,
     one_per_subject,
+    row_hashes,
     rows_in_conflict,
 )
 
@@ -211,12 +212,12 @@ class _Encoder:
         )
         identities = np.zeros(number_of_rows, dtype=np.uint64)
         if needed:
-            contents = [
-                self._content(column, coded)
-                for column, coded in zip(self._schema.columns, columns, strict=True)
-            ]
-            identities = self._choices.of_contents(contents, number_of_rows)
+            identities = self._choices.of_contents(list(self._contents(columns)), number_of_rows)
         return one_per_row(number_of_rows, identities)
+
+    def _contents(self, columns: Sequence[_CodedColumn]) -> Iterator[tuple[Codes, Hashes]]:
+        """The content of every row, column by column."""
+        return map(self._content, self._schema.columns, columns)
 
     def _content(self, column: Column, coded: _CodedColumn) -> tuple[Codes, Hashes]:
         """A column's part of a row's content: all of a cell's items, before any cap."""
@@ -236,16 +237,17 @@ class _Encoder:
         joined: list[list[Codes]] = []
         values: list[tuple[str, ...]] = []
         conflicts: dict[str, int] = {}
+        hashes = row_hashes(records, self._contents(columns), self._choices)
         for column, coded in zip(self._schema.columns, columns, strict=True):
             for found in dropped_by_reason(column.name, coded.dropped):
                 self._drop(found)
-            words = self._choices.words(f"choice {column.name}")
-            hashes = self._choices.of_codes(f"value {column.name}", coded.values)
             if isinstance(coded, ItemCells):
-                slots, beyond = join_cells(records, coded, column.max_items, hashes, words)
+                words = self._choices.words(f"choice {column.name}")
+                of_item = self._choices.of_codes(f"value {column.name}", coded.values)
+                slots, beyond = join_cells(records, coded, column.max_items, of_item, words)
                 self._drop(DroppedCells(column.name, BEYOND_THE_CAP, beyond))
             else:
-                codes, conflict = join_column(records, coded.codes, hashes, words)
+                codes, conflict = join_column(records, coded.codes, hashes)
                 slots = [codes]
                 if conflict:
                     others = rows_in_conflict(records, coded.codes, codes)
@@ -268,7 +270,7 @@ class _Encoder:
             f"{', '.join(map(repr, columns))}. If people have one row each, mend the rows; if they have "
             "many, make one row of each person's, declare in multi_value_columns what may be several, or "
             "leave subject_id out, which then protects rows, not people. Under differential privacy one "
-            "value is kept and the table is taken as it is.",
+            "row of each stands and the table is taken as it is.",
             operator_detail="; ".join(
                 f"{name!r} has another value of its subject in {row_number(self._source, row)}"
                 for name, row in columns.items()

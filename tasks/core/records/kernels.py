@@ -121,19 +121,16 @@ def mark(codes, seen) -> None:  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def join_values(  # type: ignore[no-untyped-def]
-    rows: _I64, starts: _I64, codes, identities: _U64, of_code: _U64, k0: np.uint64, k1: np.uint64
-):
-    """One code for each group of rows: of the codes present, the one with the smallest keyed hash.
+def join_values(rows: _I64, starts: _I64, codes, hashes: _U64):  # type: ignore[no-untyped-def]
+    """One code for each group of rows: that of the row with the smallest hash of those that have one.
+
+    Rows of equal hash give the smallest of their codes, so that no order of rows decides.
 
     Args:
         rows: row numbers, group after group.
         starts: group g is ``rows[starts[g] : starts[g + 1]]``.
         codes: for each row its code, 0 = absent.
-        identities: for each group its subject's hash.
-        of_code: for each code the hash of its text.
-        k0: first word of the key.
-        k1: second word of the key.
+        hashes: for each place in ``rows`` its row's hash; of a group of one row any.
 
     Returns:
         For each group its code, and whether any group held two different ones.
@@ -142,22 +139,16 @@ def join_values(  # type: ignore[no-untyped-def]
     conflict = False
     for group in range(len(result)):
         best = codes[rows[starts[group]]]
-        lowest = np.uint64(0)
-        hashed = False
+        lowest = hashes[starts[group]]
         for place in range(starts[group] + 1, starts[group + 1]):
-            code = codes[rows[place]]
-            if code == 0 or code == best:
+            code, drawn = codes[rows[place]], hashes[place]
+            if code == 0:
                 continue
-            if best == 0:
-                best = code
-                continue
-            conflict = True
-            if not hashed:
-                lowest = pair_hash(k0, k1, identities[group], of_code[best])
-                hashed = True
-            drawn = pair_hash(k0, k1, identities[group], of_code[code])
-            if drawn < lowest or (drawn == lowest and code < best):
+            if best == 0 or drawn < lowest or (drawn == lowest and code < best):
+                conflict |= best != 0 and code != best
                 best, lowest = code, drawn
+            else:
+                conflict |= code != best
         result[group] = best
     return result, conflict
 

@@ -8,11 +8,12 @@ Adding a record to a table therefore adds one identity to the table's collection
 other (with equal contents 1..m becomes 1..m+1, whatever the order of the rows), so every other record
 keeps exactly the items, values and tag that it had. Sensitivity is bounded choice by choice; that the
 function looks random matters to fairness and to sampling, not to the bound. Two contents whose hashes
-collide merely choose alike.
+collide merely choose alike. Which of a subject's rows its record is made of is likewise a function of that
+subject's id and rows alone: of their contents, as equal rows have equal hashes, and of no order of them.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -68,12 +69,26 @@ class KeyedChoices:
                 for. Equal codes must mean equal content.
             number_of_rows: rows of the table.
         """
+        state = self._folded(contents, number_of_rows)
+        occurrences = _occurrences(state, [codes for codes, _ in contents])
+        return self.of_pairs("occurrence", state, occurrences)
+
+    def of_rows(self, contents: Iterable[tuple[Codes, Hashes]], subjects: Hashes) -> Hashes:
+        """For each row of a subject the hash of it among that subject's rows; of equal rows the same.
+
+        Args:
+            contents: as of `of_contents`.
+            subjects: for each row its subject's hash.
+        """
+        return self.of_pairs("row", subjects, self._folded(contents, len(subjects)))
+
+    def _folded(self, contents: Iterable[tuple[Codes, Hashes]], number_of_rows: int) -> Hashes:
+        """For each row the hash of its content."""
         state = np.zeros(number_of_rows, dtype=np.uint64)
         words = self.words("content")
         for codes, of_code in contents:
             fold_hashes(*words, state, codes, of_code)
-        occurrences = _occurrences(state, [codes for codes, _ in contents])
-        return self.of_pairs("occurrence", state, occurrences)
+        return state
 
 
 def _occurrences(state: Hashes, contents: Sequence[Codes]) -> Hashes:

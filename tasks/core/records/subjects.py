@@ -2,12 +2,16 @@
 
 Rows and their subject ids go in; one record for each subject comes out, in the file's order of first
 occurrence. Under differential privacy joining is total (privacy.md, rules 2 and 13): a row without id
-is dropped, of several values the one with the smallest keyed hash stands, and of too many items those
-with the smallest. Otherwise a missing id and a conflict are errors, and nothing is capped but what
-was declared to be.
+is dropped, the row with the smallest keyed hash stands for its subject, and of too many items those
+with the smallest are kept. Otherwise a missing id and a conflict are errors, and nothing is capped but
+what was declared to be.
+
+A row stands as a whole, so that what holds between the cells of every row holds in the record. Only where
+its cell is empty does that of the next row stand, by the same hashes: no value is lost that a subject has.
+Column by column that is the value of the smallest hash among the rows that have one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -118,21 +122,40 @@ def _grouped(
     return rows, np.append(0, np.cumsum(counts)), of_record
 
 
-def join_column(
-    records: Records, codes: Codes, of_code: Hashes, words: tuple[np.uint64, np.uint64]
-) -> tuple[Codes, bool]:
+def row_hashes(records: Records, contents: Iterable[tuple[Codes, Hashes]], choices: KeyedChoices) -> Hashes:
+    """For each place of ``records.rows`` its row's hash: the smallest of a record is the row that stands.
+
+    Only rows that share their record are hashed; of others it is 0, and without such rows there is nothing.
+
+    Args:
+        records: which rows make which record.
+        contents: see `KeyedChoices.of_contents`; not looked at where nobody has several rows.
+        choices: the keyed hashes.
+    """
+    if records.are_single_rows:
+        return np.zeros(0, dtype=np.uint64)
+    sizes = np.diff(records.starts)
+    shared = np.flatnonzero(np.repeat(sizes > 1, sizes))
+    rows = records.rows[shared]
+    result = np.zeros(len(records.rows), dtype=np.uint64)
+    result[shared] = choices.of_rows(
+        ((codes[rows], of_code) for codes, of_code in contents), np.repeat(records.identities, sizes)[shared]
+    )
+    return result
+
+
+def join_column(records: Records, codes: Codes, hashes: Hashes) -> tuple[Codes, bool]:
     """One code for each record, and whether any record's rows held two different ones.
 
     Args:
         records: which rows make which record.
         codes: for each row its code.
-        of_code: for each code the hash of its text.
-        words: the key of this column's choices.
+        hashes: see `row_hashes`.
     """
     if records.are_single_rows:
         whole = len(records.rows) == len(codes)
         return (codes if whole else codes[records.rows]), False
-    return join_values(records.rows, records.starts, codes, records.identities, of_code, *words)  # type: ignore[no-any-return]
+    return join_values(records.rows, records.starts, codes, hashes)  # type: ignore[no-any-return]
 
 
 def join_cells(

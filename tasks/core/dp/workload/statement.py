@@ -157,7 +157,11 @@ def draw_part(measurement: WorkloadMeasurement, unit: str) -> Json:
         "cells": _CELLS,
         "shares": _SHARES,
         "noise": _noise(measurement),
-        "contribution": {**law.joining(unit), "rule": _CELLS, "width": measurement.schema.measured.width},
+        "contribution": {
+            **law.joining(measurement.schema, unit),
+            "rule": _CELLS,
+            "width": measurement.schema.measured.width,
+        },
         "sampling": _sampling(measurement),
     }
 
