@@ -4,7 +4,7 @@ import math
 
 from flows.checking_fitted import print_fitted
 from flows.checking_noise import fitted_warnings, level_warnings
-from tasks.bundles import unit_of
+from tasks.bundle import unit_of
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.dp.figures import plain_up

@@ -11,7 +11,7 @@ from flows.publish import building, work_folder
 from tasks.caching import cached
 from tasks.configuration import RunConfiguration
 from tasks.evaluate import EvaluationSettings, evaluate_against_raw
-from tasks.release_files import Built
+from tasks.release_files import BuiltCounts
 from tasks.storage import StoredTable, Workspace
 from tasks.utility import UtilitySettings, measure_worth
 
@@ -28,7 +28,7 @@ def evaluate(configuration: RunConfiguration) -> str:
 
 
 def evaluating(
-    workspace: Workspace, configuration: RunConfiguration, measured: Measured, built: Built
+    workspace: Workspace, configuration: RunConfiguration, measured: Measured, built: BuiltCounts
 ) -> StoredTable:
     """The steps of this flow on what the others made."""
     marginals, place = measured.marginals or counting(workspace, measured), measured.place
@@ -40,7 +40,7 @@ def evaluating(
 
 
 def measuring_utility(
-    workspace: Workspace, configuration: RunConfiguration, measured: Measured, built: Built
+    workspace: Workspace, configuration: RunConfiguration, measured: Measured, built: BuiltCounts
 ) -> StoredTable | None:
     """What the records are worth; None where the configuration does not ask for it."""
     settings = UtilitySettings.of(configuration)

@@ -6,7 +6,7 @@
 May run as another user than the measure flow.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from prefect import flow
@@ -14,7 +14,6 @@ from prefect import flow
 from tasks.bundles import as_measured, find_measurement, open_bundle, require_made_as_configured
 from tasks.caching import cached_publicly
 from tasks.configuration import RunConfiguration
-from tasks.configuration_places import SYNDIFFIX
 from tasks.contract_constraints import held_schema
 from tasks.fit import estimate_counts, evaluate_fitted, fit_records
 from tasks.generate import generate_records, normalise_counts
@@ -23,7 +22,7 @@ from tasks.naming import run_label
 from tasks.navigate import write_page
 from tasks.publish import Release, publish_release
 from tasks.release_evaluation import compare_with_reportable, recount_records
-from tasks.release_files import Built
+from tasks.release_files import Built, BuiltCounts
 from tasks.stages import STAGES, reaches
 from tasks.statement import state_privacy
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace
@@ -45,8 +44,9 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     require_made_as_configured(workspace, configuration, found)
     workspace.prepare_publishing()
     with work_folder(workspace, configuration) as work:
-        build = building_tables if configuration.protection.regime == SYNDIFFIX else building
-        built = build(workspace, configuration, found, STAGES[-1], work)
+        built: Built = _BUILDING[configuration.protection.regime](
+            workspace, configuration, found, STAGES[-1], work
+        )
         return releasing(workspace, configuration, found, built).key
 
 
@@ -64,7 +64,7 @@ def work_folder(workspace: Workspace, configuration: RunConfiguration) -> Iterat
 
 def building(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
-) -> Built:
+) -> BuiltCounts:
     """The steps up to a stage; every earlier one is run first, and none that is current."""
     configuration = configuration.without_raw_seed()
     make = _fitted if configuration.draws_workload else _counted
@@ -80,10 +80,10 @@ def building(
 
 def _counted(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
-) -> Built:
+) -> BuiltCounts:
     """Reportable aggregates from what was counted, then records from them, then the two compared."""
     aggregates = cached_publicly(normalise_counts, workspace)(workspace, measurement, work)
-    built = Built(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
+    built = BuiltCounts(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
     if not reaches(last, "generate"):
         return built
     generate, jobs = cached_publicly(generate_records, workspace), configuration.resources.parallel_jobs
@@ -101,13 +101,13 @@ def _counted(
 
 def _fitted(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
-) -> Built:
+) -> BuiltCounts:
     """Records from what was drawn, and reportable aggregates from both: needed up to whatever stage."""
     fit, jobs = cached_publicly(fit_records, workspace), configuration.resources.parallel_jobs
     records = fit(workspace, measurement, configuration.synthesis, jobs, work)
     estimate, length = cached_publicly(estimate_counts, workspace), configuration.reporting_length
     aggregates = estimate(workspace, measurement, records, length, work)
-    built = Built(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
+    built = BuiltCounts(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
     if not reaches(last, "generate"):
         return built
     built.records = records
@@ -128,11 +128,19 @@ def building_tables(
     return built
 
 
+#: How what was handed over is built from, by its regime.
+_BUILDING: dict[str, Callable[[Workspace, RunConfiguration, StoredTable, str, str], Built]] = {
+    "differential_privacy": building,
+    "k_anonymity": building,
+    "syndiffix": building_tables,
+}
+
+
 def releasing(
     workspace: Workspace,
     configuration: RunConfiguration,
     measurement: StoredTable,
-    built: Built | BuiltTables,
+    built: Built,
     sensitive: Sequence[StoredTable] = (),
 ) -> Release:
     """Put what was built in place, and record its lineage, back to the sensitive tables that are given."""

@@ -17,130 +17,31 @@ All of it is protected, so who may publish may read it; ledger and ``sensitive/`
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
 
+from tasks.bundle import ACCOUNT, NAME, Bundle, CountsBundle, DeclaredInput, declared_input
+from tasks.bundle_drawn import DrawnBundle, ledger_facts
+from tasks.bundle_rounded import RoundedBundle
 from tasks.configuration import Input, RunConfiguration
 from tasks.core.contracts.contract import load_contract
 from tasks.core.dp.ledger.names import Parameters, configuration_digest
-from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
-from tasks.core.dp.statement import LedgerFacts
-from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
-from tasks.core.paths import located, missing
+from tasks.core.paths import located
 from tasks.core.records.columns import Schema
 from tasks.parameters import anonymity_parameters, drawn_settings, syndiffix_parameters
-from tasks.storage import MEASUREMENT, StoredTable, Workspace, file_sha256, folder_sha256
+from tasks.storage import MEASUREMENT, StoredTable, Workspace, folder_sha256
 
-NAME = "name.json"
-#: The verdicts of a strict contract, in a measurement.
-CONTRACT = "contract.json"
-_PRIVATE = "differential_privacy"
-#: The ``input`` section of a configuration without where it lies; a contract by the SHA-256 of its file.
-DeclaredInput = dict[str, object]
-
-
-@dataclass(frozen=True)
-class Bundle:
-    """One handed-over folder.
-
-    Attributes:
-        folder: where it is.
-        regime: as the configuration's protection names it.
-        dataset, vintage: what it is named.
-        digest: of the public configuration that it was made with.
-        input: what was declared of the table; see `declared_input`.
-    """
-
-    folder: Path
-    regime: str
-    dataset: str
-    vintage: str
-    digest: str
-    input: DeclaredInput
-
-    @property
-    def is_private(self) -> bool:
-        """Whether it is a differentially private measurement."""
-        return self.regime == _PRIVATE
-
-    @property
-    def contract_mode(self) -> Literal["none", "repair", "strict"]:
-        """What a data contract did: there was none, it mended the table, or it could stop the run."""
-        if self.input["contract"] is None:
-            return "none"
-        return "strict" if self.input["contract_mode"] == "strict" else "repair"
-
-    def verdicts(self) -> dict[str, object] | None:
-        """A strict contract's verdicts on the table that was drawn from; None where nothing was drawn.
-
-        Raises:
-            StoredTableMismatch: a strict measurement has none: an earlier version drew it.
-        """
-        if not self.is_private or self.contract_mode != "strict":
-            return None
-        path = self.folder / "measurement" / CONTRACT
-        if not path.is_file():
-            raise StoredTableMismatch(
-                f"A measurement under a strict contract must hold the contract's verdicts; {self.folder} "
-                "does not, as an earlier version drew it. Run again: it is drawn, and charged, with them."
-            )
-        body: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
-        return body
-
-    @property
-    def aggregates(self) -> Path:
-        """The rounded counts, under k-anonymity."""
-        return self.folder / "aggregates"
-
-    @property
-    def synthetic_records(self) -> Path | None:
-        """The records of a mode that reads raw ones, where they were made."""
-        records = self.folder / "synthetic_records"
-        return records if records.is_dir() else None
-
-    def measurement(self) -> Measurement | WorkloadMeasurement:
-        """What was drawn, under differential privacy."""
-        folder = self.folder / "measurement"
-        is_workload = (folder / COUNTS).is_file()
-        return read_workload_measurement(folder) if is_workload else read_measurement(folder)
-
-    def counts_by_length(self) -> Measurement:
-        """What was drawn by lengths.
-
-        Raises:
-            InternalError: it is another draw.
-        """
-        found = self.measurement()
-        if not isinstance(found, Measurement):
-            raise InternalError(
-                "Counts by length are made from a draw by lengths; this one is of a workload."
-            )
-        return found
-
-    def workload(self) -> WorkloadMeasurement:
-        """What was drawn of a workload, for records that are fitted to it.
-
-        Raises:
-            InternalError: it is another draw.
-        """
-        found = self.measurement()
-        if not isinstance(found, WorkloadMeasurement):
-            raise InternalError("Records are fitted to a workload's tables; this draw is by lengths.")
-        return found
-
-    def schema(self) -> Schema:
-        """The public schema."""
-        if self.is_private:
-            return self.measurement().schema
-        return Schema.from_json((self.folder / "schema.json").read_text(encoding="utf-8"))
-
-    def sha256(self) -> str:
-        """Of what was measured: what the ledger's commit records, or all that was handed over."""
-        if self.is_private:
-            return measurement_sha256(self.folder / "measurement")
-        return folder_sha256(self.folder)
+#: A protection's bundle, by the name of its regime in `name.json`; silence is the first one.
+_KINDS: dict[str, type[Bundle]] = {
+    "differential_privacy": DrawnBundle,
+    "k_anonymity": RoundedBundle,
+    "syndiffix": Bundle,
+}
+_PARAMETERS: dict[str, Callable[[RunConfiguration, Schema], Parameters]] = {
+    "differential_privacy": drawn_settings,
+    "k_anonymity": anonymity_parameters,
+    "syndiffix": syndiffix_parameters,
+}
 
 
 def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
@@ -148,56 +49,43 @@ def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
     return _read(workspace.path(measurement))
 
 
+def open_counts(workspace: Workspace, measurement: StoredTable) -> CountsBundle:
+    """The same of protected counts.
+
+    Raises:
+        InternalError: it holds no counts.
+    """
+    bundle = open_bundle(workspace, measurement)
+    if not isinstance(bundle, CountsBundle):
+        raise InternalError("A release of counts is made of counts; this measurement is a table.")
+    return bundle
+
+
+def open_drawn(workspace: Workspace, measurement: StoredTable) -> DrawnBundle:
+    """The same of a differentially private measurement.
+
+    Raises:
+        InternalError: it was not drawn.
+    """
+    bundle = open_bundle(workspace, measurement)
+    if not isinstance(bundle, DrawnBundle):
+        raise InternalError("Only a differentially private measurement is read as it was drawn.")
+    return bundle
+
+
 def _read(folder: Path) -> Bundle:
     name = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    regime = name.get("regime", _PRIVATE)
-    about = name if regime != _PRIVATE else json.loads((folder / "ledger.json").read_text(encoding="utf-8"))
-    return Bundle(folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
-
-
-def ledger_facts(bundle: Bundle) -> LedgerFacts:
-    """The account at the commit of a handed-over measurement.
-
-    Raises:
-        ParameterError: an earlier version handed it over, without all that a statement says of the account.
-    """
-    try:
-        return LedgerFacts.of(json.loads((bundle.folder / "ledger.json").read_text(encoding="utf-8")))
-    except (KeyError, TypeError):
-        raise ParameterError(
-            f"The measurement {bundle.folder} must hold the whole account that its statement gives; an "
-            "earlier version handed it over. Run marginalia run again: it hands over anew and draws nothing."
-        ) from None
-
-
-def declared_input(configuration: RunConfiguration) -> DeclaredInput:
-    """What a configuration declares of its table.
-
-    Raises:
-        ParameterError: the contract can't be read.
-    """
-    body: DeclaredInput = configuration.input.model_dump(mode="json", exclude={"path", "contract"})
-    return body | {"contract": _contract_sha256(configuration.input.contract)}
+    regime = name.get("regime", next(iter(_KINDS)))
+    # What was drawn is named by the ledger's account of it.
+    account = folder / ACCOUNT
+    about = json.loads(account.read_text(encoding="utf-8")) if account.is_file() else name
+    return _KINDS[regime](folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
 
 
 def _said(declared: DeclaredInput) -> DeclaredInput:
     """What is not a default: a measurement of before a key was added says nothing of it."""
     silent = Input(path="?").model_dump(mode="json")
     return {key: value for key, value in declared.items() if key not in silent or value != silent[key]}
-
-
-def _contract_sha256(path: str | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        return file_sha256(Path(path))
-    except FileNotFoundError:
-        raise ParameterError(missing("The data contract", Path(path))) from None
-    except OSError as error:
-        raise ParameterError(
-            f"The data contract {located(Path(path))} can't be read ({error.strerror}), and publishing "
-            "needs the very file that the measurement was made with: check its path and permissions."
-        ) from None
 
 
 def _preparation(configuration: RunConfiguration) -> dict[str, object]:
@@ -216,19 +104,9 @@ def _preparation(configuration: RunConfiguration) -> dict[str, object]:
     return settings
 
 
-def unit_of(schema: Schema) -> str:
-    """Whose presence a release hides: a ``subject``'s or a ``row``'s."""
-    return "subject" if schema.subject_id else "row"
-
-
 def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
     """Of every public setting that touches what is measured."""
-    parameters: dict[str, Callable[[RunConfiguration, Schema], Parameters]] = {
-        "differential_privacy": drawn_settings,
-        "k_anonymity": anonymity_parameters,
-        "syndiffix": syndiffix_parameters,
-    }
-    found = parameters[configuration.protection.regime](configuration, schema)
+    found = _PARAMETERS[configuration.protection.regime](configuration, schema)
     return configuration_digest(schema, found, _preparation(configuration))
 
 
@@ -237,9 +115,12 @@ def as_measured(
 ) -> RunConfiguration:
     """The configuration, or what its file meant before fitted was the default if that was measured (W21)."""
     before, bundle = configuration.as_before(), open_bundle(workspace, measurement)
-    if before is None or not bundle.is_private or configured_digest(before, bundle.schema()) != bundle.digest:
-        return configuration
-    return before
+    is_before = (
+        before is not None
+        and bundle.regime == before.protection.regime
+        and configured_digest(before, bundle.schema()) == bundle.digest
+    )
+    return before if before is not None and is_before else configuration
 
 
 def require_made_as_configured(
@@ -338,13 +219,6 @@ def _is_made_as(bundle: Bundle, meanings: list[RunConfiguration]) -> bool:
             ):
                 return True
     return False
-
-
-def name_of(bundle: Bundle) -> dict[str, object]:
-    """``name.json`` of a bundle that the ledger has no account of."""
-    body = asdict(bundle)
-    del body["folder"]
-    return body
 
 
 def seal(folder: Path, name: dict[str, object]) -> None:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.bundles import unit_of
+from tasks.bundle import unit_of
 from tasks.configuration import LARGEST_RESOLUTION, DifferentialPrivacy, KAnonymity, RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.configuration_utility import utility_problems

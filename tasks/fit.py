@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from prefect import task
 
-from tasks.bundles import open_bundle
+from tasks.bundles import open_drawn
 from tasks.configuration import AnySynthesis, Fitted
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.dense import count_in_memory
@@ -32,7 +32,7 @@ def fit_records(
     """Fit records to the noisy tables; the same measurement and seed give the same records."""
     if not isinstance(synthesis, Fitted):
         raise InternalError("Only fitted synthesis reads a workload's tables.")
-    bundle = open_bundle(workspace, measurement)
+    bundle = open_drawn(workspace, measurement)
     seed = public_seed(bundle, synthesis)
     progress = Progress("generate")
 
@@ -58,7 +58,7 @@ def evaluate_fitted(
     workspace: Workspace, measurement: StoredTable, records: StoredTable, work: str
 ) -> StoredTable:
     """Write ``evaluation.json``: how near the records are to what was drawn, and by it to the truth."""
-    bundle = open_bundle(workspace, measurement)
+    bundle = open_drawn(workspace, measurement)
     cells = np.load(workspace.path(records) / _CELLS, allow_pickle=False)
     found = evaluate_fit(bundle.workload(), cells, int(bundle.sha256()[:15], 16))
 
@@ -74,7 +74,7 @@ def estimate_counts(
     workspace: Workspace, measurement: StoredTable, records: StoredTable, reporting_length: int, work: str
 ) -> StoredTable:
     """The reportable aggregates: counts in the fitted records, and ranges for the true ones."""
-    drawn = open_bundle(workspace, measurement).workload()
+    drawn = open_drawn(workspace, measurement).workload()
 
     def write(folder: Path) -> None:
         made = read_synthetic_records(workspace.path(records))

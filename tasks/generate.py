@@ -5,10 +5,9 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.bundles import open_bundle
+from tasks.bundles import open_counts
 from tasks.configuration import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.dp.normalization import normalise
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.constrained_headers import Held
@@ -20,13 +19,10 @@ from tasks.synthesis import PublicFacts, draw_from_counts, public_seed
 @task
 def normalise_counts(workspace: Workspace, measurement: StoredTable, work: str) -> StoredTable:
     """The reportable aggregates: rounded counts as they are, noisy ones made to agree with each other."""
-    bundle = open_bundle(workspace, measurement)
+    bundle = open_counts(workspace, measurement)
 
     def write(folder: Path) -> None:
-        if bundle.is_private:
-            normalise(bundle.counts_by_length()).write(folder)
-        else:
-            read_aggregates(bundle.aggregates).write(folder)
+        bundle.reportable().write(folder)
 
     return workspace.store(workspace.root / work / "aggregates", "reportable aggregates", write)
 
@@ -53,7 +49,7 @@ def generate_records(
         work: where intermediate tables go.
     """
     resolution, schema = public
-    bundle = open_bundle(workspace, measurement)
+    bundle = open_counts(workspace, measurement)
     held = Held.of(schema, bundle.schema()) if schema.constraints else None
     progress = Progress("generate")
 

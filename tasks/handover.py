@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from tasks.bundles import Bundle, DeclaredInput, configured_digest, declared_input, name_of, seal
+from tasks.bundle import ACCOUNT, DeclaredInput, declared_input
+from tasks.bundles import configured_digest, seal
 from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.anonymity.statement import REGIME
@@ -25,7 +26,6 @@ from tasks.describe import Described
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
 
 #: Of a handed-over measurement: the account at its commit.
-_ACCOUNT = "ledger.json"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def hand_over(
     def write(folder: Path) -> None:
         _copy(drawn.folder, folder / "measurement")
         text = json.dumps(asdict(facts), indent=1, sort_keys=True)
-        (folder / _ACCOUNT).write_text(text + "\n", encoding="utf-8")
+        (folder / ACCOUNT).write_text(text + "\n", encoding="utf-8")
         seal(folder, {"digest": name.digest, "input": circumstances.input})
 
     place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
@@ -115,14 +115,20 @@ def hand_over_folders(
     digest = configured_digest(configuration, described.schema)
     place = workspace.root / MEASUREMENT / configuration.dataset / f"{described.vintage}-{digest[:8]}"
     declared, regime = declared_input(configuration), configuration.protection.regime
-    bundle = Bundle(place, regime, configuration.dataset, described.vintage, digest, declared)
+    name: dict[str, object] = {
+        "regime": regime,
+        "dataset": configuration.dataset,
+        "vintage": described.vintage,
+        "digest": digest,
+        "input": declared,
+    }
 
     def write(folder: Path) -> None:
-        for name, table in folders.items():
+        for part, table in folders.items():
             if table is not None:
-                _copy(workspace.path(table), folder / name)
+                _copy(workspace.path(table), folder / part)
         (folder / "schema.json").write_text(described.schema.to_json(), encoding="utf-8")
-        seal(folder, name_of(bundle))
+        seal(folder, name)
 
     return workspace.store(place, "measurement", write)
 
@@ -151,7 +157,7 @@ def recorded_heads(workspace: Workspace, dataset: str = "*") -> list[str]:
     releases = sorted(path for path in found if path.name.rpartition("-")[2].isdecimal())
     heads = [_recorded_head(path / "privacy.json") for path in releases]
     measurements = sorted(filter(_is_finished, (workspace.root / MEASUREMENT).glob(f"{dataset}/*")))
-    heads += [_recorded_head(path / _ACCOUNT) for path in measurements if (path / _ACCOUNT).is_file()]
+    heads += [_recorded_head(path / ACCOUNT) for path in measurements if (path / ACCOUNT).is_file()]
     return list(dict.fromkeys(head for head in heads if head is not None))
 
 
@@ -165,7 +171,7 @@ def _recorded_head(path: Path) -> str | None:
         body = json.loads(path.read_text(encoding="utf-8"))
         if body.get("regime") in (REGIME, SYNDIFFIX):
             return None
-        account = body if path.name == _ACCOUNT else body["ledger"]
+        account = body if path.name == ACCOUNT else body["ledger"]
         return str(account["head"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise StoredTableMismatch(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.bundles import open_bundle
+from tasks.bundles import open_counts
 from tasks.configuration import Report
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.ranges import as_drawn, read_all_ranges
@@ -36,7 +36,7 @@ def write_page(
         report: the configured layout.
         work: where it goes.
     """
-    bundle = open_bundle(workspace, measurement)
+    bundle = open_counts(workspace, measurement)
     stated = workspace.path(statement)
     text, contract = (stated / "privacy.json").read_text(encoding="utf-8"), stated / "contract.json"
     records, evaluation = map(workspace.path, evaluated)
@@ -49,7 +49,7 @@ def write_page(
         statement=json.loads(text),
         contract=json.loads(contract.read_text(encoding="utf-8")) if contract.is_file() else None,
         schema=bundle.schema(),
-        measurement=bundle.measurement() if bundle.is_private else None,
+        measurement=bundle.drawn(),
         aggregates=shown,
         synthetic=read_synthetic_records(records),
         fidelity=None if held is None else fidelity(shown, held),

@@ -11,7 +11,8 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.bundles import CONTRACT, DeclaredInput, configured_digest, declared_input, unit_of
+from tasks.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
+from tasks.bundles import configured_digest
 from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.contract import VERDICTS
 from tasks.core.dp import mechanisms

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from prefect import task
 
+from tasks.bundle import Json
 from tasks.bundles import open_bundle
 from tasks.configuration import RunConfiguration
 from tasks.core.errors import InternalError
 from tasks.leftovers import mark
 from tasks.progress import say
-from tasks.release_files import Built, Json, write_json, write_release_files
+from tasks.release_files import Built, write_json
 from tasks.storage import StoredTable, Workspace, file_sha256
-from tasks.syndiffix_release import BuiltTables, write_table_files
 from tasks.version import code_version
 
 MANIFEST = "MANIFEST.json"
@@ -46,7 +46,7 @@ def publish_release(
     workspace: Workspace,
     configuration: RunConfiguration,
     measurement: StoredTable,
-    built: Built | BuiltTables,
+    built: Built,
 ) -> Release:
     """Write the released files and put them in place; a release equal to an earlier one is not repeated."""
     bundle = open_bundle(workspace, measurement)
@@ -56,10 +56,7 @@ def publish_release(
     files: list[Json] = []
 
     def write(folder: Path) -> None:
-        if isinstance(built, BuiltTables):
-            files.extend(write_table_files(workspace, configuration, bundle, built, folder))
-        else:
-            files.extend(write_release_files(workspace, configuration, bundle, built, folder))
+        files.extend(built.write_files(workspace, configuration, bundle, folder))
         manifest = {"code_version": code_version(), "dataset": configuration.dataset, "vintage": vintage}
         write_json(folder / MANIFEST, {**manifest, "files": files})
 

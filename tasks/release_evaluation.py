@@ -6,8 +6,9 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.bundles import open_bundle
+from tasks.bundles import open_bundle, open_counts
 from tasks.core.aggregates.aggregates import read_aggregates
+from tasks.core.dp.measurement import Measurement
 from tasks.core.evaluation.release import compare_release
 from tasks.core.evaluation.synthetic import recounted
 from tasks.core.queries import Resources
@@ -32,12 +33,12 @@ def compare_with_reportable(
     workspace: Workspace, measurement: StoredTable, aggregates: StoredTable, counted: StoredTable, work: str
 ) -> StoredTable:
     """Write ``evaluation.json``."""
-    bundle = open_bundle(workspace, measurement)
+    drawn = open_counts(workspace, measurement).drawn()
     with tempfile.TemporaryDirectory() as scratch:
         compared = compare_release(
             read_aggregates(workspace.path(aggregates)),
             read_aggregates(workspace.path(counted)),
-            bundle.counts_by_length() if bundle.is_private else None,
+            drawn if isinstance(drawn, Measurement) else None,
             Resources(scratch=Path(scratch)),
         )
     text = json.dumps(compared.to_dict(), indent=1, sort_keys=True) + "\n"

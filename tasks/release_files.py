@@ -5,8 +5,9 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
-from tasks.bundles import Bundle
+from tasks.bundle import Bundle, CountsBundle, Json
 from tasks.configuration import NEVER_RELEASED, RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.aggregates.aggregates_json import write_aggregates_json
@@ -27,12 +28,19 @@ from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_record
 from tasks.storage import StoredTable, Workspace, file_sha256
 from tasks.synthesis import public_seed
 
-Json = dict[str, object]
+
+class Built(Protocol):
+    """What a run built from a handed-over folder."""
+
+    def write_files(
+        self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
+    ) -> list[Json]:
+        """Write every released file into an empty folder; return the manifest's entries."""
 
 
 @dataclass
-class Built:
-    """What a run built from its measurement; None where its stages did not go so far."""
+class BuiltCounts:
+    """What a run built from protected counts; None where its stages did not go so far."""
 
     statement: StoredTable
     aggregates: StoredTable
@@ -41,43 +49,53 @@ class Built:
     evaluation: StoredTable | None = None
     report: StoredTable | None = None
 
+    def write_files(
+        self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
+    ) -> list[Json]:
+        """Write every released file into an empty folder; return the manifest's entries."""
+        assert isinstance(bundle, CountsBundle), "what is built of counts is released with them"
+        prefix = configuration.prefix
+        rows = self._write_counts(workspace, bundle, prefix, folder)
+        rows |= self._write_records(workspace, bundle, configuration, folder)
+        for table in (self.statement, self.evaluation, self.report):
+            if table is not None:
+                for path in workspace.path(table).iterdir():
+                    shutil.copyfile(path, folder / path.name)
+        write_json(folder / "configuration.json", public_configuration(configuration, bundle))
+        origins, claim = _origins(configuration, bundle), bundle.claim(configuration)
+        return [_entry(path, rows, origins, claim) for path in sorted(folder.iterdir())]
 
-def write_release_files(
-    workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, built: Built, folder: Path
-) -> list[Json]:
-    """Write every released file into an empty folder; return the manifest's entries."""
-    prefix, schema = configuration.prefix, bundle.schema()
-    rows: dict[str, int] = {}
-    aggregates = read_aggregates(workspace.path(built.aggregates))
-    drawn = bundle.measurement() if bundle.is_private else None
-    if isinstance(drawn, WorkloadMeasurement):
-        name = f"{prefix}_noisy_tables.parquet"
-        rows[name] = write_noisy_tables(drawn, folder / name)
-    for name, write_counts in _count_writers(workspace.path(built.aggregates), aggregates).items():
-        write_counts(aggregates, schema, folder / f"{prefix}_{name}")
-        rows[f"{prefix}_{name}"] = sum(len(counts) for counts in aggregates.counts)
-    if built.records is not None:
-        records = read_synthetic_records(workspace.path(built.records))
-        for name in ("synthetic_microdata.tsv", *(_FORMS[form] for form in configuration.output_forms)):
-            _RECORDS[name](records, schema, folder / f"{prefix}_{name}")
-            rows[f"{prefix}_{name}"] = records.number_of_records
-    if built.recounted is not None:
-        counted = read_aggregates(workspace.path(built.recounted))
-        name = f"{prefix}_synthetic_aggregates.tsv"
-        write_aggregates_tsv(counted, folder / name, "count")
-        rows[name] = sum(len(counts) for counts in counted.counts)
-    for table in (built.statement, built.evaluation, built.report):
-        if table is not None:
-            for path in workspace.path(table).iterdir():
-                shutil.copyfile(path, folder / path.name)
-    write_json(folder / "configuration.json", public_configuration(configuration, bundle))
-    origins = _ORIGINS[bundle.is_private] | _records_origin(configuration)
-    if configuration.draws_workload:
-        origins = origins | _FITTED
-    if bundle.contract_mode == "strict":
-        origins = origins | {"contract.json": JUDGED}
-    resolution = configuration.reporting_resolution
-    return [_entry(path, rows, origins, bundle, resolution) for path in sorted(folder.iterdir())]
+    def _write_counts(
+        self, workspace: Workspace, bundle: CountsBundle, prefix: str, folder: Path
+    ) -> dict[str, int]:
+        """Write what is reported; return how many rows each file has."""
+        rows: dict[str, int] = {}
+        aggregates = read_aggregates(workspace.path(self.aggregates))
+        drawn = bundle.drawn()
+        if isinstance(drawn, WorkloadMeasurement):
+            name = f"{prefix}_noisy_tables.parquet"
+            rows[name] = write_noisy_tables(drawn, folder / name)
+        for name, write_counts in _count_writers(workspace.path(self.aggregates), aggregates).items():
+            write_counts(aggregates, bundle.schema(), folder / f"{prefix}_{name}")
+            rows[f"{prefix}_{name}"] = sum(len(counts) for counts in aggregates.counts)
+        return rows
+
+    def _write_records(
+        self, workspace: Workspace, bundle: CountsBundle, configuration: RunConfiguration, folder: Path
+    ) -> dict[str, int]:
+        """Write the synthetic records and their counts; return how many rows each file has."""
+        prefix, rows = configuration.prefix, {}
+        if self.records is not None:
+            records = read_synthetic_records(workspace.path(self.records))
+            for name in ("synthetic_microdata.tsv", *(_FORMS[form] for form in configuration.output_forms)):
+                _RECORDS[name](records, bundle.schema(), folder / f"{prefix}_{name}")
+                rows[f"{prefix}_{name}"] = records.number_of_records
+        if self.recounted is not None:
+            counted = read_aggregates(workspace.path(self.recounted))
+            name = f"{prefix}_synthetic_aggregates.tsv"
+            write_aggregates_tsv(counted, folder / name, "count")
+            rows[name] = sum(len(counts) for counts in counted.counts)
+        return rows
 
 
 _WriteCounts = Callable[[Aggregates, Schema, Path], None]
@@ -117,31 +135,12 @@ JUDGED = "the contract's rules, all of which the raw table kept"
 _UNPROTECTED = {PUBLIC: "none: public", JUDGED: "none: exact verdicts on the raw table (see privacy.json)"}
 
 _COMMON = {
+    "contract.json": "the contract's rules, judged on released numbers (post-processing)",
     "synthetic_aggregates.tsv": "the synthetic records, counted (post-processing)",
     "evaluation.json": "synthetic records against the reportable aggregates (post-processing)",
     "report.html": "the measurement and what was made from it (post-processing)",
     "configuration.json": PUBLIC,
 }
-_DRAWN = "the measurement, normalised (post-processing)"
-_ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
-
-#: By regime: file (without prefix) -> what it was made from.
-_ORIGINS = {
-    True: dict.fromkeys(_COUNTS, _DRAWN)
-    | {
-        "privacy.json": "public parameters and the measurement",
-        "contract.json": "the contract's rules, judged on released numbers (post-processing)",
-    }
-    | _COMMON,
-    False: dict.fromkeys(_COUNTS, _ROUNDED)
-    | {
-        "privacy.json": "public parameters and the rounded counts",
-        "contract.json": "the contract's rules, judged on released numbers (post-processing)",
-    }
-    | _COMMON,
-}
-
-
 _ESTIMATED = "the fitted records, counted, with noisy counts and ranges of the measurement (post-processing)"
 #: Of a fitted release.
 _FITTED = (
@@ -152,6 +151,18 @@ _FITTED = (
         "evaluation.json": "the fitted records against the measurement (post-processing)",
     }
 )
+
+
+def _origins(configuration: RunConfiguration, bundle: CountsBundle) -> dict[str, str]:
+    """What each released file was made from, by its name without prefix."""
+    of_protection = dict(bundle.origins)
+    counts = of_protection.pop("counts")
+    origins = dict.fromkeys(_COUNTS, counts) | of_protection | _COMMON | _records_origin(configuration)
+    if configuration.draws_workload:
+        origins |= _FITTED
+    if bundle.contract_mode == "strict":
+        origins |= {"contract.json": JUDGED}
+    return origins
 
 
 def _records_origin(configuration: RunConfiguration) -> dict[str, str]:
@@ -165,12 +176,7 @@ def _records_origin(configuration: RunConfiguration) -> dict[str, str]:
     return dict.fromkeys(_RECORDS, origin)
 
 
-def _entry(
-    path: Path, rows: Mapping[str, int], origins: Mapping[str, str], bundle: Bundle, resolution: int
-) -> Json:
-    claim = "differential privacy" if bundle.is_private else "k-anonymity, not differential privacy"
-    if not bundle.is_private and resolution == 1:
-        claim = "none at all, as reporting_resolution is 1: counts are true, also of single people"
+def _entry(path: Path, rows: Mapping[str, int], origins: Mapping[str, str], claim: str) -> Json:
     for name, origin in origins.items():
         if path.name == name or path.name.endswith(f"_{name}"):
             entry: Json = {
@@ -184,7 +190,7 @@ def _entry(
     raise InternalError(f"A release must hold known files only; {path.name} is not one.")
 
 
-def public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
+def public_configuration(configuration: RunConfiguration, bundle: CountsBundle) -> Json:
     """The configuration as released: without the machine's paths, and with the seed where it is public."""
     body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
     table = dict(bundle.input)

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from prefect import task
 
-from tasks.bundles import Bundle, open_bundle
+from tasks.bundle import Bundle
+from tasks.bundles import open_bundle
 from tasks.configuration import NEVER_RELEASED, Report, RunConfiguration
 from tasks.core.contracts.contract import load_contract
 from tasks.core.contracts.released import passed_json
@@ -39,6 +40,30 @@ class BuiltTables:
 
     statement: StoredTable
     report: StoredTable | None = None
+
+    def write_files(
+        self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
+    ) -> list[Json]:
+        """Write every released file into an empty folder; return the manifest's entries."""
+        prefix, table = configuration.prefix, _table(bundle)
+        rows = {}
+        for name in _microdata_files(prefix):
+            write_table(table, folder / name)
+            rows[name] = table.num_rows
+        answers = _tables_folder(prefix)
+        if _index(bundle):
+            (folder / answers).mkdir()
+            for path in sorted((bundle.folder / "tables").iterdir()):
+                shutil.copyfile(path, folder / answers / path.name)
+                if path.suffix == ".parquet":
+                    rows[f"{answers}/{path.name}"] = pq.read_metadata(path).num_rows
+        for built_table in (self.statement, self.report):
+            if built_table is not None:
+                for path in workspace.path(built_table).iterdir():
+                    shutil.copyfile(path, folder / path.name)
+        write_json(folder / "configuration.json", _public_configuration(configuration, bundle))
+        found = sorted(path for path in folder.rglob("*") if path.is_file())
+        return [_entry(path, path.relative_to(folder).as_posix(), rows) for path in found]
 
 
 @task
@@ -110,31 +135,6 @@ def write_table_page(
         (folder / "report.html").write_text(text, encoding="utf-8")
 
     return workspace.store(workspace.root / work / "report", "report", write)
-
-
-def write_table_files(
-    workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, built: BuiltTables, folder: Path
-) -> list[Json]:
-    """Write every released file into an empty folder; return the manifest's entries."""
-    prefix, table = configuration.prefix, _table(bundle)
-    rows = {}
-    for name in _microdata_files(prefix):
-        write_table(table, folder / name)
-        rows[name] = table.num_rows
-    answers = _tables_folder(prefix)
-    if _index(bundle):
-        (folder / answers).mkdir()
-        for path in sorted((bundle.folder / "tables").iterdir()):
-            shutil.copyfile(path, folder / answers / path.name)
-            if path.suffix == ".parquet":
-                rows[f"{answers}/{path.name}"] = pq.read_metadata(path).num_rows
-    for built_table in (built.statement, built.report):
-        if built_table is not None:
-            for path in workspace.path(built_table).iterdir():
-                shutil.copyfile(path, folder / path.name)
-    write_json(folder / "configuration.json", _public_configuration(configuration, bundle))
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
-    return [_entry(path, path.relative_to(folder).as_posix(), rows) for path in found]
 
 
 _ORIGINS = {

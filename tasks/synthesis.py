@@ -1,11 +1,9 @@
 """Which function of the core a configured mode of synthesis is, with which arguments and seed."""
 
-import hashlib
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tasks.bundles import Bundle
+from tasks.bundle import CountsBundle
 from tasks.configuration import (
     AggregateSeeded,
     AnySynthesis,
@@ -101,7 +99,7 @@ def aggregate_parameters(synthesis: AggregateSeeded) -> aggregate_seeded.Aggrega
     )
 
 
-def public_seed(bundle: Bundle, synthesis: AnySynthesis) -> int | None:
+def public_seed(bundle: CountsBundle, synthesis: AnySynthesis) -> int | None:
     """The seed of a mode that reads a release alone: the configured one, else the bundle's; None of others.
 
     A bundle's follows from its rounded counts and a secret, or from the noise that was drawn: a rebuild has
@@ -111,7 +109,4 @@ def public_seed(bundle: Bundle, synthesis: AnySynthesis) -> int | None:
         return None
     if synthesis.random_seed is not None:
         return synthesis.random_seed.get_secret_value()
-    if not bundle.is_private:
-        return int(json.loads((bundle.aggregates / "seed.json").read_text(encoding="utf-8"))["synthesis"])
-    digest = hashlib.sha256(f"synthesis {bundle.sha256()}".encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
+    return bundle.synthesis_seed()

@@ -13,7 +13,7 @@ from flows import command
 from flows.checking import check
 from tasks.batch_budget import require_budget
 from tasks.batch_file import Batch, read_batch, require_inputs
-from tasks.bundles import open_bundle, require_made_as_configured
+from tasks.bundles import open_drawn, require_made_as_configured
 from tasks.configuration import RunConfiguration
 from tasks.configuration_file import from_flat
 from tasks.contract import judge_contract
@@ -124,7 +124,7 @@ def test_rule_2_the_statement_says_strict_where_the_draw_was(
     contract |= {"multi_value_columns": {}, "max_items": {}, "sensitive_zeros": []}
     strict = pipeline.prepared(tmp_path, **contract, contract_mode="strict")
     workspace, measurement = measured(strict)
-    assert open_bundle(workspace, measurement).measurement().private
+    assert open_drawn(workspace, measurement).measurement().private
     repair = pipeline.prepared(tmp_path, **contract)
     assert statement_of(strict, workspace, measurement)["contract"]["strict"] is True
     verdicts = pipeline.json_of(

@@ -48,7 +48,7 @@ def _wide_table() -> Path:
 
 def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object]:
     """One job; see the module."""
-    from tasks.bundles import unit_of
+    from tasks.bundle import unit_of
     from tasks.configuration import RunConfiguration
     from tasks.core.aggregates.aggregates_json import write_aggregates_json
     from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from flows import command
-from tasks.bundles import open_bundle
+from tasks.bundles import open_drawn
 from tasks.configuration_file import from_flat
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.ranges import as_drawn, read_all_ranges
@@ -113,7 +113,7 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
     configuration = from_flat(body)
     assert any("a row is protected, not a person" in note for note in describe(configuration).notes)
     workspace, measurement = measured(configuration)
-    drawn = open_bundle(workspace, measurement).measurement()
+    drawn = open_drawn(workspace, measurement).measurement()
     # Nothing was dropped, so that check knew every constant before the draw.
     worth = group_guarantees(drawn.mu_squared, drawn.parameters.delta, FirstLength.of(drawn))
     for entry in worth:
