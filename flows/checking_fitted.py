@@ -4,7 +4,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors, planned
 from tasks.core.dp.workload.limits import chooses_pairs, number_of_named
 from tasks.core.dp.workload.parameters import WorkloadParameters
@@ -61,9 +61,7 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
 
 
 def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> list[_Offer]:
-    protection, synthesis = configuration.protection, configuration.synthesis
-    assert isinstance(protection, DifferentialPrivacy)
-    assert isinstance(synthesis, Fitted)
+    protection, synthesis = configuration.privacy, configuration.fitted
     own = synthesis.workload
     names = [column.name for column in schema.columns]
     workloads: dict[str, str | tuple[tuple[str, ...], ...]] = {_words(own): own}

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from flows.checking_fitted import guessed_sizes
-from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.core.dp.workload.expected import planned_first_length, set_errors
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError
@@ -152,8 +152,7 @@ def _advice(configuration: RunConfiguration, schema: Schema, records: int) -> st
 
 def _larger(configuration: RunConfiguration) -> list[RunConfiguration]:
     """The same with larger epsilons, the smallest first."""
-    protection = configuration.protection
-    assert isinstance(protection, DifferentialPrivacy)
+    protection = configuration.privacy
     return [
         configuration.model_copy(update={"protection": protection.model_copy(update={"epsilon": epsilon})})
         for epsilon in _LARGER
@@ -162,15 +161,12 @@ def _larger(configuration: RunConfiguration) -> list[RunConfiguration]:
 
 
 def _epsilon_words(configuration: RunConfiguration) -> str:
-    protection = configuration.protection
-    assert isinstance(protection, DifferentialPrivacy)
-    return f"epsilon {protection.epsilon:g}"
+    return f"epsilon {configuration.privacy.epsilon:g}"
 
 
 def _with_few_sets(configuration: RunConfiguration, schema: Schema) -> RunConfiguration:
     """The same with as many pairs as there are columns, those of the fewest cells."""
-    synthesis, sizes = configuration.synthesis, guessed_sizes(schema, _OPEN_VALUES)
-    assert isinstance(synthesis, Fitted)
+    synthesis, sizes = configuration.fitted, guessed_sizes(schema, _OPEN_VALUES)
     pairs = heapq.nsmallest(
         len(sizes),
         itertools.combinations(range(len(sizes)), 2),

@@ -5,7 +5,7 @@ import math
 from flows.checking_fitted import print_fitted
 from flows.checking_noise import fitted_warnings, level_warnings
 from tasks.bundle import unit_of
-from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.configuration_places import SYNDIFFIX
 from tasks.core.dp.figures import plain_up
 from tasks.core.dp.group_privacy import group_guarantees
@@ -175,9 +175,9 @@ def _print_budget(configuration: RunConfiguration, described: Described) -> None
     )
     left = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
     print(f"This release: {admission.value}. {left:,} more of its kind fit.")
-    protection = configuration.protection
-    if isinstance(protection, DifferentialPrivacy) and protection.releases:
-        print(f"{cost_together(charge, protection.releases)}.")
+    planned = configuration.privacy.releases
+    if planned:
+        print(f"{cost_together(charge, planned)}.")
     _print_sentences(told_later(configuration, charge, account))
 
 

@@ -22,7 +22,7 @@ from pydantic import (
 
 from tasks.configuration_syndiffix import SynDiffix
 from tasks.configuration_utility import OptionalUtility
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.columns import Encoding
 from tasks.core.records.number_format import EVERY_COLUMN, canonical_thousands
 from tasks.models import Model
@@ -374,6 +374,39 @@ class RunConfiguration(Model):
         """Whether the release is differentially private."""
         return isinstance(self.protection, DifferentialPrivacy)
 
+    @property
+    def privacy(self) -> DifferentialPrivacy:
+        """The claim and the budget.
+
+        Raises:
+            InternalError: the release is not differentially private.
+        """
+        if not isinstance(self.protection, DifferentialPrivacy):
+            raise InternalError("Only differential privacy has a claim and a budget.")
+        return self.protection
+
+    @property
+    def syndiffix(self) -> SynDiffix:
+        """SynDiffix's settings.
+
+        Raises:
+            InternalError: it is of another regime.
+        """
+        if not isinstance(self.protection, SynDiffix):
+            raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
+        return self.protection
+
+    @property
+    def fitted(self) -> Fitted:
+        """How records are fitted.
+
+        Raises:
+            InternalError: the mode is another one.
+        """
+        if not isinstance(self.synthesis, Fitted):
+            raise InternalError("Only fitted synthesis has a workload.")
+        return self.synthesis
+
     def as_before(self) -> "RunConfiguration | None":
         """What the same file meant before fitted was the default; None where it names its mode."""
         if self.earlier_synthesis is None:
@@ -397,7 +430,12 @@ class RunConfiguration(Model):
     @property
     def draws_workload(self) -> bool:
         """Whether what is drawn is a workload's tables, for records that are fitted to them."""
-        return self.is_private and isinstance(self.synthesis, Fitted)
+        return self.is_private and self.is_fitted
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether records are fitted to protected counts."""
+        return isinstance(self.synthesis, Fitted)
 
     def without_raw_seed(self) -> "RunConfiguration":
         """The same without the seed of a mode that reads raw records: what may leave the measuring side."""

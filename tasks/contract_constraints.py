@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tasks.configuration import Fitted, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import load_contract
 from tasks.core.records.columns import Schema
@@ -22,6 +22,6 @@ def held_schema(configuration: RunConfiguration, schema: Schema) -> Schema:
         ParameterError: constraints that can't be held.
     """
     path = configuration.input.contract
-    if configuration.is_private or path is None or not isinstance(configuration.synthesis, Fitted):
+    if path is None or configuration.is_private or not configuration.is_fitted:
         return schema
     return with_constraints(schema, load_contract(Path(path)), fills=False)

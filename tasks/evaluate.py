@@ -4,7 +4,7 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.configuration import Fitted, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
@@ -44,7 +44,7 @@ class EvaluationSettings(Model):
             prefix=configuration.prefix,
             is_private=configuration.is_private,
             holds_resolution=configuration.synthesis.reads_records,
-            is_fitted=isinstance(configuration.synthesis, Fitted),
+            is_fitted=configuration.is_fitted,
         )
 
     @property

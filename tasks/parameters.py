@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
-from tasks.configuration import DifferentialPrivacy, Fitted, RunConfiguration
+from tasks.configuration import DifferentialPrivacy, RunConfiguration
 from tasks.core.anonymity.parameters import AnonymityParameters
 from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
 from tasks.core.dp.parameters import DpParameters, Thresholds
 from tasks.core.dp.workload.parameters import WorkloadParameters
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.workload import workload_parameters
 
@@ -48,7 +48,7 @@ def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dic
 
 def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters | WorkloadParameters:
     """What is drawn: for fitted records a workload's tables, else every combination up to a length."""
-    if isinstance(configuration.synthesis, Fitted):
+    if configuration.is_fitted:
         return workload_parameters(configuration, schema)
     return dp_parameters(configuration, schema)
 
@@ -65,9 +65,7 @@ def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParamete
     Raises:
         InternalError: the configured regime draws nothing.
     """
-    protection = configuration.protection
-    if not isinstance(protection, DifferentialPrivacy):
-        raise InternalError("Only differential privacy has parameters of a draw.")
+    protection = configuration.privacy
     asked = configuration.reporting_length
     length = schema.width if asked == -1 else min(asked, schema.width)
     all_declared = not any(column.is_open for column in schema.columns)

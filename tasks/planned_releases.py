@@ -6,7 +6,7 @@ In: a configuration, one release's charge, the account where there is one. Out: 
 
 from decimal import Decimal
 
-from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.core.dp.claim_limits import cap_cautions
 from tasks.core.dp.figures import plain_up
 from tasks.core.dp.ledger.account import Account
@@ -31,9 +31,7 @@ def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
     Raises:
         ParameterError: the planned releases' deltas add up to 1 or more.
     """
-    protection = configuration.protection
-    if not isinstance(protection, DifferentialPrivacy):
-        return caps_for(charge, 1)
+    protection = configuration.privacy
     if protection.cap is None:
         return caps_for(charge, protection.releases or 1)
     cap = protection.cap
@@ -50,9 +48,7 @@ def cost_together(charge: Charge, releases: int) -> str:
 
 def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
     """What is told of the plan where this run registers the dataset."""
-    protection = configuration.protection
-    if not isinstance(protection, DifferentialPrivacy):
-        return []
+    protection = configuration.privacy
     caps = first_caps(configuration, charge)
     told = _cautions(caps)
     if protection.releases is None and protection.cap is None:
@@ -75,8 +71,8 @@ def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
 
 def told_later(configuration: RunConfiguration, charge: Charge, account: Account) -> list[str]:
     """What is told of the plan where the dataset is registered: whether the cap in force still holds it."""
-    protection, told = configuration.protection, _cautions(account.guarantee)
-    if not isinstance(protection, DifferentialPrivacy) or protection.releases is None:
+    protection, told = configuration.privacy, _cautions(account.guarantee)
+    if protection.releases is None:
         return told
     planned, made = protection.releases, account.charged_releases
     fit = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)

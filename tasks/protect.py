@@ -13,7 +13,7 @@ from prefect.cache_policies import NO_CACHE
 
 from tasks.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
 from tasks.bundles import configured_digest
-from tasks.configuration import DifferentialPrivacy, RunConfiguration
+from tasks.configuration import RunConfiguration
 from tasks.contract import VERDICTS
 from tasks.core.dp import mechanisms
 from tasks.core.dp.figures import plain_up
@@ -50,13 +50,13 @@ def nominal_charge(described: Described) -> Charge:
 
 def registration(configuration: RunConfiguration, described: Described, charge: Charge) -> Registration:
     """What the first run registers its dataset with."""
-    protection, caps = configuration.protection, first_caps(configuration, charge)
+    protection, caps = configuration.privacy, first_caps(configuration, charge)
     return Registration(
         dataset=configuration.dataset,
         epsilon_cap=float(caps.epsilon),
         delta_cap=float(caps.delta),
         threshold_delta_cap=float(caps.threshold_delta),
-        population=protection.population if isinstance(protection, DifferentialPrivacy) else "",
+        population=protection.population,
         unit=unit_of(described.schema),
     )
 
@@ -170,8 +170,7 @@ def enter_dataset(ledger: Ledger, admitted: Admitted) -> None:
 
 def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
     """Say that a configured cap is not the one in force: the ledger's is, until somebody changes it there."""
-    protection = configuration.protection
-    asked = protection.cap if isinstance(protection, DifferentialPrivacy) else None
+    asked = configuration.privacy.cap
     caps = ledger.account(configuration.dataset).caps
     if asked is None or (asked.epsilon, asked.delta) == (float(caps.epsilon), float(caps.delta)):
         return

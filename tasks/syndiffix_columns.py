@@ -20,7 +20,7 @@ from tasks.core.records.reading import InputFile
 from tasks.core.suggestions import did_you_mean
 from tasks.core.syndiffix.reading import DeclaredColumn
 from tasks.core.syndiffix.strategies import with_ids
-from tasks.syndiffix_parameters import questions, settings_of, strategy
+from tasks.syndiffix_parameters import questions, strategy
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def select_columns(
     promised = (contract.subject_id,) if contract and contract.subject_id else ()
     ids = match.all("subject_id", configuration.ids or promised)
     used = match.all("syndiffix.columns (or use_columns)", configuration.input.use_columns)
-    settings = _with_exact_names(settings_of(configuration), match)
+    settings = _with_exact_names(configuration.syndiffix, match)
     match.refuse()
     columns = used or tuple(name for name in names if name not in ids)
     match.problems += _overlaps(columns, ids, configuration.input.bins, settings)

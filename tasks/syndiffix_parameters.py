@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TypeVar
 
-from tasks.configuration import RunConfiguration
 from tasks.configuration_syndiffix import SynDiffix
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import read_clusters
 from tasks.core.syndiffix.parameters import (
     AnonymizationParameters,
@@ -25,17 +24,6 @@ from tasks.core.syndiffix.strategies import (
 
 _NO_SALT = bytes(32)  # where nothing is drawn
 T = TypeVar("T")
-
-
-def settings_of(configuration: RunConfiguration) -> SynDiffix:
-    """The configuration's section.
-
-    Raises:
-        InternalError: it is of another regime.
-    """
-    if not isinstance(configuration.protection, SynDiffix):
-        raise InternalError("Only a SynDiffix run has SynDiffix's settings.")
-    return configuration.protection
 
 
 def anonymization(settings: SynDiffix, salt: bytes = _NO_SALT) -> AnonymizationParameters:

@@ -27,7 +27,7 @@ from tasks.core.syndiffix.statement import LABEL, REGIME, SynDiffixFacts, statem
 from tasks.core.syndiffix.writing import write_table
 from tasks.release_files import write_json
 from tasks.storage import StoredTable, Workspace, file_sha256
-from tasks.syndiffix_parameters import anonymization, bucketization, settings_of
+from tasks.syndiffix_parameters import anonymization, bucketization
 from tasks.version import code_version
 
 Json = dict[str, Any]
@@ -72,7 +72,7 @@ def state_tables(
 ) -> StoredTable:
     """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
     bundle = open_bundle(workspace, measurement)
-    settings = settings_of(configuration)
+    settings = configuration.syndiffix
     table = _table(bundle)
     promised = bundle.schema().subject_id  # by the contract, where the configuration does not say it
     facts = SynDiffixFacts(

@@ -17,7 +17,7 @@ from tasks.core.dp.workload.limits import check_draw
 from tasks.core.dp.workload.parameters import MOST_PAIRS, Step, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import Columns
-from tasks.core.errors import InternalError, ParameterError
+from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema, matching_name
 from tasks.core.suggestions import did_you_mean
 
@@ -30,9 +30,7 @@ def workload_parameters(configuration: RunConfiguration, schema: Schema) -> Work
             carried to its end.
         InternalError: the configuration is of another mode or regime.
     """
-    protection, synthesis = configuration.protection, configuration.synthesis
-    if not isinstance(protection, DifferentialPrivacy) or not isinstance(synthesis, Fitted):
-        raise InternalError("Only a fitted release under differential privacy has a workload.")
+    protection, synthesis = configuration.privacy, configuration.fitted
     configuration.require_possible()
     _require_claim(protection)
     _require_not_decided(synthesis, schema)
