@@ -10,7 +10,7 @@ export UV_LINK_MODE := copy
 KERNELS := $(shell find tasks/core -name '*kernels.py') tasks/core/compiling.py $(wildcard tasks/core/numba_*.py) tasks/warm_up.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow bench deploy lock clean
+.PHONY: help setup demo check test test-slow frozen bench deploy lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -28,10 +28,13 @@ check: .venv/.dev  ## format, lint, types, imports, SQL
 	@.venv/bin/sqlfluff lint sql --processes 1 --nocolor
 
 test: check .venv/.kernels  ## check, then the tests
-	@.venv/bin/pytest -m "not slow" -q -n 2 --dist worksteal
+	@.venv/bin/pytest -m "not slow and not frozen" -q -n 2 --dist worksteal
 
 test-slow: .venv/.dev .venv/.kernels  ## slow statistics and breakages (some minutes)
 	@.venv/bin/pytest -m slow -q -s
+
+frozen: .venv/.dev .venv/.kernels  ## is all that goes out what it was? (three CPU minutes)
+	@.venv/bin/pytest -m frozen -q tests/frozen
 
 bench: .venv/.dev .venv/.kernels  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
 	@$(RUN) -m tests.benchmarks $(NAME) $(if $(SKIP_SLOW_PEERS),--skip-slow-peers)
@@ -44,7 +47,7 @@ lock: $(UV)  ## resolve the dependencies anew
 	@$(UV) export --quiet --frozen --no-dev --no-emit-project --format requirements-txt --output-file requirements.lock
 
 clean:  ## remove what was installed and made here
-	rm -rf .venv .tools .bench .kernels demo
+	rm -rf .venv .tools .bench .kernels .frozen demo
 
 $(UV):
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; \
