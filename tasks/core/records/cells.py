@@ -92,7 +92,7 @@ class CellCollector:
         encoded = self._encoded(array)
         dictionary, indices = encoded.dictionary, encoded.indices
         size = len(dictionary)
-        if not (self._dictionaries and self._dictionaries[-1].equals(dictionary)):
+        if not (self._dictionaries and _are_same(self._dictionaries[-1], dictionary)):
             self._dictionaries.append(dictionary)
             self._used.append(np.zeros(size + 1, dtype=np.bool_))
             self._size += size
@@ -134,6 +134,11 @@ class CellCollector:
             return array.dictionary_encode()
         except pa.ArrowNotImplementedError:
             return text_of_values(self._connection, array, self._value_format).dictionary_encode()
+
+
+def _are_same(one: pa.Array, other: pa.Array) -> bool:
+    """Whether two dictionaries are; of floats never: 0.0 equals -0.0 there, which has another text."""
+    return not pa.types.is_floating(one.type) and bool(one.equals(other))
 
 
 def is_list(kind: pa.DataType) -> bool:

@@ -5,6 +5,7 @@ import decimal
 import uuid
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -104,6 +105,16 @@ def test_nested_columns_are_refused(tmp_path):
     for cells, said in ((struct, "nested"), (lists, "nested"), (pa.array([["a"]]), "multi_value_columns")):
         with pytest.raises(InputError, match=said):
             encoded(tmp_path, {"A": cells}, Column("A"))
+
+
+@pytest.mark.parametrize("kind", [pa.float16(), pa.float32(), pa.float64()], ids=str)
+def test_rule_6_a_zero_keeps_its_sign_whatever_rows_are_before_it(tmp_path, kind):
+    """The two are equal, but not their texts, also in batches that differ in nothing else."""
+    zeros = np.repeat(np.array([0.0, -0.0], kind.to_pandas_dtype()), 2**16)
+    columns = {"id": pa.array(zeros, kind), "A": pa.array(zeros, kind)}
+    rows = decode(encoded(tmp_path, columns, Column("A")))["A"].to_pylist()
+    assert rows == ["0.0"] * 2**16 + ["-0.0"] * 2**16
+    assert decode(encoded(tmp_path, columns, Column("A"), subject="id"))["A"].to_pylist() == ["0.0", "-0.0"]
 
 
 def test_ids_of_any_type_join(tmp_path):
