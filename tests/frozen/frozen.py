@@ -83,10 +83,11 @@ def differences(before: Mapping[str, str], after: Mapping[str, str]) -> list[str
 
 
 def compare(before: Path, after: Path) -> Iterator[str]:
-    """The lines of a unified difference between two folders of texts."""
+    """The lines of a unified difference between two folders of texts, of scenarios that both have."""
     old, new = _kept(before), _kept(after)
+    both = {_scenario(path) for path in old} & {_scenario(path) for path in new}
     for path in sorted(old.keys() | new):
-        if old.get(path) != new.get(path):
+        if _scenario(path) in both and old.get(path) != new.get(path):
             sides = [_lines(path, each.get(path, "")) for each in (old, new)]
             yield from difflib.unified_diff(*sides, f"before/{path}", f"after/{path}", lineterm="")
 

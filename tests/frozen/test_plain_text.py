@@ -86,17 +86,18 @@ def test_of_a_manifest_what_follows_from_the_files_is_left_to_them(tmp_path: Pat
 
 
 def test_differences_are_named_and_shown(tmp_path: Path) -> None:
-    before, after = {"a/x": "1\n", "a/y": "2\n", "a/gone": ""}, {"a/x": "1\n", "a/y": "3\n", "b/new": "4\n"}
+    before, after = {"a/x": "1\n", "a/y": "2\n", "a/gone": ""}, {"a/x": "1\n", "a/y": "3\n", "a/new": "4\n"}
     assert frozen.differences(frozen.hashes(before), frozen.hashes(after)) == [
         "changed  a/y",
-        "new      b/new",
+        "new      a/new",
         "gone     a/gone",
     ]
     for name, texts in (("before", before), ("after", after)):
         frozen.keep(texts, tmp_path / name)
     shown = list(frozen.compare(tmp_path / "before", tmp_path / "after"))
     lines = [line for line in shown if line[0] in "+-" and line[:3] not in ("+++", "---")]
-    assert lines == ["-2", "+3", "+4"]
+    assert lines == ["+4", "-2", "+3"]
+    frozen.keep({"another/z": "5\n"}, tmp_path / "before")
     for name, number in (("before", 1), ("after", 2)):
         frozen.keep({"a/x.json": f'{{"one": 0, "two": {number}}}\n'}, tmp_path / name)
     assert ' "one": 0,' in "".join(frozen.compare(tmp_path / "before", tmp_path / "after"))
