@@ -7,7 +7,7 @@ export UV_PROJECT_ENVIRONMENT := .venv
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 
-KERNELS := $(shell find tasks/core -name '*kernels.py') tasks/core/compiling.py $(wildcard tasks/core/numba_*.py) tasks/warm_up.py
+KERNELS := $(shell find tasks/core -name '*kernels.py') tasks/core/compiling.py $(wildcard tasks/core/numba_*.py) flows/command/warm_up.py
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo check test test-slow frozen bench deploy lock clean
@@ -63,7 +63,7 @@ $(UV):
 
 .venv/.kernels: $(KERNELS) uv.lock | .venv/.runtime
 	@echo "Compiling the kernels (a minute or two, once)"
-	@$(RUN) -m tasks.warm_up
+	@$(RUN) -m flows.command.warm_up
 	@touch $@
 
 .venv/.dev: uv.lock pyproject.toml | $(UV)

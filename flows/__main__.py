@@ -1,5 +1,5 @@
 """``python -m flows``: the same as ``marginalia``."""
 
-from flows.command import run
+from flows.command.main import run
 
 run()

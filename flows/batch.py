@@ -10,12 +10,9 @@ from pathlib import Path
 from prefect import flow
 
 from flows.showcase import showcase
-from tasks.batch_budget import require_budget
-from tasks.batch_file import Batch, BatchRun, read_batch, require_inputs
-from tasks.batch_modes import settle_modes
-from tasks.core.errors import BatchFailed, InputError, MarginaliaError
-from tasks.failures import unexpected
-from tasks.group import (
+from tasks.batch.budget import require_budget
+from tasks.batch.file import Batch, BatchRun, read_batch, require_inputs
+from tasks.batch.group import (
     COMPARISON,
     Failed,
     Finished,
@@ -24,6 +21,9 @@ from tasks.group import (
     require_free_names,
     write_failures,
 )
+from tasks.batch.modes import settle_modes
+from tasks.core.errors import BatchFailed, InputError, MarginaliaError
+from tasks.failures import unexpected
 from tasks.progress import say
 from tasks.stages import STAGES
 from tasks.storage import Workspace

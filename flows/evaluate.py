@@ -9,11 +9,11 @@ from prefect import flow
 from flows.measure import Measured, counting, measuring
 from flows.publish import building, work_folder
 from tasks.caching import cached
-from tasks.configuration import RunConfiguration
-from tasks.evaluate import EvaluationSettings, evaluate_against_raw
-from tasks.release_files import BuiltCounts
+from tasks.configuration.model import RunConfiguration
+from tasks.public.release_files import BuiltCounts
+from tasks.sensitive.evaluate import EvaluationSettings, evaluate_against_raw
+from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import StoredTable, Workspace
-from tasks.utility import UtilitySettings, measure_worth
 
 
 @flow(name="evaluate", flow_run_name="evaluate-{configuration.dataset}", persist_result=False)

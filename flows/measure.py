@@ -11,25 +11,24 @@ from dataclasses import dataclass
 
 from prefect import flow
 
-from tasks.aggregate import count_records, describe_records
-from tasks.anonymise import generate_from_records, hand_over_counts, round_counts
 from tasks.caching import cached
-from tasks.configuration import RunConfiguration
-from tasks.configuration_places import SYNDIFFIX
-from tasks.contract import judge_contract
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.places import SYNDIFFIX
 from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.queries import Resources
-from tasks.describe import Described
-from tasks.dropped import tell_dropped
-from tasks.handover import recorded_heads
-from tasks.ingest import EncodingRules, encode_records, locate_table
 from tasks.naming import require_seed_stays, run_label, scheduled_date
+from tasks.plan.describe import Described
+from tasks.plan.resources import query_resources
 from tasks.progress import say
-from tasks.protect import Admitted, admit_release, protect_records
-from tasks.recall import describe_or_recall, told_as_committed
-from tasks.record import compare_with_last, fingerprint, keep_configuration
-from tasks.resources import query_resources
+from tasks.sensitive.count import count_records, describe_records
+from tasks.sensitive.hand_over import recorded_heads
+from tasks.sensitive.judge import judge_contract
+from tasks.sensitive.protect import Admitted, admit_release, protect_records
+from tasks.sensitive.read import EncodingRules, encode_records, locate_table, tell_dropped
+from tasks.sensitive.recall import describe_or_recall, told_as_committed
+from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
+from tasks.sensitive.round import generate_from_records, hand_over_counts, round_counts
 from tasks.stages import STAGES, reaches
 from tasks.storage import StoredTable, Workspace
 

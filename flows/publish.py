@@ -11,22 +11,27 @@ from contextlib import contextmanager
 
 from prefect import flow
 
-from tasks.bundles import as_measured, find_measurement, open_bundle, require_made_as_configured
 from tasks.caching import cached_publicly
-from tasks.configuration import RunConfiguration
-from tasks.contract_constraints import held_schema
-from tasks.fit import estimate_counts, evaluate_fitted, fit_records
-from tasks.generate import generate_records, normalise_counts
-from tasks.lineage import record_lineage
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import held_schema
 from tasks.naming import run_label
-from tasks.navigate import write_page
-from tasks.publish import Release, publish_release
-from tasks.release_evaluation import compare_with_reportable, recount_records
-from tasks.release_files import Built, BuiltCounts
+from tasks.public.bundles.opening import (
+    as_measured,
+    find_measurement,
+    open_bundle,
+    require_made_as_configured,
+)
+from tasks.public.compare import compare_with_reportable, recount_records
+from tasks.public.fit import estimate_counts, evaluate_fitted, fit_records
+from tasks.public.generate import generate_records, normalise_counts
+from tasks.public.lineage import record_lineage
+from tasks.public.page import write_page
+from tasks.public.publish import Release, publish_release
+from tasks.public.release_files import Built, BuiltCounts
+from tasks.public.state import state_privacy
+from tasks.public.syndiffix import BuiltTables, state_tables, write_table_page
 from tasks.stages import STAGES, reaches
-from tasks.statement import state_privacy
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace
-from tasks.syndiffix_release import BuiltTables, state_tables, write_table_page
 
 
 @flow(name="publish", flow_run_name="publish-{configuration.dataset}", persist_result=False)

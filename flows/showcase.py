@@ -6,10 +6,10 @@ from flows.evaluate import evaluating, measuring_utility
 from flows.measure import describing, measuring
 from flows.publish import building, releasing, work_folder
 from flows.syndiffix import syndiffix
-from tasks.configuration import RunConfiguration
-from tasks.configuration_places import SYNDIFFIX
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.places import SYNDIFFIX
 from tasks.naming import scheduled_date
-from tasks.recall import told_as_committed
+from tasks.sensitive.recall import told_as_committed
 from tasks.stages import STAGES, reaches
 from tasks.storage import Workspace
 

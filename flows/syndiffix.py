@@ -15,39 +15,38 @@ from prefect import flow
 
 from flows.publish import building_tables, releasing, work_folder
 from tasks.caching import cached
-from tasks.configuration import RunConfiguration
-from tasks.contract import judge_contract
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.syndiffix_parameters import anonymization, strategy
 from tasks.core.queries import Resources
-from tasks.core.records.columns import matching_name
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
-from tasks.describe import Described, describe
-from tasks.dropped import tell_dropped
-from tasks.handover import recorded_heads
-from tasks.ingest import locate_table
+from tasks.core.tables.column_names import matching_name
 from tasks.naming import run_label, scheduled_date
+from tasks.plan.describe import Described, describe
+from tasks.plan.resources import query_resources
+from tasks.plan.syndiffix_columns import Selection, select_columns, synthesized_table
+from tasks.plan.syndiffix_notes import inferred_types, is_empty, left_out, weakened
 from tasks.progress import say
-from tasks.record import compare_with_last, keep_configuration
-from tasks.resources import query_resources
-from tasks.stages import STAGES, reaches
-from tasks.storage import StoredTable, Workspace
-from tasks.syndiffix import (
+from tasks.sensitive.hand_over import recorded_heads
+from tasks.sensitive.judge import judge_contract
+from tasks.sensitive.read import locate_table, tell_dropped
+from tasks.sensitive.record import compare_with_last, keep_configuration
+from tasks.sensitive.syndiffix.evaluate import TableEvaluation, evaluate_tables
+from tasks.sensitive.syndiffix.steps import (
     answer_questions,
     clusters_of,
+    hand_over_tables,
     measure_dependence,
     solve_clusters,
     stitch_clusters,
     synthesize_cluster,
     type_columns,
 )
-from tasks.syndiffix_columns import Selection, select_columns, synthesized_table
-from tasks.syndiffix_evaluate import TableEvaluation, evaluate_tables
-from tasks.syndiffix_handover import hand_over_tables
-from tasks.syndiffix_notes import inferred_types, is_empty, left_out, weakened
-from tasks.syndiffix_parameters import anonymization, strategy
-from tasks.syndiffix_trees import TABLE, Origin, Part, release_trees
-from tasks.utility import UtilitySettings, measure_worth
+from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
+from tasks.sensitive.utility import UtilitySettings, measure_worth
+from tasks.stages import STAGES, reaches
+from tasks.storage import StoredTable, Workspace
 
 _BOTH_REGIMES = (
     "ATTENTION: this dataset also has differentially private releases. One of SynDiffix is not covered by "

@@ -5,7 +5,7 @@ import secrets
 
 from prefect.runtime import flow_run
 
-from tasks.configuration import RunConfiguration
+from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import ParameterError
 
 

@@ -25,7 +25,7 @@ from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
 from tasks.leftovers import clear, mark
 
 if TYPE_CHECKING:  # slow, and commands without a flow need the names of the zones alone
-    from tasks.configuration import RunConfiguration
+    from tasks.configuration.model import RunConfiguration
 
 SENSITIVE, MEASUREMENT, INTERMEDIATE, RELEASE = "sensitive", "measurement", "intermediate", "release"
 _UNUSED_SECONDS = 7 * 24 * 3600

@@ -17,7 +17,7 @@ def pytest_configure() -> None:
     """Before any test imports Prefect: the settings that the command makes."""
     # Started in the background, a process ignores ctrl-C and so do its children: tests that press it need it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from flows.running import _quieten
+    from flows.command.run import _quieten
 
     _quieten(verbose=False)
     # dp_accounting logs by absl, which closes the stream that it found when Prefect sets up its own logging.
@@ -62,7 +62,7 @@ def prefect_server(home_of_our_own: None) -> Iterator[str]:
     from prefect.logging.handlers import APILogHandler
     from prefect.settings import PREFECT_API_URL, temporary_settings
 
-    from flows import server
+    from flows.command import server
 
     url = server.ensure(lambda text: None)
     # Prefect may have been imported before: told by the environment alone, a flow that a test calls directly

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.errors import InputError
 from tasks.core.queries import Resources
-from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile
-from tasks.ingest import EncodingRules, SensitiveTable, encode_records
+from tasks.core.tables.header import InputFile
+from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records
 from tasks.storage import Workspace
 
 

@@ -4,17 +4,18 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration import KAnonymity, RowSeeded, RunConfiguration
-from tasks.configuration_file import read_configuration
-from tasks.core.contracts.contract import Contract, load_contract
+from tasks.configuration.flat_file import read_configuration
+from tasks.configuration.model import KAnonymity, RowSeeded, RunConfiguration
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.rules import violations
+from tasks.core.contracts.translation import load_contract
 from tasks.core.contracts.validation import validate
 from tasks.core.queries import connect
 from tasks.core.records.columns import Schema
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.public_schema import build_schema
-from tasks.core.records.reading import InputFile
-from tasks.describe import declarations
+from tasks.core.tables.header import InputFile
+from tasks.plan.describe import declarations
 from tests.oracles.german_credit import write_german_credit
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -48,28 +48,28 @@ def _wide_table() -> Path:
 
 def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object]:
     """One job; see the module."""
-    from tasks.bundle import unit_of
-    from tasks.configuration import RunConfiguration
+    from tasks.configuration.model import RunConfiguration
     from tasks.core.aggregates.aggregates_json import write_aggregates_json
     from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
     from tasks.core.aggregates.marginals import count_marginals
     from tasks.core.aggregates.protection import protect_counts
-    from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
-    from tasks.core.anonymity.statement import AnonymityFacts, statement
+    from tasks.core.contracts.public_schema import Declarations, build_schema
     from tasks.core.evaluation.raw import RawInputs, evaluate_raw
     from tasks.core.evaluation.release import compare_release
+    from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
     from tasks.core.evaluation.synthetic import recounted
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.report import ReportInputs, render
     from tasks.core.queries import Resources
     from tasks.core.records.encoding import EncodingOptions, encode
-    from tasks.core.records.public_schema import Declarations, build_schema
-    from tasks.core.records.reading import InputFile
+    from tasks.core.statement.k_anonymity.statement import AnonymityFacts, statement
     from tasks.core.synthesis.aggregate_seeded import synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv
     from tasks.core.synthesis.rows import common_rows
-    from tasks.synthesis import aggregate_parameters, draw_from_rows
+    from tasks.core.tables.header import InputFile
+    from tasks.public.bundles.bundle import unit_of
+    from tasks.public.modes import aggregate_parameters, draw_from_rows
 
     for part in ("coded", "marginals", "aggregate", "evaluation"):
         (folder / part).mkdir()

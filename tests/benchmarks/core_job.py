@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.dp.accounting import sigma_proportions_named
 from tasks.core.dp.parameters import DpParameters, Thresholds
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 
 EPSILON = 4.0
 
@@ -113,12 +113,12 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.aggregates.interchange import write_reportable_tsv
     from tasks.core.dp.normalization import normalise
     from tasks.core.dp.release import measure
-    from tasks.core.dp.statement import statement
-    from tasks.core.dp.stream import WordStream
+    from tasks.core.dp.sampling.stream import WordStream
     from tasks.core.evaluation.release import compare_release
     from tasks.core.evaluation.synthetic import recounted
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.report import ReportInputs, render
+    from tasks.core.statement.differential_privacy.statement import statement
     from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv
 

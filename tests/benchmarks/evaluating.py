@@ -69,7 +69,7 @@ def synthetic_table(path: Path, length: int) -> Path:
 
 def _reported(path: Path, length: int):  # type: ignore[no-untyped-def]
     """The table's counts, rounded down to the resolution."""
-    from tasks.core.aggregates.dense import count_in_memory
+    from tasks.core.aggregates.cubes import count_in_memory
 
     exact = count_in_memory(coded(path), length)
     floors = [counts // _RESOLUTION * _RESOLUTION for counts in exact.counts]
@@ -91,11 +91,11 @@ def ours(path: Path, length: int) -> Result:
     """One measurement."""
     from tasks.core.aggregates.marginals import count_marginals
     from tasks.core.evaluation.comparison import compare_sides
-    from tasks.core.evaluation.measures_table import measures_rows
     from tasks.core.evaluation.raw import PAIRS, RawInputs, evaluate_raw, measures
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
     from tasks.core.evaluation.sentences import Claim
     from tasks.core.evaluation.synthetic import coded_synthetic
+    from tasks.core.evaluation.tables import measures_rows
     from tasks.core.queries import Resources
 
     one = Resources(threads=1)

@@ -23,7 +23,7 @@ from unittest import mock
 
 import numpy as np
 
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload import draw as drawing
 from tasks.core.dp.workload import first_values
 from tasks.core.dp.workload.cells import ColumnCells

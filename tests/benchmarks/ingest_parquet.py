@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 from tests.benchmarks.data import FOLDER, generated_codes
 
 COLUMNS = 15

@@ -51,7 +51,7 @@ def fit(path: Path, length: str, accountant: str) -> Result:
     """Codes in memory to released counts."""
     from tasks.core.dp.normalization import normalise
     from tasks.core.dp.release import measure
-    from tasks.core.dp.stream import WordStream
+    from tasks.core.dp.sampling.stream import WordStream
 
     records = coded(path, tags=True)
     parameters = parameters_of(records, int(length), accountant)
@@ -68,7 +68,7 @@ def survivors(path: Path, length: str, fits: str) -> Result:
     """Released combinations by length, of many fits with the peer's accountant."""
     from tasks.core.dp.normalization import normalise
     from tasks.core.dp.release import measure
-    from tasks.core.dp.stream import WordStream
+    from tasks.core.dp.sampling.stream import WordStream
 
     records = coded(path, tags=True)
     parameters = parameters_of(records, int(length), "zcdp")

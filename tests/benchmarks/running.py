@@ -8,7 +8,7 @@ import json
 import sys
 from collections.abc import Callable, Collection, Sequence
 
-from tasks.core.suggestions import did_you_mean
+from tasks.core.hints import did_you_mean
 
 #: Measures and prints its lines; returns what is wrong with them, if anything is.
 Figure = Callable[[], str | None]

@@ -51,7 +51,7 @@ def whole(records: int) -> dict[str, object]:
 def fit(records: int) -> dict[str, object]:
     """The DP fit alone."""
     from tasks.core.dp.release import measure
-    from tasks.core.dp.stream import WordStream
+    from tasks.core.dp.sampling.stream import WordStream
     from tasks.core.records.coded import CodedRecords
     from tasks.core.records.columns import Column, Schema
 

@@ -17,12 +17,15 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from flows.without_pandas import hide_pandas_from_pyarrow
-from tasks.core.syndiffix.parameters import AnonymizationParameters
-from tasks.core.syndiffix.questions import tables_per_question
+from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.core.syndiffix.reading import read_table
-from tasks.core.syndiffix.strategies import DefaultClustering, MlClustering, SingleClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import (
+    AnonymizationParameters,
+    DefaultClustering,
+    MlClustering,
+    SingleClustering,
+)
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer, tables_per_question
 
 _WARM_UP_ROWS = 500
 

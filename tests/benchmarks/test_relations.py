@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from tasks.core.syndiffix.parameters import AnonymizationParameters
+from tasks.core.syndiffix.settings import AnonymizationParameters
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tests.benchmarks.relations import mean_error, relations
 from tests.benchmarks.syndiffix_tables import census

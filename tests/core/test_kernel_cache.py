@@ -124,7 +124,7 @@ sys.path.insert(0, os.getcwd())
 user, home = int(sys.argv[1]), sys.argv[2]
 
 def call():
-    from tasks.core.synthesis.generator_kernels import below, stream
+    from tasks.core.random_kernels import below, stream
     return below(stream(1, 1), 10), below(stream(1, 2), 10)
 
 if user != os.geteuid():

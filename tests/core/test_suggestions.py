@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.core.suggestions import did_you_mean
+from tasks.core.hints import did_you_mean
 
 COLUMNS = ["age", "sex", "income", "education", "education-num", "capital-gain", "capital-loss"]
 

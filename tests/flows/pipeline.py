@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import yaml
 
-from flows.running import run_showcase
-from tasks.configuration import RunConfiguration
-from tasks.configuration_file import from_flat
+from flows.command.run import run_showcase
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.model import RunConfiguration
 
 #: Of synthesis, under k-anonymity.
 MODES = ("row_seeded", "unseeded", "value_seeded", "aggregate_seeded")

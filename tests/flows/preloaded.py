@@ -1,6 +1,6 @@
 """For the fork server of `processes`: what every run needs is imported once, set as the command sets it."""
 
-from flows.running import _quieten
+from flows.command.run import _quieten
 
 _quieten(verbose=False)
 

@@ -83,7 +83,7 @@ def _main(printed: str, environment: dict[str, str], arguments: list[str], blow:
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(Path(printed) / name, os.O_CREAT | os.O_WRONLY, 0o600), number)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from flows import command
+    from flows.command import main as command
 
     sys.argv = ["marginalia", *arguments]
     if blow is None:
@@ -107,7 +107,7 @@ def configured(folder: Path, **changes: Any) -> Path:
 
 def phases(dataset: str = "people") -> list[str]:
     """What became of each reservation of a dataset in the ledger, in order; none where it has no account."""
-    from tasks.core.dp.ledger.ledger import open_ledger
+    from tasks.core.ledger.ledger import open_ledger
 
     ledger = open_ledger()
     if not ledger.is_registered(dataset):

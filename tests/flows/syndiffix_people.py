@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 
 HEADER = ["pid", "age", "income", "city", "joined", "member"]
 

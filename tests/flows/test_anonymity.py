@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tasks.core.errors import ParameterError
 from tests.flows import pipeline
 from tests.flows.pipeline import MODES, microdata

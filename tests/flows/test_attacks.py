@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from flows import command
-from tasks.batch_budget import require_budget
+from flows.command import main as command
+from tasks.batch.budget import require_budget
 from tasks.core.errors import BudgetExhausted, ParameterError
 from tests.flows import pipeline
 from tests.flows.test_runs import fresh_name

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flows import command
-from tasks.core.dp.ledger import open_ledger
+from flows.command import main as command
+from tasks.core.ledger.ledger import open_ledger
 from tests.flows import pipeline
 from tests.flows.processes import assert_whole, configuration_file, configured, phases, releases
 

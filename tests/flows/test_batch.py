@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from flows import command
-from tasks.core.dp.ledger.ledger import open_ledger
+from flows.command import main as command
+from tasks.core.ledger.ledger import open_ledger
 from tests.flows import pipeline, visits
 from tests.flows.processes import phases
 from tests.flows.server_objects import known

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from flows import server
-from tasks.core.dp.released_json import check_released_json
+from flows.command import server
 from tasks.core.errors import InputError, ParameterError
+from tasks.core.statement.released_json import check_released_json
 from tests.flows import pipeline
 
 CANARIES = ("zqxid77", "zqxtown77", "zqxwork77", "zqxitem77", "zqxmore77", "zqxeven77")
@@ -161,7 +161,7 @@ def test_p8_a_user_who_cannot_open_sensitive_can_publish(own_ledger: Path, prefe
 #: publication, of a copy, before the process gives up its rights.
 _AS_NOBODY = """
 import os, sys
-from flows.command import main
+from flows.command.main import main
 copy, real, sensitive = sys.argv[1:]
 assert main(["publish", copy]) == 0
 os.setgroups([]); os.setgid(65534); os.setuid(65534)

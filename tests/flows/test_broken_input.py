@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flows import command
-from tasks.configuration_places import PLACES, SECTIONS
+from flows.command import main as command
+from tasks.configuration.places import PLACES, SECTIONS
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 from tests.flows import pipeline
 
 pytestmark = pytest.mark.usefixtures("own_ledger")

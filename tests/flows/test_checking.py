@@ -13,11 +13,11 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from flows import command
-from flows.checking_fitted import print_fitted
-from tasks.configuration_file import from_flat
+from flows.command import main as command
+from flows.command.check.fitted import print_fitted
+from tasks.configuration.flat_file import from_flat
+from tasks.core.ledger.salts import salt_of
 from tasks.core.records.columns import Column, Schema
-from tasks.core.syndiffix.salt import salt_of
 from tests.flows import pipeline, visits
 
 
@@ -166,7 +166,7 @@ def test_columns_of_syndiffix_are_listed_by_their_headers_in_the_order_asked_for
 
 def test_a_file_that_is_not_there_is_told_before_what_takes_seconds_to_load(tmp_path: Path) -> None:
     code = (
-        "import sys; from flows import command; code = command.main(['check', sys.argv[1]]); "
+        "import sys; from flows.command import main as command; code = command.main(['check', sys.argv[1]]); "
         "sys.exit(code if 'prefect' not in sys.modules else 99)"
     )
     arguments = [sys.executable, "-c", code, str(tmp_path / "nope.json")]

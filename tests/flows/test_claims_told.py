@@ -6,20 +6,19 @@ from typing import Any
 
 import pytest
 
-from flows import command
-from tasks.bundles import open_drawn
-from tasks.configuration_file import from_flat
-from tasks.core.aggregates.aggregates import read_aggregates
-from tasks.core.aggregates.ranges import as_drawn, read_all_ranges
+from flows.command import main as command
+from tasks.configuration.flat_file import from_flat
+from tasks.core.aggregates.aggregates import as_drawn, read_aggregates, read_all_ranges
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
-from tasks.core.dp.ledger import open_ledger
 from tasks.core.errors import ParameterError
+from tasks.core.ledger.ledger import open_ledger
 from tasks.core.navigation.report import ReportInputs, render
-from tasks.describe import describe
-from tasks.protect import admit_release
+from tasks.plan.describe import describe
+from tasks.public.bundles.opening import open_drawn
+from tasks.sensitive.protect import admit_release
 from tasks.storage import Workspace
 from tests.flows import pipeline
-from tests.test_protect import measured, reported, statement_of
+from tests.sensitive.test_protect import measured, reported, statement_of
 
 
 def by_row(folder: Path, **changes: Any) -> dict[str, Any]:

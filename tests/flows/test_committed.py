@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tests.flows import pipeline
 from tests.flows.processes import configuration_file, configured, phases, releases
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 
 
 def folders(folder: Path, statement: dict[str, object]) -> list[str]:

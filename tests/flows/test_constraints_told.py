@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration_file import from_flat
+from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
-from tasks.describe import describe
+from tasks.plan.describe import describe
 from tests.flows import pipeline
 
 CONTRACT = """\

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 import pytest
 
-from flows.running import run_demo
+from flows.command.run import run_demo
 
 
 def cramers_v(table: pd.DataFrame, one: str, other: str) -> float:

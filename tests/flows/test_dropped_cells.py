@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.running import run_showcase
-from tasks.configuration import RunConfiguration
-from tasks.configuration_file import from_flat
+from flows.command.run import run_showcase
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.model import RunConfiguration
 from tests.flows import pipeline, visits
 from tests.flows.server_objects import text_of_everything
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tests.flows import pipeline
 from tests.flows.processes import configuration_file, configured, phases, releases
 
@@ -28,7 +28,7 @@ SAID = "this vintage was drawn when aggregate_seeded was the default; that relea
 def test_w21_a_vintage_of_before_is_returned_by_every_command(
     keys: dict[str, object], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The file that names the mode has the name of before (tests/test_workload_configuration.py)."""
+    """The file that names the mode has the name of before (see test_workload_configuration.py)."""
     from flows.measure import measure
 
     assert command.main(["run", str(configuration_file(tmp_path, **BY_LENGTHS, **keys))]) == 0

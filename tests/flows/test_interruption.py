@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from flows.interruption import raise_from
+from flows.command.interruption import raise_from
 
 STRUCK = """
 import signal
 import numpy as np
 import pyarrow as pa
-from flows.interruption import raise_from
-from tasks.core.syndiffix.parameters import AnonymizationParameters
+from flows.command.interruption import raise_from
+from tasks.core.syndiffix.settings import AnonymizationParameters
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 
 draw = np.random.default_rng(0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tests.flows import pipeline, syndiffix_people
 from tests.flows.processes import releases
 

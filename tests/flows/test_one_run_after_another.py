@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tests.flows import pipeline
 
 pytestmark = pytest.mark.usefixtures("own_ledger", "prefect_server")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tests.flows import pipeline
 from tests.flows.processes import (
     ROOT,

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from flows import command
-from flows.run_page import page_of_run
+from flows.command import main as command
+from flows.command.run import page_of_run
 from tasks.caching import StoredTableSerializer
 from tasks.core.errors import InputError
 from tests.flows.processes import configuration_file

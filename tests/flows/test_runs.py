@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tests.flows import pipeline
 from tests.flows.processes import Run, assert_whole, configuration_file, configured, phases, releases
 from tests.flows.server_objects import Known, known

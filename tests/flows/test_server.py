@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from flows import server
+from flows.command import server
 from tests.flows.processes import ROOT
 
-_ENSURE = "from flows import server; print(server.ensure(lambda text: print(text, flush=True)))"
+_ENSURE = "from flows.command import server; print(server.ensure(lambda text: print(text, flush=True)))"
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_the_life_of_a_server(own_place: Path) -> None:
 
 
 def test_stop_without_a_server_says_so(own_place: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from flows import command
+    from flows.command import main as command
 
     assert command.main(["stop"]) == 0
     assert capsys.readouterr().out == "No server was running.\n"
@@ -115,7 +115,7 @@ def test_a_configured_api_that_does_not_answer_ends_with_2_and_one_line(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    from flows import command
+    from flows.command import main as command
     from tests.flows.processes import configuration_file
 
     path = configuration_file(tmp_path)

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from tasks.core.dp.ledger.place import ledger_place
+from tasks.core.ledger.place import ledger_place
 from tests.flows.syndiffix_people import people, read, run, write
 
 pytestmark = pytest.mark.usefixtures("own_ledger")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tests.flows.processes import Blow, struck
 from tests.flows.syndiffix_people import HEADER, people, read, run, write
 

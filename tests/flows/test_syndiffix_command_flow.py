@@ -4,13 +4,15 @@ import argparse
 
 import pytest
 
-from flows import syndiffix_flow, syndiffix_options, syndiffix_settings
-from tasks.configuration_file import from_flat
-from tasks.core.records.reading import InputFile
+from flows.command.syndiffix import arguments as syndiffix_options
+from flows.command.syndiffix import flow as syndiffix_flow
+from flows.command.syndiffix import settings as syndiffix_settings
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.syndiffix_parameters import anonymization, bucketization, strategy
 from tasks.core.syndiffix.reading import DeclaredColumn, parse_column
-from tasks.core.syndiffix.strategies import with_ids
+from tasks.core.syndiffix.settings import with_ids
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters
-from tasks.syndiffix_parameters import anonymization, bucketization, strategy
+from tasks.core.tables.header import InputFile
 from tests.flows.syndiffix_people import run
 
 pytestmark = pytest.mark.usefixtures("own_ledger")

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from flows import command
-from tasks.configuration_file import from_flat
-from tasks.core.dp.released_json import check_released_json
+from flows.command import main as command
+from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.salt import salt_path
+from tasks.core.ledger.salts import salt_path
+from tasks.core.statement.released_json import check_released_json
 from tests.flows import pipeline, visits
 from tests.flows.processes import Blow, Run, assert_whole, releases, unfinished
 from tests.flows.server_objects import known, text_of_everything

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from tasks.core.syndiffix.salt import salt_of
+from tasks.core.ledger.salts import salt_of
 from tests.flows.syndiffix_people import run
 
 pytestmark = pytest.mark.usefixtures("own_ledger")

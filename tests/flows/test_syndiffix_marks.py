@@ -7,12 +7,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.configuration_file import from_flat
-from tasks.core.records.number_format import NumberFormat
+from tasks.configuration.flat_file import from_flat
 from tasks.core.syndiffix.reading import DeclaredColumn, read_table
-from tasks.core.syndiffix.texts import parse_as, parse_inferred
-from tasks.describe import describe
-from tasks.syndiffix_columns import select_columns
+from tasks.core.tables.number_format import NumberFormat
+from tasks.core.tables.texts import parse_as, parse_inferred
+from tasks.plan.describe import describe
+from tasks.plan.syndiffix_columns import select_columns
 from tests.flows import visits
 from tests.flows.syndiffix_people import run
 

@@ -8,7 +8,9 @@ import argparse
 import numpy as np
 import pytest
 
-from flows import command, syndiffix_command, syndiffix_options
+from flows.command import main as command
+from flows.command.syndiffix import arguments as syndiffix_options
+from flows.command.syndiffix import command as syndiffix_command
 
 PLAIN = ["--columns", "age:i", "zip:i", "rent:r"]
 #: Each option with what it is set to; None: it settles where things go and is no part of what is made.

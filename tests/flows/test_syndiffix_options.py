@@ -5,19 +5,18 @@ import argparse
 import numpy as np
 import pytest
 
-from flows import syndiffix_options, syndiffix_settings
+from flows.command.syndiffix import arguments as syndiffix_options
+from flows.command.syndiffix import settings as syndiffix_settings
 from tasks.core.syndiffix.clusters import Clusters
-from tasks.core.syndiffix.parameters import (
+from tasks.core.syndiffix.settings import (
     AnonymizationParameters,
     BucketizationParameters,
-    FlatteningInterval,
-    SuppressionParameters,
-)
-from tasks.core.syndiffix.strategies import (
     DefaultClustering,
+    FlatteningInterval,
     MlClustering,
     NoClustering,
     SingleClustering,
+    SuppressionParameters,
 )
 from tests.flows.syndiffix_people import HEADER, read, run, usage, write
 

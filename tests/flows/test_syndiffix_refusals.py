@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.configuration_file import from_flat
+from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ContractViolation, InputError, ParameterError
 from tests.flows import pipeline, visits
 from tests.flows.server_objects import text_of_everything

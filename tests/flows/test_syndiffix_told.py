@@ -2,8 +2,8 @@
 
 import pytest
 
-from flows import command
-from tasks.configuration_file import from_flat
+from flows.command import main as command
+from tasks.configuration.flat_file import from_flat
 from tests.flows import pipeline, visits
 from tests.flows.syndiffix_people import people, run, write
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flows import command
+from flows.command import main as command
 from tests.flows import pipeline
 from tests.oracles.german_credit import write_german_credit
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.running import run_showcase
-from tasks.configuration import RunConfiguration
+from flows.command.run import run_showcase
+from tasks.configuration.model import RunConfiguration
 from tests.flows import pipeline, visits
 from tests.flows.server_objects import text_of_everything
 from tests.flows.test_boundary import CANARIES, assert_no_trace, canary_row, public_places

@@ -7,7 +7,7 @@ from tests.flows.syndiffix_people import people, write
 
 COMMAND = """
 import sys
-from flows import command
+from flows.command import main as command
 code = command.main(["syndiffix", *sys.argv[1:]])
 print("loaded" if "pandas" in sys.modules else "not loaded")
 import pandas, pyarrow

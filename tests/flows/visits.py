@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import yaml
 
-from tasks.configuration import RunConfiguration
-from tasks.configuration_file import from_flat
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.model import RunConfiguration
 from tests.flows import pipeline
 
 HEADER = ("person", "town", "age", "income", "visited", "smoker", "household")

@@ -3,11 +3,12 @@
 from collections import Counter
 from pathlib import Path
 
-from tasks.core.contracts.contract import Contract, read_contract
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.translation import read_contract
 from tasks.core.contracts.validation import Validation, validate
 from tasks.core.queries import connect
-from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 
 HEAD = """\
 apiVersion: v3.1.0

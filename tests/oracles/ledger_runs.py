@@ -19,10 +19,14 @@ from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
-from tasks.core.dp.ledger import Charge, Ledger, Registration, ReleaseName, SqliteStore, draw_once
-from tasks.core.dp.ledger.budget import decimal_up, mu_squared
-from tasks.core.dp.ledger.entries import Transaction
+from tasks.core.dp.budget import Charge, decimal_up, mu_squared
 from tasks.core.errors import MarginaliaError
+from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.entries import Transaction
+from tasks.core.ledger.ledger import Ledger
+from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.store import SqliteStore
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASET = "survey"

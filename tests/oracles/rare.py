@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.aggregates.linkability import single_out
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.rare import RecordAnalysis, analysis_of
-from tasks.core.aggregates.singling_out import single_out
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 from tests.oracles.anonymous_loading import load
 
 ONE_THREAD = Resources(threads=1)

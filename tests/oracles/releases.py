@@ -15,8 +15,8 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.dp.accounting import for_noisy_count, plan
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.dp.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.synthesis.records import SyntheticRecords
 
 SCHEMA = Schema(

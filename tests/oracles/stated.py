@@ -10,12 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from tasks.core.dp.drawn import Drawn
-from tasks.core.dp.ledger import Charge, Ledger, Registration, ReleaseName, SqliteStore
-from tasks.core.dp.statement import RunChoices, statement
+from tasks.core.dp.budget import Charge
+from tasks.core.dp.measurement import Drawn
+from tasks.core.ledger.ledger import Ledger
+from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.store import SqliteStore
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.handover import account_facts
+from tasks.core.statement.differential_privacy.statement import RunChoices, statement
+from tasks.sensitive.hand_over import account_facts
 from tests.oracles.statement import Statement, differences, numbers
 
 TOWNS, JOBS = ("Aberwick", "Brenmoor", "Caldwell"), ("baker", "nurse", "smith", "teacher")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tasks.core.syndiffix.hashing import Hashes, hash_strings, step_seed, uniform
 from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.parameters import AnonymizationParameters, FlatteningInterval
+from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval
 from tests.oracles.syndiffix_intervals import middle
 
 Amounts = npt.NDArray[np.int64]

@@ -13,7 +13,7 @@ import numpy as np
 
 from tasks.core.syndiffix.hashing import hash_int
 from tasks.core.syndiffix.intervals import map_nulls
-from tasks.core.syndiffix.parameters import BucketizationParameters
+from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles.syndiffix_nodes import Forest, Node, Rules
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tasks.core.syndiffix.hashing import hash_strings, noisy_row_limit
 from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
+from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tests.oracles.syndiffix_counters import (
     bucket_seed,
     contributions,

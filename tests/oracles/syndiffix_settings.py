@@ -1,6 +1,6 @@
 """Parameters that tests of SynDiffix share: the defaults, none of the noise, much of it, small thresholds."""
 
-from tasks.core.syndiffix.parameters import (
+from tasks.core.syndiffix.settings import (
     AnonymizationParameters,
     BucketizationParameters,
     FlatteningInterval,

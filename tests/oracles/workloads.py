@@ -6,10 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from tasks.core.dp.stream import SeededStream
-from tasks.core.dp.workload.budget import budget_of
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, default_steps
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of, default_steps
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema

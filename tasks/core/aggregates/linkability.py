@@ -1,16 +1,179 @@
 """What makes records linkable: which attributes and columns stand in rare combinations most (sds.md 2.3, 5).
 
 What singles out records goes in (`singling_out`), shares and rankings come out. All of it is sensitive.
+
+Who is singled out by what: coded records and their marginals in, shortest lengths and attributes out.
+
+One pass over the lengths. A record with a rare combination of fewer attributes than are counted has, with
+any other attribute of its own, a rare combination again: so which attributes a rare combination contains
+needs to be looked at for the longest length alone, and only for the records that no shorter one made
+unique. What comes out is as sensitive as what goes in.
 """
 
+import threading
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.singling_out import SingledOut
-from tasks.core.aggregates.wide_form import attribute
+from tasks.core.aggregates.cubes import Table, Tabulator, tabulator
+from tasks.core.aggregates.kernels import look_up, mark_rare
+from tasks.core.aggregates.sides import Columns
+from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.aggregates.wide_form import attribute, check_every_combination
 from tasks.core.records.coded import CodedRecords
+
+Integers = npt.NDArray[np.int64]
+Bytes = npt.NDArray[np.uint8]
+
+_RARE, _UNIQUE = np.uint8(1), np.uint8(2)
+
+
+@dataclass(frozen=True)
+class SingledOut:
+    """What rare and unique combinations of 1 to R attributes do to records and attributes (sds.md 2.3).
+
+    Attributes:
+        lengths: R.
+        unique_length: uint8 (n,): the shortest length at which one of the record's combinations is held
+            by nobody else; 0 where there is none.
+        rare_length: the same for counts below the resolution, unique ones among them.
+        held: for each column int64 by code: records that hold the value; code 0 stands for nothing.
+        rare: of those records, the ones in which some rare combination contains the value.
+        unique: the same for unique combinations.
+    """
+
+    lengths: int
+    unique_length: Bytes
+    rare_length: Bytes
+    held: tuple[Integers, ...]
+    rare: tuple[Integers, ...]
+    unique: tuple[Integers, ...]
+
+
+def single_out(records: CodedRecords, marginals: Marginals, resolution: int) -> SingledOut:
+    """Find which records and which of their attributes rare and unique combinations single out.
+
+    Args:
+        records: what the marginals were counted from, all of it; they are counted again, which is less work
+            than reading what was counted, in some four times their memory.
+        marginals: all combinations of each length from 1 on.
+        resolution: a count below it is rare.
+
+    Raises:
+        ParameterError: the marginals hold chosen sets of columns.
+    """
+    check_every_combination(marginals)
+    facts, counter = marginals.facts, tabulator(records)
+    size, longest = records.number_of_records, max(marginals.lengths, default=0)
+    unique_at, rare_at = np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    rare, unique = _Linked(records), _Linked(records)
+    for length in marginals.lengths:
+        still = np.flatnonzero(unique_at == 0)
+        if length == longest:
+            rare.add(np.flatnonzero(rare_at > 0))
+            unique.add(np.flatnonzero(unique_at > 0))
+        sets = facts.combinations(length)
+        marks = _marks(records, counter, sets, still, (resolution, length == longest))
+        if length == longest:
+            fresh = rare_at[still] == 0
+            rare.add(still[fresh], (marks[:, fresh] & _RARE) > 0)
+            unique.add(still, (marks & _UNIQUE) > 0)
+        found = np.bitwise_or.reduce(marks, axis=0)
+        rare_at[still[(found & _RARE > 0) & (rare_at[still] == 0)]] = length
+        unique_at[still[found & _UNIQUE > 0]] = length
+    held = _Linked(records)
+    held.add(np.arange(size))
+    return SingledOut(longest, unique_at, rare_at, held.counts, rare.counts, unique.counts)
+
+
+class FirstLengths:
+    """At which length a record is rare first, and unique: told of tables by any thread, short ones first."""
+
+    def __init__(self, number_of_records: int, resolution: int) -> None:
+        """Args: resolution: a count below it is rare."""
+        self._records, self._resolution = number_of_records, resolution
+        self._marks: dict[int, tuple[Integers, Bytes]] = {}
+        self._lock = threading.Lock()
+
+    def look_at(self, table: Table) -> None:
+        """Take in a table whose first side are the records."""
+        length = table.length
+        with self._lock:
+            if length not in self._marks:
+                # No length is the first beyond one at which a record is unique; who is late only costs time.
+                left = np.flatnonzero(self.unique == 0)
+                self._marks[length] = (left, np.zeros(len(left), np.uint8))
+            left, marks = self._marks[length]
+        for _, found in _found(table, left, self._resolution):
+            with self._lock:
+                marks |= np.bitwise_or.reduce(found, axis=0)
+
+    @property
+    def unique(self) -> Bytes:
+        """By record, 0 where it is not."""
+        return self._first(_UNIQUE)
+
+    @property
+    def rare(self) -> Bytes:
+        """By record, unique ones among them; where a record is unique, lengths beyond are not looked at."""
+        return self._first(_RARE)
+
+    def _first(self, mark: np.uint8) -> Bytes:
+        first = np.zeros(self._records, np.uint8)
+        for length in sorted(self._marks, reverse=True):
+            left, marks = self._marks[length]
+            first[left[marks & mark > 0]] = length
+        return first
+
+
+class _Linked:
+    """Counts by column and code of the records whose attribute is linked."""
+
+    def __init__(self, records: CodedRecords) -> None:
+        self._records = records
+        self.counts = tuple(np.zeros(len(values) + 1, np.int64) for values in records.values)
+
+    def add(self, rows: Integers, linked: npt.NDArray[np.bool_] | None = None) -> None:
+        """Add some records: every attribute of theirs, or those whose (slot, row) is linked."""
+        for slot, column in enumerate(self._records.slot_columns):
+            chosen = rows if linked is None else rows[linked[slot]]
+            codes = self._records.slots[slot][chosen]
+            held = np.bincount(codes, minlength=len(self.counts[column]))
+            held[0] = 0
+            self.counts[column][:] += held
+
+
+def _marks(
+    records: CodedRecords, counter: Tabulator, sets: Iterable[Columns], rows: Integers, of: tuple[int, bool]
+) -> Bytes:
+    """What rare combinations of some sets of columns leave: marks (1, rows), or (slots, rows) by slot.
+
+    ``rows`` are the records that are looked at; ``of`` is the resolution, and whether marks are by slot.
+    """
+    resolution, by_slot = of
+    marks = np.zeros((len(records.slots) if by_slot else 1, len(rows)), np.uint8)
+    for table in counter.tables(sets) if len(rows) else ():
+        for slots, found in _found(table, rows, resolution):
+            if not by_slot:
+                marks[0] |= np.bitwise_or.reduce(found, axis=0)
+                continue
+            for targets, own in zip(slots.tolist(), found, strict=True):
+                for target in targets:
+                    marks[target] |= own
+    return marks
+
+
+def _found(table: Table, records: Integers, resolution: int) -> Iterator[tuple[Integers, Bytes]]:
+    """The marks that a table leaves on records, the first side: by choice of slots, and these."""
+    marks = np.empty(table.cubes.shape[1], np.uint8)
+    mark_rare(table.cubes[0], table.whole, table.first, resolution, marks)
+    for part in table.rows[0]:
+        found = np.empty((len(part.slots), len(records)), np.uint8)
+        look_up(records, (part.numbers, part.last, table.size), marks, found)
+        yield part.slots, found
 
 
 @dataclass(frozen=True)

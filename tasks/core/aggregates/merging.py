@@ -12,9 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.cells import Cells, add_up, fits, most_cells
-from tasks.core.aggregates.gathering import RowBuffer
-from tasks.core.aggregates.grouping import append_rows
+from tasks.core.aggregates.grouping import Cells, add_up, append_rows, fits, most_cells
+from tasks.core.aggregates.marginals import RowBuffer
 from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
     Marginals,

@@ -2,19 +2,29 @@
 
 This is the crossing from ``sensitive/`` under k-anonymity: every number that comes out is a multiple of the
 resolution, and nothing that fewer records hold leaves a trace, neither a value nor a header.
+
+Rounding down to the reporting resolution (sds.md, floor_res).
+
+The public parameters of a k-anonymous release: what names it, and what its statement says.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import duckdb
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.rounding import rounded_down
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import Cells, aggregates_of_cells, check_every_combination
 from tasks.core.errors import ParameterError
 from tasks.core.queries import Resources, listed, render
+
+
+def rounded_down(count: int, resolution: int) -> int:
+    """The largest multiple of the resolution (at least 1) that the count reaches."""
+    return count - count % resolution
+
 
 _ROWS_A_READ = 1 << 18
 
@@ -77,3 +87,21 @@ def _reported(
             np.stack([rows[name].to_numpy() for name in names]).T,
             rows["count"].to_numpy(),
         )
+
+
+@dataclass(frozen=True)
+class AnonymityParameters:
+    """Everything public that touches what is reported.
+
+    Attributes:
+        resolution: k, at least 1: counts are rounded down to its multiples.
+        reporting_length: R; -1 for as long as the records are.
+        record_limit: only the first so many rows were read; None: all.
+        synthesis: mode and settings where synthesis reads the raw records, without the seed; None where it
+            reads the reported counts alone.
+    """
+
+    resolution: int
+    reporting_length: int
+    record_limit: int | None = None
+    synthesis: Mapping[str, object] | None = None

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.rounding import rounded_down
+from tasks.core.aggregates.protection import rounded_down
 from tasks.core.aggregates.stored_marginals import Marginals, table_schema
 from tasks.core.aggregates.wide_form import Cells
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.delimited import needs_quotes
 from tasks.core.aggregates.text_kernels import (
     SPARE,
     Texts,
@@ -18,6 +17,7 @@ from tasks.core.aggregates.text_kernels import (
     unpack_rows,
     write_rows,
 )
+from tasks.core.tables.delimited import needs_quotes
 
 Integers = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]

@@ -10,10 +10,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from tasks.core.contracts.contract import Contract, FunctionalDependency, StructuralZero, ValueOrdering
-from tasks.core.contracts.declared_constraints import SCALES
-from tasks.core.contracts.named_values import named_values
+from tasks.core.contracts.declared_constraints import SCALES, named_values
 from tasks.core.errors import ParameterError
-from tasks.core.records.columns import Schema, matching_name
+from tasks.core.records.columns import Schema
 from tasks.core.records.constraint_words import constraint_sentences
 from tasks.core.records.constraints import (
     Condition,
@@ -23,6 +22,7 @@ from tasks.core.records.constraints import (
     Ordering,
 )
 from tasks.core.records.rulebook import Coding, Rulebook, slots_by_column
+from tasks.core.tables.column_names import matching_name
 
 #: Stands for a value of an open column that no constraint names; no cell can spell it.
 _UNNAMED = "\0"

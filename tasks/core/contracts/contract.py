@@ -17,14 +17,11 @@ stays open, because a domain taken from data is not public (privacy.md, rule 11)
 
 import hashlib
 import json
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat
 
 from tasks.core.contracts import odcs
-from tasks.core.errors import ParameterError
-from tasks.core.paths import located, missing
-from tasks.core.records.columns import matching_name
+from tasks.core.tables.column_names import matching_name
 
 
 class Model(BaseModel):
@@ -175,43 +172,3 @@ class Contract(Model):
             return ()
         own = {rule.name for rule in column.forbidden}
         return column.forbidden + tuple(rule for rule in self.forbidden if rule.name not in own)
-
-
-def load_contract(path: Path) -> Contract:
-    """The contract in a file.
-
-    Raises:
-        ParameterError: every fault found, each with its line and its place in the file.
-    """
-    try:
-        content = path.read_bytes()
-        text = content.decode("utf-8-sig")
-    except FileNotFoundError:
-        raise ParameterError(missing("The data contract", path)) from None
-    except UnicodeDecodeError:
-        raise ParameterError(
-            f"The data contract {located(path)} must be text in UTF-8, and is not: save it so."
-        ) from None
-    except OSError as error:
-        raise ParameterError(
-            f"The data contract {located(path)} can't be read ({error.strerror}): check its path and "
-            "permissions."
-        ) from None
-    contract = read_contract(text, path.name)
-    return contract.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
-
-
-def read_contract(text: str, file_name: str = "contract") -> Contract:
-    """The contract in a YAML text; ``file_name`` is what its faults are reported under.
-
-    Raises:
-        ParameterError: every fault found.
-    """
-    from tasks.core.contracts.translation import translate  # it builds the models of this module
-
-    body, problems = odcs.parse(text, file_name)
-    contract = translate(body, problems) if body else None
-    if contract is None or problems.found:
-        raise ParameterError(problems.found)
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return contract.model_copy(update={"sha256": digest})

@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from tasks.core.contracts.rules import Rule
 from tasks.core.queries import bound_in, identifier, query_text, render
-from tasks.core.records.batches import read_batches
 from tasks.core.records.cells import is_list, text_of_values
 from tasks.core.records.columns import Schema
-from tasks.core.records.reading import InputFile, column_positions
+from tasks.core.records.used_columns import column_positions
+from tasks.core.tables.batches import read_batches
+from tasks.core.tables.header import InputFile
 
 #: A column with more different numbers than this is better binned.
 MOST_UNBINNED_NUMBERS = 1000

@@ -19,15 +19,14 @@ from typing import Any
 import duckdb
 import yaml
 
+from tasks.core.contracts.declared_columns import DEFAULT_MAX_ITEMS
 from tasks.core.contracts.profile import load_raw, load_values
 from tasks.core.contracts.subject_names import NONE, OF_SOMETHING, SOME_ID, WHOSE, likeness
 from tasks.core.errors import MarginaliaError
 from tasks.core.queries import connect, query_text
 from tasks.core.records.columns import Column, Schema, bin_problems
-from tasks.core.records.declared_columns import DEFAULT_MAX_ITEMS
-from tasks.core.records.dialect import find_dialect
-from tasks.core.records.number_format import PLAIN, THOUSANDS, NumberFormat
-from tasks.core.records.reading import Headers, InputFile
+from tasks.core.tables.header import Headers, InputFile, find_dialect
+from tasks.core.tables.number_format import PLAIN, THOUSANDS, NumberFormat
 
 #: A value is listed in a draft if at least so many cells hold it.
 COMMON = 20
@@ -125,7 +124,7 @@ def propose(
         scratch: folder that DuckDB may spill to.
 
     Returns:
-        A flat configuration (see `tasks.configuration_file`), and the contract's YAML.
+        A flat configuration (see `tasks.configuration.flat_file`), and the contract's YAML.
 
     Raises:
         InputError: the file can't be read as a table; the message carries no cell.

@@ -1,9 +1,64 @@
-"""What the quality entries of a column or of the table say, and which of them say nothing we enforce."""
+"""What the quality entries of a column or of the table say, and which of them say nothing we enforce.
+
+What looks like an e-mail address, a telephone number or the number of an identity document.
+
+Regular expressions that mean the same in RE2 (DuckDB) and in Python, each found anywhere in a cell that
+is already normalised. They are meant to catch what got into a column by mistake: a column of codes that
+happen to look so is named in the contract with a declared domain, and then isn't searched.
+"""
+
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import Forbidden
-from tasks.core.contracts.identifiers import KINDS, pattern_problem
 from tasks.core.contracts.odcs import Place, Problems, Property, Quality
+
+EMAIL = (r"[^\s@]+@[^\s@]+\.[^\s@.]+",)
+
+TELEPHONE = (
+    r"^\+(?:[ ()/.-]*[0-9]){7,15}$",
+    r"^\(?0(?:[ ()/-]*[0-9]){8,13}$",
+    r"^0[1-9](?:\.[0-9]{2}){4}$",
+    r"^\(?[2-9][0-9]{2}\)?[ .-]+[0-9]{3}[ .-][0-9]{4}$",
+)
+
+IDENTITY_NUMBER = (
+    r"^[0-9]{9,}$",
+    r"^[0-9]{3}-[0-9]{2}-[0-9]{4}$",
+    r"^[0-9]{4}(?:[ -][0-9]{4}){2,3}$",
+    r"^[0-9]{8}-?[A-Za-z]$",
+    r"^[A-Za-z]{2} ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-Da-d]$",
+    r"^[A-Za-z]{6}[0-9]{2}[A-Za-z][0-9]{2}[A-Za-z][0-9]{3}[A-Za-z]$",
+)
+
+#: The standard's spelling of each kind -> its patterns and its name in a sentence.
+KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "email": ("e-mail addresses", EMAIL),
+    "telephone": ("telephone numbers", TELEPHONE),
+    "identityNumber": ("identity numbers", IDENTITY_NUMBER),
+}
+
+#: Syntax of Python's that RE2 doesn't have, or reads otherwise.
+_NOT_RE2 = re.compile(r"\(\?(?!:)|[*+?}]\+")
+_NOT_RE2_ESCAPES = re.compile(r"\\[1-9ZuUN]")
+
+
+def pattern_problem(pattern: str) -> str:
+    """Why a pattern can't be used, or nothing."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return f"must be a regular expression: {error.msg}."
+    if _NOT_RE2.search(re.sub(r"\\.", "", pattern)) or _NOT_RE2_ESCAPES.search(pattern):
+        return "must not use look-around, back-references, inline flags or possessive repetition."
+    try:
+        pc.match_substring_regex(pa.array([""]), pattern)
+    except pa.ArrowInvalid:
+        return "must be a regular expression that RE2 takes."
+    return ""
 
 
 class ColumnRules:

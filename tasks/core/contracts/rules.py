@@ -10,7 +10,7 @@ from typing import Literal
 
 from tasks.core.contracts.contract import Contract, ContractColumn
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.number_format import PLAIN, NumberFormat
+from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 Kind = Literal[
     "subject id present",

@@ -4,7 +4,9 @@ A parsed document goes in, with the collector of its faults; the contract comes 
 its place and the rest is still looked at, so that all are reported at once.
 """
 
+import hashlib
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
@@ -25,14 +27,52 @@ from tasks.core.contracts.declared_constraints import (
 )
 from tasks.core.contracts.odcs import CustomProperty, Place, Problems, Property
 from tasks.core.contracts.quality import ColumnRules, table_rules
-from tasks.core.records.columns import (
-    bin_problems,
-    column_name,
-    domain_problems,
-    matching_name,
-    normalise,
-)
-from tasks.core.records.number_format import canonical_thousands
+from tasks.core.errors import ParameterError
+from tasks.core.hints import located, missing
+from tasks.core.records.columns import bin_problems, domain_problems
+from tasks.core.tables.column_names import column_name, matching_name, normalise
+from tasks.core.tables.number_format import canonical_thousands
+
+
+def load_contract(path: Path) -> Contract:
+    """The contract in a file.
+
+    Raises:
+        ParameterError: every fault found, each with its line and its place in the file.
+    """
+    try:
+        content = path.read_bytes()
+        text = content.decode("utf-8-sig")
+    except FileNotFoundError:
+        raise ParameterError(missing("The data contract", path)) from None
+    except UnicodeDecodeError:
+        raise ParameterError(
+            f"The data contract {located(path)} must be text in UTF-8, and is not: save it so."
+        ) from None
+    except OSError as error:
+        raise ParameterError(
+            f"The data contract {located(path)} can't be read ({error.strerror}): check its path and "
+            "permissions."
+        ) from None
+    contract = read_contract(text, path.name)
+    return contract.model_copy(update={"sha256": hashlib.sha256(content).hexdigest()})
+
+
+def read_contract(text: str, file_name: str = "contract") -> Contract:
+    """The contract in a YAML text; ``file_name`` is what its faults are reported under.
+
+    Raises:
+        ParameterError: every fault found.
+    """
+    # it builds the models of this module
+
+    body, problems = odcs.parse(text, file_name)
+    contract = translate(body, problems) if body else None
+    if contract is None or problems.found:
+        raise ParameterError(problems.found)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return contract.model_copy(update={"sha256": digest})
+
 
 ExtrasType = TypeVar("ExtrasType", bound=odcs.Part)
 _DATED = ("date", "time", "timestamp")

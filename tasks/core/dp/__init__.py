@@ -1,1 +1,5 @@
-"""Differential privacy: from coded records to a measurement, and the ledger."""
+"""Differential privacy: coded records in, a measurement out.
+
+Here: parameters, accounting, the draw by lengths; `sampling` has the noise, `workload` the draw for fitted
+records. What was spent belongs to `ledger`, what is promised to `statement`.
+"""

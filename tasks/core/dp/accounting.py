@@ -3,25 +3,223 @@
 In: `DpParameters` and public facts of the schema. Out: a `Plan` with the nominal charge and every
 noise multiplier (privacy.md section 2, rules 8, 9, 12, 16; sds.md 3.2). The conversions between
 claims and budgets are in `conversions` and can be imported from here.
+
+From a claim (epsilon, delta) to a budget and back: Gaussian DP, zCDP as SDS documents it, and CKS.
+
+In: floats, fractions or mpf. Out: floats rounded in the safe direction, each checked against the
+exact formula at 240 bits (privacy.md sections 1.3 and 2).
+
+Whether the parameters of a release can be used, before anything is read or drawn.
+
+In: `DpParameters` and public facts of the schema. Out: nothing, or one ParameterError with every problem.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from math import isfinite
 
-from tasks.core.dp.conversions import (
-    check_claim,
-    cks_delta,
-    cks_rho,
-    gdp_delta,
-    gdp_epsilon,
-    gdp_mu,
-    zcdp_rho,
-)
-from tasks.core.dp.normal import Mpf, float_above, float_below, number, precision, upper_quantile
-from tasks.core.dp.parameter_checks import check_parameters
+from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.sampling.normal import (
+    Mpf,
+    float_above,
+    float_below,
+    number,
+    precision,
+    upper_quantile,
+    upper_tail,
+)
+from tasks.core.dp.thresholds import rule_problems
 from tasks.core.errors import InternalError, ParameterError
+
+Number = float | Fraction | Mpf
+
+_CONVERSION_BITS = 240
+_BRACKET = 2.0**-66
+_LARGEST_EPSILON = 10_000
+_SMALLEST_EPSILON = 1e-6
+_SMALLEST_DELTA = 1e-100
+
+
+def check_claim(epsilon: Number, delta: Number) -> None:
+    """Raises ParameterError unless 1e-6 <= epsilon <= 10,000 and 1e-100 <= delta < 1, NaN included."""
+    problems = []
+    if not (isfinite(epsilon) and _SMALLEST_EPSILON <= epsilon <= _LARGEST_EPSILON):
+        problems.append(
+            f"epsilon must be from {_SMALLEST_EPSILON:g} to {_LARGEST_EPSILON:g}, not {float(epsilon):g}: "
+            "give a number such as 1."
+        )
+    if not (isfinite(delta) and _SMALLEST_DELTA <= delta < 1):
+        problems.append(
+            f"delta must be from {_SMALLEST_DELTA:g} to below 1, not {float(delta):g}: "
+            "give a small constant such as 1e-6."
+        )
+    if problems:
+        raise ParameterError(problems)
+
+
+def _gdp_delta(mu: Mpf, epsilon: Mpf) -> Mpf:
+    """Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu), at the current precision."""
+    with precision(_CONVERSION_BITS) as mp:
+        return upper_tail(epsilon / mu - mu / 2) - mp.exp(epsilon) * upper_tail(epsilon / mu + mu / 2)
+
+
+def gdp_delta(mu: Number, epsilon: Number) -> float:
+    """The delta of a mu-GDP mechanism at epsilon >= 0, rounded up; mu >= 0."""
+    with precision(_CONVERSION_BITS):
+        return float_above(_gdp_delta(number(mu), number(epsilon))) if mu > 0 else 0.0
+
+
+def gdp_epsilon(mu: Number, delta: Number) -> float:
+    """The least epsilon >= 0 at which a mu-GDP mechanism has this delta in (0, 1), rounded up; mu >= 0."""
+    if not 0 < delta < 1:
+        raise ParameterError(f"delta must be above 0 and below 1, not {float(delta):g}.")
+    with precision(_CONVERSION_BITS) as mp:
+        mu, delta = number(mu), number(delta)
+        if mu == 0 or _gdp_delta(mu, mp.mpf(0)) <= delta:
+            return 0.0
+        high = mp.mpf(1)
+        while _gdp_delta(mu, high) > delta:
+            high *= 2
+        return float_above(_bisect(lambda epsilon: _gdp_delta(mu, epsilon) > delta, mp.mpf(0), high)[1])
+
+
+def gdp_mu(epsilon: Number, delta: Number) -> float:
+    """The largest mu whose mechanism is (epsilon, delta)-DP, rounded down.
+
+    Raises:
+        ParameterError: for a claim out of the range of `check_claim`.
+    """
+    check_claim(epsilon, delta)
+    with precision(_CONVERSION_BITS) as mp:
+        epsilon, delta = number(epsilon), number(delta)
+        high = mp.sqrt(2 * epsilon)
+        while _gdp_delta(high, epsilon) <= delta:
+            high *= 2
+        return float_below(_bisect(lambda mu: _gdp_delta(mu, epsilon) <= delta, mp.mpf(0), high)[0])
+
+
+def _bisect(holds: Callable[[Mpf], bool], low: Mpf, high: Mpf) -> tuple[Mpf, Mpf]:
+    """(low, high) within 2^-66 of each other, with the condition true at low and false at high."""
+    while high - low > high * _BRACKET:
+        middle = (low + high) / 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low, high
+
+
+def zcdp_rho(epsilon: Number, delta: Number) -> float:
+    """EQ1: rho = (sqrt(eps + ln(2 / delta)) - sqrt(ln(2 / delta)))^2, rounded down.
+
+    rho-zCDP is (eps, delta / 2)-DP; the other half of delta pays for the threshold of length 1.
+    """
+    check_claim(epsilon, delta)
+    with precision(_CONVERSION_BITS) as mp:
+        log_term = mp.log(2 / number(delta))
+        return float_below((mp.sqrt(number(epsilon) + log_term) - mp.sqrt(log_term)) ** 2)
+
+
+def cks_delta(rho: Number, epsilon: Number) -> float:
+    """The delta of rho-zCDP at epsilon by the optimal order (Canonne, Kamath, Steinke), rounded up."""
+    with precision(_CONVERSION_BITS):
+        return float_above(_cks_delta(number(rho), number(epsilon)))
+
+
+def cks_rho(epsilon: Number, delta: Number) -> float:
+    """The largest rho that this conversion turns into (epsilon, delta)-DP, rounded down."""
+    check_claim(epsilon, delta)
+    with precision(_CONVERSION_BITS) as mp:
+        epsilon, delta = number(epsilon), number(delta)
+        return float_below(_bisect(lambda rho: _cks_delta(rho, epsilon) <= delta, mp.mpf(0), epsilon)[0])
+
+
+def _cks_delta(rho: Mpf, epsilon: Mpf) -> Mpf:
+    """The infimum over a > 1 of e^((a - 1)(a rho - eps)) (1 - 1/a)^a / (a - 1); any order is valid."""
+    with precision(_CONVERSION_BITS) as mp:
+        above = (epsilon / rho + 1) / 2 + 1
+
+        def falls(excess: Mpf) -> bool:
+            order = 1 + excess
+            return bool((2 * order - 1) * rho - epsilon + mp.log1p(-1 / order) < 0)
+
+        while falls(above):
+            above *= 2
+        excess = _bisect(falls, mp.mpf(0), above)[0]
+        order = 1 + excess
+        exponent = excess * (order * rho - epsilon) + order * mp.log1p(-1 / order)
+        return mp.exp(exponent) / excess
+
+
+def check_parameters(parameters: DpParameters, *, all_declared: bool, levels: int) -> None:
+    """Raise ParameterError with all that is wrong with a claim, its shares or its thresholds.
+
+    Args:
+        parameters: what was asked for.
+        all_declared: whether every column's domain is declared.
+        levels: R, the number of lengths that are measured.
+    """
+    problems = [
+        *_claim_problems(parameters),
+        *_proportion_problems(parameters, levels),
+        *_share_problems(parameters, all_declared, levels),
+        *rule_problems(parameters.thresholds, levels),
+    ]
+    if problems:
+        raise ParameterError(problems)
+
+
+def _claim_problems(parameters: DpParameters) -> list[str]:
+    problems: list[str] = []
+    try:
+        check_claim(parameters.epsilon, parameters.delta)
+    except ParameterError as error:
+        problems += error.problems
+    else:
+        problems += refusals(parameters.epsilon, parameters.delta)
+    factor = parameters.delta_factor
+    # Far beyond any use; without an end, a delta computed from a noisy count could be out of range.
+    if factor is not None and not 1e-20 <= factor <= 1e20:
+        problems.append(f"delta_factor must be a positive number such as 1, not {factor}.")
+    return problems
+
+
+def _proportion_problems(parameters: DpParameters, levels: int) -> list[str]:
+    problems: list[str] = []
+    proportions = parameters.sigma_proportions
+    if levels < 1:
+        problems.append("The reporting length must be at least 1.")
+    if proportions and len(proportions) < levels:
+        problems.append(
+            f"sigma_proportions must have one number for each of {levels} lengths, not {len(proportions)}."
+        )
+    if not all(isfinite(p) and 1e-6 <= p <= 1e6 for p in proportions):
+        problems.append("Each of sigma_proportions must be a number from 1e-6 to 1e6.")
+    return problems
+
+
+def _share_problems(parameters: DpParameters, all_declared: bool, levels: int) -> list[str]:
+    problems: list[str] = []
+    gdp = parameters.accountant == "gdp"
+    if not 0 < parameters.count_share < 1:
+        problems.append(f"The noisy count's share must be between 0 and 1, not {parameters.count_share}.")
+    if gdp and not all_declared and not 1e-12 <= parameters.threshold_delta_share < 1:
+        problems.append(
+            "An open column needs a threshold_delta_share from 1e-12 to below 1: give one, or declare "
+            "every column's domain."
+        )
+    if parameters.contribution == "schema":
+        return problems
+    if parameters.contribution != ("profile" if gdp else "percentile"):
+        problems.append("contribution: profile goes with the accountant gdp, percentile with zcdp.")
+    share = parameters.percentile_share
+    if not (share > 0 and (parameters.count_share + levels * share if gdp else share) < 1):
+        problems.append(f"A percentile share of {share} leaves nothing for the counts: give less.")
+    if not 0 <= parameters.percentile_percentage <= 100:
+        problems.append(
+            f"percentile_percentage must be from 0 to 100, not {parameters.percentile_percentage}."
+        )
+    return problems
+
 
 __all__ = [
     "Plan",

@@ -8,8 +8,8 @@ to delta (`sampling_delta`; privacy.md, rule 20).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.core.dp.figures import plain_up
-from tasks.core.dp.normal import float_above, number, precision
+from tasks.core.dp.sampling.normal import float_above, number, precision
+from tasks.core.figures import plain_up
 
 #: Beyond these a release is refused, and below the last: the noise's own distance from its law would count.
 MOST_EPSILON, MOST_DELTA, LEAST_DELTA = 100.0, 1e-3, 1e-20

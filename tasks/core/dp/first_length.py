@@ -9,11 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.dp import kernels, noise
+from tasks.core.dp import kernels
 from tasks.core.dp.candidates import Combination, Ints, Kept, Lattice
 from tasks.core.dp.contribution import Sensitivity, coins
 from tasks.core.dp.counting import Cells, CodeMatrix, code_matrix
-from tasks.core.dp.stream import WordSource
+from tasks.core.dp.sampling import noise
+from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.records.coded import CodedRecords, code_type
 from tasks.core.records.columns import Column, Schema
 

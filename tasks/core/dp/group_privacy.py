@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.drawn import Drawn
+from tasks.core.dp.measurement import Drawn
 
 Json = dict[str, object]
 

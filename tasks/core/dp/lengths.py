@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tasks.core.dp import accounting, contribution, noise, thresholds
+from tasks.core.dp import accounting, contribution, thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.candidates import Kept, Lattice, SizeRule
 from tasks.core.dp.contribution import Bounds, Sensitivity
@@ -19,7 +19,8 @@ from tasks.core.dp.first_length import NoisyValues, ValueCounts
 from tasks.core.dp.longer_lengths import TupleCounts
 from tasks.core.dp.measurement import Level
 from tasks.core.dp.parameters import DpParameters, Thresholds
-from tasks.core.dp.stream import WordSource
+from tasks.core.dp.sampling import noise
+from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
 from tasks.core.records.coded import CodedRecords
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.dp import contribution, kernels, noise, sparse
+from tasks.core.dp import contribution, kernels, sparse
 from tasks.core.dp.candidates import Combination, Cubes, Ints, Kept, Lattice, SizeRule, mark
 from tasks.core.dp.contribution import Sensitivity
 from tasks.core.dp.counting import Choices, CodeMatrix, DenseCounts
+from tasks.core.dp.sampling import noise
+from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.sparse import SparseTable
-from tasks.core.dp.stream import WordSource
 from tasks.core.records.columns import Schema
 
 #: Candidates whose noise is drawn at a time.

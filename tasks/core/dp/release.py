@@ -12,13 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from tasks.core.dp import accounting, noise, thresholds
+from tasks.core.dp import accounting, thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.first_length import ValueCounts
 from tasks.core.dp.lengths import Draw, Lengths, Progress
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.dp.stream import WordSource
+from tasks.core.dp.sampling import noise
+from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
 from tasks.core.records.coded import CodedRecords
 

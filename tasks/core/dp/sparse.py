@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.dp import noise, sparse_kernels
+from tasks.core.dp import sparse_kernels
 from tasks.core.dp.candidates import Combination, Ints, Lattice
 from tasks.core.dp.counting import CodeMatrix, Coins
-from tasks.core.dp.stream import WordSource
+from tasks.core.dp.sampling import noise
+from tasks.core.dp.sampling.stream import WordSource
 
 Tuples = npt.NDArray[np.uint32]
 #: Rows, or prefixes, at a time: what bounds the memory of the arrays in between.

@@ -8,9 +8,9 @@ towards more privacy.
 from fractions import Fraction
 from math import ceil, isqrt
 
-from tasks.core.dp.noise import GRID
-from tasks.core.dp.normal import Mpf, float_above, number, precision, upper_quantile, upper_tail
 from tasks.core.dp.parameters import Thresholds
+from tasks.core.dp.sampling.noise import GRID
+from tasks.core.dp.sampling.normal import Mpf, float_above, number, precision, upper_quantile, upper_tail
 from tasks.core.errors import InternalError, ParameterError
 
 _BITS = 256

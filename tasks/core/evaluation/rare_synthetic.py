@@ -20,15 +20,15 @@ import numpy.typing as npt
 
 from tasks.core.aggregates import kernels as counting
 from tasks.core.aggregates.cubes import Table
-from tasks.core.aggregates.delimited import needs_quotes
 from tasks.core.aggregates.selections import bytes_of
 from tasks.core.aggregates.sensitive_text import write_counts_tsv
 from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
-from tasks.core.evaluation import listing_kernels as kernels
-from tasks.core.evaluation.cells import Numbering
+from tasks.core.evaluation import kernels
+from tasks.core.evaluation.comparison import Numbering
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
+from tasks.core.tables.delimited import needs_quotes
 
 Integers = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]

@@ -11,21 +11,22 @@ from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.cubes import Table
+from tasks.core.aggregates.linkability import FirstLengths
 from tasks.core.aggregates.rare import LISTED, RareByLength, RecordAnalysis, analysis_of
-from tasks.core.aggregates.singling_out import FirstLengths
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.evaluation.cells import Numbering
-from tasks.core.evaluation.comparison import Listener, compare_sides
-from tasks.core.evaluation.count_errors import errors_by_length, summary
-from tasks.core.evaluation.leakage import leakage, leakage_by_length
-from tasks.core.evaluation.preservation import (
+from tasks.core.evaluation.comparison import Listener, Numbering, compare_sides
+from tasks.core.evaluation.measures import (
+    Comparison,
+    errors_by_length,
+    leakage,
+    leakage_by_length,
     mean_preservation,
     preservation_by_count,
     preservation_by_length,
+    summary,
     weighted_mean_preservation,
 )
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations, Told
-from tasks.core.evaluation.sums import Comparison
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.queries import Resources
 from tasks.core.records.coded import read_coded_records

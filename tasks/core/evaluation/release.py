@@ -11,8 +11,12 @@ from typing import Any
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.dp.measurement import Measurement
 from tasks.core.evaluation.comparison import compare
-from tasks.core.evaluation.count_errors import errors_by_length, summary
-from tasks.core.evaluation.preservation import preservation_by_count, preservation_by_length
+from tasks.core.evaluation.measures import (
+    errors_by_length,
+    preservation_by_count,
+    preservation_by_length,
+    summary,
+)
 from tasks.core.queries import Resources
 
 #: 97.5th percentile of the standard normal: half the width of a 95 % interval.

@@ -6,10 +6,8 @@ Privacy and use of the sensitive table, of the reported counts and of the synthe
 from dataclasses import dataclass
 
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.count_errors import summary
-from tasks.core.evaluation.leakage import leakage
+from tasks.core.evaluation.measures import leakage, ratio, summary
 from tasks.core.evaluation.raw import RawEvaluation
-from tasks.core.evaluation.sums import ratio
 
 _NOISE = "what protects people is the noise, whatever appears"
 

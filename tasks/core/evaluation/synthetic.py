@@ -3,9 +3,9 @@
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.aggregates.wide_form import in_order
-from tasks.core.evaluation import synthetic_kernels as kernels
+from tasks.core.evaluation import kernels
 from tasks.core.records.coded import CodedRecords, code_type
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords

@@ -3,19 +3,24 @@
 Two typed tables go in, their total variation distances come out: half the sum of the differences of shares,
 0 where two distributions are equal and 1 where they share nothing. Numbers and moments are compared in bins
 (`tasks.core.syndiffix.bins`); a missing cell is a value like any other.
+
+The files of a comparison of typed tables: distances in, tables and charts in a folder out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tasks.core.evaluation.utility.total_variation import total_variation
+from tasks.core.charts.standalone import RankedBars, ranked_bars
+from tasks.core.evaluation.measures import total_variation
 from tasks.core.syndiffix.bins import bins_of
+from tasks.core.tables.delimited import Row, write_rows
 
 Codes = npt.NDArray[np.int64]
 Edges = Mapping[str, Sequence[float]]
@@ -105,3 +110,40 @@ def _codes(
     """Codes from 0 of both tables' cells: 0 is a missing one."""
     bins = bins_of(name, synthetic[name], edges)
     return bins.codes(raw[name]) + 1, bins.codes(synthetic[name]) + 1
+
+
+_SHOWN = 30
+
+
+def write_distances(
+    found: TableDistances, by_question: Sequence[TableDistances], folder: Path, prefix: str
+) -> None:
+    """Write a line for each column and pair, the worst as charts, and those of single questions."""
+    rows: list[Row] = [("columns", "total_variation")]
+    rows += [_row(each) for each in (*found.single, *found.pairs)]
+    write_rows(folder / f"{prefix}_total_variation.tsv", rows)
+    charts = {"columns": found.single, "pairs_of_columns": found.pairs}
+    for name, distances in charts.items():
+        if distances:
+            text = _chart(name.replace("_", " "), distances)
+            (folder / f"{prefix}_total_variation_of_{name}.svg").write_text(text, encoding="utf-8")
+    if by_question:
+        rows = [("table", "columns", "total_variation")]
+        for number, table in enumerate(by_question, start=1):
+            rows += [(number, *_row(each)) for each in (*table.single, *table.pairs)]
+        write_rows(folder / f"{prefix}_total_variation_by_table.tsv", rows)
+
+
+def _row(distance: Distance) -> Row:
+    return (" × ".join(distance.columns), distance.total_variation)
+
+
+def _chart(what: str, distances: Sequence[Distance]) -> str:
+    ranked = sorted(distances, key=lambda each: (-each.total_variation, each.columns))[:_SHOWN]
+    chart = RankedBars(
+        title=f"Total variation of {what}",
+        description=f"The {what} that are farthest from the raw table, the farthest first.",
+        axis="Total variation: 0 where equal, 1 where nothing is shared",
+        bars=tuple((" × ".join(each.columns), each.total_variation) for each in ranked),
+    )
+    return ranked_bars(chart)

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tasks.core.fitting.implied import ImpliedCounts
-from tasks.core.fitting.levels import levels_of, shrunk_by_levels
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.fitting.search import LONG, SHORT, Progress, Records, Search, independent_records
+from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
 from tasks.core.fitting.targets import Target, Targets, targets_of
 
 #: Temperatures of the passes before and after longer tables join.

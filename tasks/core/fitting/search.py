@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.fitting.kernels import FORBIDDEN, Tables, visit_records
+from tasks.core.fitting.kernels import FORBIDDEN, LANES, Tables, visit_records
 from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.targets import Target
-from tasks.core.fitting.vector_kernels import LANES
 
 #: Temperatures of the passes, in squared records; at 0 the best value is always taken.
 LONG = (1000.0, 300.0, 100.0, 50.0, 20.0, 5.0, 0.0)

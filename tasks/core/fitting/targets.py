@@ -5,6 +5,8 @@ pair a target that lies between what was measured and what is expected without t
 independence, or what a chain over a third column implies.
 
 Longer tables get their targets from records that were fitted to the pairs first; see `fit`.
+
+Projection to counts that are possible: none below 0, all together a given number.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +16,26 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.fitting.least_squares import Residuals
-from tasks.core.fitting.levels import levels_of, shrunk_by_levels
 from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable
-from tasks.core.fitting.simplex import nearest_counts
+from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
+
+
+def nearest_counts(estimates: Counts, total: float) -> Counts:
+    """The counts >= 0 with sum ``total`` that are nearest to ``estimates`` in least squares.
+
+    Source: the projection onto the simplex (Held, Wolfe and Crowder 1974): one number is taken off all, and
+    what would be negative is 0.
+
+    Args:
+        estimates: float64 (d,), d >= 1.
+        total: > 0.
+    """
+    falling = np.sort(estimates)[::-1]
+    excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
+    last = int(np.flatnonzero(falling > excess)[-1])
+    counts: Counts = np.maximum(estimates - excess[last], 0.0)
+    return counts
+
 
 _LEAST_EXPECTED = 0.01
 _MOST_CHAINS = 3

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from tasks.core.dp.figures import whole
-from tasks.core.navigation import svg
-from tasks.core.navigation.axes import WIDTH, Axes, Frame, drawn_axes, scale_of
-from tasks.core.navigation.charts import ErrorBar
+from tasks.core.charts import svg
+from tasks.core.charts.axes import WIDTH, Axes, Entry, Frame, drawn_axes, legend, scale_of
+from tasks.core.charts.charts import ErrorBar
+from tasks.core.figures import whole
 from tasks.core.navigation.fidelity import Band
-from tasks.core.navigation.legends import Entry, legend
 
 _OUTER, _INNER = 0.2, 0.45
 

@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tasks.core.dp.figures import near
 from tasks.core.errors import ParameterError
+from tasks.core.figures import near
 from tasks.core.navigation import comparison_charts
-from tasks.core.navigation.metrics import METRICS, Metric
 from tasks.core.navigation.page import html
-from tasks.core.navigation.run_figures import RunFigures, read_run
-from tasks.core.syndiffix.statement import LABEL, REGIME
+from tasks.core.navigation.run_figures import METRICS, Metric, RunFigures, read_run
+from tasks.core.statement.syndiffix.statement import LABEL, REGIME
 
 __all__ = [
     "RunFigures",

@@ -10,11 +10,9 @@ from typing import Any
 
 from markupsafe import Markup
 
-from tasks.core.navigation import plots, svg
-from tasks.core.navigation.axes import WIDTH, Axes
-from tasks.core.navigation.legends import Entry, legend
-from tasks.core.navigation.metrics import GROUPS
-from tasks.core.navigation.run_figures import RunFigures
+from tasks.core.charts import plots, svg
+from tasks.core.charts.axes import WIDTH, Axes, Entry, legend
+from tasks.core.navigation.run_figures import GROUPS, RunFigures
 
 Json = dict[str, Any]
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.navigation.charts import Bar
+from tasks.core.charts.charts import Bar
 from tasks.core.navigation.fidelity import comparable_scale
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords

@@ -10,8 +10,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tasks.core.dp.figures import down, near, percent_up, up, whole
-from tasks.core.navigation import svg
+from tasks.core.charts import svg
+from tasks.core.figures import down, near, percent_up, up, whole
 
 _SYMBOLS = {
     "epsilon": "ε", "delta": "δ", "Delta": "Δ", "mu": "μ", "sigma": "σ", "tau": "τ", "rho": "ρ", "eta": "η",

@@ -13,27 +13,22 @@ import numpy as np
 from markupsafe import Markup
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.charts import charts, plots
+from tasks.core.charts.axes import Axes
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
-from tasks.core.navigation import (
-    charts,
-    distributions,
-    fitted_sections,
-    noise_sections,
-    plots,
-    rounding_sections,
-)
+from tasks.core.navigation import distributions
 from tasks.core.navigation.associations import PairCounts, associations, ranked
-from tasks.core.navigation.axes import Axes
 from tasks.core.navigation.bands import bands
 from tasks.core.navigation.distributions import Distribution, SingleCounts, lengths_told
 from tasks.core.navigation.fidelity import Fidelity, rare_values_told
-from tasks.core.navigation.measured_pairs import MeasuredPairs
-from tasks.core.navigation.measured_tables import MeasuredTables
 from tasks.core.navigation.page import html
-from tasks.core.navigation.regimes import Regime
-from tasks.core.navigation.reported_pairs import ReportedPairs
+from tasks.core.navigation.regimes import fitted as fitted_sections
+from tasks.core.navigation.regimes import noise as noise_sections
+from tasks.core.navigation.regimes import rounding as rounding_sections
+from tasks.core.navigation.regimes.regime import Regime
+from tasks.core.navigation.released_associations import MeasuredPairs, MeasuredTables, ReportedPairs
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 

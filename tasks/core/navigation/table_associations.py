@@ -2,20 +2,91 @@
 
 A pair is counted in the smallest table that holds both columns: one of its own keeps what is lost where more
 columns are put together.
+
+The rows of a column's chart: bins and how many rows each has go in, an axis that is a scale comes out.
+
+What is empty between others is shown with 0; where that would be too much, a gap between periods is marked.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from tasks.core.navigation.associations import MOST_COLUMNS, Floats, cramers_v
-from tasks.core.navigation.scales import Row, rows_of
 from tasks.core.syndiffix.bins import Bins
+
+#: A bin and its rows; None marks a gap.
+Row = tuple[str, int | None]
+Places = npt.NDArray[np.int64]
+
+GAP = "…"
+#: Of numbers or periods one apart.
+_MOST_FILLED = 48
+
+
+def rows_of(bins: Bins, counts: Sequence[int]) -> list[Row]:
+    """What a chart shows of a column.
+
+    Args:
+        bins: the column's.
+        counts: rows of each bin, then of those that are in none.
+
+    Returns:
+        The bins in their order; nothing where no row is in any. Of bins between edges the inner ones are all
+        there; of whole numbers and of periods each from the first to the last one, where they are few.
+    """
+    held = {label: int(n) for label, n in zip((*bins.labels, "other"), counts, strict=True)}
+    if not any(held.values()):
+        return []
+    if bins.edges is not None:
+        inner = bins.labels[1:-1]
+        return [(label, n) for label, n in held.items() if n or label in inner]
+    found: list[Row] = [(label, n) for label, n in held.items() if n]
+    places = _places(bins, [label for label, _ in found])
+    if places is None:
+        return found
+    if places[-1] - places[0] < _MOST_FILLED:
+        return [(label, held.get(label, 0)) for label in _labels(bins, places)]
+    return found if bins.period is None else _marked(found, places)
+
+
+def _places(bins: Bins, labels: Sequence[str]) -> Places | None:
+    """Where labels are, in steps; None where there are no steps, or labels are not in their order."""
+    if "other" in labels or not (bins.period or bins.kind == "integer"):
+        return None
+    try:
+        if bins.period is None:
+            found = np.array([int(label) for label in labels], np.int64)
+        else:
+            unit = f"datetime64[{bins.period[0]}]"
+            found = np.array([label.removesuffix(" h") for label in labels], unit).astype(np.int64)
+    except (ValueError, OverflowError):  # a year or a number that is beyond what can be told
+        return None
+    return found if all(low < high for low, high in pairwise(found.tolist())) else None
+
+
+def _labels(bins: Bins, places: Places) -> list[str]:
+    """The labels of all steps from the first place to the last."""
+    steps = range(int(places[0]), int(places[-1]) + 1)
+    if bins.period is None:
+        return [str(step) for step in steps]
+    unit = bins.period[0]
+    texts = np.datetime_as_string(np.array(steps, f"datetime64[{unit}]"))
+    return [text.replace("T", " ") + (" h" if unit == "h" else "") for text in texts.tolist()]
+
+
+def _marked(rows: Sequence[Row], places: Places) -> list[Row]:
+    """The rows, with a mark where places are left out."""
+    found = list(rows[:1])
+    for row, (low, high) in zip(rows[1:], pairwise(places.tolist()), strict=True):
+        found += [(GAP, None), row] if high - low > 1 else [row]
+    return found
+
 
 Codes = npt.NDArray[np.int64]
 #: Reads some columns of a table by its file.

@@ -14,21 +14,21 @@ from urllib.parse import quote
 import pyarrow as pa
 from markupsafe import Markup
 
-from tasks.core.dp.figures import whole
+from tasks.core.charts import charts, plots
 from tasks.core.errors import InternalError
-from tasks.core.navigation import charts, plots
+from tasks.core.figures import whole
 from tasks.core.navigation.distributions import SHOWN
 from tasks.core.navigation.page import html
-from tasks.core.navigation.scales import Row
 from tasks.core.navigation.table_associations import (
     BinnedColumn,
     Read,
+    Row,
     TableAssociations,
     table_associations,
 )
+from tasks.core.statement.syndiffix.statement import LABEL, topics, warnings
 from tasks.core.syndiffix.bins import bins_of
-from tasks.core.syndiffix.parameters import count_sd
-from tasks.core.syndiffix.statement import LABEL, topics, warnings
+from tasks.core.syndiffix.settings import count_sd
 
 Json = dict[str, Any]
 

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.records.cells import numbers_of_texts
-from tasks.core.records.columns import Column, bin_labels, normalise
+from tasks.core.records.columns import Column, bin_labels
 from tasks.core.records.dropped import FORBIDDEN, NOT_A_NUMBER, OUTSIDE
+from tasks.core.tables.column_names import normalise
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tasks.core.queries import query_text
 from tasks.core.records.coded import Codes, code_type
 from tasks.core.records.kernels import mark
-from tasks.core.records.number_format import PLAIN, NumberFormat
+from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 #: Seconds, from and below: years 1 to 9999, and the times of a day. All of them have a text in DuckDB.
 _MOMENTS, _TIMES_OF_DAY = (-62_135_596_800, 253_402_300_800), (0, 86_400)

@@ -13,46 +13,9 @@ import json
 import math
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal
 
 from tasks.core.records.constraints import Constraint, Derivation, constraint_of
-from tasks.core.records.number_format import PLAIN, NumberFormat
-
-#: How the text of a file may be encoded.
-Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
-#: Reserved in the outputs (SDS), so replaced in headers and values (sds.md 1.3).
-_RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
-
-
-def normalise(text: str) -> str:
-    """A header or value as the outputs spell it: trimmed, ``;`` and ``:`` replaced (sds.md 1.3)."""
-    text = text.strip()
-    for reserved, replacement in _RESERVED:
-        text = text.replace(reserved, replacement)
-    return text
-
-
-def bare_name(text: str) -> str:
-    """A column's name as its file means it: without blanks, and without quotes that stand around all of it.
-
-    >>> bare_name(" 'age' "), bare_name("O'Brien's")
-    ('age', "O'Brien's")
-    """
-    text = text.strip()
-    while len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        text = text[1:-1].strip()
-    return text
-
-
-def column_name(text: str) -> str:
-    """The same as the outputs spell it."""
-    return normalise(bare_name(text))
-
-
-def matching_name(text: str) -> str:
-    """The form under which column names are compared: of files, configurations, contracts and commands."""
-    return column_name(text).lower()
-
+from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 #: Of bins that can't be, so many edges are repeated in a message.
 _EDGES_SHOWN = 8

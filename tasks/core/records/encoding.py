@@ -22,13 +22,11 @@ import pyarrow as pa
 
 from tasks.core.errors import InputError, InternalError, ResourceLimit
 from tasks.core.queries import Resources
-from tasks.core.records.batches import Progress, read_batches, row_number
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import CellCollector, RawColumn
 from tasks.core.records.coded import CodedRecords, Codes, held_values
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constrained import constrained
-from tasks.core.records.declared_columns import require_distinct_headers
 from tasks.core.records.dropped import (
     ANOTHER_VALUE,
     BEYOND_THE_CAP,
@@ -40,7 +38,6 @@ from tasks.core.records.dropped import (
 )
 from tasks.core.records.keyed_choices import Hashes, KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
-from tasks.core.records.reading import InputFile, column_positions, require_flat
 from tasks.core.records.subjects import (
     Records,
     join_cells,
@@ -50,6 +47,9 @@ from tasks.core.records.subjects import (
     row_hashes,
     rows_in_conflict,
 )
+from tasks.core.records.used_columns import column_positions, require_distinct_headers, require_flat
+from tasks.core.tables.batches import Progress, read_batches, row_number
+from tasks.core.tables.header import InputFile
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ import pyarrow as pa
 from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.forest import Forest
+from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval, Values
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
-from tasks.core.syndiffix.randomness import generator_of
 from tasks.core.syndiffix.stitching import StitchedRows, patch, stitch
 
 Rows = npt.NDArray[np.int64]

@@ -15,8 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.records.binning import bin_codes
-from tasks.core.records.columns import Schema, bin_labels, normalise
-from tasks.core.syndiffix.columns import plain_type
+from tasks.core.records.columns import Schema, bin_labels
+from tasks.core.tables.column_names import normalise
+from tasks.core.tables.writing import plain_type
 
 Codes = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.float64]

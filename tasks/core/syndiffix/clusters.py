@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from tasks.core.errors import ParameterError
-from tasks.core.paths import located
+from tasks.core.hints import located
 
 StitchOwner = Literal["left", "right", "shared"]
 _OWNERS = get_args(StitchOwner)

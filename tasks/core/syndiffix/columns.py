@@ -5,18 +5,254 @@ the scaling by minimum and maximum, which shows both): booleans 0 and 1, integer
 moments in seconds (see `moments`), texts as their rank among the distinct ones in code-point order.
 
 Nothing in here protects anything: an encoded column is as sensitive as the table.
+
+Dates, times and durations as seconds, and back.
+
+In: an Arrow array of timestamps (of any unit, with or without a time zone), dates, times of a day or
+durations. Out: seconds as floats, timestamps and dates counted from 1800-01-01 (in UTC where there is a
+zone), times and durations from 0; and from such floats the array again.
+
+Whole seconds and milliseconds are exact; microseconds from the year 1528 to 2072, beyond to a few of them.
+Nanoseconds are rounded to microseconds.
+
+Integers of any width as floats, and back.
+
+In: an Arrow array of integers or decimals. Out: floats that stand for its (unscaled) integers, less a base;
+and from such floats the array again. In between stand 128-bit integers in two's complement, as two words.
+
+Integers are exact where they lie within +-2^53, or within 2^53 of each other: then the base, a multiple of
+2^52, is subtracted, and the grid of intervals stays. Elsewhere neighbours share their nearest float.
 """
 
 from dataclasses import dataclass
+from datetime import date
+from math import inf, nextafter
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.errors import InputError
-from tasks.core.syndiffix import moments, whole_numbers
 from tasks.core.syndiffix.intervals import Selected, Values
+from tasks.core.tables.writing import plain_type
+
+I8 = npt.NDArray[np.int64]
+_DAY = 86_400
+_FROM_1800 = (date(1970, 1, 1) - date(1800, 1, 1)).days * _DAY
+_FIRST = (date(1, 1, 1) - date(1800, 1, 1)).days * _DAY
+_LAST = (date(9999, 12, 31) - date(1800, 1, 1)).days * _DAY + _DAY - 1
+_MOST_SECONDS = 1 << 52
+_FINEST = 10**6
+_TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+#: Seconds a value is a multiple of, and parts of a second it is a multiple of: coarse first.
+UNITS = ((_DAY, 1), (3600, 1), (60, 1), (1, 1), (1, 10**3), (1, _FINEST))
+
+
+def is_moment(kind: pa.DataType) -> bool:
+    """Whether an Arrow type is one of a timestamp, a date, a time or a duration."""
+    return bool(pa.types.is_temporal(kind)) and not pa.types.is_interval(kind)
+
+
+def seconds_of(array: pa.Array) -> tuple[I8, I8] | None:
+    """Whole seconds, int64 (n,), and microseconds from 0 to 10^6; None if a value is no date of any use.
+
+    Where the array is null, both are 0.
+    """
+    whole, micros = _divided(array)
+    if len(whole) and max(-int(whole.min()), int(whole.max())) > _MOST_SECONDS:
+        return None
+    return whole + _origin(array.type), micros
+
+
+def any_floats_of(array: pa.Array) -> Values:
+    """Seconds with their fraction, of dates of no use, too; anything where the array is null."""
+    whole, micros = _divided(array)
+    return (whole.astype(np.float64) + _origin(array.type)) + micros / float(_FINEST)
+
+
+def _divided(array: pa.Array) -> tuple[I8, I8]:
+    """Whole seconds since the type's own start, and microseconds from 0 to 10^6."""
+    kind = array.type
+    stored = array.view(pa.int32() if kind.bit_width == 32 else pa.int64())
+    ticks = stored.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
+    if pa.types.is_date32(kind):
+        return ticks * _DAY, np.zeros_like(ticks)
+    parts = _parts(kind)
+    whole, rest = np.divmod(ticks, parts)
+    if parts > _FINEST:
+        return whole, (rest + parts // _FINEST // 2) // (parts // _FINEST)
+    return whole, rest * (_FINEST // parts)
+
+
+def floats_of(whole: I8, micros: I8) -> Values:
+    """Seconds with their fraction."""
+    return whole.astype(np.float64) + micros / float(_FINEST)
+
+
+def lies_on(unit: tuple[int, int], whole: I8, micros: I8) -> Selected:
+    """Which of the moments are multiples of a unit of `UNITS`."""
+    multiple, parts = unit
+    on_unit: Selected = (whole % multiple == 0) & (micros % (_FINEST // parts) == 0)
+    return on_unit
+
+
+def array_of_seconds(seconds: Values, missing: Selected, kind: pa.DataType, finest: int) -> pa.Array:
+    """An array of a type that holds such seconds; null where missing. Dates: the day they fall on.
+
+    Args:
+        seconds: (m,).
+        missing: (m,).
+        kind: the type.
+        finest: they are rounded to this part of a second, or the type's own.
+    """
+    seconds = np.where(missing, 0.0, seconds)
+    whole = np.floor(seconds)
+    since = whole.astype(np.int64) - _origin(kind)
+    if pa.types.is_date(kind):
+        return pa.array((since // _DAY).astype(np.int32), mask=missing).view(pa.date32()).cast(kind)
+    parts = _parts(kind)
+    known = min(parts, finest)
+    ticks = (since * known + np.rint((seconds - whole) * known).astype(np.int64)) * (parts // known)
+    stored = ticks.astype(np.int32) if kind.bit_width == 32 else ticks
+    return pa.array(stored, mask=missing).view(kind)
+
+
+def bounds_of(kind: pa.DataType) -> tuple[float, float]:
+    """The least and the largest seconds that a type holds: of dates, years 1 to 9999."""
+    parts = _parts(kind)
+    if pa.types.is_time(kind):
+        return 0.0, _DAY - 1 / min(parts, _FINEST)
+    most = min((2**63 - 1) // parts - 1, _MOST_SECONDS)
+    origin = _origin(kind)
+    if pa.types.is_duration(kind):
+        return float(-most), float(most)
+    return float(max(_FIRST, origin - most)), float(min(_LAST, origin + most))
+
+
+def _origin(kind: pa.DataType) -> int:
+    return _FROM_1800 if pa.types.is_timestamp(kind) or pa.types.is_date(kind) else 0
+
+
+def _parts(kind: pa.DataType) -> int:
+    """Parts of a second that the type counts in."""
+    if pa.types.is_date32(kind):
+        return 1
+    return _TICKS["ms"] if pa.types.is_date64(kind) else _TICKS[kind.unit]
+
+
+_WORD = 1 << 64
+_EXACT = 1 << 53
+_BASE_STEP = 1 << 52  # so that any range below 2^53 around a multiple of it is within +-2^53
+_LONGEST_DECIMAL = 38
+
+
+@dataclass(frozen=True)
+class Words:
+    """Integers low + 2^64 high: ``low`` uint64 (n,), ``high`` int64 (n,)."""
+
+    low: npt.NDArray[np.uint64]
+    high: npt.NDArray[np.int64]
+
+    def extremes(self) -> tuple[int, int]:
+        """The least and the largest of at least one integer."""
+        ends = []
+        for high, least in ((self.high.min(), np.min), (self.high.max(), np.max)):
+            ends.append(int(high) * _WORD + int(least(self.low[self.high == high])))
+        return ends[0], ends[1]
+
+    def plus(self, number: int) -> "Words":
+        """Each integer plus the same one, modulo 2^128."""
+        low, high = np.uint64(number % _WORD), np.int64(number // _WORD)
+        total = self.low + low
+        return Words(total, self.high + high + (total < low))
+
+    def floats(self) -> Values:
+        """The float nearest to each integer; beyond 2^64, one of the two nearest."""
+        signed = self.low.view(np.int64)
+        is_short = self.high == (signed >> 63)
+        long = self.high.astype(np.float64) * float(_WORD) + self.low.astype(np.float64)
+        return np.where(is_short, signed.astype(np.float64), long)
+
+
+def is_supported_decimal(kind: pa.DataType) -> bool:
+    """Whether decimals of this type can be read: their integers have a unit that is not above 1."""
+    return bool(pa.types.is_decimal(kind)) and 0 <= kind.scale <= _LONGEST_DECIMAL
+
+
+def words_of(array: pa.Array) -> Words:
+    """The integers of an array, or the unscaled ones of decimals; anything where it is null.
+
+    Raises:
+        pa.ArrowInvalid: a decimal has more than 38 digits.
+    """
+    if pa.types.is_decimal(array.type):
+        wide = array.cast(pa.decimal128(_LONGEST_DECIMAL, array.type.scale))
+        words = np.zeros((0, 2), np.int64)
+        if len(wide):
+            words = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)
+        words = words[wide.offset : wide.offset + len(wide)]
+        return Words(words[:, 0].copy().view(np.uint64), words[:, 1].copy())
+    if array.null_count:
+        array = array.fill_null(0)
+    numbers = array.to_numpy(zero_copy_only=False)
+    if numbers.dtype == np.uint64:
+        return Words(numbers, np.zeros(len(numbers), np.int64))
+    numbers = numbers.astype(np.int64)
+    return Words(numbers.view(np.uint64), numbers >> 63)
+
+
+def base_of(lowest: int, highest: int) -> int:
+    """What is subtracted from integers lowest..highest so that floats hold them, where that can be."""
+    if max(-lowest, highest) <= _EXACT or highest - lowest >= _EXACT:
+        return 0
+    return (lowest + highest + _BASE_STEP) // (2 * _BASE_STEP) * _BASE_STEP
+
+
+def words_of_floats(numbers: Values) -> Words:
+    """Floats without a fraction, below 2^127, as integers; exact."""
+    amounts = np.abs(numbers)
+    high = np.floor(amounts / _WORD)
+    low = (amounts - high * _WORD).astype(np.uint64)
+    words = Words(low, high.astype(np.int64))
+    negated = Words(~low, ~words.high).plus(1)
+    below = numbers < 0
+    return Words(np.where(below, negated.low, low), np.where(below, negated.high, words.high))
+
+
+def array_of(words: Words, missing: Selected, kind: pa.DataType) -> pa.Array:
+    """Integers as an Arrow array of integers or decimals of a type that holds them; null where missing."""
+    if not pa.types.is_decimal(kind):
+        signed = words.low if pa.types.is_unsigned_integer(kind) else words.low.view(np.int64)
+        return pa.array(signed, mask=missing).cast(kind)
+    cells = np.column_stack([words.low.view(np.int64), words.high])
+    cells[missing] = 0
+    validity = pa.array(~missing).buffers()[1]
+    wide = pa.decimal128(_LONGEST_DECIMAL, kind.scale)
+    array = pa.Array.from_buffers(wide, len(missing), [validity, pa.py_buffer(np.ascontiguousarray(cells))])
+    return array.cast(kind)
+
+
+def limits(kind: pa.DataType) -> tuple[int, int]:
+    """The least and the largest (unscaled) integer of a type."""
+    if pa.types.is_decimal(kind):
+        largest = int(10 ** min(kind.precision, _LONGEST_DECIMAL)) - 1
+        return -largest, largest
+    if pa.types.is_unsigned_integer(kind):
+        return 0, (1 << kind.bit_width) - 1
+    return -(1 << (kind.bit_width - 1)), (1 << (kind.bit_width - 1)) - 1
+
+
+def floats_within(lowest: int, highest: int) -> tuple[float, float]:
+    """The least and the largest float within lowest..highest, which are integers."""
+    low, high = float(lowest), float(highest)
+    return (
+        low if low >= lowest else nextafter(low, inf),
+        high if high <= highest else nextafter(high, -inf),
+    )
+
 
 ColumnKind = Literal["boolean", "integer", "real", "timestamp", "string"]
 _LARGEST = 2.0**1020  # what stands for null is at most twice a value
@@ -75,7 +311,7 @@ class EncodedColumn:
         if self.kind == "boolean":
             cells = pa.array(numbers >= 0.5, mask=missing)
         elif self.kind == "timestamp":
-            cells = moments.array_of_seconds(numbers, missing, kind, self.grids[-1].parts)
+            cells = array_of_seconds(numbers, missing, kind, self.grids[-1].parts)
         elif self.vocabulary is not None:
             ranks = pa.array(numbers.astype(np.int64), mask=missing)
             cells = self.vocabulary.take(ranks) if len(self.vocabulary) else pa.nulls(len(ranks), kind)
@@ -84,18 +320,13 @@ class EncodedColumn:
         else:
             scale = 10.0**kind.scale if self.kind == "real" else 1.0
             inside = np.clip(numbers, *self.bounds)  # the float nearest to a type's largest may be beyond it
-            words = whole_numbers.words_of_floats(np.rint(inside * scale)).plus(self.base)
-            cells = whole_numbers.array_of(words, missing, kind)
+            words = words_of_floats(np.rint(inside * scale)).plus(self.base)
+            cells = array_of(words, missing, kind)
         return cells.cast(kind)
 
     def finished(self, cells: pa.Array) -> pa.Array:
         """Plain cells in the output type; a dictionary's entries in the order in which rows have them."""
         return cells.dictionary_encode() if pa.types.is_dictionary(self.output_type) else cells
-
-
-def plain_type(kind: pa.DataType) -> pa.DataType:
-    """The type of a dictionary's entries; any other as it is."""
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColumn:
@@ -118,11 +349,11 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
     if pa.types.is_boolean(kind):
         values = _with_nan(array.cast(pa.uint8()).fill_null(0).to_numpy().astype(np.float64), array)
         return EncodedColumn(name, "boolean", values, output_type, (Grid(),), (0.0, 1.0))
-    if pa.types.is_integer(kind) or whole_numbers.is_supported_decimal(kind):
+    if pa.types.is_integer(kind) or is_supported_decimal(kind):
         return _encode_whole(name, array, output_type)
     if pa.types.is_floating(kind):
         return _encode_floats(name, array, output_type)
-    if moments.is_moment(kind):
+    if is_moment(kind):
         return _encode_moments(name, array, output_type)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _encode_texts(name, array, output_type)
@@ -164,7 +395,7 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     """Integers, and decimals: those with a scale as reals."""
     kind = array.type
     try:
-        words = whole_numbers.words_of(array)
+        words = words_of(array)
     except pa.ArrowInvalid:
         words = None
     if words is None:
@@ -173,9 +404,9 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     scale = kind.scale if pa.types.is_decimal(kind) else 0
     base = 0
     if present.any() and not scale:
-        base = whole_numbers.base_of(*whole_numbers.Words(words.low[present], words.high[present]).extremes())
-    lowest, highest = whole_numbers.limits(kind)
-    low, high = whole_numbers.floats_within(lowest - base, highest - base)
+        base = base_of(*Words(words.low[present], words.high[present]).extremes())
+    lowest, highest = limits(kind)
+    low, high = floats_within(lowest - base, highest - base)
     values = _with_nan(words.plus(-base).floats() / 10.0**scale, array)
     bounds = (low / 10.0**scale, high / 10.0**scale)
     if not scale:
@@ -225,18 +456,18 @@ def _decimal_grids(decimals: int, most: int) -> tuple[Grid, ...]:
 
 def _encode_moments(name: str, array: pa.Array, output_type: pa.DataType) -> EncodedColumn:
     kind = array.type
-    seconds = moments.seconds_of(array)
+    seconds = seconds_of(array)
     if seconds is None:
         raise _unfit(name, "A column has dates too far from today to be dates: make them null.")
     whole, micros = seconds
     present = ~_missing(array)
-    off = [int((present & ~moments.lies_on(unit, whole, micros)).sum()) for unit in moments.UNITS]
+    off = [int((present & ~lies_on(unit, whole, micros)).sum()) for unit in UNITS]
     allowed = int(present.sum()) // _OFF_GRID
     coarsest = next(place for place, cells in enumerate(off) if cells <= allowed)
     exact = off.index(0) if present.any() else coarsest
-    grids = tuple(Grid(*unit) for unit in moments.UNITS[coarsest : exact + 1])
-    values = _with_nan(moments.floats_of(whole, micros), array)
-    return EncodedColumn(name, "timestamp", values, output_type, grids, moments.bounds_of(kind))
+    grids = tuple(Grid(*unit) for unit in UNITS[coarsest : exact + 1])
+    values = _with_nan(floats_of(whole, micros), array)
+    return EncodedColumn(name, "timestamp", values, output_type, grids, bounds_of(kind))
 
 
 def _encode_texts(name: str, array: pa.Array, output_type: pa.DataType) -> EncodedColumn:

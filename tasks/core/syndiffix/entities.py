@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.syndiffix import moments, whole_numbers
+from tasks.core.syndiffix import columns as moments
+from tasks.core.syndiffix import columns as whole_numbers
 from tasks.core.syndiffix.columns import plain_array
 from tasks.core.syndiffix.hashing import Hashes, crypto, hash_entities, hash_string
 from tasks.core.syndiffix.intervals import Values
-from tasks.core.syndiffix.texts import readings
+from tasks.core.tables.texts import readings
 
 _NOTHING = 1  # the hash of a cell without a value
 
@@ -156,3 +157,19 @@ def _mixed(numbers: Hashes) -> Hashes:
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return numbers ^ (numbers >> np.uint64(31))
+
+
+ROWS = (
+    "No id column was given: each row was taken for a person of its own. People with several rows are not "
+    "protected: their rows alone can be a group that is shown."
+)
+
+
+def unit_told(ids: Sequence[str]) -> str:
+    """Whose presence is hidden, in a sentence."""
+    if not ids:
+        return ROWS
+    names = ", ".join(ids)
+    if len(ids) == 1:
+        return f"Protected are subjects: all rows of one {names} together."
+    return f"Protected are subjects of {len(ids)} kinds, by the columns {names}: all rows of each together."

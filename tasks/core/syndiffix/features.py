@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
+from tasks.core.syndiffix.settings import MlClustering
 from tasks.core.syndiffix.solver import column_weights
-from tasks.core.syndiffix.strategies import MlClustering
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -13,11 +13,10 @@ import numpy as np
 from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.buckets import Buckets, harvest_tree, root_buckets
 from tasks.core.syndiffix.entity_kernels import Entities
-from tasks.core.syndiffix.hashing import Hashes, hash_strings, noisy_row_limit
+from tasks.core.syndiffix.hashing import Hashes, PlaceHashes, hash_strings, noisy_row_limit
 from tasks.core.syndiffix.intervals import Interval, Selected, Values, map_nulls
 from tasks.core.syndiffix.noise_kernels import secret
-from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
-from tasks.core.syndiffix.places import PlaceHashes
+from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.tree import Growth, RankedColumn, Tree, grow_tree, push_down
 from tasks.core.syndiffix.tree_kernels import Rule
 

@@ -2,6 +2,12 @@
 
 In: texts, integers, the salt. Out: 64-bit seeds (syndiffix.md 2.3), and integers that follow from one. A seed
 is an int in [0, 2^64).
+
+Random numbers that nobody can compute without the salt, and that are the same in each run.
+
+The seed of a node's place: the hashes of the texts of its intervals' middles (syndiffix.md 2.3).
+
+A place is the same in every tree, so each text is hashed once for a whole forest.
 """
 
 from collections.abc import Iterable
@@ -11,6 +17,8 @@ from operator import index, xor
 
 import numpy as np
 import numpy.typing as npt
+
+from tasks.core.syndiffix.intervals import Values
 
 Hashes = npt.NDArray[np.uint64]
 _SEED_BYTES = 8
@@ -86,3 +94,49 @@ def _hash_entity(entity: str | int | None) -> int:
     if entity is None or entity == "":
         return 0
     return hash_string(entity) if isinstance(entity, str) else hash_int(entity)
+
+
+def generator_of(salt: bytes, *purpose: str) -> np.random.Generator:
+    """The generator of one purpose, such as ``"stitch", "age", "income"``.
+
+    The same data, salt and purpose give the same draws: outputs of many runs cannot be averaged.
+    """
+    # Lengths keep purposes apart whose texts would be the same side by side.
+    texts = [text.encode("utf-8", "surrogatepass") for text in purpose]
+    content = b"".join(len(text).to_bytes(8, "little") + text for text in (salt, *texts))
+    return np.random.Generator(np.random.PCG64(int.from_bytes(sha256(content).digest(), "little")))
+
+
+Seeds = npt.NDArray[np.uint64]
+
+
+class PlaceHashes:
+    """Hashes of numbers' texts, kept."""
+
+    def __init__(self) -> None:
+        self._numbers = np.array([np.inf])
+        self._hashes = np.zeros(1, np.uint64)
+
+    def of(self, middles: Values) -> Seeds:
+        """The XOR of the hashes of each place's distinct middles, (N,); middles are finite, (N, k)."""
+        # Adding 0.0 makes one of the two zeros, whose texts differ.
+        middles = middles + 0.0
+        hashes = self._each(middles.ravel()).reshape(middles.shape)
+        for column in range(1, middles.shape[1]):
+            repeated = (middles[:, :column] == middles[:, column, None]).any(axis=1)
+            hashes[repeated, column] = 0
+        return np.asarray(np.bitwise_xor.reduce(hashes, axis=1))
+
+    def _each(self, numbers: Values) -> Seeds:
+        found = self._numbers.searchsorted(numbers)
+        unknown = self._numbers[found] != numbers
+        if unknown.any():
+            self._add(np.unique(numbers[unknown]))
+            found = self._numbers.searchsorted(numbers)
+        return self._hashes[found]
+
+    def _add(self, numbers: Values) -> None:
+        hashes = np.array([hash_string(str(number)) for number in numbers.tolist()], np.uint64)
+        at = self._numbers.searchsorted(numbers)
+        self._numbers = np.insert(self._numbers, at, numbers)
+        self._hashes = np.insert(self._hashes, at, hashes)

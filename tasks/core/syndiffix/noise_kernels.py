@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.hashing import hash_string
-from tasks.core.syndiffix.parameters import AnonymizationParameters
+from tasks.core.syndiffix.settings import AnonymizationParameters
 
 Words = npt.NDArray[np.uint32]
 _BLOCK = 64

@@ -19,14 +19,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.records.batches import read_batches
-from tasks.core.records.dialect import find_dialect
 from tasks.core.records.dropped import NOT_OF_TYPE, DroppedCells
-from tasks.core.records.number_format import PLAIN, NumberFormat
-from tasks.core.records.reading import InputFile, parquet_schema
 from tasks.core.syndiffix.entities import row_contents
 from tasks.core.syndiffix.hashing import Hashes
-from tasks.core.syndiffix.texts import (
+from tasks.core.tables.batches import read_batches
+from tasks.core.tables.header import InputFile, find_dialect, parquet_schema
+from tasks.core.tables.number_format import PLAIN, NumberFormat
+from tasks.core.tables.texts import (
     KINDS,
     LETTERS,
     MEANINGS,

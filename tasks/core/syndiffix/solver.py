@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
+from tasks.core.syndiffix.settings import MOST_TOGETHER, DefaultClustering
 from tasks.core.syndiffix.solver_kernels import Problem, Solution, anneal, evaluate, new_solution
-from tasks.core.syndiffix.strategies import MOST_TOGETHER, DefaultClustering
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.compiling import njit
-from tasks.core.synthesis.generator_kernels import State, below, next_word
+from tasks.core.random_kernels import State, below, next_word
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

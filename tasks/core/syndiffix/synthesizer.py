@@ -2,9 +2,14 @@
 
 Not differentially private: what protects is aggregation, suppression of small groups, flattening of large
 contributors, and noise that is the same whenever the same is asked (syndiffix.md 7.1).
+
+A table per question: sets of columns go in, one accurate table of each comes out.
+
+Of few columns that are together in one cluster, the counts are far better than those of the same columns in
+a table of many. All of a run share one forest, so that a tree is grown once however many tables need it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -24,14 +29,13 @@ from tasks.core.syndiffix.dependence import (
 )
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
 from tasks.core.syndiffix.features import select_features, solve_with_features
-from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn, KnownTrees
-from tasks.core.syndiffix.hashing import Hashes
+from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn, KnownTrees, column_numbers
+from tasks.core.syndiffix.hashing import Hashes, generator_of
 from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.own_counts import keep_own_counts
-from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
-from tasks.core.syndiffix.randomness import generator_of
-from tasks.core.syndiffix.solver import known_clusters, solve
-from tasks.core.syndiffix.strategies import (
+from tasks.core.syndiffix.settings import (
+    AnonymizationParameters,
+    BucketizationParameters,
     ClusteringStrategy,
     DefaultClustering,
     MlClustering,
@@ -39,6 +43,7 @@ from tasks.core.syndiffix.strategies import (
     SingleClustering,
     with_ids,
 )
+from tasks.core.syndiffix.solver import known_clusters, solve
 
 Progress = Callable[[str, int, int], None]  # of a step: how much is done, of how much
 
@@ -222,3 +227,16 @@ def _require_columns(names: Sequence[str], selected: Sequence[str], known: Seque
         )
     if len(set(selected)) < len(selected) or not selected:
         raise InputError("The columns to synthesize must be named, each once: correct their list.")
+
+
+def tables_per_question(synthesizer: Synthesizer, column_sets: Sequence[Sequence[int]]) -> Iterator[pa.Table]:
+    """One table for each set of columns, all of them in one cluster, in the sets' order.
+
+    Args:
+        synthesizer: of the table; its trees are kept, its clusters don't matter.
+        column_sets: numbers of its columns, each once, at least one a set.
+    """
+    basis = synthesizer.basis()
+    for columns in column_sets:
+        combination = column_numbers(columns)
+        yield synthesizer.stitched(Clusters(combination), [synthesizer.draw(combination, basis)], basis)

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.syndiffix.entity_kernels import Entities, new_tally, noisy_counts
-from tasks.core.syndiffix.hashing import hash_string
+from tasks.core.syndiffix.hashing import PlaceHashes, hash_string
 from tasks.core.syndiffix.intervals import Interval, Values
 from tasks.core.syndiffix.node_kernels import FIRST_CHILD, LOW, NONE, Grid, Nodes, Subtrees
 from tasks.core.syndiffix.noise_kernels import Secret
-from tasks.core.syndiffix.places import PlaceHashes
 from tasks.core.syndiffix.tree_kernels import Rule, find_flags, grow
 
 Ranks = npt.NDArray[np.int32]

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.delimited import as_lines, quoted
 from tasks.core.synthesis.assembly_kernels import gathered, packed, sort_within, spread
 from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.tables.delimited import as_lines, quoted
 
 #: Cells that are turned into text at once, and how many bytes they may come to.
 _CELLS_AT_ONCE = 1 << 22

@@ -15,7 +15,7 @@ from tasks.core.synthesis.block_kernels import Integers
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
 from tasks.core.synthesis.growth import Growth, Progress
 from tasks.core.synthesis.nodes import Table
-from tasks.core.synthesis.pass_kernels import cut_used_up, draw_in_turn, use_up_in_order
+from tasks.core.synthesis.record_kernels import cut_used_up, draw_in_turn, use_up_in_order
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.shards import Drawn
 

@@ -4,8 +4,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.synthesis.block_kernels import Cells, Index, Integers
-from tasks.core.synthesis.pass_kernels import Drafts, begin_streams
 from tasks.core.synthesis.present_row_kernels import CANDIDATES, Drawing, Effort, Work
+from tasks.core.synthesis.record_kernels import Drafts, begin_streams
 from tasks.core.synthesis.shards import Drawn
 
 NOTHING = Drawn(np.empty(0, np.int32), np.empty(0, np.int32))

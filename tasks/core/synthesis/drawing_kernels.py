@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.compiling import njit
-from tasks.core.synthesis.generator_kernels import below
+from tasks.core.random_kernels import below
 from tasks.core.synthesis.held_kernels import Held, are_few, choose, choose_all, enough_hold, keep_held
-from tasks.core.synthesis.kernels import (
+from tasks.core.synthesis.weight_kernels import (
     FIRST_TOTAL,
     SUBSETS,
     Law,

@@ -13,8 +13,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.ranges import NOT_MEASURED, Ranges
+from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
 from tasks.core.dp.workload.cells import cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables

@@ -4,6 +4,11 @@ Records are fitted as cells of columns (see `tasks.core.fitting`); where `other`
 (see `unreleased`). Then cells become attributes: values themselves, `absent` and what is left of `other`
 nothing (see `written_cells`); columns that others decide follow from these. All of it reads the measurement
 alone.
+
+From fitted cells to what is written: no `other` is left, and every constraint holds.
+
+Cells of the measured columns go in, cells that are values or absent come out. Where a record is in `other`,
+nothing is written; see `unreleased`.
 """
 
 from dataclasses import dataclass
@@ -12,17 +17,67 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, domain_of
+from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, coding_of_cells, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.search import Progress, Records
 from tasks.core.fitting.targets import Target
 from tasks.core.records.columns import Schema
+from tasks.core.records.rulebook import Coding, Rulebook
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.unreleased import unreleased_values, without_replaced
-from tasks.core.synthesis.written_cells import obeying, with_derived_columns, without_others
+
+
+def obeying(measurement: WorkloadMeasurement, records: Records) -> Records:
+    """Fitted records, those that the search left in an impossible cell repaired."""
+    if not measurement.schema.constraints:
+        return records
+    return Rulebook(measurement.schema, coding_of_cells(measurement.cells, measurement.schema)).repaired(
+        records
+    )
+
+
+def without_others(measurement: WorkloadMeasurement, records: Records) -> Records:
+    """The records with nothing in the place of each `other`, repaired where a constraint forbids that."""
+    written, domain = records.copy(), domain_of(measurement.cells)
+    for column, cells in enumerate(measurement.cells):
+        if cells.other is not None:
+            first = domain.first_slot(column)
+            own = written[:, first : first + domain.slots_of(column)]
+            own[own == cells.other] = domain.empty(column)
+    if not measurement.schema.constraints:
+        return written
+    book = Rulebook(measurement.schema, _settled(measurement))
+    broken = np.flatnonzero(book.broken(written))
+    written[broken] = book.repaired(written[broken])
+    return written
+
+
+def with_derived_columns(measurement: WorkloadMeasurement, written: Records) -> Records:
+    """Written cells with a slot more for each column that another one decides (W22)."""
+    cells = cells_of_all_columns(measurement.schema, measurement.cells)
+    slots = [*np.cumsum([0, *(about.cap for about in cells[:-1])])]
+    for derivation in measurement.schema.derivations:
+        of_other, own = cells[derivation.decided_by], cells[derivation.column]
+        codes = {value: code for code, value in enumerate(own.values)}
+        # Behind the values of the other column are `other`, which is gone by now, and absence.
+        texts = [*of_other.values, *[""] * (of_other.size + 1 - len(of_other.values))]
+        table = [codes.get(derivation.text(text), own.size - 1) for text in texts]
+        column = np.array(table, np.int32)[written[:, slots[derivation.decided_by]]]
+        written = np.concatenate([written, column[:, None]], axis=1)
+    return written
+
+
+def _settled(measurement: WorkloadMeasurement) -> Coding:
+    """What cells stand for once no `other` is left."""
+    coding, cells = coding_of_cells(measurement.cells, measurement.schema), measurement.cells
+    texts = tuple(
+        tuple(("",) if code == about.other else meant for code, meant in enumerate(of_column))
+        for about, of_column in zip(cells, coding.texts, strict=True)
+    )
+    return Coding(texts, coding.absent, coding.slots)
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.aggregates.delimited import as_lines, quoted
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.assembly import chunks, header_places
 from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.tables.delimited import as_lines, quoted
 
 LONG = ("Id", "Attribute", "Value", "AttributeValue")
 _CELLS_AT_ONCE = 1 << 20

@@ -15,7 +15,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.synthesis.block_kernels import Integers
 from tasks.core.synthesis.drafts import drawing_over
 from tasks.core.synthesis.nodes import Node, Table
-from tasks.core.synthesis.pass_kernels import Drafts, Ids, finish_seeded, finish_unseeded
+from tasks.core.synthesis.record_kernels import Drafts, Ids, finish_seeded, finish_unseeded
 from tasks.core.synthesis.tree_kernels import grouped, join_seeded, join_unseeded
 
 _RECORDS_A_CALL = 2048

@@ -8,9 +8,8 @@ import numpy as np
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
 from tasks.core.synthesis.block_kernels import Index
-from tasks.core.synthesis.blocks import cells_of, indexed
 from tasks.core.synthesis.held_kernels import Held
-from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.rows import Rows, cells_of, indexed
 
 #: Counting all that so few rows hold takes as long as asking for some tens of attributes by bitsets: at most
 #: this many, one row in so many, and some more.

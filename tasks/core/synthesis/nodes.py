@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.synthesis.block_kernels import Cells, Index, Integers
-from tasks.core.synthesis.blocks import cells_of, held_by, indexed
-from tasks.core.synthesis.pass_kernels import Ids
 from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.record_kernels import Ids
+from tasks.core.synthesis.rows import Rows, cells_of, held_by, indexed
 from tasks.core.synthesis.tree_kernels import split
 
 #: Bytes of the nodes right below the root that are kept; below each of them, as many as it takes itself.

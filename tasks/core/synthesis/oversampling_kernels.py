@@ -14,9 +14,7 @@ import numpy.typing as npt
 from tasks.core.compiling import njit
 from tasks.core.synthesis import index_kernels
 from tasks.core.synthesis.block_kernels import Integers
-from tasks.core.synthesis.borrowing_kernels import borrowed
 from tasks.core.synthesis.index_kernels import MISSING, join
-from tasks.core.synthesis.pass_kernels import Drafts, keep, use_up, want_again
 from tasks.core.synthesis.present_row_kernels import (
     CANDIDATES,
     DROPPED,
@@ -26,10 +24,11 @@ from tasks.core.synthesis.present_row_kernels import (
     OWN,
     SIZE,
     Drawing,
+    borrowed,
     borrowed_drawing,
     narrowed,
 )
-from tasks.core.synthesis.record_kernels import begin_record, met, weighed
+from tasks.core.synthesis.record_kernels import Drafts, begin_record, keep, met, use_up, want_again, weighed
 from tasks.core.synthesis.record_stream_kernels import States, below
 
 #: A row that holds the record is looked for among all rows while one in so many holds it.

@@ -1,17 +1,38 @@
 """The rows that hold what a record has chosen: one more attribute in, fewer rows out (sds.md 4.1).
 
 They are all rows of a block, or a bitset of them, or a list where few are left.
+
+Arrays without an owner, for kernels that hand many arrays to many small functions.
+
+Every function that is handed an array counts itself among its owners and no longer, atomically; with a
+few dozen arrays that takes as long as the work, and threads wait for each other. What is borrowed is not
+counted: its owner must outlive it, as a kernel's arguments outlive the call.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba.extending import intrinsic
 
 from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Cells, Index, Integers
-from tasks.core.synthesis.borrowing_kernels import borrowed
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
+
+
+def _borrowed(typing_context: Any, array: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        view = context.make_array(signature.args[0])(context, builder, arguments[0])
+        view.meminfo = view.meminfo.type(None)
+        view.parent = view.parent.type(None)
+        return view._getvalue()
+
+    return array(array), generate
+
+
+#: The same array, not owned.
+borrowed: Any = intrinsic(_borrowed)
+
 
 Ids = npt.NDArray[np.int32]
 

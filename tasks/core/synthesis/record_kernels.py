@@ -1,4 +1,9 @@
-"""One record at a time: an index of rows and what may be used in, a record's attributes out (sds.md 4.1).
+"""Many records one after the other: what each may hold in, records out (sds.md 4.1, 4.3).
+
+In the row pass a record may hold what its seed, a row of the table, holds. Records without a seed may hold
+what is available.
+
+One record at a time: an index of rows and what may be used in, a record's attributes out (sds.md 4.1).
 
 An attribute is drawn with probability proportional to the number of rows that hold it and all that was
 chosen before. That is how often one meets it in a random cell of those rows, so most are drawn by looking
@@ -7,10 +12,13 @@ drawn, which leaves the law of the others as it is. Only where few rows are left
 in many tries, are all counts taken.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+import numpy.typing as npt
 
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Cells, Index
+from tasks.core.synthesis.block_kernels import Cells, Index, Integers
 from tasks.core.synthesis.index_kernels import ones_in
 from tasks.core.synthesis.present_row_kernels import (
     BITS,
@@ -29,9 +37,11 @@ from tasks.core.synthesis.present_row_kernels import (
     Drawing,
     Work,
     bits_of,
+    borrowed,
+    borrowed_drawing,
     narrowed,
 )
-from tasks.core.synthesis.record_stream_kernels import States, below
+from tasks.core.synthesis.record_stream_kernels import States, begin, below
 
 
 @njit(cache=True, nogil=True)
@@ -170,3 +180,214 @@ def finish_record(drawing: Drawing, states: States, place: int) -> None:
         if attribute == NONE:
             break
         refused = 0 if _join(drawing, attribute) else refused + 1
+
+
+Ids = npt.NDArray[np.int32]
+
+
+class Drafts(NamedTuple):
+    """Records while they are drawn.
+
+    Attributes:
+        records: (records, slots), of the type of the table's cells: what was chosen, in the order in
+            which it was. sizes: int32 (records,): how many of them count.
+        states: uint64 (records,), of each record's random stream.
+    """
+
+    records: Cells
+    sizes: Ids
+    states: States
+
+
+@njit(cache=True, nogil=True)
+def keep(drawing: Drawing, drafts: Drafts, record: int) -> None:
+    """Copy the record that was drawn to its place."""
+    size = drawing.work.now[SIZE]
+    drafts.sizes[record] = size
+    for place in range(size):
+        drafts.records[record, place] = drawing.work.record[place]
+
+
+@njit(cache=True, nogil=True)
+def _want_row(drawing: Drawing, row: Cells) -> None:
+    """Want what a row of the table holds, if enough rows of the block do."""
+    work, number = drawing.work, 0
+    for attribute in row:
+        if drawing.inverted.held[attribute] >= drawing.effort.resolution:
+            work.wanted[attribute] = True
+            work.candidates[number] = attribute
+            number += 1
+    work.now[CANDIDATES] = number
+
+
+@njit(cache=True, nogil=True)
+def finish_seeded(drawing: Drawing, seeds: Cells, drafts: Drafts, numbers: Ids) -> None:
+    """Finish the numbered records, each from what the row of the table with its number holds.
+
+    Nothing is wanted before or after.
+    """
+    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
+    work = drawing.work
+    for record in numbers:
+        _want_row(drawing, seeds[record])
+        begin_record(drawing, drafts.records[record], drafts.sizes[record])
+        finish_record(drawing, states, record)
+        keep(drawing, drafts, record)
+        for attribute in work.candidates[: work.now[CANDIDATES]]:
+            work.wanted[attribute] = False
+
+
+@njit(cache=True, nogil=True)
+def want_again(drawing: Drawing) -> None:
+    """Want all that was dropped for this record."""
+    work = drawing.work
+    for attribute in work.dropped[: work.now[DROPPED]]:
+        work.wanted[attribute] = True
+
+
+@njit(cache=True, nogil=True)
+def finish_unseeded(drawing: Drawing, drafts: Drafts, numbers: Ids) -> None:
+    """Finish the numbered records from the candidates, all of them wanted before and after."""
+    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
+    for record in numbers:
+        begin_record(drawing, drafts.records[record], drafts.sizes[record])
+        finish_record(drawing, states, record)
+        keep(drawing, drafts, record)
+        want_again(drawing)
+
+
+@njit(cache=True, nogil=True)
+def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
+    """Draw records from the candidates, each using up what it holds; returns how many.
+
+    Fewer than there is room for only when nothing is available any more. What is used up stops being a
+    candidate. All candidates are wanted, before and after.
+    """
+    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
+    work = drawing.work
+    for record in range(len(drafts.sizes)):
+        if work.now[CANDIDATES] == 0:
+            return record
+        begin_record(drawing, drafts.records[record], 0)
+        finish_record(drawing, states, record)
+        keep(drawing, drafts, record)
+        want_again(drawing)
+        use_up(drawing, available)
+    return len(drafts.sizes)
+
+
+@njit(cache=True, nogil=True)
+def use_up(drawing: Drawing, available: Integers) -> None:
+    """Take a record off what is available."""
+    work = drawing.work
+    for attribute in work.record[: work.now[SIZE]]:
+        available[attribute] -= 1
+        if available[attribute] == 0:
+            work.wanted[attribute] = False
+            work.now[ENDED] += 1
+    # Now and then only: there may be as many attributes as records.
+    if 2 * work.now[ENDED] > work.now[CANDIDATES]:
+        kept = 0
+        for attribute in work.candidates[: work.now[CANDIDATES]]:
+            if work.wanted[attribute]:
+                work.candidates[kept] = attribute
+                kept += 1
+        work.now[CANDIDATES], work.now[ENDED] = kept, 0
+
+
+@njit(cache=True, nogil=True)
+def use_up_in_order(drafts: Drafts, first: int, available: Integers) -> int:
+    """Take records from the first on off what is available, up to one that uses up an attribute.
+
+    Returns the record behind the last one taken off.
+    """
+    for record in range(first, len(drafts.sizes)):
+        ended = False
+        for attribute in drafts.records[record, : drafts.sizes[record]]:
+            available[attribute] -= 1
+            ended |= available[attribute] == 0
+        if ended:
+            return record + 1
+    return len(drafts.sizes)
+
+
+@njit(cache=True, nogil=True)
+def cut_used_up(drafts: Drafts, first: int, available: Integers) -> Ids:
+    """Cut records from the first on before what is not available any more; returns which were cut."""
+    numbers, number = np.empty(len(drafts.sizes) - first, np.int32), 0
+    for record in range(first, len(drafts.sizes)):
+        for place in range(drafts.sizes[record]):
+            if available[drafts.records[record, place]] == 0:
+                drafts.sizes[record] = place
+                numbers[number] = record
+                number += 1
+                break
+    return numbers[:number]
+
+
+@njit(cache=True, nogil=True)
+def begin_streams(drafts: Drafts, base: np.uint64, first: int) -> None:
+    """Begin the streams ``first``, ``first + 1``, ... of a stage for records without an attribute."""
+    begin(drafts.states, base, first)
+    drafts.sizes[:] = 0
+
+
+@njit(cache=True, nogil=True)
+def shuffled(number: int, base: np.uint64) -> Ids:
+    """0 .. number - 1 in a random order."""
+    order = np.arange(number).astype(np.int32)
+    states = np.empty(1, np.uint64)
+    begin(states, base, 0)
+    for place in range(number - 1, 0, -1):
+        other = below(states, 0, place + 1)
+        order[place], order[other] = order[other], order[place]
+    return order
+
+
+@njit(cache=True, nogil=True)
+def remove_excess(offsets: Integers, ids: Ids, order: Ids, excess: Integers) -> npt.NDArray[np.bool_]:
+    """Which occurrences are left when the first of each attribute are removed, in an order of the records."""
+    kept = np.ones(len(ids), np.bool_)
+    for record in order:
+        for place in range(offsets[record], offsets[record + 1]):
+            if excess[ids[place]] > 0:
+                excess[ids[place]] -= 1
+                kept[place] = False
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def choose_spare_rows(cells: Cells, holders: tuple[Integers, Ids], beyond: Integers, number: int) -> Ids:
+    """One row after the other that lacks the fewest attributes, the first of equals.
+
+    An attribute is lacking once it is not beyond its rounded count any more, which happens once to each; so
+    rows only come to lack more, and one pass over them for each number of lacking attributes finds all.
+
+    Args:
+        cells: (rows, slots).
+        holders: where the list of each attribute's rows begins, and the lists; see `Index`.
+        beyond: (attributes + 1,), how many rows with each may be chosen before it is lacking; above 0 for the
+            empty cell. Counted down.
+        number: how many rows to choose, at most all of them.
+    """
+    first, listed = holders
+    empty = len(beyond) - 1
+    lacking = np.zeros(len(cells), np.int32)
+    for row in range(len(cells)):
+        for attribute in cells[row]:
+            lacking[row] += beyond[attribute] <= 0
+    chosen, found, fewest = np.empty(number, np.int32), 0, 0
+    while found < number:
+        for row in range(len(cells)):
+            if lacking[row] != fewest or found == number:
+                continue
+            chosen[found], lacking[row] = row, NONE
+            found += 1
+            for attribute in cells[row]:
+                if attribute != empty:
+                    beyond[attribute] -= 1
+                    if beyond[attribute] == 0:
+                        for other in listed[first[attribute] : first[attribute + 1]]:
+                            lacking[other] += lacking[other] != NONE
+        fewest += 1
+    return chosen

@@ -7,6 +7,8 @@ down to the resolution, and every combination of any length is in at least as ma
 As many rows are begun with as their number rounded down to the resolution. Those that are not are ones whose
 attributes are beyond their rounded counts anyway: begun with, they would end as records of what is left of
 them, and the synthetic records of a narrow table would be exactly as many as its rows, which are not told.
+
+Suppression: records with too many of an attribute in, records with as many as wanted out (sds.md 4.1).
 """
 
 from dataclasses import replace
@@ -14,18 +16,38 @@ from dataclasses import replace
 import numpy as np
 
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import fill_lists
-from tasks.core.synthesis.blocks import cells_of, held_by
+from tasks.core.synthesis.block_kernels import Integers, fill_lists
 from tasks.core.synthesis.consolidation import Consolidation
 from tasks.core.synthesis.drafts import drafts_of, drawn_of, joined, uses_of
 from tasks.core.synthesis.growth import Growth, Progress, check_threads
 from tasks.core.synthesis.nodes import Table, table_of
-from tasks.core.synthesis.pass_kernels import Ids, choose_spare_rows
+from tasks.core.synthesis.record_kernels import Ids, choose_spare_rows, remove_excess, shuffled
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.rows import Rows, cells_of, held_by
 from tasks.core.synthesis.shards import Drawn
-from tasks.core.synthesis.suppression import suppressed
+
+
+def suppressed(drawn: Drawn, excess: Integers, seed: int) -> Drawn:
+    """Remove the first ``excess`` occurrences of each attribute in one random order of all records.
+
+    Args:
+        drawn: the records.
+        excess: int64 (attributes,), at most how often each occurs; 0 where nothing is to be removed.
+        seed: names the random order.
+
+    Returns:
+        What is left of the records, in their order; those that became empty, or were, are gone.
+    """
+    sizes, ids = drawn
+    if excess.any():
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
+        order = shuffled(len(sizes), np.uint64(base_of(seed, "suppression")))
+        kept = remove_excess(offsets, ids, order, excess.copy())
+        records = np.repeat(np.arange(len(sizes)), sizes)
+        sizes, ids = np.bincount(records[kept], minlength=len(sizes)).astype(np.int32), ids[kept]
+    return Drawn(sizes[sizes > 0], ids)
+
 
 #: The part of the time that growing records out of rows takes, about.
 _SHARE_OF_ROWS = 0.6

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.errors import InternalError
+from tasks.core.random_kernels import stream
 from tasks.core.synthesis.drawing_kernels import EXHAUSTED, RECORD_TOO_LONG, draw_records, fill_tree
-from tasks.core.synthesis.generator_kernels import stream
 from tasks.core.synthesis.held_kernels import Held
 from tasks.core.synthesis.holding import not_held
 from tasks.core.synthesis.index import Index
-from tasks.core.synthesis.kernels import Law, Supply, Workspace
+from tasks.core.synthesis.weight_kernels import Law, Supply, Workspace
 
 #: Records in the first slice; later ones are made longer or shorter to take about this long, so that
 #: progress can be told and an interrupt is heard. How records are sliced does not change them.

@@ -7,7 +7,7 @@ import numpy as np
 
 from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import Cells, Integers
-from tasks.core.synthesis.pass_kernels import Drafts, Ids
+from tasks.core.synthesis.record_kernels import Drafts, Ids
 from tasks.core.synthesis.record_stream_kernels import below
 
 

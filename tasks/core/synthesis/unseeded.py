@@ -20,7 +20,6 @@ import numpy as np
 
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.block_kernels import Cells, Index, Integers
-from tasks.core.synthesis.blocks import cells_of, held_by, indexed
 from tasks.core.synthesis.growth import Progress, check_threads
 from tasks.core.synthesis.narrowing_kernels import (
     ROWS_A_LIST,
@@ -34,7 +33,7 @@ from tasks.core.synthesis.narrowing_kernels import (
 )
 from tasks.core.synthesis.record_stream_kernels import base_of, begin
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.rows import Rows, cells_of, held_by, indexed
 from tasks.core.synthesis.shards import Drawn
 from tasks.core.synthesis.unseeded_kernels import (
     Drafts,

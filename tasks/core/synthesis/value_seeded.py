@@ -2,20 +2,35 @@
 
 Records grow from nothing out of what is available: each attribute as often as its count, rounded down to
 the resolution. Availability is that number also under oversampling control.
+
+Value-seeded synthesis under oversampling control: rows and reported counts in, records out (sds.md 4.3).
+
+An attribute joins a record only if no reported combination that it makes with the record's, up to the
+reporting length, is then synthesised more often than its reported count allows.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.synthesis.assembly import ordered
+from tasks.core.synthesis.block_kernels import Integers
 from tasks.core.synthesis.consolidation import Consolidation
+from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
 from tasks.core.synthesis.growth import Progress, check_threads
+from tasks.core.synthesis.index import Index, build_index
 from tasks.core.synthesis.nodes import table_of
+from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
+from tasks.core.synthesis.present_row_kernels import Effort
+from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.rows import Rows, cells_of, indexed
 from tasks.core.synthesis.shards import Drawn
 
 
@@ -99,6 +114,113 @@ def _drawn(rows: Rows, seed: int, control: Control, threads: int, report: Progre
             "Oversampling control compares with the reportable aggregates, and none were given: count first."
         )
     # Imported here because it imports `Oversampling` from this module.
-    from tasks.core.synthesis.oversampling import draw_oversampled
 
     return draw_oversampled(rows, control.reported, control.oversampling, seed, report)
+
+
+_RECORDS_A_SLICE = 256
+_NO_LIMIT = 2**62
+
+
+def draw_oversampled(
+    rows: Rows,
+    reported: Aggregates,
+    oversampling: "Oversampling",
+    seed: int,
+    progress: Callable[[float], None],
+) -> Drawn:
+    """Draw records one after the other until every attribute is used as often as its rounded count.
+
+    An attribute is drawn with probability proportional to the number of rows that hold it and all that was
+    chosen, where those are at least the resolution. It is refused if a combination of up to R attributes that
+    it makes with the record's, reported with count a, is in more than a (1 + ratio) - 1 synthetic records. A
+    refusal uses up a try and another attribute is drawn by the same weights; tries are restored with each
+    acceptance. A record ends when no try is left or nothing has a weight.
+
+    What is available is the rounded count, not SDS's 2 floor_res(c) - c (sds.md 4.3).
+
+    Args:
+        rows: common attributes of the raw records.
+        reported: reportable aggregates of the same records at the same resolution.
+        oversampling: see `Oversampling`.
+        seed: names the random streams.
+        progress: told the share of the uses that are made.
+
+    Returns:
+        Records, none of them empty, in the order in which they were drawn. Every combination of any length is
+        in at least as many rows as the resolution; every attribute in exactly as many records as reported.
+
+    Raises:
+        InternalError: the aggregates are not those of the rows.
+    """
+    available = rows.counts // rows.resolution * rows.resolution
+    _check(rows, reported, available)
+    if not len(available):
+        return joined([])
+    reported_index = build_index(reported)
+    limits = Limits(
+        reported_index.rows,
+        allowed(reported_index.counts, oversampling.ratio),
+        reported_index.counts,
+        reported.reporting_length,
+        oversampling.tries,
+    )
+    return _drawn_by_stage(rows, available, limits, _room(rows, reported_index), seed, progress)
+
+
+def _check(rows: Rows, reported: Aggregates, available: Integers) -> None:
+    """Refuse aggregates of other records or another resolution: with them records might not end."""
+    if rows.attributes != reported.attributes:
+        raise InternalError(
+            "Oversampling is controlled by the reportable aggregates of the same records only."
+        )
+    if len(available) and not np.array_equal(reported.counts[0], available):
+        raise InternalError("Oversampling is controlled by the aggregates of the same resolution only.")
+
+
+def allowed(counts: Integers, ratio: float) -> Integers:
+    """How often a combination of each count may be synthesised: floor(count (1 + ratio)).
+
+    Exact, the ratio being the decimal as written: in floating point 100 * (1 + 0.15) is a little below 115.
+    """
+    distinct, places = np.unique(counts, return_inverse=True)
+    factor = 1 + Fraction(str(ratio))
+    allowed = [min(math.floor(int(count) * factor), _NO_LIMIT) for count in distinct]
+    return np.array(allowed, np.int64)[places]
+
+
+def _room(rows: Rows, reported: Index) -> Combinations:
+    """Room for the combinations of the longest record, which are all different ones of those reported."""
+    slots = rows.ids.shape[1]
+    shorter = sum(math.comb(slots, length) for length in range(1, min(reported.reporting_length, slots + 1)))
+    most = min(shorter, len(reported.counts))
+    return Combinations(
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+        np.empty(most + 1, np.int32),
+        np.empty(slots, np.int32),
+        np.zeros(len(rows.attributes), np.int64),
+        np.zeros(3, np.int64),
+    )
+
+
+def _drawn_by_stage(
+    rows: Rows,
+    available: Integers,
+    limits: Limits,
+    room: Combinations,
+    seed: int,
+    progress: Callable[[float], None],
+) -> Drawn:
+    index = indexed(cells_of(rows), np.append(rows.counts, 0), rows.resolution)
+    left, total = available.copy(), int(available.sum())
+    drawing = drawing_over(index, Effort(rows.resolution), left)
+    base, first, parts = base_of(seed, "oversampling"), 0, []
+    # Every record uses at least one attribute up, so this ends: the limit of an attribute alone begins at or
+    # above what is available of it, and both fall by one with every use.
+    while left.any():
+        drafts = drafts_of(index.cells, _RECORDS_A_SLICE, base, first)
+        parts.append(drawn_of(drafts, draw_limited(drawing, drafts, left, limits, room)))
+        first += _RECORDS_A_SLICE
+        progress(1.0 - int(left.sum()) / total)
+    return joined(parts)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import cells as cells_module
-from tasks.core.aggregates.cells import Cells, add_up, fits, most_cells
+from tasks.core.aggregates import grouping as cells_module
+from tasks.core.aggregates.grouping import Cells, add_up, fits, most_cells
 from tasks.core.queries import Resources
 
 SETTINGS = settings(max_examples=60, deadline=None)

@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import cubes
-from tasks.core.aggregates.cubes import Table, Tabulator
-from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.cubes import Table, Tabulator, count_in_memory
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.sides import Listed, ListedSide, RecordSide
-from tasks.core.evaluation.cells import Sides
+from tasks.core.evaluation.comparison import Sides
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import as_aggregates, coded

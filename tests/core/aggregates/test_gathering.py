@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.core.aggregates.cells import Cells
-from tasks.core.aggregates.gathering import Spool
+from tasks.core.aggregates.grouping import Cells
+from tasks.core.aggregates.marginals import Spool
 
 
 def some(seed: int, rows: int) -> Cells:

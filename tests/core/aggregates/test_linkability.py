@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import cubes
-from tasks.core.aggregates.linkability import linkability_of
+from tasks.core.aggregates.linkability import linkability_of, single_out
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.rare import rare_by_length
-from tasks.core.aggregates.singling_out import single_out
 from tasks.core.errors import ParameterError
 from tests.oracles.marginals import coded
 from tests.oracles.rare import ONE_THREAD, T1_FILE, T4_FILE, analyse_records, analysed, counted, from_file

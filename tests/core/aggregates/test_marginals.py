@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates import cells, marginals, merging, stored_marginals
+from tasks.core.aggregates import grouping as cells
+from tasks.core.aggregates import marginals, merging, stored_marginals
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.merging import merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals

@@ -2,10 +2,11 @@
 
 import pytest
 
-from tasks.core.contracts.contract import Contract, read_contract
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.translation import read_contract
 from tasks.core.errors import ParameterError
 from tasks.core.records.constraints import Condition, Derivation, ImpossibleCombination, Ordering
-from tasks.core.records.public_schema import Declarations, build_schema
 
 COLUMNS = """\
     properties:

@@ -5,7 +5,7 @@ import re
 import duckdb
 import pytest
 
-from tasks.core.contracts.identifiers import KINDS, pattern_problem
+from tasks.core.contracts.quality import KINDS, pattern_problem
 
 EXAMPLES = {
     "email": ["jane@x.org", "write to jane.doe+x@mail.example.co.uk today"],

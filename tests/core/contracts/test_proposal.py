@@ -12,16 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.configuration_file import from_flat
+from flows.demo_survey import write_survey
+from tasks.configuration.flat_file import from_flat
 from tasks.core.contracts import subject_names
-from tasks.core.contracts.contract import read_contract
 from tasks.core.contracts.proposal import propose, round_edges
+from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.translation import read_contract
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Schema, bin_problems
-from tasks.core.records.dialect import find_dialect
-from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile
-from tasks.core.records.sample import write_survey
+from tasks.core.tables.header import InputFile, find_dialect
 
 
 def accepted(path: Path) -> tuple[Schema, str]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tasks.configuration_file import read_configuration
-from tasks.core.contracts.contract import load_contract
-from tasks.core.records.reading import InputFile
+from tasks.configuration.flat_file import read_configuration
+from tasks.core.contracts.translation import load_contract
+from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import judged
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tasks.core.contracts.public_schema import Declarations
 from tasks.core.contracts.rules import violations
 from tasks.core.errors import InputError
-from tasks.core.records.public_schema import Declarations
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import COLUMNS, GOOD_ROWS, HEAD, contract_of, judged, write_table
 
 CANARY = "canary-7f3a"
@@ -85,11 +85,11 @@ def test_great_expectations_says_nothing_and_is_imported_only_to_judge(tmp_path:
     program = """
 import sys
 from pathlib import Path
-import tasks.core.contracts.contract, tasks.core.contracts.released, tasks.core.contracts.validation
-import tasks.core.contracts.proposal, tasks.core.records.public_schema
+import tasks.core.contracts.contract, tasks.core.statement.contract_verdicts, tasks.core.contracts.validation
+import tasks.core.contracts.proposal, tasks.core.contracts.public_schema
 assert "great_expectations" not in sys.modules
 from tests.oracles.contracts import contract_of, judged
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 assert any(not item.passed for item in judged(InputFile(Path(sys.argv[1])), contract_of()).results)
 assert "great_expectations" in sys.modules
 """

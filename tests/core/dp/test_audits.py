@@ -14,7 +14,7 @@ from scipy import stats
 
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.parameters import DpParameters, Thresholds
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
 from tests.oracles.mechanism import (

@@ -15,12 +15,12 @@ from tasks.core.dp.claim_limits import (
     cautions,
     sampling_delta,
 )
-from tasks.core.dp.exact_tables import GUARD_BITS
-from tasks.core.dp.noise import LARGEST_SCALE
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.dp.statement import CapFacts, RunChoices, statement
-from tasks.core.dp.statement_words import topics
+from tasks.core.dp.sampling.exact_tables import GUARD_BITS
+from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.errors import ParameterError
+from tasks.core.statement.differential_privacy.statement import CapFacts, RunChoices, statement
+from tasks.core.statement.differential_privacy.words import topics
 from tests.oracles.releases import ledger_facts, release
 
 

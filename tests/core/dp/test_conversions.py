@@ -5,15 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.conversions import (
-    check_claim,
-    cks_delta,
-    cks_rho,
-    gdp_delta,
-    gdp_epsilon,
-    gdp_mu,
-    zcdp_rho,
-)
+from tasks.core.dp.accounting import check_claim, cks_delta, cks_rho, gdp_delta, gdp_epsilon, gdp_mu, zcdp_rho
 from tasks.core.errors import ParameterError
 from tests.oracles.privacy_vectors import CKS, GDP_DELTA, GDP_EPSILON, LEDGER, OLD_DOCUMENT
 

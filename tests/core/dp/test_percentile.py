@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tasks.core.dp.percentile import PercentileLaw, choose, scores
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.contribution import PercentileLaw, choose, scores
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.errors import InternalError
 from tests.oracles.noise_audit import ALPHA, chi_square_p
 from tests.oracles.percentile import (

@@ -17,7 +17,7 @@ from tasks.core.dp.measurement import read_measurement
 from tasks.core.dp.normalization import normalise
 from tasks.core.dp.parameters import DpParameters, Thresholds
 from tasks.core.dp.release import draw, measure, sample
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import expected_spurious
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.records.coded import CodedRecords

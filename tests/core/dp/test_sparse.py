@@ -11,8 +11,8 @@ from scipy import stats
 
 from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.longer_lengths import TupleCounts
-from tasks.core.dp.noise import RoundedGaussian
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.noise import RoundedGaussian
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
 from tests.oracles.mechanism import add, lattice_of

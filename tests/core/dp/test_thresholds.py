@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tasks.core.dp.accounting import gdp_mu
-from tasks.core.dp.noise import RoundedGaussian
 from tasks.core.dp.parameters import Thresholds
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.noise import RoundedGaussian
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import (
     error_bar,
     expected_spurious,

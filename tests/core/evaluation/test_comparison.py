@@ -10,20 +10,22 @@ from hypothesis import strategies as st
 
 from tasks.core.aggregates import cubes
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import ParameterError
-from tasks.core.evaluation import cells
+from tasks.core.evaluation import comparison as cells
 from tasks.core.evaluation.comparison import compare, compare_sides
-from tasks.core.evaluation.comparison_kernels import bin_of
-from tasks.core.evaluation.count_errors import errors_by_length, summary
-from tasks.core.evaluation.leakage import leakage, leakage_by_length
-from tasks.core.evaluation.preservation import (
+from tasks.core.evaluation.kernels import bin_of
+from tasks.core.evaluation.measures import (
+    Comparison,
+    errors_by_length,
+    leakage,
+    leakage_by_length,
     mean_preservation,
     preservation_by_count,
     preservation_by_length,
+    summary,
     weighted_mean_preservation,
 )
-from tasks.core.evaluation.sums import Comparison
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.evaluation import bin_bounds, measures

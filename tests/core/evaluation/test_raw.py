@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tasks.core.aggregates import cubes
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
+from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import Claim
 from tasks.core.queries import Resources

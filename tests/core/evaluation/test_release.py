@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.dense import count_in_memory
+from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.evaluation.release import compare_release, noise_errors

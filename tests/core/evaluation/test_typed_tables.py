@@ -6,9 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.core.evaluation.typed_tables import distances
-from tasks.core.evaluation.typed_tables_files import write_distances
-from tasks.core.evaluation.utility.total_variation import total_variation
+from tasks.core.evaluation.measures import total_variation
+from tasks.core.evaluation.typed_tables import distances, write_distances
 
 RAW = pa.table({"a": [1, 1, 2, 2], "b": ["x", "x", "y", None]})
 

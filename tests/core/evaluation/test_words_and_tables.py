@@ -6,15 +6,13 @@ import pytest
 
 from tasks.core.aggregates.rare import RecordAnalysis
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.cells import Numbering
-from tasks.core.evaluation.comparison import compare_sides
-from tasks.core.evaluation.measures_table import measures_rows
+from tasks.core.evaluation.comparison import Numbering, compare_sides
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations
 from tasks.core.evaluation.raw import PAIRS, RawEvaluation
 from tasks.core.evaluation.sentences import Claim, four_sentences
-from tasks.core.evaluation.stats_tables import join_stats, write_joined_stats
-from tasks.core.evaluation.tables import read_rows, write_rows
+from tasks.core.evaluation.tables import join_stats, measures_rows, write_joined_stats
 from tasks.core.records.columns import Column, Schema
+from tasks.core.tables.delimited import read_rows, write_rows
 from tests.core.evaluation.test_comparison import SYNTHETIC, rounded_down
 from tests.oracles.marginals import T1, coded, rows
 
@@ -24,7 +22,7 @@ SAFE = rows("a1,b2, a1,,c1 ,b2,c1 a2,,")
 
 
 def evaluation(drawn, resolution: int = 2) -> RawEvaluation:
-    from tasks.core.aggregates.dense import count_in_memory
+    from tasks.core.aggregates.cubes import count_in_memory
 
     table, synthetic = coded(ABC, T1), coded(ABC, drawn)
     reportable = rounded_down(count_in_memory(table, 3), resolution)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.fitting import shrinkage
-from tasks.core.fitting.levels import levels_of, shrunk_by_levels
+from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
 
 MARGINS = st.lists(st.floats(0, 1000), min_size=30, max_size=50)
 

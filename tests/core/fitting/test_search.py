@@ -3,11 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.fitting.kernels import _sum_runs, visit_records
+from tasks.core.fitting.kernels import LANES, _sum_runs, visit_records
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.search import LONG, Search, coprime, fill, independent_records, lay_out
 from tasks.core.fitting.targets import Target
-from tasks.core.fitting.vector_kernels import LANES
 from tests.oracles import fitting as oracle
 
 PEOPLE = Domain((3, 4, 2))

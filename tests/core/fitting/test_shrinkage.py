@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.fitting import shrinkage
-from tasks.core.fitting.simplex import nearest_counts
+from tasks.core.fitting.targets import nearest_counts
 from tests.oracles import fitting as oracle
 
 

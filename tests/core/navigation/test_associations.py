@@ -5,8 +5,7 @@ import pytest
 from scipy.stats.contingency import association
 
 from tasks.core.navigation.associations import PairTable, associations, cramers_v, ranked
-from tasks.core.navigation.measured_pairs import MeasuredPairs, measured_v
-from tasks.core.navigation.reported_pairs import ReportedPairs
+from tasks.core.navigation.released_associations import MeasuredPairs, ReportedPairs, measured_v
 from tests.oracles.anonymous_releases import rounded
 from tests.oracles.releases import SCHEMA, records, release
 

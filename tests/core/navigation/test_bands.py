@@ -2,10 +2,10 @@
 
 import xml.etree.ElementTree as ET
 
-from tasks.core.navigation import svg
-from tasks.core.navigation.axes import Axes
+from tasks.core.charts import svg
+from tasks.core.charts.axes import Axes
+from tasks.core.charts.charts import ErrorBar
 from tasks.core.navigation.bands import bands
-from tasks.core.navigation.charts import ErrorBar
 from tasks.core.navigation.fidelity import Band
 
 AXES = Axes("t", "reported count", "synthetic count")

@@ -12,12 +12,11 @@ from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.comparison import (
     RUNS,
     SETTINGS,
-    RunFigures,
     comparison_table,
-    read_run,
     render_comparison,
     write_comparison_tsv,
 )
+from tasks.core.navigation.run_figures import RunFigures, read_run
 from tests.oracles.pages import HOSTILE, Page, check
 
 KEPT = "reported combinations that no synthetic record holds, %"

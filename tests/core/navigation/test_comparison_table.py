@@ -6,12 +6,11 @@ import pytest
 
 from tasks.core.navigation.comparison import (
     SETTINGS,
-    RunFigures,
     comparison_table,
-    read_run,
     render_comparison,
     write_comparison_tsv,
 )
+from tasks.core.navigation.run_figures import RunFigures, read_run
 from tests.core.navigation.test_comparison import KEPT, row, write_release
 from tests.oracles.pages import Page, check
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.dp.statement import RunChoices, statement
+from tasks.core.charts.svg import clean
 from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.page import symbols
 from tasks.core.navigation.report import ReportInputs, render
-from tasks.core.navigation.svg import clean
 from tasks.core.records.columns import Column, Schema
+from tasks.core.statement.differential_privacy.statement import RunChoices, statement
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.pages import HOSTILE, Page, check
 from tests.oracles.releases import SCHEMA, as_planned, ledger_facts, records, recounted, release

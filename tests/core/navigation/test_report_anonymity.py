@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.anonymity.statement import statement
+from tasks.core.charts.svg import DARK, clean
 from tasks.core.errors import InternalError
 from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.report import ReportInputs, render
-from tasks.core.navigation.svg import DARK, clean
 from tasks.core.records.columns import Column, Schema
+from tasks.core.statement.k_anonymity.statement import statement
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.pages import HOSTILE, Page, check

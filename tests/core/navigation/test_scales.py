@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.core.navigation.scales import GAP, Row, rows_of
+from tasks.core.navigation.table_associations import GAP, Row, rows_of
 from tasks.core.syndiffix.bins import bins_of
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.navigation import svg
+from tasks.core import navigation
+from tasks.core.charts import svg
 from tasks.core.navigation.page import html
 
-FOLDER = Path(svg.__file__).parent
+FOLDER = Path(navigation.__file__).parent
 PAGES = ("report.html.j2", "report_syndiffix.html.j2", "comparison.html.j2")
 #: White on a red that is dark enough for both.
 SAME_IN_BOTH = {".banner"}

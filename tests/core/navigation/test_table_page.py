@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.core.navigation.table_page import TablePage, render_table
-from tasks.core.syndiffix.parameters import AnonymizationParameters, BucketizationParameters
-from tasks.core.syndiffix.statement import SynDiffixFacts, statement
+from tasks.core.statement.syndiffix.statement import SynDiffixFacts, statement
+from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 
 
 def table(rows: int = 300) -> pa.Table:

@@ -8,7 +8,7 @@ from tasks.core.records.columns import Column, Schema
 from tasks.core.records.decoding import decode
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 from tests.oracles import constraints as oracle
 
 HEADER = "person,town,area,work,home,tongue"

@@ -2,13 +2,9 @@
 
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency, StructuralZero, ValueOrdering
-from tasks.core.dp.released_json import (
-    ANONYMITY_STATEMENT_KEYS,
-    STATEMENT_KEYS,
-    check_released_json,
-)
 from tasks.core.records.constraint_words import constraints_json
-from tasks.core.records.preparation import prepared
+from tasks.core.statement.preparation import prepared
+from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, STATEMENT_KEYS, check_released_json
 from tests.oracles import constraints as oracle
 
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.number_format import NumberFormat
-from tasks.core.records.reading import InputFile
 from tasks.core.syndiffix.reading import DeclaredColumn, read_table
+from tasks.core.tables.header import InputFile
+from tasks.core.tables.number_format import NumberFormat
 from tests.core.records.test_loading import SECRET, tables, write
 from tests.oracles import loading
 

@@ -19,7 +19,7 @@ from tasks.core.records.coded import read_coded_records
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.decoding import decode
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 from tests.oracles import loading, marginals
 
 TOTAL = EncodingOptions(total=True, key=b"secret", tags=True)
@@ -331,7 +331,7 @@ from pathlib import Path
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 
 def run(name):
     encode(InputFile(Path(name)), Schema((Column("A"),), "id"), EncodingOptions(total=True, key=b"s"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.header import InputFile
 from tests.oracles import loading
 
 SECRET = b"a secret of the workspace"

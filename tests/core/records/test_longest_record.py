@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.dp.statement_law import not_covered
 from tasks.core.errors import InputError
-from tasks.core.records.batches import read_batches
-from tasks.core.records.reading import InputFile
+from tasks.core.statement.differential_privacy.law import not_covered
+from tasks.core.tables.batches import read_batches
+from tasks.core.tables.header import InputFile
 
 MIB = 2**20
 HEADER, SHORT = "town,age,job\n", "Aberwick,40,baker\n"

@@ -21,8 +21,8 @@ from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.constraints import Condition, Constraint, Derivation, ImpossibleCombination, Ordering
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.reading import InputFile
 from tasks.core.records.rulebook import Rulebook
+from tasks.core.tables.header import InputFile
 
 TEXTS = ("a", "b", "c", "0", "1", "2", "10", "", "x1", "nan", "1e999", " a ", "A", "<18", "18")
 EDGES = (0.0, 2.0, 5.0)

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.ledger import configuration_digest
+from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
-from tasks.core.dp.statement_law import joining
 from tasks.core.errors import InputError
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
@@ -24,7 +23,8 @@ from tasks.core.records.decoding import decode
 from tasks.core.records.dropped import ANOTHER_VALUE, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.kernels import join_values
-from tasks.core.records.reading import InputFile
+from tasks.core.statement.differential_privacy.law import joining
+from tasks.core.tables.header import InputFile
 from tests.oracles import loading
 
 KEY = b"secret"

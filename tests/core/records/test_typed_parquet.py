@@ -11,10 +11,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.errors import InputError
-from tasks.core.records.columns import Column, Schema, bin_labels, normalise
+from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.decoding import decode
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.reading import InputFile
+from tasks.core.tables.column_names import normalise
+from tasks.core.tables.header import InputFile
 
 MOMENT = datetime.datetime(2024, 2, 29, 13, 5, 6, 789)
 TYPED = {

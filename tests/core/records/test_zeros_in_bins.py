@@ -7,13 +7,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.core.dp.ledger import configuration_digest
+from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.records.preparation import prepared
-from tasks.core.records.public_schema import Declarations, build_schema
-from tasks.core.records.reading import InputFile
+from tasks.core.statement.preparation import prepared
+from tasks.core.tables.header import InputFile
 from tests.oracles.contracts import contract_of, judged, write_table
 
 EDGES = (0.0, 100.0, 1000.0)

@@ -12,8 +12,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from tasks.core.syndiffix.hashing import hash_entities, hash_int
-from tasks.core.syndiffix.parameters import AnonymizationParameters, SuppressionParameters
-from tasks.core.syndiffix.strategies import SingleClustering
+from tasks.core.syndiffix.settings import AnonymizationParameters, SingleClustering, SuppressionParameters
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tests.oracles.syndiffix_counters import contributions, distinct_entities, is_low_count, noisy_row_count
 from tests.oracles.syndiffix_port import (

@@ -8,11 +8,9 @@ import pyarrow.csv as pv
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.core.syndiffix.parameters import AnonymizationParameters
-from tasks.core.syndiffix.questions import tables_per_question
 from tasks.core.syndiffix.reading import DeclaredColumn, read_table
-from tasks.core.syndiffix.strategies import SingleClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import AnonymizationParameters, SingleClustering
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer, tables_per_question
 
 NAMES = ("zip", "age", "rooms", "cars", "rent", "day")
 LETTERS = tuple(product("is", repeat=5))
@@ -77,7 +75,7 @@ def test_rows_are_the_same_whatever_types_are_declared_and_in_a_copy_of_another_
 
 
 def test_names_that_a_configuration_gives_are_not_what_tells_rows_apart(people, tmp_path):
-    from tasks.core.records.reading import InputFile
+    from tasks.core.tables.header import InputFile
 
     bare = tmp_path / "bare.csv"
     bare.write_text(people.read_text().partition("\n")[2])

@@ -5,8 +5,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
-from tasks.core.syndiffix.parameters import AnonymizationParameters
-from tasks.core.syndiffix.strategies import MlClustering
+from tasks.core.syndiffix.settings import AnonymizationParameters, MlClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 
 

@@ -5,11 +5,7 @@ from hypothesis import strategies as st
 
 from tasks.core.syndiffix.hashing import hash_entities, hash_strings, noisy_row_limit
 from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.parameters import (
-    AnonymizationParameters,
-    FlatteningInterval,
-    SuppressionParameters,
-)
+from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval, SuppressionParameters
 from tests.oracles.syndiffix import SALT, flattened, is_low, keyed, largest_fitting, normal, text_hash
 from tests.oracles.syndiffix_counters import (
     Contributions,

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 
 from tasks.core.syndiffix.dependence import dependence, is_sample_worthwhile, measure_dependence
-from tasks.core.syndiffix.parameters import BucketizationParameters
+from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles import syndiffix_dependence as slow
 from tests.oracles.syndiffix_compiled import (
     POOLS,

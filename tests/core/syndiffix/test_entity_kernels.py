@@ -14,11 +14,7 @@ from tasks.core.syndiffix.entity_kernels import (
 )
 from tasks.core.syndiffix.hashing import hash_entities, hash_int
 from tasks.core.syndiffix.noise_kernels import secret
-from tasks.core.syndiffix.parameters import (
-    AnonymizationParameters,
-    FlatteningInterval,
-    SuppressionParameters,
-)
+from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval, SuppressionParameters
 from tests.oracles.syndiffix import SALT
 from tests.oracles.syndiffix_counters import (
     contributions,

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.features import _fewest, select_features, solve_with_features
-from tasks.core.syndiffix.strategies import MlClustering
+from tasks.core.syndiffix.settings import MlClustering
 
 pytestmark = pytest.mark.filterwarnings("error")
 NAN = float("nan")

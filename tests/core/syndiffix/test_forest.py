@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 
 from tasks.core.syndiffix.forest import Forest, ForestColumn
 from tasks.core.syndiffix.hashing import hash_entities
-from tasks.core.syndiffix.parameters import BucketizationParameters
+from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles.syndiffix_compiled import (
     BUCKETIZATION,
     NEIGHBOURS,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.core.syndiffix.hashing import hash_string
 from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.parameters import BucketizationParameters
+from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles.syndiffix_buckets import Harvester, harvest
 from tests.oracles.syndiffix_dependence import dependence, entropy, leaves
 from tests.oracles.syndiffix_forest import build_forest

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tasks.core.syndiffix.hashing import hash_entities
-from tasks.core.syndiffix.parameters import BucketizationParameters
+from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles.syndiffix_buckets import Harvester, harvest
 from tests.oracles.syndiffix_dependence import dependence, entropy
 from tests.oracles.syndiffix_forest import build_forest

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.syndiffix.columns import plain_type
+from tasks.core.tables.writing import plain_type
 from tests.core.syndiffix.cells import assert_law, draw, repeated, source
 from tests.oracles.syndiffix_microdata import parts_of, prefix_of
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.core.syndiffix import hashing
 from tasks.core.syndiffix.hashing import hash_int
 from tasks.core.syndiffix.noise_kernels import LARGEST_NORMAL, count_noise, crypto, is_low, normal, secret
-from tasks.core.syndiffix.parameters import AnonymizationParameters, SuppressionParameters
+from tasks.core.syndiffix.settings import AnonymizationParameters, SuppressionParameters
 from tests.oracles import syndiffix_counters as counters
 from tests.oracles.syndiffix import SALT
 from tests.oracles.syndiffix_counters import layered_noise

@@ -4,14 +4,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.core.syndiffix.parameters import AnonymizationParameters
-from tasks.core.syndiffix.questions import tables_per_question
-from tasks.core.syndiffix.strategies import DefaultClustering, SingleClustering
-from tasks.core.syndiffix.synthesizer import (
+from tasks.core.syndiffix.settings import (
+    AnonymizationParameters,
     ClusteringStrategy,
+    DefaultClustering,
+    SingleClustering,
+)
+from tasks.core.syndiffix.synthesizer import (
     SynDiffixParameters,
     Synthesizer,
     needs_dependence,
+    tables_per_question,
 )
 
 SALT = b"a salt of a test"

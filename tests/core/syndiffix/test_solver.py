@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
+from tasks.core.syndiffix.settings import DefaultClustering
 from tasks.core.syndiffix.solver import as_problem, clusters_of, column_weights, solve
-from tasks.core.syndiffix.strategies import DefaultClustering
 from tests.oracles import syndiffix_solver as oracle
 
 MAINS = pytest.mark.parametrize(("case", "main"), [("main=None", None), ("main=2", 2)])

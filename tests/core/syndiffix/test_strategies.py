@@ -4,7 +4,7 @@ import pytest
 
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster
-from tasks.core.syndiffix.strategies import (
+from tasks.core.syndiffix.settings import (
     ClusteringOptions,
     DefaultClustering,
     MlClustering,

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.syndiffix.forest import ForestColumn
-from tasks.core.syndiffix.parameters import AnonymizationParameters
+from tasks.core.syndiffix.settings import AnonymizationParameters
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.core.syndiffix.tree_files import TreeFiles
 

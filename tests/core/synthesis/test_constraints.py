@@ -15,8 +15,8 @@ from tasks.core.contracts.contract import (
     StructuralZero,
     ValueOrdering,
 )
-from tasks.core.dp.ledger.names import configuration_digest
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.digest import configuration_digest
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.cells import coding_of_cells, domain_of
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.first_values import filled
@@ -32,8 +32,7 @@ from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constrained import constrained
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT
 from tasks.core.records.rulebook import Rulebook
-from tasks.core.synthesis.fitted import synthesize
-from tasks.core.synthesis.written_cells import obeying, without_others
+from tasks.core.synthesis.fitted import obeying, synthesize, without_others
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import BINS
 from tests.oracles.workloads import default_shares

@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.dense import count_in_memory
-from tasks.core.aggregates.estimates_text import write_estimates_parquet, write_estimates_tsv
-from tasks.core.aggregates.ranges import as_drawn, read_all_ranges, write_all_ranges
+from tasks.core.aggregates.aggregates import Aggregates, as_drawn, read_all_ranges, write_all_ranges
+from tasks.core.aggregates.cubes import count_in_memory
+from tasks.core.aggregates.interchange import write_estimates_parquet, write_estimates_tsv
 from tasks.core.aggregates.selections import TextOrder
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets

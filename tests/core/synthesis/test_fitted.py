@@ -3,7 +3,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.dp.workload.shares import Shares

@@ -14,10 +14,9 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import holding
 from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
-from tasks.core.synthesis.blocks import cells_of, indexed
 from tasks.core.synthesis.held_kernels import are_few, choose, choose_all, enough_hold, keep_held
 from tasks.core.synthesis.holding import held_to
-from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.rows import Rows, cells_of, indexed
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
 from tests.oracles.random_tables import HEADERS, tables
 

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, ttest_ind
 
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.synthesis.blocks import cells_of, indexed
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.index import build_index
-from tasks.core.synthesis.oversampling import allowed, draw_oversampled
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
 from tasks.core.synthesis.present_row_kernels import Effort
 from tasks.core.synthesis.record_stream_kernels import base_of
-from tasks.core.synthesis.value_seeded import Oversampling, synthesize
+from tasks.core.synthesis.rows import cells_of, indexed
+from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, synthesize
 from tests.oracles.oversampling import Oversampled
 from tests.oracles.raw_tables import (
     check_columns,

@@ -12,12 +12,10 @@ from scipy.stats import chi2, chi2_contingency
 
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.block_kernels import Integers, fill_lists
-from tasks.core.synthesis.blocks import cells_of, held_by
-from tasks.core.synthesis.pass_kernels import choose_spare_rows
-from tasks.core.synthesis.row_seeded import _left_out, synthesize
-from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.record_kernels import choose_spare_rows
+from tasks.core.synthesis.row_seeded import _left_out, suppressed, synthesize
+from tasks.core.synthesis.rows import Rows, cells_of, held_by
 from tasks.core.synthesis.shards import Drawn
-from tasks.core.synthesis.suppression import suppressed
 from tests.benchmarks.data import generated_codes
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import (

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.observations import noisy_tables

@@ -12,12 +12,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from tasks.core.dp import noise, thresholds
+from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
-from tasks.core.dp.drawn import sampled_share
+from tasks.core.dp.measurement import sampled_share
 from tasks.core.dp.release import sample
-from tasks.core.dp.stream import WordSource
-from tasks.core.dp.workload.budget import budget_of
+from tasks.core.dp.sampling import noise
+from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.workload.cells import ColumnCells, Slots, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, within
 from tasks.core.dp.workload.first_values import FirstValues, filled
@@ -33,7 +33,7 @@ from tasks.core.dp.workload.observations import (
     first_margin,
     noisy_tables,
 )
-from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
 from tasks.core.dp.workload.scores import Ints, standing_out
 from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale, table_shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable, one_half, sensitivity
@@ -41,8 +41,7 @@ from tasks.core.errors import InternalError, ResourceLimit
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
 from tasks.core.fitting.search import SHORT, Search, independent_records
-from tasks.core.fitting.simplex import nearest_counts
-from tasks.core.fitting.targets import targets_of
+from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedRecords
 
 Progress = Callable[[str, float], None]

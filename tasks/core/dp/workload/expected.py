@@ -16,9 +16,8 @@ import numpy as np
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
 from tasks.core.dp.group_privacy import FirstLength
-from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.limits import chooses_pairs, each_named
-from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
 from tasks.core.dp.workload.shares import effective_sizes, grid_scale, table_shares
 from tasks.core.dp.workload.tables import Columns
 from tasks.core.fitting.least_squares import Residuals

@@ -11,8 +11,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from tasks.core.dp import noise
-from tasks.core.dp.stream import WordSource
+from tasks.core.dp.sampling import noise
+from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.scores import Ints
 from tasks.core.errors import InternalError

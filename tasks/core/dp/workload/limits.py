@@ -8,10 +8,9 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
-from tasks.core.dp.noise import LARGEST_SCALE
-from tasks.core.dp.workload.budget import budget_of
+from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.dp.workload.choice import most_sets
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
 from tasks.core.dp.workload.shares import MOST_TABLES, grid_scale, least_share
 from tasks.core.dp.workload.tables import Columns
 from tasks.core.errors import ParameterError

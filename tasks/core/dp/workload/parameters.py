@@ -1,10 +1,15 @@
-"""What a fitted release is asked to be: public constants, fixed before the data is read (W20)."""
+"""What a fitted release is asked to be: public constants, fixed before the data is read (W20).
+
+The budget of a fitted release: what its claim leaves to noise and to the threshold (Theorem W).
+"""
 
 import json
 import math
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from functools import lru_cache
 
+from tasks.core.dp.accounting import gdp_budget
 from tasks.core.dp.workload.shares import Allocation, Shares
 from tasks.core.dp.workload.tables import Columns
 
@@ -174,3 +179,14 @@ def _shares(values: Fraction, chosen: Fraction = Fraction(0)) -> Shares:
     scores = _SCORES if chosen else Fraction(0)
     rest = (1 - _COUNT - scores - chosen) / (1 - _COUNT)
     return Shares(_COUNT, rest * values, rest * (1 - _COUNT - values), scores, chosen)
+
+
+def budget_of(parameters: WorkloadParameters, *, all_declared: bool) -> tuple[Fraction, float]:
+    """mu^2, exact, and delta_t, which is spent only where a column is open."""
+    delta = Fraction(parameters.delta)
+    threshold_delta = 0.0 if all_declared else float(parameters.threshold_delta_share * delta)
+    return _budget(parameters.epsilon, delta, threshold_delta), threshold_delta
+
+
+#: A bisection of some 0.05 s, asked for before the draw and in it.
+_budget = lru_cache(maxsize=64)(gdp_budget)

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.dp.normal import number, precision, upper_quantile
+from tasks.core.dp.sampling.normal import number, precision, upper_quantile
 
 Ints = npt.NDArray[np.int64]
 _BITS = 128

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from tasks.core.dp.noise import GRID
+from tasks.core.dp.sampling.noise import GRID
 from tasks.core.dp.thresholds import root_above
 from tasks.core.errors import InternalError
 from tasks.core.fitting.noisy_tables import Counts

@@ -7,17 +7,24 @@ with replacement, and of the two *halves* of the raw table: what equally good re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tasks.core.evaluation.utility.discriminator import Discriminator, discriminator
-from tasks.core.evaluation.utility.k_marginal import k_marginal_score, k_marginal_sets
-from tasks.core.evaluation.utility.learning import learning
-from tasks.core.evaluation.utility.marginal_distances import (
+from tasks.core.evaluation.utility.distances import (
     Distances,
     FeatureSet,
     feature_sets,
+    k_marginal_score,
+    k_marginal_sets,
     set_distances,
 )
-from tasks.core.evaluation.utility.prediction import Prediction, prediction
-from tasks.core.evaluation.utility.propensity import STEPS, Propensity, propensity
+from tasks.core.evaluation.utility.learned import (
+    STEPS,
+    Discriminator,
+    Prediction,
+    Propensity,
+    discriminator,
+    learning,
+    prediction,
+    propensity,
+)
 from tasks.core.evaluation.utility.table_pair import TablePair
 
 #: Called with a few words and the fraction done, 0..1.

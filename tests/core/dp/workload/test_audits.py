@@ -14,15 +14,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tasks.core.dp.conversions import gdp_delta
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.accounting import gdp_delta
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold
 from tasks.core.dp.workload import cells as workload_cells
-from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice
 from tasks.core.dp.workload.draw import WorkloadDraw
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
 from tasks.core.dp.workload.scores import allowances, score, sixteenths
 from tasks.core.dp.workload.shares import Shares, Spending
 from tasks.core.errors import InternalError

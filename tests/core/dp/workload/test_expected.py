@@ -7,11 +7,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.expected import expected_errors, planned_first_length, table_scales
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
 from tasks.core.dp.workload.shares import Shares, grid_scale
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.records.columns import Column, Schema

@@ -5,7 +5,6 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.expected import set_errors
 from tasks.core.dp.workload.limits import (
     check_draw,
@@ -16,7 +15,7 @@ from tasks.core.dp.workload.limits import (
     worst_case_cells,
     worst_scales,
 )
-from tasks.core.dp.workload.parameters import LongerSets
+from tasks.core.dp.workload.parameters import LongerSets, budget_of
 from tasks.core.dp.workload.shares import grid_scale
 from tasks.core.records import columns as columns_of_tables
 from tasks.core.records.columns import Column, Schema

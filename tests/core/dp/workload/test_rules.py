@@ -10,17 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.noise import LARGEST_SCALE
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.noise import LARGEST_SCALE
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold, root_above
-from tasks.core.dp.workload.budget import budget_of
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice, longer_candidates, most_sets
 from tasks.core.dp.workload.draw import WorkloadDraw, draw_workload
 from tasks.core.dp.workload.limits import check_draw, worst_case_bytes, worst_case_cells, worst_scales
 from tasks.core.dp.workload.measurement import read_workload_measurement
 from tasks.core.dp.workload.observations import Observations, estimated_records, noisy_tables
-from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
+from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
 from tasks.core.dp.workload.scores import allowances, sixteenths
 from tasks.core.dp.workload.shares import Shares, Spending, least_share, table_shares
 from tasks.core.dp.workload.tables import MeasuredTable

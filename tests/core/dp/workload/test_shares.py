@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.dp.conversions import gdp_mu
+from tasks.core.dp.accounting import gdp_mu
 from tasks.core.dp.workload.shares import Shares, Spending, effective_sizes, grid_scale, table_shares
 from tasks.core.errors import InternalError
 

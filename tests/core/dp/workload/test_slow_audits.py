@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.stream import SeededStream
+from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold
 from tasks.core.dp.workload import cells as workload_cells
 from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records

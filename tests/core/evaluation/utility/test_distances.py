@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.evaluation.utility import total_variation as module
-from tasks.core.evaluation.utility.k_marginal import k_marginal_score, k_marginal_sets
-from tasks.core.evaluation.utility.marginal_distances import feature_sets, set_distances
-from tasks.core.evaluation.utility.total_variation import total_variation
+from tasks.core.evaluation import measures as module
+from tasks.core.evaluation.measures import total_variation
+from tasks.core.evaluation.utility.distances import (
+    feature_sets,
+    k_marginal_score,
+    k_marginal_sets,
+    set_distances,
+)
 from tests.oracles.utility import k_marginal_of, pair_of, total_variation_of
 
 NAMES = ("a", "b", "c", "d")

@@ -6,11 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tasks.core.evaluation.utility import discriminator as discriminator_module
-from tasks.core.evaluation.utility.discriminator import discriminator
-from tasks.core.evaluation.utility.learning import learning
-from tasks.core.evaluation.utility.prediction import LEAST_OF_CLASS, prediction
-from tasks.core.evaluation.utility.propensity import propensity
+from tasks.core.evaluation.utility import learned as discriminator_module
+from tasks.core.evaluation.utility.learned import (
+    LEAST_OF_CLASS,
+    discriminator,
+    learning,
+    prediction,
+    propensity,
+)
 from tasks.core.evaluation.utility.table_pair import TablePair, table_pair
 from tests.oracles.utility import area_of
 
@@ -80,7 +83,7 @@ def test_the_curve_goes_from_corner_to_corner_and_holds_the_area() -> None:
 
 
 def test_of_more_rows_a_learner_sees_so_many_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discriminator_module, "MOST_ROWS", 60)
+    monkeypatch.setattr(discriminator_module, "MOST_TOLD_APART", 60)
     found = discriminator(pair([split(500, 0.5)], [split(70, 0.5)]))
     assert found is not None and found.rows == (60, 60)
 

@@ -13,11 +13,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from tasks.core.evaluation.tables import read_rows
 from tasks.core.evaluation.utility import measures as module
+from tasks.core.evaluation.utility.files import to_dict, write_utility
 from tasks.core.evaluation.utility.measures import Utility, UtilityColumns, measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, table_pair
-from tasks.core.evaluation.utility.utility_files import to_dict, write_utility
+from tasks.core.tables.delimited import read_rows
 
 NAMES = ("town", "work", "a <b> & c", "smoker")
 ABOUT = UtilityColumns(target="smoker", group="town")
@@ -127,7 +127,7 @@ def test_tables_of_few_columns_or_records_have_files_too(width: int, synthetic: 
 
 
 def test_forty_columns_are_measured_by_drawn_sets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from tasks.core.evaluation.utility import marginal_distances
+    from tasks.core.evaluation.utility import distances as marginal_distances
 
     monkeypatch.setattr(marginal_distances.feature_sets, "__defaults__", (30,))
     draw = np.random.default_rng(1)

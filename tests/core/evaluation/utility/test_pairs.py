@@ -5,11 +5,9 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.utility import coded_pair as module
-from tasks.core.evaluation.utility.coded_pair import coded_pair
-from tasks.core.evaluation.utility.marginal_distances import feature_sets, set_distances
-from tasks.core.evaluation.utility.table_pair import drawn_rows, table_pair
-from tasks.core.evaluation.utility.typed_pair import typed_pair
+from tasks.core.evaluation.utility import table_pair as module
+from tasks.core.evaluation.utility.distances import feature_sets, set_distances
+from tasks.core.evaluation.utility.table_pair import coded_pair, drawn_rows, table_pair, typed_pair
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tests.oracles.marginals import coded
 from tests.oracles.synthetic import synthetic

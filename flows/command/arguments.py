@@ -1,0 +1,32 @@
+"""How the command refuses what it can't parse: with the usage of the command that was meant, and what helps.
+
+In: the words of a command line. Out: options, or exit 2.
+"""
+
+import argparse
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from tasks.core.hints import did_you_mean
+
+
+class CommandParser(argparse.ArgumentParser):
+    """The parser of a single command, which tells of unknown options itself instead of its parent."""
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """The same as without, but nothing is left unknown."""
+        found, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            known = self._option_string_actions
+            meant = [did_you_mean(word.partition("=")[0], known) for word in unknown if word.startswith("-")]
+            hints = "".join(f"; {each}" for each in meant if each)
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{hints}")
+        return found, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """End with 2; an option of several values may have taken the file."""
+        if message.endswith("required: FILE"):
+            message += ": give FILE first"
+        super().error(message)

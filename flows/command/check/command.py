@@ -1,0 +1,58 @@
+"""``marginalia check``: what a configuration would do and cost; or, when asked, a proposal.
+
+What describes a run is imported only where there is one, so that a slip in the file is told at once.
+"""
+
+import json
+from pathlib import Path
+
+from tasks.configuration.flat_file import read_configuration
+from tasks.core.errors import ParameterError
+from tasks.core.tables.column_names import Encoding
+from tasks.core.tables.header import InputFile, find_dialect
+
+_TABLES = {".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
+
+#: What a proposal says for k-anonymity in place of the keys of differential privacy: SDS's defaults.
+_ANONYMITY = {"dp_aggregates": False, "reporting_resolution": 10, "synthesis_mode": "row_seeded"}
+
+
+def check(path: Path, *, propose: bool, encoding: Encoding | None = None) -> int:
+    """Print the report on a configuration, or a proposal for a table, whose encoding may be given."""
+    if propose:
+        return _propose(path, encoding)
+    if encoding is not None:
+        raise ParameterError("--encoding is for check --propose; give encoding in the configuration.")
+    configuration = read_configuration(path)
+    from flows.command.check import report as checking_report
+
+    checking_report.report(configuration)
+    return 0
+
+
+def _table(path: Path, encoding: Encoding | None) -> InputFile:
+    """The table that is named, or the configuration's; its delimiter is found out unless it is declared."""
+    if _TABLES.intersection(suffix.lower() for suffix in path.suffixes[-2:]):
+        return find_dialect(path, encoding or "utf-8")
+    given = read_configuration(path).input
+    encoding = encoding or given.encoding
+    if given.header or given.delimiter != ",":
+        return InputFile(Path(given.path), None, given.delimiter, header=given.header, encoding=encoding)
+    return find_dialect(Path(given.path), encoding)
+
+
+def _propose(path: Path, encoding: Encoding | None) -> int:
+    from tasks.core.contracts.proposal import propose
+
+    table = _table(path, encoding)
+    print("# Drafted from the table's values, for you to read, mend and accept. Domains stay open until you")
+    print("# declare them: a domain taken from the data is not public.")
+    configuration, contract = propose(table)
+    print("\n# configuration.json")
+    print(json.dumps(configuration, indent=2, ensure_ascii=False))
+    print("\n# For k-anonymity, which is not differentially private, take out dp_aggregates, noise_epsilon,")
+    print("# delta and privacy, and put in:")
+    print(json.dumps(_ANONYMITY, indent=2))
+    print("\n# contract.yaml")
+    print(contract)
+    return 0

@@ -1,0 +1,105 @@
+"""What ``marginalia check`` prints of a fitted release: what it measures, and what epsilons buy."""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.workload import workload_parameters
+from tasks.core.dp.workload.expected import ExpectedErrors, expected_errors, planned
+from tasks.core.dp.workload.limits import chooses_pairs, number_of_named
+from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.dp.workload.shares import MOST_TABLES
+from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Schema
+from tasks.plan.estimate import OPEN_VALUES
+
+#: What is compared; the configured epsilon joins them.
+_EPSILONS = (0.5, 1.0, 2.0, 4.0)
+#: All sets of three columns are compared as long as they are not more than these.
+_MOST_TRIPLES = 1_000
+
+
+@dataclass(frozen=True)
+class _Offer:
+    """One row: what one epsilon and one workload would buy."""
+
+    epsilon: float
+    words: str
+    errors: ExpectedErrors
+    is_configured: bool
+
+
+def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) -> None:
+    """Print it, from public facts alone."""
+    parameters, schema = workload_parameters(configuration, schema), schema.measured
+    parameters = planned(parameters, schema, max(1, records))
+    tables = number_of_named(parameters, schema)
+    sets = f"{tables:,} sets of columns"
+    if chooses_pairs(parameters, schema):
+        sets = f"up to {parameters.most_pairs:,} of {tables:,} pairs of columns that stand out"
+    chosen = (
+        f", and up to {parameters.longer.most} longer sets that stand out"
+        if parameters.longer.lengths
+        else ""
+    )
+    print(f"\nMeasured: the number of records, every value, {sets}{chosen}.")
+    print("What other epsilons would buy: the mean error of one count by the noise alone, in records,")
+    print("of one column's value, of a cell of two columns, of a cell of a measured set of three:\n")
+    print("epsilon  workload                 1 column  2 columns  3 columns")
+    for offer in _offers(configuration, schema, max(1, records)):
+        figures = "  ".join(
+            f"{'-' if error is None else format(error, '.1f'):>9}"
+            for error in (offer.errors.one, offer.errors.two, offer.errors.three)
+        )
+        mark = "  <- as configured" if offer.is_configured else ""
+        print(f"{offer.epsilon:>7g}  {offer.words:<22}{figures}{mark}")
+    guess = f"an open column is taken to have {OPEN_VALUES} values, " if _opened(schema) else ""
+    print(f"(for {records:,} records; {guess}all values equally frequent. Least squares over")
+    print("all that is measured. Few records give most of the budget to single values, many to larger sets.")
+    print("The records are fitted to all of it; a set that is not measured follows from the others.)")
+
+
+def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> list[_Offer]:
+    protection, synthesis = configuration.privacy, configuration.fitted
+    own = synthesis.workload
+    names = [column.name for column in schema.columns]
+    workloads: dict[str, str | tuple[tuple[str, ...], ...]] = {_words(own): own}
+    if schema.number_of_pairs <= MOST_TABLES:  # more are refused
+        workloads["pairs"] = "pairs"
+    workloads["auto"] = "auto"
+    if 0 < math.comb(len(names), 3) <= _MOST_TRIPLES:  # of a thousand columns they don't fit into memory
+        workloads["all sets of three"] = tuple(itertools.combinations(names, 3))
+    found = []
+    for epsilon in sorted({*_EPSILONS, protection.epsilon}):
+        for words, workload in workloads.items():
+            asked = configuration.model_copy(
+                update={
+                    "protection": protection.model_copy(update={"epsilon": epsilon}),
+                    "synthesis": synthesis.model_copy(update={"workload": workload}),
+                }
+            )
+            is_configured = (epsilon, words) == (protection.epsilon, _words(own))
+            try:
+                errors = _errors(workload_parameters(asked, schema), schema, records)
+            except ParameterError:
+                continue
+            found.append(_Offer(epsilon, words, errors, is_configured))
+    return found
+
+
+def _errors(parameters: WorkloadParameters, schema: Schema, records: int) -> ExpectedErrors:
+    return expected_errors(parameters, schema, guessed_sizes(schema, OPEN_VALUES), records)
+
+
+def guessed_sizes(schema: Schema, open_values: int) -> list[int]:
+    """Cells of each column, `other` and `absent` among them, if open columns had so many values."""
+    return [(open_values if c.domain is None else len(c.domain)) + 1 + c.is_open for c in schema.columns]
+
+
+def _words(workload: object) -> str:
+    return workload if isinstance(workload, str) else "the sets named"
+
+
+def _opened(schema: Schema) -> bool:
+    return any(column.is_open for column in schema.columns)

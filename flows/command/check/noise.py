@@ -1,0 +1,225 @@
+"""What ``marginalia check`` warns of: a release whose noise would exceed its records.
+
+Public facts and an estimate of the number of records go in, sentences come out. A set of columns is *drowned*
+where the noise of all its cells together is larger than the number of records: then noise alone would make
+most of what its table says. What is proposed against it was tried, and is named only where it helps.
+"""
+
+import heapq
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from flows.command.check.fitted import guessed_sizes
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.workload import workload_parameters
+from tasks.core.dp.workload.expected import planned_first_length, set_errors
+from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Column, Schema
+from tasks.plan.estimate import Estimate, LevelEstimate
+
+#: Values of an open column here, where no alarm should be false: a small guess.
+_OPEN_VALUES = 10
+#: A threshold is too high where only what a larger part of all records share could pass it.
+_MOST_SHARED = 1 / 4
+#: Epsilons that are tried where the configured one is too small.
+_LARGER = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+#: As many values as a column is left with where fewer are tried, and how many columns are named.
+_FEW_VALUES, _MOST_NAMED = 10, 5
+
+
+@dataclass(frozen=True)
+class Drowned:
+    """What of a fitted release would be noise.
+
+    Attributes:
+        columns: names of single columns whose values' noise exceeds the records.
+        sets, of: how many sets of two columns or more are drowned, of how many.
+        threshold: the least noisy count of an open column's value; None where it is low enough.
+    """
+
+    columns: tuple[str, ...]
+    sets: int
+    of: int
+    threshold: int | None
+
+    @property
+    def is_worthless(self) -> bool:
+        """Whether more is lost than the largest tables alone."""
+        return bool(self.columns) or self.threshold is not None or 2 * self.sets > self.of
+
+
+def fitted_warnings(configuration: RunConfiguration, schema: Schema, found: Estimate) -> list[str]:
+    """What would be worthless in a fitted release, and what to change; nothing where all is well.
+
+    Args:
+        configuration: a run's that draws a workload.
+        schema: of the columns that are measured.
+        found: the run's estimate, whose number of records is taken.
+    """
+    drowned = _drowned(workload_parameters(configuration, schema), schema, found.records)
+    told = list(_said(drowned, schema, found))
+    if not told or not drowned.is_worthless:
+        return [f"note: {sentence}" for sentence in told]
+    return [*(f"ATTENTION: {each}" for each in told), _advice(configuration, schema, found.records)]
+
+
+def level_warnings(configuration: RunConfiguration, found: Estimate, width: int) -> list[str]:
+    """The same of a release by lengths: what hardly any combination can reach, or where noise exceeds counts.
+
+    Args:
+        configuration: a run's that draws by lengths.
+        found: its estimate, with its levels.
+        width: the most attributes of a record.
+    """
+    lost = [level for level in found.levels if _is_lost(level, found.records, width)]
+    if not lost:
+        return []
+    shorter = min(level.length for level in lost) - 1
+    short = f"reporting_length {shorter} (now {configuration.reporting_length}), " if shorter else ""
+    advice = f"{short}a larger epsilon, fewer columns (use_columns), or bins and domains of fewer values"
+    return [*(f"ATTENTION: {_lost_words(level, found)}" for level in lost), f"What helps: {advice}."]
+
+
+def _drowned(parameters: WorkloadParameters, schema: Schema, records: int) -> Drowned:
+    sizes = guessed_sizes(schema, _OPEN_VALUES)
+    items = [max(1, column.max_items) for column in schema.columns]
+    shares = {
+        columns: error
+        * math.prod(sizes[column] for column in columns)
+        / (max(1, records) * math.prod(items[column] for column in columns))
+        for columns, error in set_errors(parameters, schema, sizes, max(1, records)).items()
+    }
+    several = [share for columns, share in shares.items() if len(columns) > 1]
+    threshold = planned_first_length(parameters, schema, max(1, records)).threshold
+    return Drowned(
+        columns=tuple(c.name for place, c in enumerate(schema.columns) if shares[(place,)] > 1),
+        sets=sum(share > 1 for share in several),
+        of=len(several),
+        threshold=threshold if threshold is not None and threshold > _MOST_SHARED * records else None,
+    )
+
+
+def _said(drowned: Drowned, schema: Schema, found: Estimate) -> Iterator[str]:
+    opened = [column.name for column in schema.columns if column.is_open]
+    records = _number(found)
+    if drowned.threshold is not None:
+        yield f"values of {_named(opened)} are {_passes(drowned.threshold, found)}"
+    if drowned.columns:
+        yield (
+            f"the noise of all values together would exceed the number of records ({records}) in "
+            f"{_named(drowned.columns)}: their counts would be worthless."
+        )
+    if drowned.sets:
+        small = f", even if open columns had no more than {_OPEN_VALUES} values" if opened else ""
+        yield (
+            f"the noise of all cells together would exceed the number of records ({records}) in "
+            f"{drowned.sets:,} of {drowned.of:,} sets of columns{small}: how these columns go together would "
+            "mostly be lost."
+        )
+
+
+def _advice(configuration: RunConfiguration, schema: Schema, records: int) -> str:
+    """What would leave nothing worthless: each change by itself, else all together, else fewer columns."""
+    larger, few, narrow = _larger(configuration), _with_few_sets(configuration, schema), _narrowed(schema)
+
+    def helps(asked: RunConfiguration, columns: Schema) -> bool:
+        try:
+            return not _drowned(workload_parameters(asked, columns), columns, records).is_worthless
+        except ParameterError:
+            return False
+
+    words = {
+        "workload": f"a workload of the few sets of columns that matter, such as {len(schema.columns)}",
+        "values": f"bins or domains of up to {_FEW_VALUES} values for {_named(_wide(schema))}",
+    }
+    single = [_epsilon_words(asked) for asked in larger if helps(asked, schema)][:1]
+    single += [words["workload"]] * helps(few, schema) + [words["values"]] * helps(configuration, narrow)
+    if single:
+        each = ", each by itself" if len(single) > 1 else ""
+        return f"What helps{each}: {'; '.join(single)}; fewer columns (use_columns)."
+    for asked in (few, *_larger(few)):
+        if helps(asked, narrow):
+            together = "; ".join([words["workload"], words["values"], _epsilon_words(asked)])
+            return f"What helps, all together: {together}. Or use fewer columns (use_columns)."
+    return (
+        "What helps: fewer columns (use_columns). For all of these there are too few records, at any epsilon "
+        f"up to {_LARGER[-1]:g}, with few sets of columns in workload, and with few values in each column."
+    )
+
+
+def _larger(configuration: RunConfiguration) -> list[RunConfiguration]:
+    """The same with larger epsilons, the smallest first."""
+    protection = configuration.privacy
+    return [
+        configuration.model_copy(update={"protection": protection.model_copy(update={"epsilon": epsilon})})
+        for epsilon in _LARGER
+        if epsilon > protection.epsilon
+    ]
+
+
+def _epsilon_words(configuration: RunConfiguration) -> str:
+    return f"epsilon {configuration.privacy.epsilon:g}"
+
+
+def _with_few_sets(configuration: RunConfiguration, schema: Schema) -> RunConfiguration:
+    """The same with as many pairs as there are columns, those of the fewest cells."""
+    synthesis, sizes = configuration.fitted, guessed_sizes(schema, _OPEN_VALUES)
+    pairs = heapq.nsmallest(
+        len(sizes),
+        itertools.combinations(range(len(sizes)), 2),
+        key=lambda pair: sizes[pair[0]] * sizes[pair[1]],
+    )
+    named = tuple(tuple(schema.columns[column].name for column in pair) for pair in pairs)
+    few = synthesis.model_copy(update={"workload": named})
+    return configuration.model_copy(update={"synthesis": few})
+
+
+def _wide(schema: Schema) -> list[str]:
+    columns = schema.columns
+    return [column.name for column in columns if column.domain is None or len(column.domain) > _FEW_VALUES]
+
+
+def _narrowed(schema: Schema) -> Schema:
+    """The same with few values, all of them declared, in each column that may have more."""
+    values, wide = tuple(str(place) for place in range(_FEW_VALUES)), set(_wide(schema))
+
+    def narrowed(column: Column) -> Column:
+        is_wide = column.name in wide
+        return replace(column, bins=None, domain=values, other=None) if is_wide else column
+
+    return replace(schema, columns=tuple(narrowed(column) for column in schema.columns), constraints=())
+
+
+def _is_lost(level: LevelEstimate, records: int, width: int) -> bool:
+    if level.threshold is not None:
+        return level.threshold > _MOST_SHARED * records
+    held = records * math.comb(width, level.length)
+    return math.sqrt(2 / math.pi) * level.scale * level.candidates > held
+
+
+def _lost_words(level: LevelEstimate, found: Estimate) -> str:
+    what = "single values" if level.length == 1 else f"combinations of {level.length} values"
+    if level.threshold is not None:
+        return f"{what} are {_passes(level.threshold, found)}"
+    return f"the noise of all {what} together would exceed their counts: these would be worthless."
+
+
+def _passes(threshold: int, found: Estimate) -> str:
+    """What a threshold leaves, where it is a large part of all records."""
+    left = f"only what {threshold / max(1, found.records):.0%} of them share could come out."
+    if threshold > found.records:
+        left = "none could come out."
+    return f"published from a noisy count of {threshold:,} on, and there are {_number(found)} records: {left}"
+
+
+def _number(found: Estimate) -> str:
+    most = "at most " if found.source == "size" else "about " if found.source == "lines" else ""
+    return f"{most}{found.records:,}"
+
+
+def _named(names: tuple[str, ...] | list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:_MOST_NAMED])
+    return shown if len(names) <= _MOST_NAMED else f"{shown} and {len(names) - _MOST_NAMED} more"

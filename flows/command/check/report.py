@@ -1,0 +1,204 @@
+"""What ``marginalia check`` prints: a configuration goes in, what its run would do and cost comes out."""
+
+import math
+
+from flows.command.check.fitted import print_fitted
+from flows.command.check.noise import fitted_warnings, level_warnings
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.places import SYNDIFFIX
+from tasks.configuration.syndiffix_parameters import anonymization
+from tasks.core.charts.charts import Level, curve_text
+from tasks.core.dp.group_privacy import group_guarantees
+from tasks.core.figures import plain_up
+from tasks.core.ledger.place import ledger_place
+from tasks.core.ledger.salts import require_one_salt
+from tasks.core.syndiffix.settings import count_sd
+from tasks.plan.describe import Described, describe
+from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
+from tasks.plan.resources import require_records_fit
+from tasks.plan.syndiffix_columns import Selection, select_columns, synthesized_table
+from tasks.public.bundles.bundle import unit_of
+from tasks.sensitive.ledger import cost_together, kept_ledger, told_at_first, told_later
+from tasks.sensitive.protect import nominal_charge, registration, require_admission
+from tasks.sensitive.recall import as_committed, drawn_before
+from tasks.storage import Workspace
+
+#: The last line, by whether much of the release would be noise.
+_CAN_BE_RUN = {
+    False: "The configuration can be run.",
+    True: "The configuration can be run, but much of what it would release is noise: see ATTENTION above.",
+}
+
+
+def report(configuration: RunConfiguration) -> None:
+    """Print all of it.
+
+    Raises:
+        MarginaliaError: what a run would be refused for, as far as the header and the ledger tell.
+    """
+    workspace = Workspace.of(configuration)
+    workspace.require_place()
+    require_records_fit(configuration)
+    given, configuration = configuration, as_committed(configuration, None)
+    described = describe(configuration)
+    found = estimate(described, look=configuration.may_look)
+    print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
+    for note in described.notes:
+        print(f"  note: {note}")
+    if configuration is not given:
+        for sentence in drawn_before(given):
+            print(f"  note: {sentence}")
+    warned: list[str] = []
+    if configuration.protection.regime == SYNDIFFIX:
+        selection = select_columns(configuration, described.source, described.contract)
+        kept_ledger()
+        require_one_salt(
+            ledger_place(), (configuration.dataset, synthesized_table(described.source, selection))
+        )
+        _print_syndiffix(selection)
+    else:
+        _print_columns(described)
+        if configuration.is_private:
+            if configuration.draws_workload:
+                print_fitted(configuration, described.schema, found.records)
+                warned = fitted_warnings(configuration, described.schema.measured, found)
+            else:
+                _print_levels(found)
+                warned = level_warnings(configuration, found, described.schema.width)
+            _print_sentences(["", *warned] if warned else [])
+            _print_several_rows(described, found.records)
+            _print_budget(configuration, described)
+        else:
+            _print_anonymity(configuration, described)
+            _print_too_few(configuration, found)
+    _print_resources(found)
+    require_room(found, workspace.root)
+    print(_CAN_BE_RUN[any(sentence.startswith("ATTENTION") for sentence in warned)])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _print_columns(described: Described) -> None:
+    columns = described.schema.columns
+    opened = [column.name for column in columns if column.is_open]
+    uncapped = [column.name for column in columns if not column.max_items]
+    most = "at least" if uncapped else "at most"
+    print(f"{_count(len(columns), 'column')}, {most} {_count(described.schema.width, 'attribute')} a record:")
+    print(f"  {', '.join(column.name for column in columns)}")
+    if opened and described.parameters:
+        print(f"  open domains (values pass a threshold): {', '.join(opened)}")
+
+
+def _print_anonymity(configuration: RunConfiguration, described: Described) -> None:
+    length, k = described.reporting_length, configuration.reporting_resolution
+    lengths = "of all lengths" if length == -1 else f"of up to {length} attributes"
+    print(f"\nk-anonymity, not differential privacy: combinations {lengths}, counts rounded down to")
+    print(f"multiples of {k}; what fewer than {k} {unit_of(described.schema)}s hold is left out.")
+    reads = "the raw records" if configuration.synthesis.reads_records else "the rounded counts alone"
+    print(f"Synthesis: {configuration.synthesis.mode}, from {reads}.")
+
+
+def _print_too_few(configuration: RunConfiguration, found: Estimate) -> None:
+    """That fewer records seem to be there than must share what is reported."""
+    resolution = configuration.reporting_resolution
+    if found.source != "size" and found.records < resolution:
+        print(f"  note: ATTENTION: reporting_resolution, {resolution}, is above the number of records that")
+        print("  the table seems to have: nothing could be reported.")
+
+
+def _print_syndiffix(selection: Selection) -> None:
+    settings, unit = selection.settings, "subject" if selection.ids else "row"
+    mean = anonymization(settings).low_count_params.mean
+    print(f"{_count(len(selection.columns), 'column')}:\n  {', '.join(selection.columns)}")
+    print(
+        f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below "
+        f"{settings.low_threshold}."
+    )
+    print(
+        f"Each group's count has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}; a count"
+    )
+    print("of synthetic rows adds up many groups, and may be off by much more.")
+    asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
+    print(
+        f"Clustering: {settings.clustering}. One table of {_count(len(selection.columns), 'column')}{asked}."
+    )
+
+
+def _print_levels(found: Estimate) -> None:
+    print("\nlength      sigma  sensitivity  noise sd  95% error  threshold  candidates up to")
+    for level in found.levels:
+        threshold = "none" if level.threshold is None else str(level.threshold)
+        print(
+            f"{level.length:>6}  {level.sigma:>9.4f}  {level.sensitivity:>11}  {level.scale:>8.2f}  "
+            f"{'+-' + format(level.half_width_95, '.0f'):>9}  {threshold:>9}  {level.candidates:>16}"
+        )
+    print(f"(an open column is taken to have {OPEN_VALUES} values; the error bar leaves out truncation)")
+    curves = [Level(f"length {level.length}", level.scale, level.threshold) for level in found.levels]
+    print("\nThe chance that a combination is published:")
+    print(curve_text([curve for curve in curves if curve.threshold is not None]))
+
+
+def _print_several_rows(described: Described, records: int) -> None:
+    """What the guarantee is worth to a person with several rows, where a row is the unit."""
+    if unit_of(described.schema) == "subject":
+        return
+    charge, facts = nominal_charge(described), first_length(described, records)
+    print("\nWhat is protected is a row. How many rows one person may have decides what that is worth:")
+    for entry in group_guarantees(charge.mu_squared, charge.delta, facts):
+        worth = "no useful guarantee is left"
+        if entry["epsilon"] is not None:
+            worth = f"epsilon {entry['epsilon']:.3g} at delta {entry['delta']:.3g}"
+        print(f"  {entry['rows']:>3} rows: {worth}")
+
+
+def _print_budget(configuration: RunConfiguration, described: Described) -> None:
+    charge = nominal_charge(described)
+    ledger = kept_ledger()
+    epsilon, delta = plain_up(charge.epsilon), plain_up(charge.delta)
+    print(f"\nClaim: epsilon {epsilon}, delta {delta}; charge mu^2 {plain_up(charge.mu_squared)}")
+    admission = require_admission(ledger, configuration, described)
+    if not ledger.is_registered(configuration.dataset):
+        entered = registration(configuration, described, charge)
+        print(
+            f"The dataset is not registered yet: this run would register it with a cap of epsilon "
+            f"{plain_up(entered.epsilon_cap)}, delta {plain_up(entered.delta_cap)}."
+        )
+        _print_sentences(told_at_first(configuration, charge))
+        return
+    account = ledger.account(configuration.dataset)
+    print(
+        f"Spent so far: epsilon {plain_up(account.epsilon_spent)} of {plain_up(account.caps.epsilon)} "
+        f"at delta {plain_up(account.caps.delta)}."
+    )
+    left = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
+    print(f"This release: {admission.value}. {left:,} more of its kind fit.")
+    planned = configuration.privacy.releases
+    if planned:
+        print(f"{cost_together(charge, planned)}.")
+    _print_sentences(told_later(configuration, charge, account))
+
+
+def _print_sentences(sentences: list[str]) -> None:
+    for sentence in sentences:
+        print(sentence)
+
+
+_LOOKED = {
+    "footer": "(The number of records is in the Parquet file's footer.)",
+    "lines": "(Guessed from the file's size and the lengths of some of its lines; no value was looked at. "
+    'With "check_looks_at_lines": false the size alone is taken.)',
+    "size": "(So many records may be in a text of this size; there are likely far fewer. With "
+    '"check_looks_at_lines": true the lengths of some lines are looked at, and no value.)',
+}
+
+
+def _print_resources(found: Estimate) -> None:
+    """What it takes, and by what the number of records was guessed."""
+    print(
+        f"\nFor {_count(found.records, 'record')} at most about {found.memory_mb} MB of memory and "
+        f"{found.disk_mb} MB of disk, and, very roughly, {_count(math.ceil(found.seconds), 'CPU second')} "
+        "beside the start-up."
+    )
+    print(_LOOKED[found.source])

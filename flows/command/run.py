@@ -1,0 +1,201 @@
+"""Runs a flow from the command: the Prefect API settled, the terminal's lines written, the flow called.
+
+Where a browser shows a flow run.
+
+Prefect 3 serves two user interfaces. A link without a version opens the old one, which shows the lineage's
+diagram as its source text; the server itself says where the new one is.
+"""
+
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from flows.command import server
+from tasks.configuration.model import RunConfiguration
+from tasks.core.errors import MarginaliaError, ParameterError
+from tasks.failures import unexpected
+from tasks.progress import say
+from tasks.stages import STAGES
+from tasks.storage import Workspace
+
+if TYPE_CHECKING:
+    from prefect.client.schemas.objects import State
+
+
+def page_of_run(run: str) -> str:
+    """Address of a flow run's page, in the new interface where the server has it.
+
+    Args:
+        run: the flow run's id, at the API that Prefect's settings name.
+    """
+    from prefect.settings import PREFECT_UI_URL
+
+    interface = str(PREFECT_UI_URL.value()).rstrip("/")
+    return f"{interface}{_new_interface(interface)}/runs/flow-run/{run}"
+
+
+def _new_interface(interface: str) -> str:
+    """What leads from the interface's address to its new version: a slash and a word, or nothing."""
+    try:
+        with urllib.request.urlopen(f"{interface}/ui-settings", timeout=10) as answer:
+            place = json.load(answer).get("v2_base_url")
+    except (OSError, urllib.error.URLError, ValueError, AttributeError):
+        return ""  # another kind of server, or one without pages
+    version = f"/{str(place).rpartition('/')[2]}" if place else ""
+    return "" if interface.endswith(version) else version
+
+
+Result = TypeVar("Result")
+#: Where a run put things, relative to the workspace, by what they are.
+Places = dict[str, str]
+
+
+def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> None:
+    """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
+    from tasks.plan.describe import refused_early
+
+    def run(url: str) -> Places:
+        from flows.showcase import flow_of
+
+        flow = flow_of(configuration)
+        return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
+
+    with refused_early(configuration):
+        _run(configuration, run, verbose=verbose)
+
+
+def run_publish(configuration: RunConfiguration, measurement: Path | None, *, verbose: bool) -> None:
+    """Rebuild a release from its measurement."""
+
+    def run(url: str) -> Places:
+        from flows.publish import publish
+
+        folder = str(measurement) if measurement else None
+        return {"release": _followed(url, publish(configuration, folder, return_state=True))}
+
+    _run(configuration, run, verbose=verbose)
+
+
+def run_batch(path: Path, *, verbose: bool) -> None:
+    """Run a batch file; its problems are told before anything starts."""
+    from tasks.batch.file import read_batch, require_inputs
+
+    asked = read_batch(path)
+    require_inputs(asked)
+    started = time.monotonic()
+    workspace = Workspace.of(asked.runs[0].configuration)
+    with on_server(workspace, verbose=verbose) as url:
+        from flows.batch import batch
+        from tasks.batch.group import COMPARISON
+
+        places = _followed(url, batch(str(path.absolute()), return_state=True))
+    say(f"Ran {len(asked.runs)} runs in {time.monotonic() - started:.0f} s.")
+    for group, place in places.items():
+        home = workspace.root / place
+        page, closed = home / COMPARISON, home / "sensitive" / COMPARISON
+        say(f"{group}: {page if page.exists() else home}")
+        if closed.exists():
+            say(f"Not to leave this machine, {group} against the raw table: {closed}")
+
+
+def run_demo(folder: Path, *, verbose: bool) -> None:
+    """Run the whole job on a generated survey: table, configuration, workspace and ledger in one folder."""
+    from flows.demo_survey import write_survey
+    from tasks.configuration.flat_file import read_configuration
+
+    root = folder.absolute()
+    os.environ.setdefault("MARGINALIA_LEDGER", str(root / "ledger"))
+    path = root / "configuration.json"
+    if path.exists():
+        say(f"Using the demo that is in {folder}; delete the folder to start afresh.")
+    else:
+        root.mkdir(parents=True, exist_ok=True)
+        write_survey(root / "survey.csv")
+        path.write_text(json.dumps(_demo_configuration(root), indent=2) + "\n", encoding="utf-8")
+    run_showcase(read_configuration(path), ("navigate",), verbose=verbose)
+    say(f"Its configuration: {path}")
+    command = Path(sys.executable).with_name("marginalia")
+    say(f"Its ledger: MARGINALIA_LEDGER={os.environ['MARGINALIA_LEDGER']} {command} ledger")
+
+
+def _demo_configuration(root: Path) -> dict[str, object]:
+    """The survey's configuration, with this checkout's and this folder's paths."""
+    checkout = Path(__file__).resolve().parents[2]
+    survey = checkout / "deployments" / "configurations" / "survey.json"
+    body: dict[str, object] = json.loads(survey.read_text(encoding="utf-8"))
+    contract = checkout / str(body["contract"])
+    paths = {"sensitive_microdata_path": root / "survey.csv", "output_dir": root, "contract": contract}
+    return body | {key: str(value) for key, value in paths.items()}
+
+
+def _run(configuration: RunConfiguration, run: Callable[[str], Places], *, verbose: bool) -> None:
+    started = time.monotonic()
+    workspace = Workspace.of(configuration)
+    with on_server(workspace, verbose=verbose) as url:
+        places = run(url)
+    release = workspace.root / places.pop("release")
+    say(f"Released in {time.monotonic() - started:.0f} s: {release}")
+    if (release / "report.html").exists():
+        say(f"The page: {release / 'report.html'}")
+    for stage, place in places.items():
+        say(f"Must not leave this machine, from the {stage} stage: {workspace.root / place}")
+    if not (release / "report.html").exists():
+        say(
+            "This release has no page, and latest links to it now: for one with a page run up to "
+            "the navigate stage, or name no stage."
+        )
+
+
+def _followed(url: str, state: "State[Result]") -> Result:
+    """What a flow returned or raised, after saying where Prefect shows its run."""
+    say(f"The run and its lineage: {page_of_run(str(state.state_details.flow_run_id))}")
+    return state.result(raise_on_failure=True)
+
+
+@contextmanager
+def on_server(workspace: Workspace, *, verbose: bool) -> Iterator[str]:
+    """Prefect at work; what nobody explains becomes an error that says where its log is."""
+    _quieten(verbose=verbose)
+    url = server.configured_api_url() or server.ensure(say)
+    explained: MarginaliaError | None = None
+    try:
+        with _prefect(url):
+            yield url
+    except MarginaliaError:
+        raise
+    except Exception as error:
+        explained = unexpected(workspace, error)
+    if explained is not None:
+        raise explained  # out here, where the unexplained one is not shown beside it
+
+
+def _quieten(*, verbose: bool) -> None:
+    """Settings that must stand before Prefect is imported."""
+    for name, value in server.OFFLINE.items():
+        os.environ.setdefault(name, value)
+    if not verbose:
+        os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL", "CRITICAL")
+
+
+@contextmanager
+def _prefect(url: str) -> Iterator[None]:
+    """Prefect talking to an API."""
+    import httpx
+    from prefect.settings import PREFECT_API_URL, temporary_settings
+
+    with temporary_settings(updates={PREFECT_API_URL: url}):
+        try:
+            yield
+        except (httpx.ConnectError, RuntimeError) as error:
+            if isinstance(error, RuntimeError) and "Failed to reach API" not in str(error):
+                raise
+            raise ParameterError(
+                f"The Prefect API must answer at {url}; it does not. Start it, or unset PREFECT_API_URL."
+            ) from None

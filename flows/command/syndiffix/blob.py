@@ -1,0 +1,77 @@
+"""``marginalia syndiffix --blob`` and the same command on a blob: built once, asked any number of times.
+
+In: the command's options. Out: a blob's file from a table; a table from a blob.
+"""
+
+import argparse
+
+import pyarrow as pa
+
+from flows.command.syndiffix.arguments import given
+from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.blob.answers import read_blob
+from tasks.core.syndiffix.blob.build import write_blob
+from tasks.core.syndiffix.blob.file import ENDING, BlobFile, require_blob_name
+from tasks.core.syndiffix.synthesizer import Progress, Synthesizer
+from tasks.progress import say
+
+_OF_BUILDING = ("output", "debug", "flow", "ml_target", "clustering_mainfeatures")
+_OF_ASKING = {"columns", "output", "ml_target", "syndiffix_args", "dev"}
+
+
+def is_blob(options: argparse.Namespace) -> bool:
+    """Whether the command's file is a blob."""
+    return str(options.table.name).endswith(ENDING)
+
+
+def require_buildable(options: argparse.Namespace) -> None:
+    """Refuse what does not go with building a blob, where one is asked for. Raises ParameterError."""
+    if options.blob is None:
+        if "blob_largest" in given(options):
+            raise ParameterError("--blob-largest is of a blob that is built: name its file with --blob.")
+        return
+    require_blob_name(options.blob)
+    _refuse(
+        "A blob is built for any later question", [name for name in _OF_BUILDING if getattr(options, name)]
+    )
+    if "clustering_samplesize" in given(options):
+        _refuse("A blob's dependences are measured on all rows", ["clustering_samplesize"])
+    if options.clustering_maxweight <= 1:
+        raise ParameterError(
+            "--clustering-maxweight must be more than 1 for a blob, whose columns are put together by "
+            "how they depend on each other whenever it is asked: leave it out."
+        )
+
+
+def build(options: argparse.Namespace, synthesizer: Synthesizer, progress: Progress) -> int:
+    """Write the blob; 0, the command's exit code."""
+    path, largest = options.blob.expanduser(), options.blob_largest
+    count = write_blob(synthesizer, path, largest=largest, progress=progress)
+    say(f"The blob {options.blob} holds {count} tables.")
+    return 0
+
+
+def answer(options: argparse.Namespace) -> pa.Table:
+    """The table of the columns that are asked for, of all without any.
+
+    Raises:
+        ParameterError: options by which nothing in a blob can change; or see `read_blob`.
+    """
+    _refuse("What is in a blob was settled when it was built", sorted(given(options) - _OF_ASKING))
+    path = options.table.expanduser()
+    with BlobFile(path) as blob:
+        names = blob.header.columns.names
+        protects = blob.header.parameters.get("protects")
+    say(str(protects or "The blob does not say whom it protects: it was built by an earlier version."))
+    columns = names if options.columns is None else options.columns
+    typed = [item for item in columns if item not in names and item.rpartition(":")[0] in names]
+    if typed:
+        bare = " ".join(item.rpartition(":")[0] if item in typed else item for item in columns)
+        raise ParameterError(f"Types were settled when the blob was built: leave them out, --columns {bare}.")
+    return read_blob(path, columns, options.ml_target)
+
+
+def _refuse(why: str, names: list[str]) -> None:
+    if names:
+        shown = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        raise ParameterError(f"{why}, so it doesn't go with {shown}: leave that out.")

@@ -1,0 +1,286 @@
+"""``marginalia syndiffix``: a table in a file goes in, a synthetic table of the same columns comes out.
+
+In this process, without Prefect unless ``--flow`` asks for it. The table goes to ``--output`` or to standard
+output, all else to standard error. Not differentially private.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow as pa
+
+from flows.command.syndiffix import arguments as syndiffix_options
+from flows.command.syndiffix import blob as syndiffix_blob
+from flows.command.syndiffix import log as syndiffix_log
+from flows.command.syndiffix import settings as syndiffix_settings
+from flows.command.syndiffix.places import require_places
+from flows.command.syndiffix.steps import Steps
+from tasks.core.contracts.declared_columns import declared_column
+from tasks.core.contracts.public_schema import Declarations
+from tasks.core.errors import InternalError, MarginaliaError, ParameterError
+from tasks.core.hints import did_you_mean
+from tasks.core.ledger.tables import PublicTable
+from tasks.core.syndiffix.blob.build import require_size
+from tasks.core.syndiffix.hashing import Hashes
+from tasks.core.syndiffix.reading import (
+    DeclaredColumn,
+    parse_column,
+    read_table,
+)
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.tables.header import Headers, InputFile, find_dialect, header_notes
+from tasks.core.tables.number_format import EVERY_COLUMN, NumberFormat
+from tasks.core.tables.writing import write_delimited, write_table
+from tasks.failures import unforeseen
+from tasks.plan.syndiffix_notes import (
+    NOT_PRIVATE,
+    inferred_types,
+    is_empty,
+    left_out,
+    rows_are_people,
+    weakened,
+    without_ids,
+)
+from tasks.progress import say
+from tasks.sensitive.syndiffix.salt import told_salt
+
+_NOT_PRIVATE = f"{NOT_PRIVATE}; the README says what protects and what does not."
+
+
+def synthesize(options: argparse.Namespace) -> int:
+    """Run the command.
+
+    Raises:
+        MarginaliaError: whatever happens: a library's own error can carry cells of the table.
+    """
+    try:
+        return _run(options)
+    except (MarginaliaError, BrokenPipeError):
+        raise
+    except Exception as error:
+        problem = unforeseen(error)
+    # Outside the handler, so that the original is not chained to what leaves.
+    raise InternalError(problem)
+
+
+def _run(options: argparse.Namespace) -> int:
+    """Run the command. What can be refused is refused before a salt is made."""
+    options = syndiffix_options.unfold(options)
+    syndiffix_blob.require_buildable(options)
+    require_places(options)
+    if syndiffix_blob.is_blob(options):
+        answered = syndiffix_blob.answer(options)
+        say(_NOT_PRIVATE)
+        _write(answered, options.output)
+        return 0
+    asked = _asked(options)
+    if options.flow:
+        from flows.command.syndiffix import flow as syndiffix_flow
+
+        return syndiffix_flow.run_flow(options, asked.source, asked.columns, asked.parameters)
+    if options.verbose:
+        say(syndiffix_log.WARNING)
+    if options.debug:
+        say(syndiffix_log.DEBUG_WARNING)
+    say(_NOT_PRIVATE)
+    if not options.aidcolumns:
+        say(rows_are_people("id column (--aidcolumns)"))
+    safe = sorted(asked.parameters.value_safe_columns)
+    for line in weakened(asked.parameters.anonymization, safe, ", ".join(safe)):
+        say(line)
+    with Steps(verbose=options.verbose) as steps:
+        table, synthesizer = _prepared(options, asked, steps)
+        if options.blob is not None:
+            return syndiffix_blob.build(options, synthesizer, steps)
+        # Found once: what it takes to solve them may be the longest step.
+        synthesizer.strategy = synthesizer.clusters()
+        result = synthesizer.sample()
+        steps("write", 0, 1)
+    _hand_out(syndiffix_log.Run(synthesizer, result, table, steps.seconds), options)
+    return 0
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What is asked for.
+
+    Attributes:
+        source: the file and its dialect.
+        names: its header.
+        columns: to be synthesized.
+        parameters: all but the salt.
+    """
+
+    source: InputFile
+    names: list[str]
+    columns: list[DeclaredColumn]
+    parameters: SynDiffixParameters
+
+
+def _asked(options: argparse.Namespace) -> _Asked:
+    """Read off options and header. Raises ParameterError."""
+    source = find_dialect(options.table.expanduser(), options.encoding)
+    for note in header_notes(source):
+        say(note)
+    names = list(source.headers.texts)
+    _spell(options, source.headers)
+    columns = _declared(options, names)
+    selected = [column.name for column in columns]
+    if options.blob is not None:
+        require_size(len(selected), options.blob_largest)
+    return _Asked(source, names, columns, _parameters(options, selected))
+
+
+def _spell(options: argparse.Namespace, headers: Headers) -> None:
+    """Put the header's spelling in place of every name that is given in another one."""
+
+    def spelled(name: str) -> str:
+        place = headers.find(name)
+        return name if place is None else headers.texts[place]
+
+    def typed(item: str) -> str:
+        name, colon, letter = item.rpartition(":")
+        is_typed = colon and headers.find(item) is None and headers.find(name) is not None
+        return f"{spelled(name)}:{letter}" if is_typed else spelled(item)
+
+    for option in ("aidcolumns", "value_safe_columns", "clustering_mainfeatures"):
+        setattr(options, option, list(map(spelled, getattr(options, option))))
+    for option in ("ml_target", "clustering_maincolumn"):
+        if getattr(options, option) is not None:
+            setattr(options, option, spelled(getattr(options, option)))
+    if options.columns is not None:
+        options.columns = list(map(typed, options.columns))
+
+
+def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
+    """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
+    table, contents = _read(options, asked)
+    anonymization = replace(asked.parameters.anonymization, salt=_salt(options, asked))
+    parameters = replace(asked.parameters, anonymization=anonymization)
+    steps("prepare", 0, 1)
+    selected = [column.name for column in asked.columns]
+    ids: list[str] = options.aidcolumns
+    return table, Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps, contents=contents)
+
+
+def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
+    """Write what was asked for, and say what was."""
+    if options.verbose:
+        syndiffix_log.log(run)
+    if not run.result.num_rows:
+        say(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
+    left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
+    if left:
+        say(left_out(left, len(left), str(options.ml_target)))
+    if options.debug:
+        syndiffix_log.write_debug(run, options.output)
+    else:
+        _write(run.result, options.output)
+
+
+def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[DeclaredColumn]:
+    """The columns to synthesize, each with its type where it has one.
+
+    Raises:
+        ParameterError: an unknown type, or a column that the file does not have.
+    """
+    if options.columns is None:
+        columns = [DeclaredColumn(name) for name in names if name not in options.aidcolumns]
+    else:
+        _require_apart(options.columns, names)
+        columns = [_column(item, names) for item in options.columns]
+    selected = [column.name for column in columns]
+    problems = [
+        f"Column {name!r} must be one of the input's, and is not: "
+        f"{did_you_mean(name, names, repr) or 'correct its name.'}"
+        for name in (*selected, *options.aidcolumns, *options.value_safe_columns)
+        if name not in names
+    ]
+    problems += [
+        f"--value-safe-columns must name columns that are synthesized, and {name!r} is not: leave it out"
+        f"{'.' if name in options.aidcolumns else ', or add it to --columns.'}"
+        for name in options.value_safe_columns
+        if name in names and name not in selected
+    ]
+    problems += [
+        f"{name!r} says whose row it is and can't be synthesized: name it in --aidcolumns or --columns alone."
+        for name in selected
+        if name in options.aidcolumns
+    ]
+    marks = syndiffix_settings.marks_of(options)
+    problems += [
+        f"--{key} names the column {name!r}, which is not synthesized: "
+        f"{did_you_mean(name, selected, repr) or 'correct its name.'}"
+        for key, declared in marks.items()
+        for name in declared
+        if name not in (*selected, EVERY_COLUMN)
+    ]
+    formats = [_number_format(marks, name) for name in selected]
+    problems += [found.problem for found in formats if found.problem]
+    if problems:
+        raise ParameterError(list(dict.fromkeys(problems)))
+    return [replace(column, number_format=found) for column, found in zip(columns, formats, strict=True)]
+
+
+def _number_format(marks: Mapping[str, Mapping[str, str]], name: str) -> NumberFormat:
+    declared = Declarations(decimal=marks["decimal"], thousands=marks["thousands"]).of(name)
+    return declared_column(name, declared, None).number_format
+
+
+def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse columns that stand in one word, with commas. Raises ParameterError."""
+    several = [item for item in items if "," in item and item not in names]
+    parts = {part.rpartition(":")[0] or part for item in several for part in item.split(",")}
+    if parts & set(names):
+        told = " ".join(several[0].replace(",", " ").split())
+        raise ParameterError(f"--columns must be separated by spaces, not commas: {told}.")
+
+
+def _column(item: str, names: Sequence[str]) -> DeclaredColumn:
+    """A column as it is asked for: a header of the file where the whole text is one and nothing else is."""
+    if item in names and item.rpartition(":")[0] not in names:
+        return DeclaredColumn(item)
+    return parse_column(item)
+
+
+def _parameters(options: argparse.Namespace, selected: Sequence[str]) -> SynDiffixParameters:
+    """All parameters but the salt. Raises ParameterError, which names the options."""
+    with syndiffix_settings.named_options():
+        return SynDiffixParameters(
+            syndiffix_settings.anonymization_of(options),
+            syndiffix_settings.bucketization_of(options),
+            syndiffix_settings.strategy_of(options, selected),
+            frozenset(options.value_safe_columns),
+        )
+
+
+def _salt(options: argparse.Namespace, asked: _Asked) -> bytes:
+    names = tuple(column.name for column in asked.columns)
+    table = PublicTable(asked.source.path, tuple(asked.names), names)
+    return told_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
+
+
+def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Hashes]:
+    """The columns and ids, and what tells rows apart: all of their cells."""
+    read = read_table(asked.source, asked.columns, options.aidcolumns)
+    for complaint in read.complaints:
+        say(complaint)
+    told = [] if asked.source.is_parquet else inferred_types(asked.columns, read.columns.schema)
+    for line in [*told, *without_ids(read.ids)]:
+        say(line)
+    table = read.columns
+    for name in options.aidcolumns:
+        table = table.append_column(name, read.ids[name])
+    return table, read.contents
+
+
+def _write(result: pa.Table, output: Path | None) -> None:
+    if output is not None:
+        write_table(result, output.expanduser())
+        say(f"{output} has {result.num_rows} synthetic rows of {result.num_columns} columns.")
+        return
+    write_delimited(result, sys.stdout.buffer)
+    sys.stdout.buffer.flush()

@@ -1,0 +1,223 @@
+"""Compiles every kernel, so that the first run does not wait for it: ``python -m flows.command.warm_up``.
+
+Runs the core once on tables of a few made-up rows and keeps nothing but compiled kernels, which it publishes
+in the checkout for all users. Two processes, as SynDiffix and the rest share next to no kernels; each line
+says what is compiled.
+"""
+
+import gc
+import multiprocessing
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from pyarrow.csv import read_csv
+
+from tasks.configuration.model import AggregateSeeded as Held
+from tasks.configuration.model import RowSeeded, Unseeded, ValueSeeded
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
+from tasks.core.aggregates.aggregates_json import write_aggregates_json
+from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
+from tasks.core.aggregates.marginals import count_marginals
+from tasks.core.aggregates.protection import protect_counts
+from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.compiling import keep_quiet, load_declarations
+from tasks.core.dp.normalization import normalise
+from tasks.core.dp.parameters import AccountantName, ContributionName, DpParameters
+from tasks.core.dp.release import measure
+from tasks.core.dp.sampling.stream import WordStream
+from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.measurement import read_workload_measurement
+from tasks.core.dp.workload.parameters import WorkloadParameters, default_steps
+from tasks.core.evaluation.raw import RawInputs, evaluate_raw
+from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
+from tasks.core.evaluation.sensitive_files import write_sensitive_files
+from tasks.core.fitting.implied import ImpliedCounts
+from tasks.core.fitting.noisy_tables import Domain
+from tasks.core.kernel_cache import publish
+from tasks.core.queries import Resources
+from tasks.core.records.coded import CodedRecords, read_coded_records
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.synthesis import fitted
+from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+from tasks.core.synthesis.assembly import write_wide_tsv
+from tasks.core.synthesis.records import read_synthetic_records
+from tasks.core.synthesis.rows import common_rows
+from tasks.core.tables.header import InputFile
+from tasks.public.modes import draw_from_rows
+
+#: So many that each step does what it does with many records, too.
+_PEOPLE = 400
+_RESOLUTION = 10
+_EPSILON = 1.0
+
+
+def _made_up_table() -> str:
+    """People with a value, items and a number each; some with two rows, some with gaps."""
+    lines = ["id,a,b,c"]
+    for person in range(_PEOPLE):
+        items = ("p;q", "q", "", "p")[person % 4]
+        lines.append(f"{person},{'y' if person < 5 else 'x'},{items},{person * person % 31}")
+        if person % 9 == 0:
+            lines.append(f"{person},,{items},")
+    return "\n".join(lines) + "\n"
+
+
+_SCHEMA = Schema(
+    (
+        Column("a", domain=("x", "y")),
+        Column("b", domain=("p", "q"), delimiter=";", max_items=2),
+        Column("c", domain=("<0", "[0,9]", ">9"), bins=(0.0, 9.0)),
+    ),
+    subject_id="id",
+)
+#: As under k-anonymity.
+_WITHOUT_CAP = Schema(
+    tuple(replace(column, max_items=0) if column.delimiter else column for column in _SCHEMA.columns),
+    subject_id="id",
+)
+_Read = TypeVar("_Read")
+_WAYS: tuple[tuple[AccountantName, ContributionName], ...] = (
+    ("gdp", "schema"),
+    ("gdp", "profile"),
+    ("zcdp", "percentile"),
+)
+_MODES = (
+    RowSeeded(),
+    ValueSeeded(),
+    ValueSeeded(oversampling_ratio=0.5),
+    Unseeded(),
+    Held(hold_resolution=True),
+)
+
+
+def main() -> None:
+    """Run the core once, every way that a release can be made."""
+    _prepare()
+    syndiffix = _process()
+    syndiffix.start()
+    _release()
+    syndiffix.join()
+    if syndiffix.exitcode:
+        sys.exit(syndiffix.exitcode)
+    if publish() is None:
+        own = os.environ["NUMBA_CACHE_DIR"]
+        sys.stdout.write(f"  for this user alone, in {own}: this checkout is another user's\n")
+
+
+def _process() -> BaseProcess:
+    """For SynDiffix. A fork has all that is imported, which takes seconds; macOS does not allow it."""
+    if sys.platform == "linux":
+        return multiprocessing.get_context("fork").Process(target=_synthesize)
+    return multiprocessing.get_context("spawn").Process(target=_synthesize)
+
+
+def _prepare() -> None:
+    """Each line says what is compiled, so no other need; and little of what a compiler makes is garbage.
+
+    What numba and Arrow load when they are first used is loaded before the fork, once.
+    """
+    keep_quiet()
+    gc.set_threshold(1_000_000, 50, 100)
+    pa.array([0])
+    load_declarations()
+
+
+def _release() -> None:
+    """Releases with differential privacy and with k-anonymity."""
+    with tempfile.TemporaryDirectory() as name:
+        root = Path(name)
+        (root / "table.csv").write_text(_made_up_table(), encoding="utf-8")
+        resources = Resources(scratch=root)
+        options = EncodingOptions(total=True, key=b"warm-up", tags=True, resources=resources)
+        encoded = encode(InputFile(root / "table.csv"), _SCHEMA, options)
+        encode(InputFile(root / "table.csv"), _WITHOUT_CAP, replace(options, total=False))
+        # Runs read what the step before has stored: arrays that can't be written are of another type.
+        records = _stored(encoded, read_coded_records, root / "coded")
+        aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
+        _tell("noisy counts")
+        drawn = synthesize(aggregates, AggregateSeeded(), 1)
+        synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
+        write_wide_tsv(synthetic, root / "synthetic.tsv")
+        workload = WorkloadParameters(_EPSILON, 1e-6, default_steps()[0].shares)
+        measured = draw_workload(records, workload, WordStream(), before_first_word=lambda: None)
+        fitted.synthesize(_stored(measured, read_workload_measurement, root / "measured"), 1, threads=1)
+        ImpliedCounts(Domain((2, 2, 2)), np.zeros((1, 3), np.int32)).of(
+            (0, 1, 2)
+        )  # as longer sets are scored
+        _tell("synthesis from counts")
+        (root / "marginals").mkdir()
+        (root / "files").mkdir()
+        counted = count_marginals(root / "coded", root / "marginals", 3, resources)
+        inputs = RawInputs(root / "coded", counted, aggregates, synthetic, _RESOLUTION)
+        write_sensitive_files(evaluate_raw(inputs, resources), root / "files", "warm-up")
+        write_sensitive_aggregates(root / "coded", counted, 2, root / "files", "warm-up", resources)
+        _tell("evaluation")
+        _round(records, counted, root)
+        _tell("synthesis from records")
+
+
+class _Storable(Protocol):
+    def write(self, folder: Path) -> None:
+        """Write into an existing empty folder."""
+
+
+def _stored(made: _Storable, read: Callable[[Path], _Read], folder: Path) -> _Read:
+    """What a later step reads of what this one wrote."""
+    folder.mkdir()
+    made.write(folder)
+    return read(folder)
+
+
+def _tell(what: str) -> None:
+    sys.stdout.write(f"  compiled: {what}\n")
+    sys.stdout.flush()
+
+
+def _draw(records: CodedRecords) -> Aggregates:
+    """Every way that a measurement is drawn."""
+    for accountant, contribution in _WAYS:
+        parameters = DpParameters(
+            100.0, 1e-6, 3, accountant=accountant, contribution=contribution, threshold_delta_share=0.0
+        )
+        measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
+    return normalise(measurement)
+
+
+def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:
+    """Rounded counts, their files, and every mode that reads raw records."""
+    aggregates = _stored(protect_counts(counted, _RESOLUTION), read_aggregates, root / "rounded")
+    write_reportable_tsv(aggregates, root / "reportable.tsv")
+    write_reportable_parquet(aggregates, root / "reportable.parquet")
+    write_aggregates_json(aggregates, records.schema, root / "reportable.json", protected=True)
+    rows = common_rows(records, _RESOLUTION)
+    for synthesis in _MODES:
+        draw_from_rows(rows, aggregates, synthesis, 1, 1, lambda done: None)
+
+
+def _synthesize() -> None:
+    """SynDiffix of rows and of entities, with clusters that are solved and stitched."""
+    _prepare()
+    lines = [f"i{place // 2}" + "".join(f",{place % size}.0" for size in range(2, 7)) for place in range(300)]
+    # Read as text, since Arrow imports pandas to make a column of Python's objects.
+    table = read_csv(BytesIO("\n".join(["id,a,b,c,d,e", *lines]).encode()))
+    clustering = DefaultClustering(max_weight=4.0, solver_alpha=1.0)
+    parameters = SynDiffixParameters(AnonymizationParameters(bytes(32)), clustering=clustering)
+    for ids in ([], ["id"]):
+        Synthesizer(table, parameters, ids=ids).sample()
+    _tell("SynDiffix")
+
+
+if __name__ == "__main__":
+    main()

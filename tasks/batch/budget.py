@@ -1,0 +1,121 @@
+"""What a whole batch costs: its runs go in; before the first is drawn, sentences or a refusal come out."""
+
+import contextlib
+from collections.abc import Sequence
+from decimal import Decimal
+
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.places import SYNDIFFIX
+from tasks.core.dp.budget import Caps, Charge, Spent, caps_of
+from tasks.core.errors import BudgetExhausted, ParameterError
+from tasks.core.figures import plain_up
+from tasks.core.ledger.ledger import Admission, Ledger
+from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.place import ledger_place
+from tasks.core.ledger.salts import require_one_salt
+from tasks.plan.describe import Described, describe
+from tasks.plan.syndiffix_columns import select_columns, synthesized_table
+from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.protect import nominal_charge, public_table, registration, release_name, require_unit
+
+_Planned = dict[ReleaseName, tuple[RunConfiguration, Described, Charge]]
+
+
+def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
+    """What the differentially private runs of a batch will be charged together, a sentence a dataset.
+
+    A draw that is in the ledger already, or that another run of the batch makes too, costs nothing more.
+
+    Raises:
+        BudgetExhausted: the budget does not cover all of them; none was drawn.
+        ParameterError: two datasets have one table, or names that `names.folded` takes for one; of those that
+            SynDiffix's salts are kept by, too.
+    """
+    _require_one_salt(runs)
+    private = [run for run in runs if run.is_private]
+    if not private:
+        return []
+    ledger = kept_ledger()
+    sentences = []
+    datasets = dict.fromkeys(run.dataset for run in private)
+    if len(datasets) > 1:
+        sentences.append(
+            f"The batch draws from {len(datasets)} datasets, each with a budget of its own: tables about the "
+            "same people must share one dataset name."
+        )
+    planned_all: _Planned = {}
+    for dataset in datasets:
+        own = [run for run in private if run.dataset == dataset]
+        planned: _Planned = {}
+        for run in own:
+            with contextlib.suppress(ParameterError):  # a run that can't begin is told so, and draws nothing
+                described = describe(run)
+                planned.setdefault(release_name(run, described), (run, described, nominal_charge(described)))
+        if planned:
+            sentences.append(_charged(ledger, dataset, planned, len(own)))
+        planned_all |= planned
+    _require_one_budget(ledger, planned_all)
+    return sentences
+
+
+def _require_one_budget(ledger: Ledger, planned: _Planned) -> None:
+    """Refuse a batch that would open a second budget for a table, before its first run."""
+    new = [each for name, each in planned.items() if _is_new(ledger, name, each[2])]
+    entered = [
+        (registration(run, described, charge), public_table(described)) for run, described, charge in new
+    ]
+    ledger.require_one_budget(*entered)
+
+
+def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
+    """Refuse a batch that would make a second salt for a table, before its first run."""
+    tables = []
+    for run in runs:
+        if run.protection.regime == SYNDIFFIX:
+            with contextlib.suppress(ParameterError):  # as above
+                described = describe(run)
+                selection = select_columns(run, described.source, described.contract)
+                tables.append((run.dataset, synthesized_table(described.source, selection)))
+    if tables:
+        kept_ledger()
+        require_one_salt(ledger_place(), *tables)
+
+
+def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:
+    spent, caps = _standing(ledger, dataset, planned)
+    new = [charge for name, (_, _, charge) in planned.items() if _is_new(ledger, name, charge)]
+    after = spent
+    for charge in new:
+        after = after.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
+    before, total = spent.epsilon(caps.delta), after.epsilon(caps.delta)
+    cost = (
+        f"{runs} differentially private runs of dataset {dataset!r} make {len(new)} new draws: epsilon "
+        f"spent goes from {plain_up(before)} to {plain_up(total)} of {plain_up(caps.epsilon)}, at delta "
+        f"{plain_up(caps.delta)}."
+    )
+    if not after.within(caps):
+        raise BudgetExhausted(
+            f"The budget must cover a whole batch before its first run. {cost} Nothing was drawn: leave runs "
+            "out, lower their epsilon, plan for all of them (privacy.releases, before the first run of the "
+            f"dataset), or raise the cap (marginalia ledger {dataset!r} --cap EPSILON DELTA)."
+        )
+    return cost
+
+
+def _standing(ledger: Ledger, dataset: str, planned: _Planned) -> tuple[Spent, Caps]:
+    """What is spent, and the caps: those in force, else those that the first run would register."""
+    run, described, charge = next(iter(planned.values()))
+    if ledger.is_registered(dataset):
+        for each, its, _ in planned.values():
+            require_unit(ledger, each, its)
+        account = ledger.account(dataset)
+        return account.spent, account.caps
+    entered = registration(run, described, charge)
+    caps = caps_of(entered.epsilon_cap, entered.delta_cap, entered.threshold_delta_cap)
+    return Spent(Decimal(0), Decimal(1)), caps
+
+
+def _is_new(ledger: Ledger, name: ReleaseName, charge: Charge) -> bool:
+    if not ledger.is_registered(name.dataset):
+        return True
+    return ledger.check_admission(name, charge) is Admission.ADMISSIBLE

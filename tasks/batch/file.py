@@ -1,0 +1,219 @@
+"""A batch file in, its runs out: each a `RunConfiguration`, or every problem of every run at once.
+
+The file is SDS's (sds.md section 7): ``execute`` says which stages run, ``base_config`` is a flat
+configuration, and ``runs`` holds, by group, what each run has otherwise. A run's keys replace the base's
+as they stand (shallow); ``null`` takes a key of the base away.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from tasks.configuration.flat_file import from_flat, read_json, unknown
+from tasks.configuration.model import Label, RunConfiguration
+from tasks.configuration.places import SYNDIFFIX
+from tasks.core.contracts.translation import load_contract
+from tasks.core.errors import ParameterError
+from tasks.plan.describe import describe, has_committed, input_file
+from tasks.stages import STAGES
+
+_PARTS = ("execute", "base_config", "runs")
+_LABEL: TypeAdapter[str] = TypeAdapter(Label)
+#: A run's label, and what is wrong with it.
+_Found = tuple[str, list[str]]
+_SAFE = "must be a safe name of a folder (letters, digits, spaces, '.', '_' and '-')"
+
+
+@dataclass(frozen=True)
+class BatchRun:
+    """One run of a batch.
+
+    Attributes:
+        group: whose statistics are joined; a safe name of a folder.
+        index: its place in the group from 0, skipped runs counted.
+        name: a safe name of a folder.
+        configuration: the base with this run's keys; ``output_dir`` is the base's.
+    """
+
+    group: str
+    index: int
+    name: str
+    configuration: RunConfiguration
+
+    @property
+    def folder_name(self) -> str:
+        """Its folder, below that of its group."""
+        return f"{self.index}_{self.name}"
+
+    @property
+    def label(self) -> str:
+        """What it is called in sentences."""
+        return f"{self.group}/{self.name}"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch file.
+
+    Attributes:
+        stages: of `STAGES`, at least one, in their order.
+        runs: those that are not skipped, group after group as written; at least one.
+    """
+
+    stages: tuple[str, ...]
+    runs: tuple[BatchRun, ...]
+
+
+def read_batch(path: Path) -> Batch:
+    """Read and check a batch file.
+
+    Raises:
+        ParameterError: all problems of the file and of every run, the latter with group and name in front.
+    """
+    body = read_json(path)
+    if "runs" not in body and "sensitive_microdata_path" in body:
+        raise ParameterError(f"{path} is the configuration of one run: give it to marginalia run.")
+    problems = [unknown(key, _PARTS) for key in body if key not in _PARTS]
+    stages = _stages(body.get("execute"), problems)
+    base = body.get("base_config", {})
+    if not isinstance(base, dict):
+        problems.append("base_config must be an object: a configuration that the runs have in common.")
+        base = {}
+    runs = list(_runs(body.get("runs"), base, problems))
+    if not runs and not problems:
+        problems.append("The batch must hold a run that is not skipped; it holds none.")
+    if problems:
+        raise ParameterError(problems)
+    return Batch(stages, tuple(runs))
+
+
+def require_inputs(batch: Batch) -> None:
+    """Refuse a batch before its first run where any run's table or contract can't be what it should.
+
+    A run whose vintage has a committed release is left to itself: it may return that one without its table.
+
+    Raises:
+        ParameterError: all of them, with group and name of the run in front, or once where every run has it.
+    """
+    found = [(run.label, _refused(run.configuration)) for run in batch.runs]
+    problems = by_run(found)
+    if problems:
+        raise ParameterError(problems)
+
+
+def _refused(configuration: RunConfiguration) -> list[str]:
+    problems = list(_unreadable(configuration))
+    return [] if problems and has_committed(configuration) else problems
+
+
+def _unreadable(configuration: RunConfiguration) -> Iterator[str]:
+    """What is wrong with each, and where nothing is with what the two say of each other."""
+    contract = configuration.input.contract
+    found = [*_problems(lambda: input_file(configuration).headers)]
+    if contract is not None:
+        found += _problems(lambda: load_contract(Path(contract)))
+    yield from found or _problems(lambda: describe(configuration))
+
+
+def _problems(read: Callable[[], object]) -> list[str]:
+    try:
+        read()
+    except ParameterError as error:
+        return error.problems
+    return []
+
+
+def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:
+    """The stages to run: all of them where nothing is said, otherwise those that are true."""
+    if execute is None:
+        return STAGES
+    if not isinstance(execute, dict):
+        problems.append(f"execute must be an object of the stages {', '.join(STAGES)}, each true or false.")
+        return ()
+    found = [unknown(key, STAGES, "execute.") for key in execute if key not in STAGES]
+    found += [
+        f"execute.{key} must be true or false." for key, v in execute.items() if not isinstance(v, bool)
+    ]
+    stages = tuple(stage for stage in STAGES if execute.get(stage) is True)
+    if not stages and not found:
+        found.append("execute must set at least one stage to true; without execute all four run.")
+    problems += found
+    return stages
+
+
+def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator[BatchRun]:
+    """Every run that can be made, while problems are noted."""
+    if not isinstance(groups, dict) or not groups:
+        problems.append('runs must be an object of groups, each a list of runs: {"group": [{"name": "a"}]}.')
+        return
+    folders: dict[str, str] = {}
+    found: list[_Found] = []
+    for group, listed in groups.items():
+        if not _is_label(group):
+            problems.append(f"runs: the group {group!r} {_SAFE}.")
+        elif folders.setdefault(group.lower(), group) != group:
+            problems.append(
+                f"runs: the groups {folders[group.lower()]!r} and {group!r} would have the same folder "
+                "where case does not count; rename one."
+            )
+        if not isinstance(listed, list) or not listed:
+            problems.append(f"{group}: must be a list of runs, each an object with a name.")
+            continue
+        for index, entry in enumerate(listed):
+            run = _run(group, index, entry, base, found)
+            if run is not None:
+                yield run
+    problems += by_run(found)
+
+
+def by_run(found: list[_Found]) -> list[str]:
+    """What is wrong with the runs, each under its label, and what is wrong with all of them once."""
+    shared = [text for text in found[0][1] if all(text in texts for _, texts in found)] if found[1:] else []
+    each = [f"{run}: {text}" for run, texts in found for text in texts if text not in shared]
+    return [f"base_config, in every run: {text}" for text in shared] + each
+
+
+def _run(
+    group: str, index: int, entry: object, base: dict[str, Any], by_run: list[_Found]
+) -> BatchRun | None:
+    """One run; None where it is skipped or can't be made. What is wrong with it is noted under its label."""
+    if not isinstance(entry, dict):
+        by_run.append((f"{group}/{index}", ["must be an object with a name and the keys that differ."]))
+        return None
+    skip = entry.get("skip", False)
+    if skip is True:
+        return None
+    name = entry.get("name")
+    label = f"{group}/{name}" if isinstance(name, str) and name else f"{group}/{index}"
+    found = [] if isinstance(skip, bool) else ["skip must be true or false."]
+    if not isinstance(name, str) or not _is_label(name):
+        found.append(f"name {_SAFE}.")
+    differing = {key: value for key, value in entry.items() if key not in ("name", "skip")}
+    if "output_dir" in differing and differing.pop("output_dir") != base.get("output_dir"):
+        found.append("output_dir is the base's: each run has a folder in it; remove the key from the run.")
+    configuration = None
+    try:
+        configuration = from_flat(base | differing)
+    except ParameterError as error:
+        found += [_placed(problem, base, differing) for problem in error.problems]
+    by_run.append((label, found))
+    return BatchRun(group, index, str(name), configuration) if configuration and not found else None
+
+
+def _placed(problem: str, base: dict[str, Any], differing: dict[str, Any]) -> str:
+    """A problem with a key that suits other runs, and where that key belongs."""
+    key = problem.partition(" ")[0]
+    if key not in base or key in differing or SYNDIFFIX not in problem:
+        return problem
+    return f"{problem} It is in base_config: put it into the runs that use it, or set it to null in this one."
+
+
+def _is_label(name: str) -> bool:
+    try:
+        _LABEL.validate_python(name)
+    except ValidationError:
+        return False
+    return True

@@ -1,0 +1,170 @@
+"""The runs of a batch by group: links to what each made, statistics joined, figures side by side."""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.batch.file import Batch
+from tasks.core.errors import ParameterError
+from tasks.core.evaluation.tables import write_joined_stats
+from tasks.core.navigation.comparison import render_comparison, write_comparison_tsv
+from tasks.core.navigation.run_figures import RunFigures, read_run
+from tasks.core.tables.delimited import write_rows
+from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, Workspace
+
+#: The page of a group's comparison; beside it the same as a table.
+COMPARISON, _COMPARISON_TABLE = "comparison.html", "comparison.tsv"
+#: In the closed folder of a group: which runs failed, and why.
+FAILURES = "failed.tsv"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run of a batch that went through: its group, its folder's name, and where it put what."""
+
+    group: str
+    folder_name: str
+    places: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run of a batch that ended with an error: its group, its folder's name, and why.
+
+    Attributes:
+        exit_code: of its error, as a run by itself would end.
+        why: the error's lines, safe to show anywhere.
+        detail: what the operator alone may see, such as a row's position; or nothing.
+    """
+
+    group: str
+    folder_name: str
+    exit_code: int
+    why: tuple[str, ...]
+    detail: str = ""
+
+    @property
+    def name(self) -> str:
+        """Where it would be in the output folder."""
+        return f"{self.group}/{self.folder_name}"
+
+    @property
+    def kind(self) -> str:
+        """What kind of failure it is, as the README's table of exit codes has it."""
+        return {2: "configuration or input", 3: "budget", 4: "contract"}.get(self.exit_code, "another error")
+
+    @property
+    def lines(self) -> list[str]:
+        """For the terminal, where the operator is."""
+        alone = [f"for the operator alone: {self.detail}"] if self.detail else []
+        return [f"failed ({self.kind}): {' '.join(self.why)}", *alone]
+
+
+def require_free_names(batch: Batch) -> None:
+    """Refuse a group that would be named as a zone of the workspace is.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    taken = {SENSITIVE, MEASUREMENT, INTERMEDIATE, RELEASE} & {run.group for run in batch.runs}
+    if taken:
+        raise ParameterError(
+            [
+                f"A group must not be called {name!r}, as a folder of output_dir is: rename it."
+                for name in taken
+            ]
+        )
+
+
+def link_run(workspace: Workspace, run: Finished) -> None:
+    """Make ``<group>/<index>_<name>/`` with a link to each place of the run."""
+    folder = workspace.root / run.group / run.folder_name
+    folder.mkdir(parents=True, exist_ok=True)
+    for earlier in folder.iterdir():
+        if earlier.is_symlink():
+            earlier.unlink()
+    for name, place in run.places.items():
+        _link(folder / name, workspace.root / place)
+
+
+def _link(link: Path, target: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        link.unlink()
+    link.symlink_to(os.path.relpath(target, link.parent))
+
+
+def write_failures(workspace: Workspace, group: str, failed: Sequence[Failed]) -> None:
+    """List a group's failed runs, and why, in a closed folder; nothing is left of an earlier batch's."""
+    place = _closed_folder(workspace, group) / FAILURES
+    place.unlink(missing_ok=True)
+    if failed:
+        place.touch(mode=0o600)
+        rows = [(run.folder_name, run.kind, " ".join(run.why), run.detail) for run in failed]
+        write_rows(place, [("run", "kind", "why, and what to do", "for the operator alone"), *rows])
+
+
+def _closed_folder(workspace: Workspace, group: str) -> Path:
+    """The group's folder in ``sensitive/``, linked beside its comparison."""
+    home, closed = workspace.root / group, workspace.sensitive / f"batch-{group}"
+    home.mkdir(parents=True, exist_ok=True)
+    closed.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _link(home / "sensitive", closed)
+    return closed
+
+
+@task(cache_policy=NO_CACHE, persist_result=False)
+def join_group(
+    workspace: Workspace, group: str, runs: Sequence[Finished], prefix: str, failed: Sequence[str] = ()
+) -> str:
+    """Join the statistics of a group's runs and lay their figures side by side; return where.
+
+    What comes from releases alone is in the group's folder, what comes from the raw table in ``sensitive/``.
+
+    Args:
+        workspace: where it is.
+        group: its name.
+        runs: those that went through.
+        prefix: of the joined files.
+        failed: folder names of those that did not; they are listed as failed.
+    """
+    home = workspace.root / group
+    home.mkdir(parents=True, exist_ok=True)
+    released = {run.folder_name: workspace.root / run.places["release"] for run in runs}
+    evaluated = {
+        run.folder_name: workspace.root / run.places["evaluation"]
+        for run in runs
+        if "evaluation" in run.places
+    }
+    shown = {name: folder for name, folder in released.items() if (folder / "evaluation.json").is_file()}
+    _compare(shown, failed, home, f"{group}: releases side by side")
+    if evaluated:
+        sensitive = _closed_folder(workspace, group)
+        write_joined_stats(evaluated, prefix, sensitive)
+        _compare(evaluated, failed, sensitive, f"{group}: runs side by side, against the raw table")
+    return home.relative_to(workspace.root).as_posix()
+
+
+def _compare(folders: dict[str, Path], failed: Sequence[str], home: Path, title: str) -> None:
+    """Lay runs side by side; where fewer than two are left, what an earlier batch compared is not theirs."""
+    if len(folders) < 2:
+        for name in (COMPARISON, _COMPARISON_TABLE):
+            (home / name).unlink(missing_ok=True)
+        return
+    runs = [read_run(folder, label) for label, folder in folders.items()]
+    write_comparison(runs + [RunFigures(label, has_failed=True) for label in failed], home, title)
+
+
+def write_comparison(runs: Sequence[RunFigures], home: Path, title: str) -> None:
+    """``comparison.tsv`` and ``comparison.html``; closed to others where figures are of the raw table."""
+    table, page = home / _COMPARISON_TABLE, home / COMPARISON
+    if any(run.is_raw for run in runs):
+        for path in (table, page):
+            path.unlink(missing_ok=True)
+            path.touch(mode=0o600)
+    write_comparison_tsv(runs, table)
+    page.write_text(render_comparison(runs, title), encoding="utf-8")

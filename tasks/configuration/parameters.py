@@ -1,0 +1,133 @@
+"""The parameters of a release, from configuration and public schema alone: no file is read.
+
+Which schema the records of a run hold: that of its counts, with its contract's constraints or without.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from tasks.configuration.model import DifferentialPrivacy, RunConfiguration
+from tasks.configuration.workload import workload_parameters
+from tasks.core.aggregates.protection import AnonymityParameters
+from tasks.core.contracts.constraints import with_constraints
+from tasks.core.contracts.translation import load_contract
+from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
+from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Schema
+
+_DEFAULT_VALUES = {"spurious": 0.1, "adaptive": 1.0, "fixed": 0.0}
+_DEFAULT_COUNT_PROPORTION = {"gdp": 0.01, "zcdp": 0.005}
+
+
+def reporting_length(configuration: RunConfiguration, schema: Schema) -> int:
+    """The length that is counted: never more than a record can hold, -1 where only the records tell that."""
+    asked = configuration.reporting_length
+    if any(not column.max_items for column in schema.columns):
+        return asked
+    return schema.width if asked == -1 else min(asked, schema.width)
+
+
+def anonymity_parameters(configuration: RunConfiguration, schema: Schema) -> AnonymityParameters:
+    """The parameters of a k-anonymous release."""
+    synthesis = configuration.synthesis
+    settings = synthesis.model_dump(mode="json", exclude={"random_seed"}) if synthesis.reads_records else None
+    return AnonymityParameters(
+        resolution=configuration.reporting_resolution,
+        reporting_length=reporting_length(configuration, schema),
+        record_limit=configuration.input.record_limit,
+        synthesis=settings,
+    )
+
+
+def syndiffix_parameters(configuration: RunConfiguration, schema: Schema) -> dict[str, object]:
+    """SynDiffix's settings, and what the schema does not have: the columns' order, marks of all numbers."""
+    marks = {"decimal": configuration.input.decimal, "thousands": configuration.input.thousands}
+    return {
+        **configuration.protection.model_dump(mode="json"),
+        "columns": list(configuration.input.use_columns),
+        **{key: declared for key, declared in marks.items() if declared},
+    }
+
+
+def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters | WorkloadParameters:
+    """What is drawn: for fitted records a workload's tables, else every combination up to a length."""
+    if configuration.is_fitted:
+        return workload_parameters(configuration, schema)
+    return dp_parameters(configuration, schema)
+
+
+def drawn_settings(configuration: RunConfiguration, schema: Schema) -> Mapping[str, object]:
+    """The same as what names the release (W20)."""
+    parameters = drawn_parameters(configuration, schema)
+    return parameters.as_settings() if isinstance(parameters, WorkloadParameters) else asdict(parameters)
+
+
+def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParameters:
+    """The parameters of a draw by lengths; the reporting length is at most the schema's width (rule 12).
+
+    Raises:
+        InternalError: the configured regime draws nothing.
+    """
+    protection = configuration.privacy
+    asked = configuration.reporting_length
+    length = schema.width if asked == -1 else min(asked, schema.width)
+    all_declared = not any(column.is_open for column in schema.columns)
+    return DpParameters(
+        epsilon=protection.epsilon,
+        delta=protection.delta,
+        reporting_length=length,
+        accountant=protection.accountant,
+        count_share=protection.number_of_records_proportion
+        or _DEFAULT_COUNT_PROPORTION[protection.accountant],
+        sigma_proportions=_sigma_proportions(protection.sigma_proportions, asked, length),
+        threshold_delta_share=0.0 if all_declared else protection.threshold_delta_share,
+        contribution=protection.contribution,
+        percentile_percentage=protection.percentile_percentage,
+        percentile_share=protection.percentile_proportion,
+        thresholds=_thresholds(protection, length),
+        delta_factor=protection.delta_factor,
+        record_limit=configuration.input.record_limit,
+    )
+
+
+def _sigma_proportions(given: Sequence[float] | str, asked: int, length: int) -> tuple[float, ...]:
+    """One number a length; those of lengths that no record reaches are dropped."""
+    if isinstance(given, str):
+        return tuple(sigma_proportions_named(given, length))
+    if asked == -1 and len(given) != length:
+        raise ParameterError(
+            f"sigma_proportions must have one number a length, and all lengths are {length} here; it has "
+            f"{len(given)}. Give so many, or a reporting_length."
+        )
+    return tuple(given[:length])
+
+
+def _thresholds(protection: DifferentialPrivacy, length: int) -> Thresholds:
+    given = protection.thresholds
+    if isinstance(given, str):
+        return Thresholds("adaptive", threshold_values_named(given, length), _DEFAULT_VALUES["adaptive"])
+    default = _DEFAULT_VALUES[given.kind] if given.default is None else given.default
+    values = {key: value for key, value in given.values.items() if key <= length}
+    return Thresholds(given.kind, values, default)
+
+
+def held_schema(configuration: RunConfiguration, schema: Schema) -> Schema:
+    """The schema with the constraints that every synthetic record holds.
+
+    Under differential privacy they are in the schema of what is drawn, as records are repaired before they
+    are counted. Under k-anonymity counts are those of the table as it is, and fitted records alone hold them.
+
+    Args:
+        configuration: the run's.
+        schema: of what is counted.
+
+    Raises:
+        ParameterError: constraints that can't be held.
+    """
+    path = configuration.input.contract
+    if path is None or configuration.is_private or not configuration.is_fitted:
+        return schema
+    return with_constraints(schema, load_contract(Path(path)), fills=False)

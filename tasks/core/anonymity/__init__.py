@@ -1,1 +1,0 @@
-"""k-anonymity: what a release under it promises."""

@@ -1,0 +1,223 @@
+"""One column of the public schema, from what configuration, contract and physical type declare of it.
+
+Both may declare the same thing only if they say the same: there is no precedence to remember.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tasks.core.contracts.contract import ContractColumn, Forbidden
+from tasks.core.records.columns import Column, bin_labels, bin_problems, domain_problems
+from tasks.core.tables.number_format import PLAIN, NumberFormat
+
+#: Items of one subject in a multi-valued column for which nobody declares a cap (privacy.md, rule 12).
+DEFAULT_MAX_ITEMS = 8
+
+_TEXT_TYPES = ("string", "large_string", "string_view")
+_FRACTIONAL_TYPES = ("halffloat", "float", "double", "decimal")
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the configuration declares of one column; None: nothing."""
+
+    bins: tuple[float, ...] | None = None
+    domain: tuple[str, ...] | None = None
+    delimiter: str | None = None
+    max_items: int | None = None
+    zero_is_value: bool = False
+    decimal: str | None = None
+    thousands: str | None = None
+
+
+@dataclass(frozen=True)
+class DeclaredColumn:
+    """One column's declarations, before they are known to agree.
+
+    Attributes:
+        name: the header, normalised.
+        given: the configuration's declarations.
+        promised: the contract's; an empty one where it doesn't describe the column.
+        described: whether the contract describes the column.
+        physical_type: Arrow type of a Parquet column as text, or empty.
+    """
+
+    name: str
+    given: Given
+    promised: ContractColumn
+    described: bool
+    physical_type: str = ""
+
+    @property
+    def bins(self) -> tuple[float, ...] | None:
+        """Declared edges."""
+        return self.given.bins if self.given.bins is not None else self.promised.bins
+
+    @property
+    def delimiter(self) -> str | None:
+        """Declared delimiter of items."""
+        return self.given.delimiter if self.given.delimiter is not None else self.promised.delimiter
+
+    @property
+    def domain(self) -> tuple[str, ...] | None:
+        """Declared values; those of a physical boolean are public too."""
+        if self.given.domain is not None:
+            return self.given.domain
+        if self.promised.domain is not None:
+            return self.promised.domain
+        is_boolean = self.physical_type == "bool" and self.bins is None and self.delimiter is None
+        return ("false", "true") if is_boolean else None
+
+    @property
+    def number_format(self) -> NumberFormat:
+        """How numbers of the column are written; those of a typed Parquet column are not written."""
+        if not self.holds_text:
+            return PLAIN
+        given, promised = self.given, self.promised
+        return NumberFormat(
+            given.decimal or promised.decimal or PLAIN.decimal,
+            (promised.thousands or "") if given.thousands is None else given.thousands,
+        )
+
+    @property
+    def holds_text(self) -> bool:
+        """Whether the cells are text, by physical type."""
+        kind = self.physical_type.removeprefix("dictionary<values=")
+        return not kind or kind.startswith(_TEXT_TYPES)
+
+    def problems(self, *, under_dp: bool) -> list[str]:
+        """What is wrong with the declarations, one sentence each."""
+        subject = f"Column {self.name!r}"
+        found = [f"{subject}: {problem}" for problem in self._value_problems()]
+        found += [
+            f"{subject} is declared otherwise in {key} than in the contract; keep one."
+            for key in self._differing()
+        ]
+        if self.bins is not None and self.domain is not None:
+            found.append(f"{subject} has both bins and a domain; keep one.")
+        if self.bins is not None and self.delimiter is not None:
+            found.append(f"{subject} is multi-valued and can't be binned; remove its bins.")
+        if self.given.max_items is not None and self.delimiter is None:
+            found.append(f"{subject} is named in max_items, but is not in multi_value_columns; add it there.")
+        if under_dp and self.bins is None and self.domain is None and self.holds_numbers():
+            found.append(
+                f"{subject} holds numbers and needs public bins: give their edges in bins "
+                f'(such as "bins": {{{_quoted(self.name)}: [0, 10, 20]}}), or its values in domains.'
+            )
+        return found
+
+    def _value_problems(self) -> list[str]:
+        given = self.given
+        return [
+            *(bin_problems(given.bins) if given.bins is not None else []),
+            *(domain_problems(given.domain) if given.domain is not None else []),
+        ]
+
+    def marks_problem(self) -> str:
+        """What is wrong with the marks of its numbers, in words that are the same for every column."""
+        return self.number_format.problem
+
+    def _differing(self) -> list[str]:
+        pairs = {
+            "bins": (self.given.bins, self.promised.bins),
+            "domains": (self.given.domain, self.promised.domain),
+            "multi_value_columns": (self.given.delimiter, self.promised.delimiter),
+            "max_items": (self.given.max_items, self.promised.max_items),
+            "decimal": (self.given.decimal, self.promised.decimal),
+            "thousands": (self.given.thousands, self.promised.thousands),
+        }
+        differing = [key for key, (a, b) in pairs.items() if a is not None and b is not None and a != b]
+        single = self.described and self.promised.delimiter is None
+        if self.given.delimiter is not None and single:
+            differing.append("multi_value_columns")
+        return differing
+
+    def holds_numbers(self) -> bool:
+        """By declared and physical type alone; no value is looked at."""
+        if self.described:
+            return self.promised.is_numeric or (
+                self.promised.logical_type != "string" and self.physical_type.startswith(_FRACTIONAL_TYPES)
+            )
+        return self.physical_type.startswith(_FRACTIONAL_TYPES)
+
+    def column(self, searched: Sequence[Forbidden], *, cap_required: bool) -> Column:
+        """The column, once its declarations agree.
+
+        Args:
+            searched: what the contract forbids in it.
+            cap_required: whether a multi-valued column without a declared cap gets the default one.
+        """
+        domain = bin_labels(self.bins) if self.bins is not None else self.domain
+        other = self.promised.other if domain is not None else None
+        if domain is not None and other is not None and other not in domain:
+            domain = (*domain, other)
+        patterns = tuple(pattern for rule in searched for pattern in rule.patterns)
+        return Column(
+            name=self.name,
+            domain=domain,
+            bins=self.bins,
+            delimiter=self.delimiter,
+            max_items=self._cap(domain, cap_required),
+            zero_is_value=self.given.zero_is_value
+            or bool(self.promised.zero_is_value)
+            or "0" in (domain or ()),
+            other=other,
+            value_format=self.promised.value_format,
+            forbidden=patterns if domain is None else (),
+            number_format=self.number_format if self._reads_numbers() else PLAIN,
+        )
+
+    def _reads_numbers(self) -> bool:
+        """Whether its text is ever read as numbers: elsewhere a format is not in a release's name."""
+        return self.delimiter is None and (self.bins is not None or self.promised.is_numeric)
+
+    def _cap(self, domain: tuple[str, ...] | None, cap_required: bool) -> int:
+        if self.delimiter is None:
+            return 1
+        declared = self.given.max_items or self.promised.max_items
+        cap = declared or (DEFAULT_MAX_ITEMS if cap_required else 0)
+        return min(cap, len(domain)) if domain is not None else cap
+
+
+def declared_column(
+    name: str, given: Given, promised: ContractColumn | None, physical_type: str = ""
+) -> DeclaredColumn:
+    """Everything declared of the column with this (normalised) header."""
+    described = promised is not None
+    return DeclaredColumn(name, given, promised or ContractColumn(name=name), described, physical_type)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '\\"') + '"'
+
+
+def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[list[Column], list[str]]:
+    """Columns whose wide headers can't collide, and the declared ones that do (sds.md 1.2).
+
+    Item ``x`` of a multi-valued column ``A`` is published as the header ``A_x``, which may be another
+    column's header. Where A's items are declared that is a problem to report. Where they are open, an
+    item that would collide is forbidden under differential privacy, so that it becomes absent; otherwise
+    `require_distinct_headers` refuses the table.
+    """
+    problems: list[str] = []
+    result = []
+    for column in columns:
+        prefix = f"{column.name}_"
+        rivals = [rival for rival in columns if column.is_multi_valued and rival.name.startswith(prefix)]
+        for rival in rivals:
+            pattern = f"^{_escaped(rival.name[len(prefix) :])}{'_' if rival.is_multi_valued else '$'}"
+            if column.domain is not None and any(re.search(pattern, item) for item in column.domain):
+                problems.append(
+                    f"Column {column.name!r} has an item that is published under the same header as the "
+                    f"column {rival.name!r}; rename one."
+                )
+            elif column.domain is None and under_dp:
+                column = replace(column, forbidden=(*column.forbidden, pattern))
+        result.append(column)
+    return result, problems
+
+
+def _escaped(text: str) -> str:
+    """Text as a regular expression that RE2 and Python read alike."""
+    return re.sub(r"([^\w\s])", r"\\\1", text)

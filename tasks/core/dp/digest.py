@@ -1,0 +1,78 @@
+"""The digest that names a draw: the public configuration that touches what is counted or the noise on it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from tasks.core.aggregates.protection import AnonymityParameters
+from tasks.core.canonical_json import canonical, sha256_of
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.records.columns import Schema
+from tasks.core.tables.number_format import PLAIN
+
+#: Of the regimes; SynDiffix's are its settings as they are.
+Parameters = DpParameters | AnonymityParameters | Mapping[str, object]
+
+
+def configuration_digest(
+    schema: Schema,
+    parameters: Parameters,
+    preparation: Mapping[str, object] | None = None,
+) -> str:
+    """SHA-256 of the public configuration that touches what is counted or the noise on it.
+
+    A whole number and the same number written as a fraction (1 and 1.0) are one. A setting that is
+    added to `Schema` or `DpParameters` later must be left out here where it has the value that means
+    "as before", or releases made before it would be drawn and charged again.
+
+    Args:
+        schema: the public schema.
+        parameters: the release's parameters, the noise engine included.
+        preparation: other public settings that change what is counted (the dialect, the contract's
+            cell rules), JSON values; None and empty are the same.
+    """
+    return sha256_of(
+        canonical(
+            {
+                "schema": _plain(_named(schema)),
+                "parameters": _plain(parameters if isinstance(parameters, Mapping) else asdict(parameters)),
+                "preparation": _plain(dict(preparation or {})),
+            }
+        )
+    )
+
+
+#: Of a column, what was added to it later, and the value that means "as before"; None: any, as a vintage
+#: that was drawn under the earlier meaning is still that vintage.
+_ADDED: dict[str, object] = {"zero_is_binned": None, "number_format": asdict(PLAIN)}
+
+
+def _named(schema: Schema) -> Mapping[str, object]:
+    """The schema as digests have it."""
+    body = asdict(schema)
+    del body["keeps_rows_whole"]  # a vintage that was drawn when columns chose for themselves is that vintage
+    if not schema.constraints:
+        del body["constraints"]
+    for column in body["columns"]:
+        for key, before in _ADDED.items():
+            if before is None or column[key] == before:
+                del column[key]
+    return body
+
+
+def _plain(value: object) -> object:
+    """JSON in one spelling: numbers as text of a float where that is exact, keys as text."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int) and abs(value) > 2**53:
+        return str(value)
+    if isinstance(value, int | float):
+        return {"number": repr(float(value) + 0.0)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, set | frozenset):
+        return sorted(canonical(_plain(inner)) for inner in value)
+    raise TypeError(
+        f"The configuration that names a release must be JSON; it holds a {type(value).__name__}."
+    )

@@ -1,0 +1,274 @@
+"""What a comparison finds: sums over combinations by length and bin, and distances between marginals.
+
+The kernels' sums go in; a `Comparison` is what every measure of evaluation (sds.md 5) is a ratio of. s is a
+combination's count on the reference side (sensitive, or reportable), y on the compared side (reportable, or
+synthetic); 0 where it is absent.
+
+Leakage: rare sensitive combinations that also appear on the compared side (sds.md 5).
+
+SDS counts a rare combination only where it is rare on the compared side as well; ``leaked_anywhere``
+counts any appearance. Sensitive wherever the comparison's reference is.
+
+Preservation and proportional error by length and by count (sds.md 5).
+
+The population is SDS's: combinations that reach the resolution on the reference side or appear on the
+compared side; bins are of the compared count.
+
+Suppression, fabrication and errors of counts (sds.md 5), SDS's definitions and better ones beside.
+
+SDS takes mean errors over what both sides hold, so that losing a combination costs nothing; the errors
+over the union count what is absent as 0.
+
+Total variation: two lists of codes in, half the sum of the differences of their shares out.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tasks.core.evaluation import kernels
+
+Numbers = npt.NDArray[np.float64]
+_FIRST_BIN = 10
+
+
+@dataclass(frozen=True)
+class MarginalDistance:
+    """Of all sets of columns of one length: mean and largest total variation distance, 0..1."""
+
+    length: int
+    marginals: int
+    mean: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Sums over combinations, by length and by bin of the compared count.
+
+    Attributes:
+        resolution: the reporting resolution; a count below it is rare.
+        reference_records, compared_records: number of records of the two sides.
+        lengths: the lengths compared, ascending from 1.
+        sums: by name float64 (lengths, bins): the kernels' ``MEASURES`` and those that follow from them (see
+            `named_sums`). Kept: both sides hold it; suppressed, fabricated: one alone does. ``population`` is
+            SDS's {s >= resolution} or {y > 0}, over which ``preservation`` and ``proportional_error`` are
+            summed.
+        distances: by length, where both sides are records: half the L1 distance of the two shares of
+            records with each tuple of values, absence being a value like any other, so that leaving cells
+            empty costs what it should. A multi-valued column stands by its slots: shares are then of
+            records times choices of slots. Where one side has no record and the other has, the distance is 1.
+    """
+
+    resolution: int
+    reference_records: int
+    compared_records: int
+    lengths: tuple[int, ...]
+    sums: Mapping[str, Numbers]
+    distances: tuple[MarginalDistance, ...] = ()
+
+    @property
+    def bins(self) -> tuple[int, ...]:
+        """Upper bounds of the bins, ascending: 10, 20, 40, ..."""
+        return tuple(_FIRST_BIN << index for index in range(self.sums["combinations"].shape[1]))
+
+    def total(self, measure: str) -> float:
+        """Over all combinations."""
+        return float(self.sums[measure].sum())
+
+    def by_length(self, measure: str) -> Numbers:
+        """Over the combinations of each length."""
+        return np.asarray(self.sums[measure].sum(axis=1), np.float64)
+
+    def by_bin(self, measure: str) -> Numbers:
+        """Over the combinations of each bin."""
+        return np.asarray(self.sums[measure].sum(axis=0), np.float64)
+
+
+def ratio(numerator: float, denominator: float) -> float:
+    """The ratio, 0 where there is nothing to divide by."""
+    return numerator / denominator if denominator else 0.0
+
+
+def named_sums(sums: Numbers) -> dict[str, Numbers]:
+    """The sums of a `Comparison` of what the kernels add up.
+
+    Args:
+        sums: float64 (lengths, bins, measures of `comparison_kernels`).
+
+    Returns:
+        By name (lengths, bins), without the bins beyond the largest compared count.
+    """
+    held = np.flatnonzero(sums[:, :, kernels.MEASURES.index("compared")].any(axis=0))
+    bins = int(held.max(initial=0)) + 1
+    found = {name: sums[:, :bins, place].copy() for place, name in enumerate(kernels.MEASURES)}
+    found["combinations"] = found["reference"] + found["compared"] - found["kept"]
+    found["suppressed"] = found["reference"] - found["kept"]
+    found["fabricated"] = found["compared"] - found["kept"]
+    # |s - y| = s + y - 2 min(s, y)
+    both = found["reference_count"] + found["compared_count"]
+    found["error_union"] = both - 2 * found["preserved_count"]
+    found["error_reference"] = found["error_union"] - found["fabricated_count"]
+    return found
+
+
+def leakage_by_length(comparison: Comparison) -> list[dict[str, Any]]:
+    """One row a length: combinations on both sides, rare ones, and how many of them are leaked.
+
+    Keys: ``length``, ``reference``, ``compared``, ``rare``, ``leaked`` and ``leak_proportion`` (of the
+    compared side's combinations: SDS's pipeline), ``leaked_pct_of_reference`` (of the reference side's:
+    SDS's web page), ``leaked_anywhere`` and ``leaked_anywhere_proportion`` (of the rare ones).
+    """
+    names = ("reference", "compared", "rare", "leaked", "leaked_anywhere")
+    columns = zip(*(comparison.by_length(name) for name in names), strict=True)
+    return [
+        {"length": length, **_leakage(*values)}
+        for length, values in zip(comparison.lengths, columns, strict=True)
+    ]
+
+
+def leakage(comparison: Comparison) -> dict[str, Any]:
+    """The same over all lengths."""
+    names = ("reference", "compared", "rare", "leaked", "leaked_anywhere")
+    return _leakage(*(comparison.total(name) for name in names))
+
+
+def _leakage(
+    reference: float, compared: float, rare: float, leaked: float, anywhere: float
+) -> dict[str, Any]:
+    return {
+        "reference": int(reference),
+        "compared": int(compared),
+        "rare": int(rare),
+        "leaked": int(leaked),
+        "leak_proportion": ratio(leaked, compared),
+        "leaked_pct_of_reference": 100 * ratio(leaked, reference),
+        "leaked_anywhere": int(anywhere),
+        "leaked_anywhere_proportion": ratio(anywhere, rare),
+    }
+
+
+def preservation_by_count(comparison: Comparison) -> list[dict[str, Any]]:
+    """One row a bin, ascending, empty bins as zeros.
+
+    Keys: ``bin`` (upper bound), ``combinations``, ``mean_count`` (of the compared side),
+    ``mean_length``, ``preservation``, ``proportional_error``.
+    """
+    lengths = np.array(comparison.lengths, np.float64) @ comparison.sums["population"]
+    rows = _means(comparison, Comparison.by_bin)
+    return [
+        {"bin": bound, **row, "mean_length": ratio(float(length_sum), row["combinations"])}
+        for bound, row, length_sum in zip(comparison.bins, rows, lengths, strict=True)
+    ]
+
+
+def preservation_by_length(comparison: Comparison) -> list[dict[str, Any]]:
+    """One row a length: ``length`` and the means of `preservation_by_count`."""
+    rows = _means(comparison, Comparison.by_length)
+    return [{"length": length, **row} for length, row in zip(comparison.lengths, rows, strict=True)]
+
+
+def mean_proportional_error(comparison: Comparison) -> float:
+    """SDS's: the unweighted mean of the bins' means, empty bins as 0."""
+    rows = preservation_by_count(comparison)
+    return float(sum(row["proportional_error"] for row in rows)) / len(rows)
+
+
+def weighted_mean_proportional_error(comparison: Comparison) -> float:
+    """Each reference combination's proportional error weighted by its count: sum |s - y| / sum s."""
+    return ratio(comparison.total("error_reference"), comparison.total("reference_count"))
+
+
+def mean_preservation(comparison: Comparison) -> float:
+    """Of SDS's population, each combination alike."""
+    return ratio(comparison.total("preservation"), comparison.total("population"))
+
+
+def weighted_mean_preservation(comparison: Comparison) -> float:
+    """Each reference combination's preservation weighted by its count: sum min(s, y) / sum s."""
+    return ratio(comparison.total("preserved_count"), comparison.total("reference_count"))
+
+
+def _means(comparison: Comparison, sums: Any) -> list[dict[str, Any]]:
+    population: Numbers = sums(comparison, "population")
+    columns = [sums(comparison, name) for name in ("compared_count", "preservation", "proportional_error")]
+    return [
+        {
+            "combinations": int(size),
+            "mean_count": ratio(count, size),
+            "preservation": ratio(preservation, size),
+            "proportional_error": ratio(error, size),
+        }
+        for size, count, preservation, error in zip(population, *columns, strict=True)
+    ]
+
+
+def summary(comparison: Comparison) -> dict[str, float]:
+    """Measures over all lengths; percentages 0..100, errors in records.
+
+    ``fabricated_pct`` is of the reference side's combinations (SDS; it can exceed 100),
+    ``fabricated_pct_of_compared`` of the compared side's.
+    """
+    total = comparison.total
+    return {
+        "suppressed_pct": 100 * ratio(total("suppressed"), total("reference")),
+        "fabricated_pct": 100 * ratio(total("fabricated"), total("reference")),
+        "fabricated_pct_of_compared": 100 * ratio(total("fabricated"), total("compared")),
+        "mean_count": ratio(total("reference_count"), total("reference")),
+        "mean_error": ratio(total("error_kept"), total("kept")),
+        "mean_error_of_union": ratio(total("error_union"), total("combinations")),
+        "mean_proportional_error": mean_proportional_error(comparison),
+        "mean_proportional_error_unbinned": ratio(total("proportional_error"), total("population")),
+        "weighted_mean_proportional_error": weighted_mean_proportional_error(comparison),
+        "record_expansion_pct": record_expansion(comparison),
+    }
+
+
+def errors_by_length(comparison: Comparison) -> list[dict[str, Any]]:
+    """One row a length: combinations, kept, suppressed, fabricated, mean count and mean errors."""
+    rows = []
+    for index, length in enumerate(comparison.lengths):
+        sums = {name: float(table[index].sum()) for name, table in comparison.sums.items()}
+        rows.append(
+            {
+                "length": length,
+                **{name: int(sums[name]) for name in ("reference", "compared", "kept")},
+                **{name: int(sums[name]) for name in ("suppressed", "fabricated")},
+                "mean_count": ratio(sums["reference_count"], sums["reference"]),
+                "mean_error": ratio(sums["error_kept"], sums["kept"]),
+                "mean_error_of_union": ratio(sums["error_union"], sums["combinations"]),
+            }
+        )
+    return rows
+
+
+def record_expansion(comparison: Comparison) -> float:
+    """How many more records the compared side has, in percent; 0 where the reference has none."""
+    if not comparison.reference_records:
+        return 0.0
+    return 100 * (comparison.compared_records / comparison.reference_records - 1)
+
+
+#: Up to so many codes each has a place of its own; of more, those that are held have one.
+_DENSE = 1 << 20
+
+
+def total_variation(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> float:
+    """Of the shares of codes, from 0 on, in two lists: 0 where they are equal, 1 where nothing is shared.
+
+    Of two lists of which one alone is empty it is 1.
+
+    >>> total_variation(np.array([1, 1, 2, 3]), np.array([1, 2, 2, 4]))
+    0.5
+    """
+    if not len(one) or not len(other):
+        return float(len(one) != len(other))
+    size = 1 + int(max(one.max(), other.max()))
+    if size > _DENSE:
+        held, places = np.unique(np.concatenate([one, other]), return_inverse=True)
+        one, other, size = places[: len(one)], places[len(one) :], len(held)
+    shares = (np.bincount(side, minlength=size) / len(side) for side in (one, other))
+    return float(np.abs(next(shares) - next(shares)).sum() / 2)

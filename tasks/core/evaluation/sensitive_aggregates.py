@@ -1,0 +1,140 @@
+"""The aggregate stage's files for ``sensitive/``: coded records and exact marginals in, SDS's files out.
+
+True counts of short combinations and of the rarest ones, rare combinations by length, who is singled out, and
+what makes them so (sds.md 2.3 to 2.5). All true counts are the marginals themselves; as SDS's files they are
+written on request (`sensitive_text`). Nothing of it may leave.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.aggregates.linkability import Linkability, SingledOut, linkability_of, single_out
+from tasks.core.aggregates.rare import LISTED, RareByLength, rare_by_length
+from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
+from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.charts.standalone import BarAndLine, RankedBars, bar_and_line, ranked_bars
+from tasks.core.queries import Resources
+from tasks.core.records.coded import read_coded_records
+from tasks.core.tables.delimited import quoted
+
+#: Called with the fraction done, 0..1.
+Progress = Callable[[float], None]
+
+#: How many of a ranking are drawn.
+_MOST_BARS = 25
+
+
+@dataclass(frozen=True)
+class _Folder:
+    """Where files go, and under which names; what has been written."""
+
+    folder: Path
+    prefix: str
+    written: list[Path]
+
+    def path(self, name: str) -> Path:
+        """The path of a file that is about to be written."""
+        self.written.append(self.folder / f"{self.prefix}_sensitive_{name}")
+        return self.written[-1]
+
+    def table(self, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+        """Write a TSV, quoted only where a cell needs it."""
+        lines = ("\t".join(quoted(str(cell)) for cell in row) + "\n" for row in (header, *rows))
+        self.path(name).write_text("".join(lines), encoding="utf-8", newline="")
+
+
+def write_sensitive_aggregates(
+    records_folder: Path,
+    marginals: Marginals,
+    resolution: int,
+    folder: Path,
+    prefix: str,
+    resources: Resources = Resources(),
+    progress: Progress | None = None,
+) -> list[Path]:
+    """Write the files of the aggregate stage that hold true counts.
+
+    Args:
+        records_folder: coded records, all that the marginals were counted from.
+        marginals: all combinations of each length from 1 on.
+        resolution: at least 1; a count below it is rare.
+        folder: an existing folder of the sensitive zone.
+        prefix: of the files' names.
+        resources: memory (beside the coded records themselves), threads, scratch.
+        progress: called with the fraction done.
+
+    Returns:
+        The paths of what was written.
+    """
+    report = progress or (lambda fraction: None)
+    files = _Folder(folder, prefix, [])
+    write_true_counts(marginals, files.path(f"aggregates_to_length_{LISTED}.tsv"), resources, longest=LISTED)
+    write_rarest(marginals, files.path("rarest_combinations.tsv"))
+    report(0.3)
+    _write_rare(rare_by_length(marginals, resolution), files)
+    records = read_coded_records(records_folder)
+    found = single_out(records, marginals, resolution)
+    report(0.9)
+    _write_analysis(found, files)
+    _write_linkable(linkability_of(found, records), files)
+    report(1.0)
+    return files.written
+
+
+def _write_rare(rows: Sequence[RareByLength], files: _Folder) -> None:
+    header = ("sen_combo_length", "combo_count", "rare_count", "rare_proportion")
+    cells = [(row.length, row.combinations, row.rare, row.proportion) for row in rows]
+    files.table("rare_by_length.tsv", header, cells)
+    chart = BarAndLine(
+        title="Rare combinations of the sensitive table, by length",
+        description="Distinct combinations of each length, and the proportion of them that is rare.",
+        axis="Length of the combinations",
+        labels=tuple(str(row.length) for row in rows),
+        bars=tuple(float(row.combinations) for row in rows),
+        line=tuple(row.proportion for row in rows),
+        bar_name="Distinct combinations",
+        line_name="Proportion that is rare",
+        colour="violet",
+    )
+    files.path("rare_by_length.svg").write_text(bar_and_line(chart), encoding="utf-8")
+
+
+def _write_analysis(found: SingledOut, files: _Folder) -> None:
+    """A row a record, in their order: 0 stands for no such length."""
+    table = pa.table(
+        {
+            "record": pa.array(np.arange(len(found.unique_length), dtype=np.int64)),
+            "unique_length": pa.array(found.unique_length),
+            "rare_length": pa.array(found.rare_length),
+        }
+    )
+    pq.write_table(table, files.path("analysis_by_record.parquet"), compression="zstd")
+
+
+def _write_linkable(found: Linkability, files: _Folder) -> None:
+    columns = [(each.name, each.attributes, each.rare_pct, each.unique_pct) for each in found.columns]
+    files.table("linkable_columns.tsv", ("column", "attributes", "rare_pct", "unique_pct"), columns)
+    attributes = [
+        (each.attribute.text, each.records, each.rare, each.rare_pct, each.unique, each.unique_pct)
+        for each in found.attributes
+    ]
+    header = ("attribute", "count", "rare_count", "rare_pct", "unique_count", "unique_pct")
+    files.table("linkable_attributes.tsv", header, attributes)
+    for name, bars in (
+        ("columns", [(each.name, each.rare_pct) for each in found.columns]),
+        ("attributes", [(each.attribute.text, each.rare_pct) for each in found.attributes]),
+    ):
+        chart = RankedBars(
+            title=f"Most linkable {name} of the sensitive table",
+            description=f"The {name} whose values stand in rare combinations most.",
+            axis="Records of a value that are in a rare combination with it, %"
+            + (" (mean over the values)" if name == "columns" else ""),
+            bars=tuple(bars[:_MOST_BARS]),
+            unit=" %",
+        )
+        files.path(f"linkable_{name}.svg").write_text(ranked_bars(chart), encoding="utf-8")

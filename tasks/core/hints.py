@@ -1,0 +1,64 @@
+"""What messages add to help: where a path led, and which known name may have been meant.
+
+>>> missing("The input file", Path("/data/people.csv"))
+'The input file /data/people.csv does not exist: correct its path.'
+"""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+
+def missing(what: str, path: Path) -> str:
+    """The sentence that a file is not there, with the place that a relative path led to.
+
+    Args:
+        what: the file is, as the sentence's beginning.
+        path: as it was given.
+    """
+    if path.is_absolute():
+        return f"{what} {path} does not exist: correct its path."
+    return (
+        f"{what} {path} does not exist. It was looked for at {path.absolute()}, as a relative path starts at "
+        "the current folder: correct the path, or run this in the folder that the path starts at."
+    )
+
+
+def located(path: Path) -> str:
+    """A path as it was given and, where it is relative, the place that it leads to."""
+    return str(path) if path.is_absolute() else f"{path} ({path.absolute()})"
+
+
+_LETTERS_A_SLIP = 3  # one edit may be a slip in so many letters
+
+
+def did_you_mean(given: str, known: Iterable[str], shown: Callable[[str], str] = str) -> str:
+    """``did you mean ...?`` of the nearest name that is known, empty where none is near.
+
+    Args:
+        given: the name that is not known.
+        known: those that are.
+        shown: how a message shows one of them.
+    """
+    # Upper and lower case is the likeliest slip of all.
+    spelt = {name.casefold(): name for name in known if name}
+    said = given.casefold()
+    near = {name: _distance(said, name) for name in spelt}
+    found = min(near, key=lambda name: near[name], default="")
+    if found and near[found] <= min(max(len(said) // _LETTERS_A_SLIP, 1), len(said) - 1):
+        return f"did you mean {shown(spelt[found])}?"
+    begun = [name for name in spelt if len(said) >= _LETTERS_A_SLIP and name.startswith(said)]
+    return f"did you mean {shown(spelt[begun[0]])}?" if len(begun) == 1 else ""
+
+
+def _distance(one: str, other: str) -> int:
+    """How many letters are left out, added, replaced or swapped with the next (optimal string alignment)."""
+    before, last = [0] * (len(other) + 1), list(range(len(other) + 1))
+    for row, letter in enumerate(one, start=1):
+        now = [row]
+        for place, wanted in enumerate(other, start=1):
+            cost = min(last[place] + 1, now[-1] + 1, last[place - 1] + (letter != wanted))
+            if row > 1 and place > 1 and letter == other[place - 2] and one[row - 2] == wanted:
+                cost = min(cost, before[place - 2] + 1)
+            now.append(cost)
+        before, last = last, now
+    return last[-1]

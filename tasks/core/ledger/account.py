@@ -1,0 +1,202 @@
+"""The account of a dataset: the chain's entries go in, its caps and each release's state come out.
+
+A release passes through phases: ``reserve`` (charged) -> ``drawing`` -> ``commit``, or ``void`` (no noise
+was drawn: not charged) or ``lost`` (charged, nothing kept). After a void or lost one the same name may
+be reserved anew.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from tasks.core.dp.budget import DOWN, Caps, Spent, runs_left, sum_of
+from tasks.core.errors import LedgerError
+from tasks.core.ledger.entries import Entry
+from tasks.core.ledger.names import ReleaseName
+
+#: What may follow what.
+FOLLOWING = {
+    "reserve": ("drawing", "void", "lost"),
+    "drawing": ("commit", "lost"),
+    "commit": (),
+    "void": (),
+    "lost": (),
+}
+
+
+@dataclass(frozen=True)
+class Reservation:
+    """One reservation of a release and what became of it.
+
+    Attributes:
+        seq: the place of its ``reserve`` entry, which names its measurement's folder.
+        name: the release.
+        phase: where it stands.
+        mu_squared, threshold_delta: its charge.
+        epsilon, delta: the claim that was asked for.
+        engine: what drew its noise.
+        time: of its last entry, UTC.
+        measurement_sha256: of the committed measurement, else None.
+        head: hash of its last entry.
+    """
+
+    seq: int
+    name: ReleaseName
+    phase: str
+    mu_squared: Decimal
+    threshold_delta: Decimal
+    epsilon: float
+    delta: float
+    engine: str
+    time: str
+    measurement_sha256: str | None
+    head: str
+
+    @property
+    def is_charged(self) -> bool:
+        """Everything stays charged but what was provably never drawn."""
+        return self.phase not in ("void", "replaced")
+
+    @property
+    def folder_name(self) -> str:
+        """Of its measurement's folder."""
+        return f"{self.name.key}.{self.seq}"
+
+
+@dataclass(frozen=True)
+class Account:
+    """A dataset as the ledger knows it at one head; all of it public.
+
+    Attributes:
+        dataset: its logical name.
+        unit: ``subject`` or ``row``.
+        population: whose data these are, in words.
+        caps: in force now.
+        guarantee: the widest caps that were ever in force: what holds for all releases together.
+        reservations: all of them, in order.
+        reasons: the written reasons of raised caps and of its having a budget of its own, in order.
+        head: hash of the last entry that was read.
+    """
+
+    dataset: str
+    unit: str
+    population: str
+    caps: Caps
+    guarantee: Caps
+    reservations: tuple[Reservation, ...]
+    reasons: tuple[str, ...]
+    head: str
+
+    @property
+    def spent(self) -> Spent:
+        """All charges together, lost releases and open reservations included."""
+        return sum_of((r.mu_squared, r.threshold_delta) for r in self.reservations if r.is_charged)
+
+    @property
+    def charged_releases(self) -> int:
+        """How many releases are charged, lost ones and open reservations included."""
+        return sum(r.is_charged for r in self.reservations)
+
+    @property
+    def epsilon_spent(self) -> float:
+        """The epsilon of all that was spent, at the delta cap."""
+        return self.spent.epsilon(self.caps.delta)
+
+    @property
+    def remaining(self) -> tuple[Decimal, Decimal]:
+        """What is left of B^2 and of D (that a single release may still take), never below zero."""
+        spent, zero = self.spent, Decimal(0)
+        mu_squared = DOWN.subtract(self.caps.mu_squared, spent.mu_squared)
+        rest = DOWN.subtract(self.caps.threshold_delta, spent.threshold_delta)
+        return max(zero, mu_squared), max(zero, DOWN.divide(rest, spent.clean))
+
+    def remaining_runs(self, mu_squared: Decimal, threshold_delta: Decimal) -> int:
+        """How many more releases of this charge fit, at most `budget.MOST_RUNS`."""
+        return runs_left(self.caps, self.spent, mu_squared, threshold_delta)
+
+    def latest(self, name: ReleaseName) -> Reservation | None:
+        """The last reservation of a release."""
+        return next((r for r in reversed(self.reservations) if r.name == name), None)
+
+
+def reasons_of(entries: Iterable[Entry], dataset: str) -> tuple[str, ...]:
+    """All that was written down about a dataset, which may have no account, in order."""
+    return tuple(
+        entry.text("reason")
+        for entry in entries
+        if dataset in (entry.body.get("dataset"), entry.body.get("apart")) and entry.body.get("reason")
+    )
+
+
+def account_of(entries: Iterable[Entry], dataset: str) -> Account:
+    """The account after these entries.
+
+    Raises:
+        LedgerError: the dataset is not registered.
+    """
+    entries = list(entries)
+    account: Account | None = None
+    reservations: dict[int, Reservation] = {}
+    head = ""
+    for entry in entries:
+        head = entry.sha256
+        if entry.body.get("dataset") != dataset:
+            continue
+        if entry.phase == "register":
+            caps = Caps.of(entry.body)
+            account = Account(
+                dataset, entry.text("unit"), entry.text("population"), caps, caps, (), (), entry.sha256
+            )
+        elif entry.phase in ("lower", "raise"):
+            account = _changed(account, entry)
+        else:
+            _advance(reservations, entry)
+    if account is None:
+        raise LedgerError(
+            f"Only a registered dataset may be drawn from; '{dataset}' is not registered in this ledger. "
+            "Register it once with the cap of all its releases: "
+            f"marginalia ledger '{dataset}' --cap EPSILON DELTA."
+        )
+    reasons = reasons_of(entries, dataset)
+    return replace(account, reservations=tuple(reservations.values()), reasons=reasons, head=head)
+
+
+def _changed(account: Account | None, entry: Entry) -> Account:
+    assert account is not None, "caps are changed after registration"
+    caps = Caps.of(entry.body)
+    guarantee = caps if account.guarantee <= caps else account.guarantee
+    return replace(account, caps=caps, guarantee=guarantee)
+
+
+def _advance(reservations: dict[int, Reservation], entry: Entry) -> None:
+    """Take one entry of a release into account."""
+    body = entry.body
+    if entry.phase == "reserve":
+        replaced = body.get("replaces")
+        if isinstance(replaced, int):
+            reservations[replaced] = replace(reservations[replaced], phase="replaced")
+        asked = body["eps_delta_requested"]
+        assert isinstance(asked, list), "a reservation names its claim"
+        reservations[entry.seq] = Reservation(
+            seq=entry.seq,
+            name=ReleaseName.of(body),
+            phase="reserve",
+            mu_squared=Decimal(entry.text("mu2")),
+            threshold_delta=Decimal(entry.text("delta_t")),
+            epsilon=float(asked[0]),
+            delta=float(asked[1]),
+            engine=entry.text("engine"),
+            time=entry.text("t"),
+            measurement_sha256=None,
+            head=entry.sha256,
+        )
+        return
+    number = body["reserve"]
+    assert isinstance(number, int), "an entry of a release names its reservation"
+    reservations[number] = replace(
+        reservations[number],
+        phase=entry.phase,
+        time=entry.text("t"),
+        head=entry.sha256,
+        measurement_sha256=str(body["measurement_sha256"]) if entry.phase == "commit" else None,
+    )

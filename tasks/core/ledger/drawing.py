@@ -1,0 +1,283 @@
+"""Drawing once: a release's name, its charge and a function that draws go in, its measurement comes out.
+
+The order is the guarantee (privacy.md, rule 4): the charge is on the disk before anything is read, the
+word "drawing" is on the disk before the first noise word, the measurement is on the disk before it
+counts. Wherever a run dies, the next one knows whether noise may have been seen: what may have been
+drawn stays charged, what was not drawn is not charged twice, and what is complete is not drawn again.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.core.dp.budget import Charge
+from tasks.core.dp.measurement import measurement_sha256
+from tasks.core.errors import InternalError, LedgerError, MarginaliaError, MeasurementLost
+from tasks.core.ledger.account import Account, Reservation
+from tasks.core.ledger.ledger import Ledger, covers
+from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.place import sync
+from tasks.core.ledger.refusals import non_private
+from tasks.core.ledger.signals import DeferredInterrupts
+
+#: Draws into an empty folder; calls the second argument once, after counting and before any noise.
+Draw = Callable[[Path, Callable[[], None]], None]
+Notice = Callable[[str], None]
+
+WAITING = "Another run of this release is at work: this one waits and returns its measurement."
+REUSED = "An earlier run of this release stopped before any noise was drawn: its reservation is used."
+LOST = (
+    "An earlier run of this release stopped while its noise was being drawn: its measurement is lost, "
+    "its charge stands, and this run is charged again."
+)
+RESCUED = (
+    "An earlier run of this release stopped after its measurement was complete: it is used, not drawn again."
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A release's measurement.
+
+    Attributes:
+        folder: holds its files; in the ledger's own place, to be read and never written.
+        sha256: `measurement_sha256` of it, as committed.
+        reused: whether it was drawn by an earlier run.
+        account: the dataset's account as it was at the commit, the same at every rebuild.
+        remaining_runs: how many more releases of the same charge were left then.
+        notices: what the operator must be told, in order; each was also given to ``notice``.
+    """
+
+    folder: Path
+    sha256: str
+    reused: bool
+    account: Account
+    remaining_runs: int
+    notices: tuple[str, ...] = ()
+
+    @property
+    def head(self) -> str:
+        """Hash of the commit's entry: the head that the release records."""
+        return self.account.head
+
+
+def draw_once(
+    ledger: Ledger, name: ReleaseName, charge: Charge, draw: Draw, notice: Notice | None = None
+) -> Measured:
+    """The measurement of a release, drawn if it never was (rules 1 and 4).
+
+    Args:
+        ledger: where it is charged and kept.
+        name: public; the same name gives the same measurement, whatever the input now holds.
+        charge: nominal.
+        draw: writes the measurement's files into the folder that it is given. It must call its second
+            argument before it asks for the first noise word, and let that call's exceptions pass.
+        notice: called with each sentence for the operator, when it is known.
+
+    Raises:
+        BudgetExhausted: before anything was read.
+        LedgerError: damaged, not writable, or the dataset is not registered.
+        StoredTableMismatch: the stored measurement was changed or is gone.
+        MeasurementLost: this run stopped after noise may have been drawn; its charge stands.
+        Exception: whatever ``draw`` raised before that; nothing is charged.
+    """
+    told: list[str] = []
+
+    def tell(sentence: str) -> None:
+        told.append(sentence)
+        if notice is not None:
+            notice(sentence)
+
+    if charge.engine != "aes":
+        raise non_private(charge.engine)
+    ledger.account(name.dataset)
+    with ledger.store.release_lock(name.key, lambda: tell(WAITING)):
+        latest = _settled(ledger, ledger.account(name.dataset).latest(name), tell)
+        reused = latest is not None and latest.phase == "commit"
+        if latest is None or not reused:
+            latest = _drawn(ledger, _reserved(ledger, name, charge, latest, tell), draw, tell)
+        folder = ledger.committed_folder(latest)
+    account = ledger.account(name.dataset, latest.head)
+    return Measured(
+        folder=folder,
+        sha256=str(latest.measurement_sha256),
+        reused=reused,
+        account=account,
+        remaining_runs=account.remaining_runs(latest.mu_squared, latest.threshold_delta),
+        notices=tuple(told),
+    )
+
+
+def _settled(ledger: Ledger, latest: Reservation | None, tell: Notice) -> Reservation | None:
+    """What a dead run left at ``drawing``: ``commit`` where its measurement is complete, else ``lost``.
+
+    The caller holds the release's lock, so whoever wrote ``drawing`` is dead.
+    """
+    if latest is None or latest.phase != "drawing":
+        return latest
+    folder = ledger.folder(latest)
+    if folder.is_dir():
+        tell(RESCUED)
+        sync(folder.parent)
+        return ledger.advance(latest, "commit", measurement_sha256=measurement_sha256(folder))
+    shutil.rmtree(_part(folder), ignore_errors=True)
+    return ledger.advance(latest, "lost")
+
+
+def _reserved(
+    ledger: Ledger, name: ReleaseName, charge: Charge, latest: Reservation | None, tell: Notice
+) -> Reservation:
+    """The reservation to draw under: an earlier run's that never drew, else a new one."""
+    if latest is not None and latest.phase == "reserve" and covers(latest, charge):
+        tell(REUSED)
+        return latest
+    if latest is not None and latest.phase == "lost":
+        tell(LOST)
+    return ledger.reserve(name, charge)
+
+
+class _Permit:
+    """Leave to draw noise, given by an entry that is on the disk."""
+
+    def __init__(self, ledger: Ledger, reservation: Reservation, interrupts: DeferredInterrupts) -> None:
+        self._ledger, self._reservation, self._interrupts = ledger, reservation, interrupts
+        self.given = self.was_passed_by = False
+        self.refusal: BaseException | None = None
+
+    def __call__(self) -> None:
+        if self.given:
+            return
+        self._interrupts.hold()
+        try:
+            self._ledger.advance(self._reservation, "drawing")
+        except BaseException as error:
+            self.refusal = error
+            raise
+        self.given = True
+
+    def check_given(self) -> None:
+        """Refuse a draw that came back without leave: its noise was drawn behind the chain's back."""
+        self.was_passed_by = not self.given
+        if self.was_passed_by:
+            raise InternalError("A draw must ask for leave before its first noise word; this one did not.")
+
+    def may_have_drawn(self, failure: BaseException) -> bool:
+        """Whether there may be noise although a draw failed with this.
+
+        Also where leave was refused and the draw went on, and where an interrupt came between the
+        entry's commit and the leave.
+        """
+        if self.given or self.was_passed_by:
+            return True
+        if self.refusal is None or failure is not self.refusal:
+            return self.refusal is not None
+        name = self._reservation.name
+        with suppress(LedgerError):
+            latest = self._ledger.account(name.dataset).latest(name)
+            return latest is not None and latest.phase == "drawing"
+        return False
+
+
+def _drawn(ledger: Ledger, reservation: Reservation, draw: Draw, tell: Notice) -> Reservation:
+    """Draw, keep and commit."""
+    folder = ledger.folder(reservation)
+    with DeferredInterrupts(tell) as interrupts:
+        permit = _Permit(ledger, reservation, interrupts)
+        failure: BaseException | None = None
+        try:
+            _make_part(_part(folder))
+            draw(_part(folder), permit)
+            permit.check_given()
+            _check_private(_part(folder))
+            _keep(_part(folder), folder)
+        except BaseException as error:
+            failure = _given_up(ledger, reservation, permit, error)
+        if failure is not None:
+            # Out here, where what was caught is no longer around to be shown beside it.
+            raise failure
+        return _committed(ledger, reservation, folder)
+
+
+def _make_part(part: Path) -> None:
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        part.mkdir(mode=0o700)
+    except OSError as error:
+        raise LedgerError(
+            f"The measurement needs a folder in {part.parent}; it can't be made "
+            f"({os.strerror(error.errno or 0)}). Mend that and run again: nothing is charged twice."
+        ) from None
+
+
+def _check_private(part: Path) -> None:
+    """Refuse to keep noise that protects nobody, whoever let it pass so far."""
+    facts = part / "measurement.json"
+    if facts.is_file() and json.loads(facts.read_text(encoding="utf-8")).get("private") is not True:
+        raise InternalError("A kept measurement must be private; this one is a test engine's.")
+
+
+def _keep(part: Path, folder: Path) -> None:
+    """Make the files durable, then give the folder its name: under that name it is always complete."""
+    for path in sorted(part.rglob("*")):
+        sync(path)
+    sync(part)
+    part.rename(folder)
+    sync(folder.parent)
+
+
+def _committed(ledger: Ledger, reservation: Reservation, folder: Path) -> Reservation:
+    try:
+        return ledger.advance(reservation, "commit", measurement_sha256=measurement_sha256(folder))
+    except (LedgerError, OSError):
+        raise _not_committed() from None
+
+
+def _not_committed() -> LedgerError:
+    return LedgerError(
+        "The measurement must be committed to the ledger; it was drawn and is kept, but the ledger could "
+        "not be written. Mend that (is the disk full?) and run again: it is committed then, not drawn again."
+    )
+
+
+def _given_up(
+    ledger: Ledger, reservation: Reservation, permit: _Permit, failure: BaseException
+) -> BaseException:
+    """Record what a failed draw leaves behind; return what is to be raised.
+
+    Where the record can't be written, the next run of the release finds the same state and settles it.
+    """
+    folder = ledger.folder(reservation)
+    if permit.given and folder.is_dir():
+        return _not_committed() if isinstance(failure, OSError) else failure
+    shutil.rmtree(_part(folder), ignore_errors=True)
+    lost = permit.may_have_drawn(failure)
+    with suppress(LedgerError, OSError):
+        ledger.advance(reservation, "lost" if lost else "void")
+    if not lost:
+        return failure
+    return MeasurementLost(
+        "A release's noise must be kept whole; this run stopped while it was being drawn "
+        f"({_cause(failure)}). Its measurement is lost and its charge stands. "
+        "Run again: the release is then drawn and charged anew."
+    )
+
+
+def _cause(failure: BaseException) -> str:
+    """Why, in words that can't carry a value of the table."""
+    if isinstance(failure, KeyboardInterrupt):
+        return "it was interrupted"
+    if isinstance(failure, OSError) and failure.errno:
+        return os.strerror(failure.errno)
+    if isinstance(failure, MemoryError):
+        return "there was no memory left"
+    if isinstance(failure, MarginaliaError):
+        return str(failure)
+    return "an error in the drawing"
+
+
+def _part(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".part")

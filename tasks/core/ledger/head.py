@@ -1,0 +1,89 @@
+"""The head of the chain in a file of its own: the last entry goes in, whether the chain was cut comes out.
+
+A chain whose last entries were taken out is still a whole chain. So its last place and hash are kept a second
+time, beside it. A chain that does not hold them was cut, or replaced by an older copy.
+
+<ledger>/head.json      0600: the place and the hash of the last entry
+"""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tasks.core.ledger import place
+from tasks.core.ledger.entries import Entry, broken
+
+_NAME = "head.json"
+_DRAFT = ".head.part"
+
+#: What an entry says from which on a missing file is a loss. Chains of before have no such entry.
+KEPT = {"head_file": "kept"}
+
+
+@dataclass(frozen=True)
+class Head:
+    """The last entry of a chain, as it was noted."""
+
+    seq: int
+    sha256: str
+
+    @classmethod
+    def of(cls, entry: Entry) -> "Head":
+        """Of an entry."""
+        return cls(entry.seq, entry.sha256)
+
+
+def is_expected(entries: list[Entry]) -> bool:
+    """Whether a chain says that its head is kept in a file."""
+    return any(KEPT.items() <= entry.body.items() for entry in entries)
+
+
+def read_head(folder: Path) -> Head | None:
+    """The head that was noted; None where there is no file.
+
+    Raises:
+        LedgerError: the file is damaged, or open to others.
+    """
+    path = folder / _NAME
+    try:
+        place.check_private(path)
+        body = json.loads(path.read_text(encoding="utf-8"))
+        return Head(int(body["seq"]), str(body["sha256"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError):
+        raise broken(str(folder), f"the file {_NAME}, which keeps its head, is damaged") from None
+
+
+def require_whole(entries: list[Entry], head: Head | None, folder: Path) -> None:
+    """Refuse a chain that does not hold the head that was noted before it was read.
+
+    Raises:
+        LedgerError: it was cut or replaced, or the file is gone.
+    """
+    if head is None:
+        if is_expected(entries):
+            raise broken(str(folder), f"the file {_NAME}, which keeps its head, is gone")
+        return
+    if not 0 < head.seq <= len(entries) or entries[head.seq - 1].sha256 != head.sha256:
+        raise broken(
+            str(folder), f"the head that {_NAME} keeps is not in it: it was cut short, or is an older copy"
+        )
+
+
+def draft_head(folder: Path, entry: Entry) -> Path:
+    """Write the next head under another name, durable: a full disk stops here, before the chain grows."""
+    draft = folder / _DRAFT
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(Head.of(entry)), sort_keys=True) + "\n")
+        file.flush()
+        os.fsync(descriptor)
+    return draft
+
+
+def keep_head(draft: Path) -> None:
+    """Give a draft its name. Whoever dies before it leaves a head that is still in the chain."""
+    draft.rename(draft.with_name(_NAME))
+    place.sync(draft.parent)

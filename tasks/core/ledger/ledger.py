@@ -1,0 +1,385 @@
+"""The ledger: registrations, charges and releases go in, whether a draw may happen comes out.
+
+All reads and writes of the chain that others need go through `Ledger`; drawing itself goes through
+`tasks.core.ledger.drawing.draw_once`.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from decimal import Decimal
+from enum import StrEnum
+from pathlib import Path
+
+from tasks.core.dp.budget import Charge, sum_of
+from tasks.core.dp.measurement import measurement_sha256
+from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
+from tasks.core.ledger.account import FOLLOWING, Account, Reservation, account_of, reasons_of
+from tasks.core.ledger.entries import Entry, Transaction, broken
+from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
+from tasks.core.ledger.place import ledger_place
+from tasks.core.ledger.refusals import exhausted, non_private, second_budget
+from tasks.core.ledger.registration import Registration, lowered, raised
+from tasks.core.ledger.store import LedgerStore, SqliteStore
+from tasks.core.ledger.tables import APART, TABLE, Marks, PublicTable, columns_marks, note, noted, resemblance
+
+_ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
+
+
+class Admission(StrEnum):
+    """What a run of a release would meet.
+
+    ``COMMITTED``: its measurement is there, nothing is drawn. ``ADMISSIBLE``: it would be charged.
+    ``RESERVED``: an earlier run's reservation, from which nothing was drawn, would be used.
+    ``AT_WORK``: another run is drawing it; this one would wait.
+    """
+
+    COMMITTED = "committed"
+    ADMISSIBLE = "admissible"
+    RESERVED = "reserved"
+    AT_WORK = "at work"
+
+
+class Ledger:
+    """The account of every dataset, in one chain."""
+
+    def __init__(self, store: LedgerStore, code: str = "") -> None:
+        """Args: store: where the chain is kept. code: the code's version, noted with each entry."""
+        self.store = store
+        self.code = code
+
+    @property
+    def scope(self) -> str:
+        """Where this ledger counts, as a noun phrase that a release states (rule 22)."""
+        return self.store.scope
+
+    def head(self) -> str:
+        """Hash of the last entry."""
+        return self._entries()[-1].sha256
+
+    def verify(self, expected_head: str | None = None) -> str:
+        """Check the whole chain and return its head.
+
+        Args:
+            expected_head: a head that a release or a measurement recorded; it must be one of this chain's.
+
+        Raises:
+            LedgerError: the chain is broken, or was cut short, or is another ledger's.
+        """
+        entries = self._entries()
+        if expected_head is not None and all(entry.sha256 != expected_head for entry in entries):
+            raise broken(
+                str(self.store.measurements.parent),
+                "the head that a release or measurement in the workspace has recorded is not in it: it was "
+                "cut short, or is another ledger",
+            )
+        return entries[-1].sha256
+
+    def _entries(self) -> list[Entry]:
+        """All entries, verified, with a reservation for each stored measurement.
+
+        The folders are listed first: each is made after its reservation is on the disk.
+        """
+        folders = [folder.name.removesuffix(".part") for folder in self.store.measurements.iterdir()]
+        entries = self.store.entries()
+        known = {f"{ReleaseName.of(e.body).key}.{e.seq}" for e in entries if e.phase == "reserve"}
+        if not known.issuperset(folders):
+            raise broken(
+                str(self.store.measurements.parent),
+                "it has a measurement that no entry knows: it was cut short",
+            )
+        return entries
+
+    def datasets(self) -> tuple[str, ...]:
+        """Registered datasets, in order of registration."""
+        return tuple(registered_names(self._entries()))
+
+    def is_registered(self, dataset: str) -> bool:
+        """Whether the dataset has a budget here."""
+        return dataset in self.datasets()
+
+    def reasons(self, dataset: str) -> tuple[str, ...]:
+        """What was written down about a dataset, which need not be registered, in order."""
+        return reasons_of(self._entries(), dataset)
+
+    def register(self, registration: Registration) -> Account:
+        """Give a dataset its budget, once, as a person asks for it.
+
+        Raises:
+            ParameterError: it is registered already, its name is another's by
+                `names.folded`, or a cap is out of range.
+        """
+        with self.store.transaction() as work:
+            if registration.dataset in registered_names(work.entries):
+                raise ParameterError(
+                    f"A dataset is registered once; '{registration.dataset}' is registered already. "
+                    "Lower its caps freely, or raise them with a written reason."
+                )
+            self._register(work, registration)
+            return account_of(work.entries, registration.dataset)
+
+    def enter(self, registration: Registration, table: PublicTable) -> bool:
+        """Note the table of a release that is about to be drawn; register its dataset if it never was.
+
+        Returns:
+            Whether this registered it.
+
+        Raises:
+            ParameterError: see `require_one_budget`.
+        """
+        with self.store.transaction() as work:
+            return self._enter(work, registration, table)
+
+    def require_one_budget(self, *runs: tuple[Registration, PublicTable]) -> None:
+        """Refuse a second budget for one table; to be asked before anything is read. It writes nothing.
+
+        Args:
+            runs: what each of them would register its dataset with, and its table, in their order.
+
+        Raises:
+            ParameterError: a dataset's name is another's by `names.folded`; or its table has the
+                path or the columns of another dataset's, and no person wrote down why it is apart.
+        """
+        rehearsal = Transaction(self._entries())
+        for registration, table in runs:
+            self._enter(rehearsal, registration, table)
+
+    def set_apart(self, dataset: str, reason: str) -> None:
+        """Write down why the people of a dataset are others than those of each that is known by now.
+
+        It then has a budget, or a salt of SynDiffix's noise, of its own though its tables resemble theirs. It
+        need not be registered: SynDiffix keeps no account.
+
+        Raises:
+            ParameterError: without a reason; or its name is another's by `names.folded`.
+        """
+        if not reason.strip():
+            raise ParameterError(f"A budget or a salt of its own for '{dataset}' needs a written reason.")
+        with self.store.transaction() as work:
+            self._refuse_twin(work, dataset)
+            work.append({"phase": APART, "apart": dataset, "code": self.code, "reason": reason.strip()})
+
+    def _enter(self, work: Transaction, registration: Registration, table: PublicTable) -> bool:
+        dataset = registration.dataset
+        is_new = dataset not in registered_names(work.entries)
+        if is_new:
+            self._refuse_twin(work, dataset)
+        known, marks = self._tables(work.entries), table.marks(work.entries)
+        has = noted(work.entries).get(dataset, Marks())
+        if not has.columns and marks.columns & known.get(dataset, has).columns:
+            # Drawn from by an earlier version, which kept no header: two that were alike go on as they were.
+            known[dataset] = known[dataset].plus(Marks(columns=marks.columns))
+        found = resemblance(work.entries, known, dataset, table)
+        if found is not None:
+            raise second_budget(found, registration.unit, is_new=is_new)
+        if is_new:
+            self._register(work, registration)
+        note(work, TABLE, dataset, marks, self.code)
+        return is_new
+
+    def _register(self, work: Transaction, registration: Registration) -> None:
+        self._refuse_twin(work, registration.dataset)
+        self._append(work, "register", registration.dataset, registration.as_body())
+
+    def _refuse_twin(self, work: Transaction, dataset: str) -> None:
+        refuse_twin(dataset, registered_names(work.entries))
+        refuse_twin(dataset, salted_names(work.entries))
+
+    def _tables(self, entries: list[Entry]) -> dict[str, Marks]:
+        """What each dataset's tables had; before it was noted, the columns of its stored measurements."""
+        known = noted(entries)
+        for dataset in registered_names(entries):
+            if dataset in known:
+                continue
+            marks = Marks()
+            for each in account_of(entries, dataset).reservations:
+                with suppress(OSError, ValueError, TypeError, KeyError):
+                    facts = json.loads((self.folder(each) / "measurement.json").read_text(encoding="utf-8"))
+                    names = [column["name"] for column in facts["schema"]["columns"]]
+                    marks = marks.plus(Marks(columns=columns_marks(entries, names)))
+            known[dataset] = marks
+        return known
+
+    def lower(
+        self, dataset: str, epsilon_cap: float, delta_cap: float, threshold_delta_cap: float | None = None
+    ) -> Account:
+        """Lower a dataset's caps, below what is spent if wished; see `registration.lowered`."""
+        with self.store.transaction() as work:
+            caps = lowered(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
+            self._append(work, "lower", dataset, caps.as_body())
+            return account_of(work.entries, dataset)
+
+    def raise_caps(
+        self,
+        dataset: str,
+        epsilon_cap: float,
+        delta_cap: float,
+        threshold_delta_cap: float | None = None,
+        *,
+        reason: str,
+    ) -> Account:
+        """Raise a dataset's caps; the reason stays in the chain. See `registration.raised`."""
+        if not reason.strip():
+            raise ParameterError(f"Raising the caps of '{dataset}' needs a written reason; none was given.")
+        with self.store.transaction() as work:
+            caps = raised(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
+            self._append(work, "raise", dataset, caps.as_body() | {"reason": reason.strip()})
+            return account_of(work.entries, dataset)
+
+    def account(self, dataset: str, head: str | None = None) -> Account:
+        """A dataset's account, now or as it was when the chain ended at ``head``."""
+        entries = self._entries()
+        if head is not None:
+            places = [entry.seq for entry in entries if entry.sha256 == head]
+            entries = entries[: places[0]] if places else entries
+        return account_of(entries, dataset)
+
+    def spent(self, dataset: str) -> tuple[Decimal, Decimal, float]:
+        """(sum of mu^2, 1 - prod(1 - delta_t), the epsilon of both at the delta cap), rounded up."""
+        account = self.account(dataset)
+        return account.spent.mu_squared, account.spent.threshold_delta, account.epsilon_spent
+
+    def remaining(self, dataset: str) -> tuple[Decimal, Decimal]:
+        """What is left: of B^2, and the largest delta_t that one more release may have."""
+        return self.account(dataset).remaining
+
+    def remaining_runs(self, dataset: str, charge: Charge) -> int:
+        """How many more releases of this charge fit, at most `budget.MOST_RUNS`."""
+        return self.account(dataset).remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
+
+    def check_admission(
+        self, name: ReleaseName, charge: Charge, registration: Registration | None = None
+    ) -> Admission:
+        """What a run of this release would meet; to be asked before anything is read. It writes nothing.
+
+        Args:
+            name: the release.
+            charge: nominal.
+            registration: what the run would register the dataset with, if it is not registered.
+
+        Raises:
+            LedgerError: the ledger is damaged, or the dataset is neither registered nor would be.
+            StoredTableMismatch: the release is committed and its measurement was changed or is gone.
+            BudgetExhausted: the budget does not cover it.
+        """
+        _require_private(charge)
+        entries = self._entries()
+        is_new = registration is not None and name.dataset not in registered_names(entries)
+        account = registration.account() if registration and is_new else account_of(entries, name.dataset)
+        latest = account.latest(name)
+        if latest is not None:
+            if latest.phase == "commit":
+                self.committed_folder(latest)
+                return Admission.COMMITTED
+            if self.store.is_at_work(name.key):
+                return Admission.AT_WORK
+            if latest.phase == "drawing" and self.folder(latest).is_dir():
+                return Admission.COMMITTED
+            if latest.phase == "reserve" and covers(latest, charge):
+                return Admission.RESERVED
+        _admit(account, charge, latest)
+        return Admission.ADMISSIBLE
+
+    def folder(self, reservation: Reservation) -> Path:
+        """Where a reservation's measurement is, or would be."""
+        return self.store.measurements / reservation.folder_name
+
+    def committed_folder(self, reservation: Reservation) -> Path:
+        """The measurement of a committed reservation, verified against its commit."""
+        folder = self.folder(reservation)
+        advice = (
+            f"A measurement is never made again: restore {folder} from a backup, "
+            "or run under a new vintage, which is drawn and charged anew."
+        )
+        if not folder.is_dir():
+            raise StoredTableMismatch(
+                f"The measurement of this release must be in the ledger; it is gone. {advice}"
+            )
+        if measurement_sha256(folder) != reservation.measurement_sha256:
+            raise StoredTableMismatch(
+                f"The measurement of this release must be as committed; it was changed. {advice}"
+            )
+        return folder
+
+    def reserve(self, name: ReleaseName, charge: Charge) -> Reservation:
+        """Admit and charge a release; an open reservation of it is replaced, not added to.
+
+        Raises:
+            BudgetExhausted: the budget does not cover it.
+        """
+        _require_private(charge)
+        with self.store.transaction() as work:
+            account = account_of(work.entries, name.dataset)
+            latest = account.latest(name)
+            _admit(account, charge, latest)
+            content: dict[str, object] = {
+                **name.as_body(),
+                "unit": account.unit,
+                "mu2": str(charge.mu_squared_exact),
+                "delta_t": str(charge.threshold_delta_exact),
+                "eps_delta_requested": [repr(float(charge.epsilon)), repr(float(charge.delta))],
+                "accountant": charge.accountant,
+                "engine": _ENGINES[charge.engine],
+            }
+            if latest is not None and latest.phase == "reserve":
+                content["replaces"] = latest.seq
+            entry = self._append(work, "reserve", name.dataset, content)
+            return _at(work.entries, entry.seq)
+
+    def advance(self, reservation: Reservation, phase: str, **content: str) -> Reservation:
+        """Record what became of a reservation: ``drawing``, ``commit``, ``void`` or ``lost``."""
+        with self.store.transaction() as work:
+            now = _at(work.entries, reservation.seq)
+            if phase not in FOLLOWING.get(now.phase, ()):
+                raise InternalError(f"A release must not go from {now.phase} to {phase}.")
+            body = {**now.name.as_body(), "reserve": now.seq, **content}
+            self._append(work, phase, now.name.dataset, body)
+            return _at(work.entries, now.seq)
+
+    def _append(self, work: Transaction, phase: str, dataset: str, content: dict[str, object]) -> Entry:
+        return work.append({"phase": phase, "dataset": dataset, "code": self.code, **content})
+
+
+def open_ledger(
+    folder: Path | None = None, code: str = "", notice: Callable[[str], None] | None = None
+) -> Ledger:
+    """The ledger of a folder, by default the user's own (`place.ledger_place`), made where it is missing.
+
+    Args:
+        folder: its own.
+        code: the code's version, noted with each entry.
+        notice: called with what the operator must be told.
+
+    Raises:
+        LedgerError: see `SqliteStore`.
+    """
+    return Ledger(SqliteStore(folder or ledger_place(), notice), code)
+
+
+def covers(reservation: Reservation, charge: Charge) -> bool:
+    """Whether an open reservation is charged enough for this."""
+    return (
+        charge.mu_squared_exact <= reservation.mu_squared
+        and charge.threshold_delta_exact <= reservation.threshold_delta
+    )
+
+
+def _at(entries: list[Entry], seq: int) -> Reservation:
+    dataset = entries[seq - 1].text("dataset")
+    return next(r for r in account_of(entries, dataset).reservations if r.seq == seq)
+
+
+def _admit(account: Account, charge: Charge, latest: Reservation | None) -> None:
+    """Refuse what the budget does not cover (rule 7); an open reservation of the release gives way."""
+    spent = account.spent
+    if latest is not None and latest.phase == "reserve":
+        others = [r for r in account.reservations if r.is_charged and r.seq != latest.seq]
+        spent = sum_of((r.mu_squared, r.threshold_delta) for r in others)
+    after = spent.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
+    if not after.within(account.caps):
+        raise exhausted(account, charge)
+
+
+def _require_private(charge: Charge) -> None:
+    if charge.engine not in _ENGINES:
+        raise non_private(charge.engine)

@@ -1,0 +1,49 @@
+"""The two ways to draw a release: by lengths (SDS's), or by a workload, for records that are fitted.
+
+Parameters of either go in; its charge, or what it drew, comes out. Nobody else needs to know which it is.
+"""
+
+from collections.abc import Callable
+
+from tasks.core.dp import release
+from tasks.core.dp.accounting import fraction_above, plan
+from tasks.core.dp.budget import Charge
+from tasks.core.dp.lengths import Progress
+from tasks.core.dp.measurement import Measurement
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.sampling.stream import WordSource
+from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Schema
+
+AnyParameters = DpParameters | WorkloadParameters
+
+
+def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
+    """What a release costs, fixed before the draw (privacy.md, rule 9)."""
+    all_declared = not any(column.is_open for column in schema.columns)
+    if isinstance(parameters, WorkloadParameters):
+        mu_squared, threshold_delta = budget_of(parameters, all_declared=all_declared)
+        return Charge(fraction_above(mu_squared), threshold_delta, parameters.epsilon, parameters.delta)
+    planned = plan(parameters, all_declared=all_declared, levels=parameters.reporting_length)
+    return Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
+
+
+def measure(
+    records: CodedRecords,
+    parameters: AnyParameters,
+    stream: WordSource,
+    *,
+    before_first_word: Callable[[], None],
+    progress: Progress | None = None,
+) -> Measurement | WorkloadMeasurement:
+    """Draw; see `release.measure` and `draw_workload`, which take the same arguments."""
+    if isinstance(parameters, WorkloadParameters):
+        return draw_workload(
+            records, parameters, stream, before_first_word=before_first_word, progress=progress
+        )
+    return release.measure(
+        records, parameters, stream, before_first_word=before_first_word, progress=progress
+    )

@@ -1,0 +1,87 @@
+"""What the ledger refuses with: an account and what was asked go in, an error that says what to do comes out.
+
+All figures in it are public: caps, charges and what is left.
+"""
+
+import math
+from decimal import Decimal
+
+from tasks.core.dp.accounting import gdp_epsilon
+from tasks.core.dp.budget import DOWN, Charge
+from tasks.core.errors import BudgetExhausted, ParameterError
+from tasks.core.figures import plain_down, plain_up
+from tasks.core.ledger.account import Account
+from tasks.core.ledger.tables import Resemblance
+
+#: What is left below this part of a release's cost is the rounding of caps: nothing that fits anything.
+_DUST = Decimal("1e-6")
+
+
+def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
+    """The refusal of a release that the budget does not cover (exit code 3)."""
+    mu_squared, threshold_delta = account.remaining
+    name, caps = account.dataset, account.caps
+    asked = f"mu^2 {plain_up(charge.mu_squared_exact)}, thresholds {plain_up(charge.threshold_delta_exact)}"
+    return BudgetExhausted(
+        f"The budget of '{name}' must cover a release before anything is read. This one asks for epsilon "
+        f"{plain_up(charge.epsilon)} at delta {plain_up(charge.delta)} ({asked}); of the cap epsilon "
+        f"{plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}, {_releases(account.charged_releases)} left "
+        f"{_covers(charge, mu_squared, threshold_delta)}. "
+        "Ask for less, use a vintage that was released already (it costs nothing), or raise the cap with a "
+        f"written reason: marginalia ledger '{name}' --cap EPSILON DELTA --reason '...'."
+    )
+
+
+def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> str:
+    """What is left, and the release that would still fit, in words."""
+    if mu_squared < charge.mu_squared_exact * _DUST:
+        return "nothing"
+    left = f"mu^2 {plain_down(mu_squared)}, thresholds {plain_down(threshold_delta)}: "
+    if charge.threshold_delta_exact > threshold_delta:
+        return left + (
+            "too little for thresholds at that delta, whatever the epsilon (a smaller delta, or declared "
+            "domains, which need none, would fit)"
+        )
+    rest = (charge.delta - charge.threshold_delta) / (1 - charge.threshold_delta)
+    mu = float(mu_squared.sqrt(DOWN))
+    epsilon = gdp_epsilon(mu, rest) * (1 - 1e-6) if mu > 0 else 0.0
+    digits = 10.0 ** (math.floor(math.log10(epsilon)) - 2) if epsilon > 0 else 1.0
+    return (
+        left
+        + f"enough for epsilon {math.floor(epsilon / digits) * digits:.3g} at that delta (accountant gdp)"
+    )
+
+
+def _releases(number: int) -> str:
+    return "1 release has" if number == 1 else f"{number} releases have"
+
+
+def non_private(engine: str) -> ParameterError:
+    """The refusal of noise that protects nobody: it can't be charged, nor kept as a release."""
+    return ParameterError(
+        f"A release's noise must come from the engine 'aes'; it is '{engine}'. Seeded noise protects nobody: "
+        "it is not charged and can't be a release."
+    )
+
+
+def second_budget(found: Resemblance, unit: str, *, is_new: bool) -> ParameterError:
+    """The refusal of a second budget for one table."""
+    if not is_new:
+        return found.refusal("budget", others=_told_apart(found))
+    rows = " --unit row" if unit == "row" else ""
+    return found.refusal(
+        "budget",
+        others=f"register {found.dataset!r} with a written reason: marginalia ledger '{found.dataset}' "
+        f"--cap EPSILON DELTA{rows} --reason 'other people'",
+    )
+
+
+def second_salt(found: Resemblance) -> ParameterError:
+    """The refusal of a second salt for one table: the noise of two could be averaged away."""
+    return found.refusal(
+        "salt", same=f" (for marginalia syndiffix: --dataset '{found.other}')", others=_told_apart(found)
+    )
+
+
+def _told_apart(found: Resemblance) -> str:
+    return f"give a written reason: marginalia ledger '{found.dataset}' --reason 'other people'"

@@ -1,0 +1,185 @@
+"""Which tables a dataset had: public facts of a table go in, a second name for one is refused.
+
+Budgets, and the salts of SynDiffix's noise, are kept by a dataset's name, so each new name would open a new
+budget, or draw new noise, for the same people. What a program can compare is public: the path of the file,
+its header, the columns that are used. The chain keeps keyed hashes of these, which tell equal from different
+and hold no header. Whether two tables with the same columns are about the same people only a person knows,
+and writes down.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tasks.core.canonical_json import canonical
+from tasks.core.errors import ParameterError
+from tasks.core.ledger.entries import Entry, Transaction
+from tasks.core.ledger.names import earlier_folded, folded
+
+#: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
+#: the people of a dataset are others.
+TABLE, SALTED, APART = "table", "salted table", "apart"
+
+
+@dataclass(frozen=True)
+class PublicTable:
+    """What is publicly known of a run's table.
+
+    Attributes:
+        path: of its file.
+        header: the names of all columns of the file.
+        columns: those that are used, without ids.
+    """
+
+    path: Path
+    header: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    def marks(self, entries: list[Entry]) -> "Marks":
+        """Its hashes, keyed by the ledger's own name."""
+        path = canonical(["path", str(self.path.resolve())])
+        columns = (columns_marks(entries, names) for names in (self.header, self.columns))
+        return Marks(frozenset({_keyed(entries, path)}), frozenset().union(*columns))
+
+    def fresh_marks(self, entries: list[Entry], own: "Marks") -> "Marks":
+        """Those of its hashes that a dataset with these never had.
+
+        Columns that it had while invisible characters still counted are its own: it goes on as it was.
+        """
+        fresh = self.marks(entries)
+        had: frozenset[str] = frozenset()
+        for names in (self.header, self.columns):
+            if _columns_mark(entries, names, earlier_folded) in own.columns:
+                had |= columns_marks(entries, names)
+        return Marks(fresh.paths - own.paths, fresh.columns - own.columns - had)
+
+
+def columns_marks(entries: list[Entry], names: Collection[str]) -> frozenset[str]:
+    """Of a set of columns, whatever their order, case, blanks and invisible characters.
+
+    One hash; two where names hold an invisible character, which counted when older entries were written: a
+    hash that is kept can't be folded again, so it is looked for as it was made.
+    """
+    return frozenset(_columns_mark(entries, names, fold) for fold in (folded, earlier_folded))
+
+
+def _columns_mark(entries: list[Entry], names: Collection[str], fold: Callable[[str], str]) -> str:
+    return _keyed(entries, canonical(["columns", *sorted(map(fold, names))]))
+
+
+def _keyed(entries: list[Entry], text: str) -> str:
+    return hmac.new(entries[0].text("ledger").encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Hashes of the paths and the sets of columns that one dataset had."""
+
+    paths: frozenset[str] = field(default_factory=frozenset)
+    columns: frozenset[str] = field(default_factory=frozenset)
+
+    def plus(self, other: "Marks") -> "Marks":
+        """Of both."""
+        return Marks(self.paths | other.paths, self.columns | other.columns)
+
+    def shared(self, other: "Marks") -> list[str]:
+        """What both have, in words."""
+        found = (("path", self.paths & other.paths), ("columns", self.columns & other.columns))
+        return [words for words, both in found if both]
+
+    def __le__(self, other: "Marks") -> bool:
+        """Whether all of it is in the other."""
+        return self.paths <= other.paths and self.columns <= other.columns
+
+    def as_body(self) -> dict[str, object]:
+        """As an entry holds them."""
+        return {"paths": sorted(self.paths), "columns": sorted(self.columns)}
+
+
+def note(entries: Transaction, phase: str, dataset: str, marks: Marks, code: str = "") -> None:
+    """Write down that a dataset had a table, unless that is there already."""
+    if not marks <= noted(entries.entries, phase).get(dataset, Marks()):
+        # Not under "dataset": an account is made of the entries that have that.
+        entries.append({"phase": phase, "table_of": dataset, "code": code, **marks.as_body()})
+
+
+def noted(entries: Iterable[Entry], phase: str = TABLE) -> dict[str, Marks]:
+    """What each dataset's tables had, by dataset: those of its budget, or those of its salt."""
+    found: dict[str, Marks] = {}
+    for entry in entries:
+        if entry.phase == phase:
+            dataset = entry.text("table_of")
+            marks = Marks(_texts(entry.body["paths"]), _texts(entry.body["columns"]))
+            found[dataset] = found.get(dataset, Marks()).plus(marks)
+    return found
+
+
+def _texts(value: object) -> frozenset[str]:
+    return frozenset(map(str, value)) if isinstance(value, list) else frozenset()
+
+
+def are_apart(entries: Iterable[Entry], one: str, other: str) -> bool:
+    """Whether a person wrote down of one of two datasets that its people are others, and knew of the other.
+
+    What is written of a dataset is about those that were there: one that comes later may be of its people.
+    """
+    known: set[str] = set()
+    for entry in entries:
+        if entry.phase == "salt":
+            known.add(entry.text("salt_of"))
+        elif entry.phase in ("register", APART):
+            written = entry.text("apart" if entry.phase == APART else "dataset")
+            known.add(written)
+            if written in (one, other) and entry.body.get("reason") and known >= {one, other}:
+                return True
+    return False
+
+
+@dataclass(frozen=True)
+class Resemblance:
+    """That a table of one dataset has what a table of another one had.
+
+    Attributes:
+        dataset: whose table it would be now.
+        other: whose it was.
+        words: what both have.
+    """
+
+    dataset: str
+    other: str
+    words: str
+
+    def refusal(self, kept: str, *, same: str = "", others: str) -> ParameterError:
+        """That the two must be one dataset, or be told apart by a person.
+
+        Args:
+            kept: what is kept by a dataset's name.
+            same: what else to do where the people are the same.
+            others: what to do where they are others.
+        """
+        return ParameterError(
+            f"All tables about the same people must share one {kept}. The table of dataset "
+            f"{self.dataset!r} has the same {self.words} as one of dataset {self.other!r}, which has a "
+            f'{kept} already. Where the people are the same, set "dataset": "{self.other}"{same}. Where they '
+            f"are others, {others}."
+        )
+
+
+def resemblance(
+    entries: list[Entry], known: Mapping[str, Marks], dataset: str, table: PublicTable
+) -> Resemblance | None:
+    """The first other dataset that a table was, by its hashes, and that no person told apart from this one.
+
+    Args:
+        entries: the chain.
+        known: the marks of each dataset.
+        dataset: whose table it would be now.
+        table: what is public of it.
+    """
+    fresh = table.fresh_marks(entries, known.get(dataset, Marks()))
+    for other, its in known.items():
+        if other != dataset and (words := fresh.shared(its)) and not are_apart(entries, dataset, other):
+            return Resemblance(dataset, other, " and ".join(words))
+    return None

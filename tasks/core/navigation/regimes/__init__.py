@@ -1,0 +1,1 @@
+"""What the page says of one regime alone: its context and its sections, a file a regime."""

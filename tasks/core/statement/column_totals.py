@@ -1,0 +1,88 @@
+"""What a release says of each column as a whole: a measurement goes in, totals and their error bars come out.
+
+Post-processing: everything follows from released numbers, so it may be published and logged. A column whose
+numbers could not be read, or whose domain is another one, spends its part of epsilon on noise; its total is
+where that shows.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from tasks.core.dp.measurement import Drawn
+from tasks.core.figures import up, whole
+
+_WITHIN_95 = NormalDist().inv_cdf(0.975)
+_ADVICE = (
+    "If you expected more, see that decimal, thousands, bins, domains, sensitive_zeros and the delimiters "
+    "are what these columns hold."
+)
+
+
+@dataclass(frozen=True)
+class ColumnTotal:
+    """The noisy counts of one column's values, added up.
+
+    Attributes:
+        name: of the column.
+        total: the sum over all values that were measured and kept: of an open column, those released.
+        half_width: of the noise of that sum, in 95 of 100 draws; 0 where no value was kept.
+        expected: half of what the total would be if every record that was looked at had a value; see
+            `column_totals`.
+        values: how many values were kept.
+    """
+
+    name: str
+    total: int
+    half_width: int
+    expected: float
+    values: int
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether the total can't be told from that of a column that holds nothing."""
+        return self.half_width > 0 and self.total <= self.half_width
+
+    @property
+    def is_low(self) -> bool:
+        """Whether fewer than half of the records seem to have a value."""
+        return not self.is_nothing and self.half_width > 0 and self.total < self.expected
+
+
+def column_totals(measurement: Drawn) -> list[ColumnTotal]:
+    """Of every column, by the counts of length 1 as drawn.
+
+    A record with more attributes than the sensitivity of length 1 is counted for so many of them, which
+    lowers all totals: half of the records is therefore half of sensitivity / width of them at most.
+    """
+    first = measurement.length_one
+    if first is None:
+        return []
+    schema = measurement.schema.measured  # what follows from another column has no counts of its own
+    counted = min(1.0, first.sensitivity / max(schema.width, 1))
+    least = max(measurement.number_of_records, 0) * float(measurement.sampled_share) * counted / 2
+    totals = []
+    for index, column in enumerate(schema.columns):
+        counts = measurement.counts_of(index)
+        half_width = math.ceil(_WITHIN_95 * math.sqrt(len(counts) * (first.scale**2 + 1 / 12)))
+        totals.append(ColumnTotal(column.name, int(counts.sum()), half_width, least, len(counts)))
+    return totals
+
+
+def to_look_at(measurement: Drawn) -> list[str]:
+    """What there is to say of columns whose total is nothing or low, and what to do about them."""
+    totals = column_totals(measurement)
+    told = [
+        f"The counts of {total.name!r} add up to {whole(total.total)}, which can't be told from nothing: "
+        f"noise alone stays within ± {up(total.half_width)} in 95 of 100 draws."
+        for total in totals
+        if total.is_nothing
+    ]
+    low = [repr(total.name) for total in totals if total.is_low]
+    if low:
+        each = " each" if low[1:] else ""
+        told.append(
+            f"The counts of {', '.join(low)}{each} add up to less than half of the records: "
+            "the other cells were empty, could not be used, or hold values too rare to be published."
+        )
+    return [*told, _ADVICE] if told else []

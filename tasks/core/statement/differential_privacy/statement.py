@@ -1,0 +1,433 @@
+"""The privacy statement: a measurement and what the ledger says of it go in, ``privacy.json`` comes out.
+
+It is written to be checked line by line: every constant of the mechanism, every level's noise, threshold
+and error bar, the formulas that join them, the whole account of the dataset, and what is *not* covered.
+Everything in it is a function of the measurement, the ledger and public configuration, so it may be
+published as it stands. `tasks.core.statement.differential_privacy.words` says the same in plain words.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
+from tasks.core.dp.group_privacy import RULE as GROUP_RULE
+from tasks.core.dp.group_privacy import FirstLength, group_guarantees
+from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.thresholds import survival_probability
+from tasks.core.dp.workload.cells import cells_of_all_columns
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.errors import InternalError
+from tasks.core.records.constraint_words import constraints_json
+from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_look_at
+from tasks.core.statement.differential_privacy import fitted as workload
+from tasks.core.statement.differential_privacy import law
+from tasks.core.statement.differential_privacy.constants import (
+    INPUTS,
+    Constants,
+    bound,
+    chosen,
+    of_accountant,
+)
+from tasks.core.statement.differential_privacy.noise import level_error_bar, noisy_count, spurious
+from tasks.core.statement.preparation import prepared
+from tasks.core.statement.released_json import check_released_json
+
+FORMAT = "marginalia-privacy-statement/2"
+Json = dict[str, object]
+AnyMeasurement = Measurement | WorkloadMeasurement
+
+
+@dataclass(frozen=True)
+class CapFacts:
+    """What releases together may cost: epsilon and delta, the part D of delta for thresholds, and B^2."""
+
+    epsilon: float
+    delta: float
+    threshold_delta: float
+    mu_squared: float
+
+
+@dataclass(frozen=True)
+class ChargeFacts:
+    """What each of so many releases was charged."""
+
+    releases: int
+    mu_squared: float
+    threshold_delta: float
+
+
+@dataclass(frozen=True)
+class LedgerFacts:
+    """What the ledger knows of a dataset just after one release was committed; all of it public.
+
+    Attributes:
+        dataset: the logical name that the budget is kept under.
+        unit: ``subject`` or ``row``.
+        population: whose data these are, in words; may be empty.
+        vintage: the label of this release.
+        scope: where this ledger counts, as a noun phrase such as "one ledger per user of one machine".
+        cap: what all releases together may cost: the widest caps that were ever in force.
+        cap_in_force: what the next release is admitted by.
+        charges: of all releases, this one and lost ones included, equal ones together.
+        mu_squared_spent: their sum.
+        threshold_delta_spent: 1 - prod(1 - delta_t) over them.
+        epsilon_spent: the epsilon of those two at the cap's delta.
+        this_release: what this one is charged.
+        remaining_releases: how many more at this release's setting the caps admit.
+        head: hash of the chain's last entry.
+    """
+
+    dataset: str
+    unit: str
+    population: str
+    vintage: str
+    scope: str
+    cap: CapFacts
+    cap_in_force: CapFacts
+    charges: tuple[ChargeFacts, ...]
+    mu_squared_spent: float
+    threshold_delta_spent: float
+    epsilon_spent: float
+    this_release: ChargeFacts
+    remaining_releases: int
+    head: str
+
+    @property
+    def releases(self) -> int:
+        """How many releases were charged, this one and lost ones included."""
+        return sum(charge.releases for charge in self.charges)
+
+    @classmethod
+    def of(cls, body: Json) -> "LedgerFacts":
+        """What `dataclasses.asdict` made of it, read back from JSON.
+
+        Raises:
+            TypeError, KeyError: it is not that.
+        """
+        read: dict[str, Any] = dict(body)
+        caps = {name: CapFacts(**read[name]) for name in ("cap", "cap_in_force")}
+        charges = tuple(ChargeFacts(**charge) for charge in read["charges"])
+        return cls(
+            **(read | caps | {"charges": charges, "this_release": ChargeFacts(**read["this_release"])})
+        )
+
+
+@dataclass(frozen=True)
+class RunChoices:
+    """Public choices of the run that a measurement does not carry.
+
+    Attributes:
+        strict_contract: SHA-256 of the contract that a table had to keep, or the run was stopped (rule 2);
+            None where no contract could stop it.
+        unused_keys: configuration keys that were accepted and have no effect.
+        measurement_sha256: what the ledger's commit records; empty where it is not known.
+        contract_sha256: of the data contract's file, whatever its mode; empty where there is none.
+        least_records: how many records the data contract promises; None: nobody promised any.
+    """
+
+    strict_contract: str | None = None
+    unused_keys: tuple[str, ...] = ()
+    measurement_sha256: str = ""
+    least_records: int | None = None
+    contract_sha256: str = ""
+
+
+def statement(
+    measurement: Measurement | WorkloadMeasurement,
+    ledger: LedgerFacts,
+    code_version: str,
+    choices: RunChoices | None = None,
+) -> Json:
+    """The content of ``privacy.json``.
+
+    Raises:
+        InternalError: the noise does not carry the nominal charge (rule 9), or a key of the statement is
+            not one that a release may hold (test P5).
+    """
+    if isinstance(measurement, WorkloadMeasurement):
+        part = workload.draw_part(measurement, ledger.unit)
+    else:
+        part = _lengths(measurement, ledger.unit)
+    content = _shared(measurement, ledger, code_version, choices or RunChoices()) | part
+    content["disclosed_uniques"] = _disclosed_uniques(measurement, part, ledger)
+    if (
+        choices
+        and choices.contract_sha256
+        and (held := constraints_json(measurement.schema, choices.contract_sha256))
+    ):
+        content["constraints"] = held
+    check_released_json(content)
+    return content
+
+
+def _lengths(measurement: Measurement, unit: str) -> Json:
+    """The part on a draw by lengths."""
+    _check_charge(measurement)
+    constants, lengths = Constants.of(measurement), range(1, len(measurement.levels) + 1)
+    return {
+        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS},
+        "parameters": chosen(measurement),
+        "noisy_count": noisy_count(measurement, constants.nominal),
+        "levels": [_level(measurement, constants, length) for length in lengths],
+        "noise": law.noise(measurement),
+        "contribution": law.contribution(measurement, unit),
+        "sampling": law.sampling(measurement.parameters),
+    }
+
+
+def _shared(measurement: AnyMeasurement, ledger: LedgerFacts, code_version: str, choices: RunChoices) -> Json:
+    """What every statement has, however it was drawn."""
+    return {
+        "format": FORMAT,
+        "private": measurement.private,
+        "regime": "differential_privacy",
+        "dataset": ledger.dataset,
+        "vintage": ledger.vintage,
+        "population": ledger.population,
+        "code_version": code_version,
+        "measurement_sha256": choices.measurement_sha256,
+        "attention": _attention(measurement, ledger, choices),
+        "guarantee": _guarantee(measurement, ledger) if measurement.private else None,
+        "columns": _columns(measurement),
+        "prepared": prepared(measurement.schema, filled=measurement.never_empty),
+        "columns_to_look_at": to_look_at(measurement),
+        "group_privacy": _group_privacy(measurement) if ledger.unit == "row" else None,
+        "group_privacy_rule": GROUP_RULE if ledger.unit == "row" else None,
+        "ledger": _ledger(ledger),
+        "contract": {**law.contract(choices.strict_contract), "least_records": choices.least_records},
+        "unused_keys": [{"key": key, "why": law.unused(key)} for key in choices.unused_keys],
+        "public_side_channels": law.SIDE_CHANNELS,
+        "not_covered": law.not_covered(ledger.scope, ledger.unit),
+    }
+
+
+def _check_charge(measurement: Measurement) -> None:
+    """Refuse a measurement whose noise is smaller than its charge says, in exact rationals (rule 9)."""
+    spent = sum(
+        (
+            Fraction(level.sensitivity) / Fraction(level.scale) ** 2
+            for level in measurement.levels
+            if level.scale
+        ),
+        Fraction(0),
+    )
+    if measurement.parameters.accountant == "gdp":
+        spent += 1 / Fraction(measurement.count_scale) ** 2
+    if spent > Fraction(measurement.mu_squared):
+        raise InternalError("The noise of a release must cover its charge: sum of Delta_k / s_k^2 <= mu^2.")
+
+
+def _guarantee(measurement: AnyMeasurement, ledger: LedgerFacts) -> Json:
+    """The claim and the theorem behind it (privacy.md 1.2)."""
+    parameters = measurement.parameters
+    if isinstance(measurement, WorkloadMeasurement):
+        part = workload.guarantee_part(measurement)
+    else:
+        part = _guarantee_of_lengths(measurement)
+    return {
+        "kind": "(epsilon, delta)-differential privacy",
+        "neighbours": law.neighbours(ledger.unit),
+        "unit": ledger.unit,
+        "subject_id": measurement.schema.subject_id,
+        "epsilon": parameters.epsilon,
+        "delta": parameters.delta,
+        "delta_threshold": measurement.threshold_delta,
+        "mu_squared": measurement.mu_squared,
+        "mu": math.nextafter(math.sqrt(measurement.mu_squared), math.inf),
+        "attack": _attack(measurement),
+        "computational": law.COMPUTATIONAL,
+        **part,
+    }
+
+
+def _guarantee_of_lengths(measurement: Measurement) -> Json:
+    """What the claim of a draw by lengths says of its accountant."""
+    parameters, constants = measurement.parameters, Constants.of(measurement)
+    return {
+        "delta_given": law.delta_given(parameters),
+        "delta_applied": constants.delta,
+        "delta_threshold_applied": constants.applied.applied_threshold_delta,
+        **law.delta_split(parameters, measurement.threshold_delta),
+        "reporting_length": parameters.reporting_length,
+        "accountant": law.accountant(measurement) | of_accountant(constants, measurement),
+        "sampling_exactness": law.exactness(measurement),
+    }
+
+
+def _attention(measurement: AnyMeasurement, ledger: LedgerFacts, choices: RunChoices) -> list[str]:
+    """What a reader must know before anything else."""
+    parameters = measurement.parameters
+    claim = Claim(parameters.epsilon, parameters.delta, ledger.unit, choices.least_records)
+    return cautions(claim) + cap_cautions(ledger.cap.epsilon, ledger.cap.delta)
+
+
+def _group_privacy(measurement: AnyMeasurement) -> list[Json]:
+    first = FirstLength.of(measurement)
+    return group_guarantees(measurement.mu_squared, measurement.parameters.delta, first)
+
+
+def _attack(measurement: AnyMeasurement, false_alarm: float = 0.05) -> Json:
+    """Power of the best test of whether one unit is in the table, at most, by the trade-off function.
+
+    delta_t + Phi(Phi^-1(alpha / (1 - delta_t)) + mu): the Gaussian trade-off, with the threshold's mass
+    moved in both directions of the neighbouring relation (privacy.md 1.2, steps iii and iv).
+    """
+    normal, delta_t = NormalDist(), measurement.threshold_delta
+    shifted = normal.inv_cdf(false_alarm / (1 - delta_t)) + math.sqrt(measurement.mu_squared)
+    power = min(1.0, (delta_t + normal.cdf(shifted)) * (1 + 1e-9))
+    return {"false_alarm": false_alarm, "power": power, "rule": law.ATTACK_RULE}
+
+
+def _level(measurement: Measurement, constants: Constants, length: int) -> Json:
+    """One length's noise, threshold and result; what is suppressed only as rule 3 allows."""
+    level = measurement.levels[length - 1]
+    survivors = int(np.count_nonzero(level.survives))
+    suppressed: Json = {"value": None, "why": law.SUPPRESSED_UNKNOWN}
+    if level.candidates is not None and length > 1:
+        suppressed = {"value": level.candidates - survivors, "why": law.SUPPRESSED_KNOWN}
+    content: Json = {
+        "length": length,
+        "empty": level.scale == 0 or level.candidates == 0,
+        "sigma": level.sigma,
+        "sigma_charged": constants.nominal.sigmas[length - 1],
+        "sensitivity": level.sensitivity,
+        "sensitivity_bound": bound(constants, measurement, length),
+        "scale": level.scale,
+        "mu_squared": 1 / constants.nominal.sigmas[length - 1] ** 2,
+        "threshold": level.threshold,
+        "threshold_rule": law.threshold_rule(measurement, length),
+        "candidates": level.candidates,
+        "survivors": survivors,
+        "suppressed": suppressed,
+        "spurious": spurious(level, survivors),
+        "error_bar": level_error_bar(level),
+    }
+    if length == 1:
+        content |= _first_length(measurement, level)
+    return content
+
+
+def _first_length(measurement: Measurement, level: Level) -> Json:
+    """Length 1 split into declared columns, whose domains are public, and open ones (rules 3 and 11)."""
+    columns = measurement.schema.columns
+    declared = [index for index, column in enumerate(columns) if not column.is_open]
+    held = np.isin(level.combinations, declared)
+    cells = sum(len(measurement.values[index]) for index in declared)
+    kept = int(np.count_nonzero(held & level.survives))
+    return {
+        "declared": {
+            "columns": len(declared),
+            "domain_size": cells,
+            "survivors": kept,
+            "suppressed": cells - kept,
+        },
+        "open": {
+            "columns": len(columns) - len(declared),
+            "items": sum(column.max_items for column in columns if column.is_open),
+            "sensitivity": FirstLength.of(measurement).open_sensitivity,
+            "survivors": int(np.count_nonzero(~held & level.survives)),
+            "suppressed": None,
+            "why": law.SUPPRESSED_UNKNOWN,
+        },
+    }
+
+
+def _columns(measurement: AnyMeasurement) -> list[Json]:
+    """The public schema, as far as the guarantee rests on it."""
+    totals = {each.name: each for each in column_totals(measurement)}
+    found: list[Json] = [
+        {
+            "name": column.name,
+            "domain": "open" if column.is_open else "declared",
+            "domain_size": None if column.domain is None else len(column.domain),
+            "bins": None if column.bins is None else list(column.bins),
+            "max_items": column.max_items,
+            "zero_is_value": column.keeps_zero,
+            "noisy_total": _total(totals.get(column.name)),
+        }
+        for column in measurement.schema.columns
+    ]
+    if isinstance(measurement, WorkloadMeasurement):
+        every = cells_of_all_columns(measurement.schema, measurement.cells)
+        for column, cells in zip(found, every, strict=True):
+            column["cells"] = cells.size
+    return found
+
+
+def _total(found: ColumnTotal | None) -> Json | None:
+    """The counts of a column added up, with the error bar of their noise."""
+    if found is None:
+        return None
+    return {"value": found.total, "survivors": found.values, "half_width_95": found.half_width}
+
+
+def _disclosed_uniques(measurement: AnyMeasurement, part: Json, ledger: LedgerFacts) -> Json:
+    """Expected number of subjects of whom a value that nobody else holds is published (rule 22).
+
+    The number of subjects is the noisy count with its error bar on top, so it errs upward.
+    """
+    count = part["noisy_count"]
+    assert isinstance(count, dict)
+    bar = count["half_width_95"]
+    subjects = max(0, measurement.number_of_records) + bar
+    return {
+        "assumed_subjects": subjects,
+        "how": law.DISCLOSED_UNIQUES,
+        "per_release": subjects * measurement.threshold_delta,
+        "all_releases": subjects * ledger.threshold_delta_spent,
+        "at_cap": subjects * ledger.cap.threshold_delta,
+        "releases": ledger.releases,
+    }
+
+
+def _ledger(ledger: LedgerFacts) -> Json:
+    """What the dataset has spent so far, and what is left."""
+    return {
+        "scope": ledger.scope,
+        "epsilon_cap": ledger.cap.epsilon,
+        "delta_cap": ledger.cap.delta,
+        "delta_threshold_cap": ledger.cap.threshold_delta,
+        "mu_squared_cap": ledger.cap.mu_squared,
+        "in_force": {
+            "epsilon": ledger.cap_in_force.epsilon,
+            "delta": ledger.cap_in_force.delta,
+            "delta_threshold": ledger.cap_in_force.threshold_delta,
+            "mu_squared": ledger.cap_in_force.mu_squared,
+        },
+        "charges": [_charge(charge) for charge in ledger.charges],
+        "this_release": _charge(ledger.this_release),
+        "mu_squared_spent": ledger.mu_squared_spent,
+        "delta_threshold_spent": ledger.threshold_delta_spent,
+        "epsilon_spent": ledger.epsilon_spent,
+        "releases": ledger.releases,
+        "remaining_releases": ledger.remaining_releases,
+        "rule": law.LEDGER_RULE,
+        "head": ledger.head,
+    }
+
+
+def _charge(charge: ChargeFacts) -> Json:
+    return {
+        "releases": charge.releases,
+        "mu_squared": charge.mu_squared,
+        "delta_threshold": charge.threshold_delta,
+    }
+
+
+def survival_curve(scale: float, threshold: int | None, true_counts: Sequence[int]) -> list[float]:
+    """The chance that a combination of each true count is published, given that all its parts are.
+
+    Args:
+        scale: s_k in records.
+        threshold: the least published noisy count; None: everything is published.
+        true_counts: in records, at least 0.
+    """
+    if threshold is None:
+        return [1.0] * len(true_counts)
+    return [survival_probability(Fraction(scale), threshold, count) for count in true_counts]

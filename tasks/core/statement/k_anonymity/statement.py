@@ -1,0 +1,164 @@
+"""The privacy statement under k-anonymity: public facts and reported counts in, ``privacy.json`` out.
+
+It is for whoever signs the release: what holds, to which length, and what does not protect. Everything in
+it is a function of the reported counts and public configuration, so it may be published as it stands.
+`statement_claims` holds its sentences, `statement_words` puts them under headings.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.errors import InternalError
+from tasks.core.records.columns import Schema
+from tasks.core.records.constraint_words import constraints_json
+from tasks.core.statement.k_anonymity import claims
+from tasks.core.statement.k_anonymity import claims as table
+from tasks.core.statement.preparation import prepared
+from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
+
+FORMAT = "marginalia-privacy-statement/1"
+REGIME = "k_anonymity"
+Json = dict[str, object]
+#: What a data contract did: there was none, it stopped what broke it, or cells that broke it were repaired.
+ContractMode = Literal["none", "strict", "repair"]
+
+
+@dataclass(frozen=True)
+class AnonymityFacts:
+    """What is publicly known of a k-anonymous release beside its counts.
+
+    Attributes:
+        dataset: the logical name of the table.
+        vintage: the label of this release.
+        unit: ``subject``, or ``row`` where no subject id is configured.
+        schema: the public schema.
+        resolution: k, at least 1.
+        reporting_length: R, the longest combination that is counted.
+        synthesis_mode: ``row_seeded``, ``unseeded``, ``value_seeded``, ``aggregate_seeded`` or ``fitted``.
+        hold_resolution: whether aggregate_seeded also held the resolution beyond the reporting length.
+        oversampling: ratio and tries of value_seeded; None: not limited.
+        measurement_sha256: of what was handed over; empty where it is not known.
+        contract_mode: whether there was a data contract, and whether a table that broke it would have
+            stopped the run.
+        unused_keys: configuration keys that were accepted and have no effect.
+        record_limit: only the first so many rows were read; None: all.
+        held: the schema with the constraints that fitted records hold; None: there are none.
+        contract_sha256: of the contract that declares them.
+    """
+
+    dataset: str
+    vintage: str
+    unit: str
+    schema: Schema
+    resolution: int
+    reporting_length: int
+    synthesis_mode: str
+    hold_resolution: bool = False
+    oversampling: tuple[float, int] | None = None
+    measurement_sha256: str = ""
+    contract_mode: ContractMode = "none"
+    unused_keys: tuple[str, ...] = ()
+    record_limit: int | None = None
+    held: Schema | None = None
+    contract_sha256: str = ""
+
+
+def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) -> Json:
+    """The content of ``privacy.json``.
+
+    Raises:
+        InternalError: a count is not a positive multiple of the resolution, the mode is not known, or a key
+            of the statement is not one that a release may hold.
+    """
+    _check_counts(facts, aggregates)
+    promise = claims.Promise(
+        resolution=facts.resolution,
+        length=facts.reporting_length,
+        unit=facts.unit,
+        synthesis=claims.synthesis_of(facts.synthesis_mode, facts.hold_resolution, facts.oversampling),
+        record_limit=facts.record_limit,
+        is_constrained=facts.held is not None,
+    )
+    content: Json = {
+        "format": FORMAT,
+        "private": False,
+        "regime": REGIME,
+        "dataset": facts.dataset,
+        "vintage": facts.vintage,
+        "code_version": code_version,
+        "measurement_sha256": facts.measurement_sha256,
+        "guarantee": _guarantee(facts, promise),
+        "count": _interval(aggregates.number_of_records, facts.resolution),
+        "levels": [
+            {"length": length, "combinations": len(counts)}
+            for length, counts in enumerate(aggregates.counts, start=1)
+        ],
+        "columns": _columns(facts.schema),
+        "synthesis": _synthesis(facts, promise),
+        "contract": table.contract(facts.contract_mode),
+        "unused_keys": [{"key": key, "why": claims.UNUSED} for key in facts.unused_keys],
+        "public_side_channels": table.side_channels(promise),
+        "not_covered": claims.not_covered(promise),
+    }
+    if facts.held is not None:
+        content["constraints"] = constraints_json(facts.held, facts.contract_sha256, is_counted=True)
+    check_released_json(content, ANONYMITY_STATEMENT_KEYS)
+    return content
+
+
+def _check_counts(facts: AnonymityFacts, aggregates: Aggregates) -> None:
+    """Refuse counts that the statement's first sentence would not be true of."""
+    k = facts.resolution
+    rounded = all(((counts >= k) & (counts % k == 0)).all() for counts in aggregates.counts)
+    if not rounded or aggregates.number_of_records % k:
+        raise InternalError(
+            "Every count that is reported under k-anonymity must be a multiple of the resolution, and that "
+            "of a combination not 0."
+        )
+
+
+def _guarantee(facts: AnonymityFacts, promise: claims.Promise) -> Json:
+    return {
+        "kind": "k-anonymity of the reported combinations; not differential privacy",
+        "unit": facts.unit,
+        "subject_id": facts.schema.subject_id,
+        "resolution": facts.resolution,
+        "reporting_length": facts.reporting_length,
+        "record_limit": facts.record_limit,
+        "holds": [prepared(facts.schema, facts.contract_mode), *claims.counts_hold(promise)],
+    }
+
+
+def _interval(count: int, resolution: int) -> Json:
+    """A rounded count, and where the count that was rounded may lie."""
+    return {"value": count, "least": count, "most": count + resolution - 1}
+
+
+def _synthesis(facts: AnonymityFacts, promise: claims.Promise) -> Json:
+    synthesis = promise.synthesis
+    limit = facts.oversampling
+    return {
+        "mode": facts.synthesis_mode,
+        "reads_records": synthesis.reads_records,
+        "every_length": synthesis.every_length,
+        "held_length": promise.held_length,
+        "single_counts": "equal to the reported ones" if synthesis.equal_singles else "not promised",
+        "oversampling": None if limit is None else {"ratio": limit[0], "tries": limit[1]},
+        "holds": claims.records_hold(promise),
+    }
+
+
+def _columns(schema: Schema) -> list[Json]:
+    """The public schema, as far as the promise rests on it."""
+    return [
+        {
+            "name": column.name,
+            "domain": "open" if column.is_open else "declared",
+            "domain_size": None if column.domain is None else len(column.domain),
+            "bins": None if column.bins is None else list(column.bins),
+            "max_items": column.max_items or None,
+            "zero_is_value": column.keeps_zero,
+        }
+        for column in schema.columns
+    ]

@@ -1,0 +1,4 @@
+"""A table in a file, on its way in and out: header, dialect, batches, texts as typed cells, written files.
+
+Here alone the operator's file is opened. What columns are declared to be belongs to `records`.
+"""

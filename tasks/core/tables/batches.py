@@ -1,0 +1,233 @@
+"""The rows of an input file as a stream of Arrow batches, one text or typed array per used column.
+
+A file and positions of columns go in; batches come out, in file order, each of bounded size.
+
+Delimited text is parsed once, in the declared dialect, every cell as text, with nothing detected and
+nothing repaired (privacy.md, rule 6). Two lines bracket the parse: the first must be the header that
+`reading` saw (where none was declared in its place), and after the last byte comes a line that the file
+can't hold, which the parser only gives back as a row of its own where no quote was left open. Without it
+an open quote swallows every row behind it in silence. No error carries a cell: the parser's own message
+holds the line, so it is dropped, the row's position going to the operator.
+"""
+
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from tasks.core.errors import InputError
+from tasks.core.tables.column_names import column_name
+from tasks.core.tables.header import InputFile, damaged_archive, parquet_schema, undecodable
+from tasks.core.tables.source import TextBytes
+
+#: Told a few words and the share, 0 to 1, that is done.
+Progress = Callable[[str, float], None]
+
+#: Bytes that are parsed at once: the longest record of a delimited file.
+_BLOCK_BYTES = 2**24
+_PARQUET_BATCH_ROWS = 2**16
+
+_ROW_NUMBER = re.compile(
+    r"(?:CSV parse error: |In CSV column #\d+: )(?:CSV conversion error[^:]*: )?Row #(\d+):"
+)
+_NOT_THE_DIALECT = (
+    "The input is not a table in the declared dialect: every record must have the header's number of cells, "
+    "and every quote must be closed. Check the delimiter, or repair the file."
+)
+_NOT_THE_DECLARED_HEADER = (
+    "The input is not a table in the declared dialect: every record must have as many cells as "
+    "sensitive_microdata_header has names, and every quote must be closed. "
+    "Check the names and the delimiter, or repair the file."
+)
+_NOT_PARQUET = (
+    "The input could not be read to its end as Parquet: the file is damaged or its text is not UTF-8."
+)
+
+
+def read_batches(
+    source: InputFile,
+    positions: list[int],
+    threads: int = 0,
+    progress: Progress | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Batches with one column per distinct position, named by the position, in file order.
+
+    Args:
+        source: the file.
+        positions: of the columns to read.
+        threads: 1 for a single one; the batches are the same for any number.
+        progress: told the share of the file that was read, now and then.
+
+    Raises:
+        InputError: the file is not what its dialect says. The message is public; the number of the
+            offending row, where it is known, is in ``operator_detail``.
+    """
+    wanted = sorted(set(positions))
+    report = progress or (lambda _what, _fraction: None)
+    if source.is_parquet:
+        return _with_public_errors(source, _parquet(source, wanted, threads, report))
+    return _with_public_errors(source, _delimited(source, wanted, report))
+
+
+def row_number(source: InputFile, record: int) -> str:
+    """What an operator is told of a raw record, which is numbered from 0."""
+    return f"row {record + (2 if _has_header_line(source) else 1)}{_numbering(source)}"
+
+
+def _numbering(source: InputFile) -> str:
+    return ", counting the header as row 1" if _has_header_line(source) else ""
+
+
+def _has_header_line(source: InputFile) -> bool:
+    return not (source.header or source.is_parquet)
+
+
+def _with_public_errors(source: InputFile, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches; what the reader says of a failure is reduced to its kind and the row's number."""
+    while True:
+        failure: InputError | None = None
+        batch = None
+        try:
+            batch = next(batches, None)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            row = _ROW_NUMBER.match(str(error))
+            detail = f"row {row[1]}{_numbering(source)}" if row else ""
+            failure = InputError(_sentence(source, error), operator_detail=detail)
+        if failure is not None:
+            # Outside the handler, so that not even the error's context keeps the cell.
+            raise failure
+        if batch is None:
+            return
+        yield batch
+
+
+def _sentence(source: InputFile, error: Exception) -> str:
+    """What is publicly said of a reader's failure: it is a fact about the file as a whole."""
+    if source.is_parquet:
+        return _NOT_PARQUET
+    if isinstance(error, UnicodeDecodeError) or "invalid UTF8" in str(error):
+        return undecodable(source)
+    if isinstance(error, OSError) and source.compression:
+        return damaged_archive(source)
+    return _NOT_THE_DECLARED_HEADER if source.header else _NOT_THE_DIALECT
+
+
+def _parquet(
+    source: InputFile, wanted: list[int], threads: int, progress: Progress
+) -> Iterator[pa.RecordBatch]:
+    """Batches of a Parquet file, text as dictionaries."""
+    schema = parquet_schema(source)
+    texts = [schema.names[index] for index in wanted if _is_text(schema.types[index])]
+    with pq.ParquetFile(source.opened.reader(), read_dictionary=texts, pre_buffer=False) as file:
+        names = [schema.names[index] for index in wanted]
+        rows = 0
+        for batch in file.iter_batches(_PARQUET_BATCH_ROWS, columns=names, use_threads=threads != 1):
+            rows += batch.num_rows
+            progress("reading", rows / max(file.metadata.num_rows, 1))
+            columns = [batch.column(batch.schema.get_field_index(name)) for name in names]
+            yield pa.RecordBatch.from_arrays(columns, names=[str(index) for index in wanted])
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _delimited(source: InputFile, wanted: list[int], progress: Progress) -> Iterator[pa.RecordBatch]:
+    """Batches of a delimited file, without its header and our own last line."""
+    token = secrets.token_hex(16)
+    headers = source.headers
+    width = len(headers.names)
+    names = [str(index) for index in range(width)]
+    used = [names[index] for index in wanted]
+    last_line = "\n" + source.delimiter.join([token] * width) + "\n"
+    doubled = source.escape == source.quote
+    with _bracketed(source.text(), last_line.encode(), progress) as stream:
+        reader = pa_csv.open_csv(
+            stream,
+            read_options=pa_csv.ReadOptions(column_names=names, block_size=_BLOCK_BYTES, use_threads=False),
+            parse_options=pa_csv.ParseOptions(
+                delimiter=source.delimiter,
+                quote_char=source.quote,
+                double_quote=doubled,
+                escape_char=False if doubled else source.escape,
+                newlines_in_values=True,
+                ignore_empty_lines=True,
+            ),
+            convert_options=pa_csv.ConvertOptions(
+                check_utf8=True,
+                column_types={name: pa.dictionary(pa.int32(), pa.string()) for name in used},
+                strings_can_be_null=False,
+                include_columns=used,
+            ),
+        )
+        with reader:
+            first_row = None if source.header else [headers.names[index] for index in wanted]
+            yield from _between_brackets(reader, first_row, token)
+
+
+def _between_brackets(
+    reader: Iterator[pa.RecordBatch], first_row: list[str] | None, token: str
+) -> Iterator[pa.RecordBatch]:
+    """All rows but the first, which must be the header if the file has one, and the last, the token.
+
+    Raises:
+        pa.ArrowInvalid: they are not.
+    """
+    held: pa.RecordBatch | None = None
+    header_seen = first_row is None
+    for batch in reader:
+        if batch.num_rows == 0:
+            continue
+        if held is not None:
+            yield held
+        held = batch
+        if not header_seen:
+            if [column_name(cell) for cell in _row(batch, 0)] != first_row:
+                raise pa.ArrowInvalid("CSV parse error: Row #1: not the header")
+            header_seen, held = True, batch.slice(1)
+    if held is None or held.num_rows == 0 or set(_row(held, held.num_rows - 1)) != {token}:
+        raise pa.ArrowInvalid("an open quote")
+    yield held.slice(0, held.num_rows - 1)
+
+
+def _row(batch: pa.RecordBatch, index: int) -> list[str]:
+    return [str(column[index].as_py()) for column in batch.columns]
+
+
+class _Bracketed:
+    """The bytes of a text and then one more line, as the parser's input."""
+
+    closed = False
+
+    def __init__(self, text: TextBytes, last_line: bytes, progress: Progress) -> None:
+        self._text, self._rest, self._progress = text, last_line, progress
+
+    def read(self, size: int = -1) -> bytes:
+        """Up to `size` bytes; empty at the end."""
+        data = self._text.read(size)
+        self._progress("reading", self._text.share)
+        if not data:
+            data, self._rest = self._rest, b""
+        return data
+
+    def readable(self) -> bool:
+        """The parser asks."""
+        return True
+
+    def close(self) -> None:
+        """End of reading."""
+        self.closed = True
+
+
+@contextmanager
+def _bracketed(text: TextBytes, last_line: bytes, progress: Progress) -> Iterator[pa.PythonFile]:
+    """The text's bytes followed by our last line."""
+    stream = pa.PythonFile(_Bracketed(text, last_line, progress), mode="r")
+    try:
+        yield stream
+    finally:
+        stream.close()

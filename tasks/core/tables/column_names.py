@@ -1,0 +1,38 @@
+"""How a file's text is encoded, and how its column names and values are spelled in the outputs."""
+
+from typing import Literal
+
+#: How the text of a file may be encoded.
+Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
+#: Reserved in the outputs (SDS), so replaced in headers and values (sds.md 1.3).
+_RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
+
+
+def normalise(text: str) -> str:
+    """A header or value as the outputs spell it: trimmed, ``;`` and ``:`` replaced (sds.md 1.3)."""
+    text = text.strip()
+    for reserved, replacement in _RESERVED:
+        text = text.replace(reserved, replacement)
+    return text
+
+
+def bare_name(text: str) -> str:
+    """A column's name as its file means it: without blanks, and without quotes that stand around all of it.
+
+    >>> bare_name(" 'age' "), bare_name("O'Brien's")
+    ('age', "O'Brien's")
+    """
+    text = text.strip()
+    while len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1].strip()
+    return text
+
+
+def column_name(text: str) -> str:
+    """The same as the outputs spell it."""
+    return normalise(bare_name(text))
+
+
+def matching_name(text: str) -> str:
+    """The form under which column names are compared: of files, configurations, contracts and commands."""
+    return column_name(text).lower()

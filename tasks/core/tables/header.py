@@ -1,0 +1,350 @@
+"""The public face of an input file: where it is, its dialect, its header.
+
+A path and a declared dialect go in; normalised column names (and a Parquet file's types) come out.
+No row is read here: everything that this module returns is public, and no message of it shows a
+header that nobody declared: columns are named by position.
+
+A text file's delimiter, where nobody declares it: found out from its first records.
+
+A path goes in, an `InputFile` comes out. This looks at cells, so only commands that read the table anyway
+use it, and never a run, whose dialect is declared.
+"""
+
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.core.errors import InputError, ParameterError
+from tasks.core.tables.column_names import Encoding, bare_name, matching_name, normalise
+from tasks.core.tables.source import COMPRESSIONS, Compression, OpenedFile, TextBytes, text_lines
+
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_TAB_SUFFIXES = (".tsv", ".tab")
+#: Endings of what holds tables and is none that is read.
+_OTHER_SUFFIXES = {".zip", ".bz2", ".xz", ".7z", ".rar", ".lz4", ".xlsx", ".xls", ".ods", ".sav", ".dta"}
+_LONGEST_HEADER_LINE = 2**24
+#: How files begin that are named or declared as something else.
+_BEGINNINGS = {
+    b"\xff\xfe": "the mark of utf-16",
+    b"\xfe\xff": "the mark of utf-16",
+    b"\xef\xbb\xbf": "the mark of utf-8",
+    b"\x1f\x8b": "the mark of gzip, whose files must end in .gz",
+    b"\x28\xb5\x2f\xfd": "the mark of zstd, whose files must end in .zst",
+    b"PAR1": "the mark of Parquet, whose files must end in .parquet",
+    b"PK\x03\x04": "the mark of zip, which is not read",
+}
+ENCODINGS: tuple[str, ...] = get_args(Encoding)
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A table on disk: delimited text (a byte-order mark is accepted), perhaps compressed, or Parquet.
+
+    It is opened when it is first asked of, and read from that one open file for as long as the run lasts.
+
+    Attributes:
+        path: the file; ``.gz`` and ``.zst`` at its end say how a text is compressed.
+        format: ``csv`` (any delimiter) or ``parquet``; taken from the path's ending where it is None.
+        delimiter: one ASCII character; by the ending where it is left out: a tab for TSV, else a comma.
+        quote: one ASCII character.
+        escape: what precedes a quote inside a quoted cell: the quote itself, or one other character.
+        header: the column names of a text file whose first line is already a record; none: the first
+            line is the header.
+        encoding: of a text file.
+    """
+
+    path: Path
+    format: Literal["csv", "parquet"] | None = None
+    delimiter: str = ""
+    quote: str = '"'
+    escape: str = '"'
+    header: tuple[str, ...] = ()
+    encoding: Encoding = "utf-8"
+
+    def __post_init__(self) -> None:
+        """Raises ParameterError where the dialect is not one, or a Parquet file is given one of text."""
+        if not self.delimiter:
+            object.__setattr__(self, "delimiter", "\t" if self._suffix in _TAB_SUFFIXES else ",")
+        for name in ("delimiter", "quote", "escape"):
+            value = getattr(self, name)
+            if len(value) != 1 or not value.isascii() or value in "\r\n\0":
+                raise ParameterError(f"The input's {name} must be one ASCII character, but is {value!r}.")
+        if self.delimiter in (self.quote, self.escape):
+            raise ParameterError("The input's delimiter must differ from its quote and escape characters.")
+        if self.encoding not in ENCODINGS:
+            raise ParameterError(f"encoding must be one of {', '.join(ENCODINGS)}.")
+        if self.header and self.is_parquet:
+            raise ParameterError(
+                "sensitive_microdata_header is for a text file without a header line; a Parquet file names "
+                "its own columns. Remove the key."
+            )
+        if self.encoding != "utf-8" and self.is_parquet:
+            raise ParameterError("encoding is for a text file; Parquet's texts are in utf-8. Remove the key.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is declared: an open file stays in its process."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def compression(self) -> Compression | None:
+        """What the file is compressed by; Parquet compresses its own columns."""
+        return COMPRESSIONS.get(Path(self.path).suffix.lower())
+
+    @property
+    def _suffix(self) -> str:
+        """The ending, without that of compression."""
+        path = Path(self.path)
+        return (path.with_suffix("") if self.compression else path).suffix.lower()
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the file is read as Parquet."""
+        if self.format is None:
+            return self._suffix in _PARQUET_SUFFIXES
+        return self.format == "parquet"
+
+    def with_delimiter(self, delimiter: str) -> Self:
+        """The same open file, split at another character."""
+        found = replace(self, delimiter=delimiter)
+        if "opened" in self.__dict__:
+            found.__dict__["opened"] = self.opened
+        return found
+
+    def with_headers(self, headers: "Headers") -> Self:
+        """The same file, of which the header is known otherwise: it is not opened for it."""
+        found = replace(self)
+        found.__dict__["headers"] = headers
+        return found
+
+    @cached_property
+    def opened(self) -> OpenedFile:
+        """The open file.
+
+        Raises:
+            InputError: no such file, a folder, one that may not be read, or none that holds a table.
+        """
+        if self.format is None:
+            self._require_known_form()
+        return OpenedFile(Path(self.path))
+
+    def _require_known_form(self) -> None:
+        path = Path(self.path)
+        if self.is_parquet and self.compression:
+            raise InputError(
+                f"A Parquet file compresses its own columns and must be given as it is: decompress {path}."
+            )
+        if path.suffix.lower() in _OTHER_SUFFIXES:
+            raise InputError(
+                "The input must be CSV, TSV or Parquet, a text perhaps compressed to .gz or .zst; a file "
+                f"that ends in {path.suffix} is none of them: convert {path}."
+            )
+
+    def text(self) -> TextBytes:
+        """The bytes of a text file from the first one on, in UTF-8."""
+        return TextBytes(self.opened, self.compression, self.encoding)
+
+    @cached_property
+    def headers(self) -> "Headers":
+        """The header, and nothing else; a declared one is taken as it is, and no line is read.
+
+        Raises:
+            InputError: see `opened`; an empty file; a header that is not in the encoding or has two
+                columns of the same name (named by position).
+        """
+        if self.opened.size == 0 and not self.header:
+            raise InputError(f"The input must at least hold a header, but {self.path} is empty.")
+        if self.header:
+            headers = Headers(tuple(map(bare_name, self.header)))
+        elif self.is_parquet:
+            schema = parquet_schema(self)
+            headers = Headers(tuple(map(bare_name, schema.names)), tuple(map(str, schema.types)))
+        else:
+            headers = Headers(tuple(map(bare_name, _delimited_header(self))))
+        _require_distinct(headers.texts, has_line=not self.header and not self.is_parquet)
+        return headers
+
+
+@dataclass(frozen=True)
+class Headers:
+    """The header of an input file.
+
+    Attributes:
+        texts: the column names as the file means them (`bare_name`), in its order; ``""`` for none.
+        types: for Parquet the Arrow type of each column as text; None for delimited text.
+    """
+
+    texts: tuple[str, ...]
+    types: tuple[str, ...] | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The same as outputs spell them (`column_name`)."""
+        return tuple(map(normalise, self.texts))
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {matching_name(text): position for position, text in enumerate(self.texts)}
+
+    def find(self, name: str) -> int | None:
+        """Position of a declared column (trimmed, case-insensitive: sds.md 1.2), or None."""
+        return self._positions.get(matching_name(name))
+
+
+def parquet_schema(source: InputFile) -> pa.Schema:
+    """Names and types of a Parquet file's columns. Raises InputError where it is none."""
+    try:
+        return pq.read_schema(source.opened.reader())
+    except (pa.ArrowException, OSError):
+        pass
+    raise InputError(f"{source.path} must be a Parquet file, but could not be read as one.")
+
+
+def header_notes(source: InputFile) -> tuple[str, ...]:
+    """A warning where a text file's first line may be a record: its cells would be released as names."""
+    places = [place for place, name in enumerate(source.headers.names, start=1) if _is_number(name)]
+    if not places or source.is_parquet or source.header:
+        return ()
+    where = (
+        f"column {places[0]} is a number" if len(places) == 1 else f"{len(places)} of its names are numbers"
+    )
+    return (
+        f"ATTENTION: the first line of the input is taken for its header, and {where}. If it is a record, "
+        "somebody's values would be released as names: put a header above it, or give the names as a "
+        "configuration's sensitive_microdata_header.",
+    )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def undecodable(source: InputFile, what: str = "the text") -> str:
+    """What to say where bytes are no text in the declared encoding; never shows them."""
+    start = source.opened.bytes_at(0, 4)
+    begins = next((words for mark, words in _BEGINNINGS.items() if start.startswith(mark)), "")
+    hint = f" The file begins with {begins}." if begins and not source.compression else ""
+    return (
+        f"The input must be text in {source.encoding}, but {what} is not: give the right one of "
+        f"{', '.join(ENCODINGS)} as encoding (on the command line: --encoding), or convert the file.{hint}"
+    )
+
+
+def damaged_archive(source: InputFile) -> str:
+    """What to say where a compressed file can't be decompressed to its end."""
+    return (
+        f"{source.path} must be a whole file compressed by {source.compression}, but ends too early or is "
+        "damaged: copy or compress it again."
+    )
+
+
+def _delimited_header(source: InputFile) -> list[str]:
+    """The cells of the first line."""
+    doubled = source.escape == source.quote
+    problem = ""
+    try:
+        reader = csv.reader(
+            _lines(text_lines(source.text())),
+            delimiter=source.delimiter,
+            quotechar=source.quote,
+            doublequote=doubled,
+            escapechar=None if doubled else source.escape,
+            strict=True,
+        )
+        cells = next(reader, [])
+        "".join(cells).encode("utf-8")
+        problem = "" if cells else "The input's first line must be its header, but is blank."
+    except csv.Error:
+        problem = (
+            "The input's first line is not a header in the declared dialect: check delimiter and quotes."
+        )
+    except UnicodeError:
+        problem = undecodable(source, "its header")
+    except OSError:
+        problem = damaged_archive(source) if source.compression else f"{source.path} can't be read."
+    if (
+        not problem
+        and source.encoding in ("latin-1", "cp1252")
+        and "".join(cells).startswith("\u00ef\u00bb\u00bf")
+    ):
+        problem = undecodable(source, "its header")
+    if problem:
+        raise InputError(problem)
+    return cells
+
+
+def _lines(text: io.TextIOWrapper) -> Iterator[str]:
+    """Lines with their ends, none longer than a header may be."""
+    while line := text.readline(_LONGEST_HEADER_LINE):
+        if len(line) == _LONGEST_HEADER_LINE:
+            raise csv.Error
+        yield line
+
+
+def _require_distinct(names: tuple[str, ...], *, has_line: bool) -> None:
+    """Raise InputError where two columns have the same name; several columns may have none."""
+    first: dict[str, int] = {}
+    problems = []
+    for position, name in enumerate(names, start=1):
+        earlier = first.setdefault(matching_name(name), position)
+        if name and earlier != position:
+            problems.append(
+                f"Columns {earlier} and {position} of the input have the same name "
+                "(spaces and quotes around it and case don't count): rename one."
+            )
+    if problems and has_line:
+        problems[-1] += (
+            " Does the input have a header line at all? Where its first line is a record, put one above it."
+        )
+    if problems:
+        raise InputError(problems)
+
+
+_DELIMITERS = (",", "\t", ";", "|")
+_SNIFFED_BYTES, _SNIFFED_RECORDS = 2**18, 20
+
+
+def find_dialect(path: Path, encoding: Encoding = "utf-8") -> InputFile:
+    """The file with its dialect. Whether it can be read is found out by reading its header.
+
+    Raises:
+        InputError: there is no such file, or it can't be opened.
+    """
+    source = InputFile(path, encoding=encoding)
+    if source.is_parquet or source.delimiter == "\t":
+        return source
+    try:
+        start = source.text().read(_SNIFFED_BYTES)
+    except (OSError, UnicodeDecodeError):
+        return source  # the header says what is wrong
+    return source.with_delimiter(_delimiter(start.decode("utf-8", errors="replace")))
+
+
+def _delimiter(start: str) -> str:
+    """What splits the first records into the same number of cells, the most; a comma if nothing does."""
+    most, best = 1, ","
+    for delimiter in _DELIMITERS:
+        try:
+            records = csv.reader(io.StringIO(start, newline=""), delimiter=delimiter)
+            widths = [
+                len(record) for record, _ in zip(records, range(_SNIFFED_RECORDS), strict=False) if record
+            ]
+        except csv.Error:
+            continue
+        agreeing = widths[:-1] if len(start) >= _SNIFFED_BYTES else widths  # the last may be cut
+        if agreeing and agreeing[0] > most and len(set(agreeing)) == 1:
+            most, best = agreeing[0], delimiter
+    if most > 1:
+        return best
+    header = start.partition("\n")[0]
+    return max(_DELIMITERS, key=header.count)  # records that differ are told by reading them

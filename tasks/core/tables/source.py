@@ -1,0 +1,202 @@
+"""The one place where the operator's file is opened, once a run.
+
+A path goes in; readers of its bytes come out, each with a place of its own in the same open file. So
+header, hash and rows are of one file, whatever is moved over its path meanwhile. Text arrives as UTF-8
+without a byte-order mark, decompressed on the way, a block at a time: nothing is unpacked to disk.
+"""
+
+import hashlib
+import io
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from tasks.core.errors import InputError
+from tasks.core.hints import located, missing
+from tasks.core.tables.column_names import Encoding
+
+Compression = Literal["gzip", "zstd"]
+
+#: What compresses a text file, by the last ending of its name.
+COMPRESSIONS: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
+#: Bytes of UTF-8 that one character takes at most.
+_BYTES_A_CHARACTER = 4
+_MARK = b"\xef\xbb\xbf"
+
+
+class OpenedFile:
+    """An open file of the operator's; closed when nobody refers to it any more."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it.
+
+        Raises:
+            InputError: there is no such file, it is a folder or a pipe, or it may not be read.
+        """
+        self._descriptor = -1
+        problem = ""
+        try:
+            if path.is_dir():
+                problem = f"The input must be a file, but {located(path)} is a folder: name the file in it."
+            elif path.exists() and not stat.S_ISREG(path.stat().st_mode):
+                problem = (
+                    f"The input must be a file on disk, but {located(path)} is not: write its rows to a file "
+                    "first."
+                )
+            else:
+                self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            problem = missing("The input file", path)
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else "its name holds a zero byte"
+            problem = f"The input file {located(path)} can't be read ({why}): check its path and permissions."
+        if problem:
+            raise InputError(problem)
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        return os.fstat(self._descriptor).st_size
+
+    def sha256(self) -> str:
+        """Of its bytes."""
+        return hashlib.file_digest(io.BufferedReader(self.reader()), "sha256").hexdigest()
+
+    def reader(self) -> "FileReader":
+        """Its bytes from the first one on."""
+        return FileReader(self)
+
+    def bytes_at(self, place: int, size: int) -> bytes:
+        """Up to `size` bytes from a place on."""
+        return os.pread(self._descriptor, size, place)
+
+    def __del__(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
+
+class FileReader(io.RawIOBase):
+    """A reader of an `OpenedFile` with a place of its own."""
+
+    def __init__(self, file: OpenedFile) -> None:
+        super().__init__()
+        self._file, self._place = file, 0
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer as far as the file goes."""
+        view = memoryview(buffer)
+        data = self._file.bytes_at(self._place, len(view))
+        view[: len(data)] = data
+        self._place += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Move to a place."""
+        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: self._file.size}[whence]
+        self._place = start + offset
+        return self._place
+
+    def tell(self) -> int:
+        """The place."""
+        return self._place
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def seekable(self) -> bool:
+        """Always: Parquet is read from its end."""
+        return True
+
+
+class TextBytes:
+    """The text of a file as UTF-8 bytes, without a byte-order mark, block by block.
+
+    Args:
+        file: the open file.
+        compression: what it is compressed by.
+        encoding: of its text.
+
+    `read` raises UnicodeDecodeError where bytes are no text in the encoding (but leaves UTF-8 to be
+    judged by whoever parses it), and OSError without a number where the compressed stream is damaged.
+    """
+
+    def __init__(self, file: OpenedFile, compression: Compression | None, encoding: Encoding) -> None:
+        self._raw, self._size = file.reader(), max(file.size, 1)
+        source: Any = self._raw
+        if compression is not None:
+            source = pa.CompressedInputStream(pa.PythonFile(self._raw, mode="r"), compression)
+        self._read: Callable[[int], bytes] = source.read
+        self._is_first, self._rest = True, b""
+        if encoding != "utf-8":
+            self._read = _transcoded(source.read, encoding)
+
+    @property
+    def share(self) -> float:
+        """Of the file that was read, 0 to 1."""
+        return self._raw.tell() / self._size
+
+    def read(self, size: int) -> bytes:
+        """So many bytes, fewer only at the end."""
+        parts, missing = [self._rest], size - len(self._rest)
+        while missing > 0 and (data := self._read(missing)):
+            if self._is_first:
+                self._is_first = False
+                data = data.removeprefix(_MARK)
+            parts.append(data)
+            missing -= len(data)
+        whole = b"".join(parts)
+        self._rest = whole[size:]  # of a character that did not fit
+        return whole[:size]
+
+
+def _transcoded(read: Callable[[int], bytes], encoding: Encoding) -> Callable[[int], bytes]:
+    """The same text in UTF-8, at most so many bytes at once."""
+    stream = io.BufferedReader(_Readable(read))
+    name = _byte_order(stream.peek(2)[:2]) if encoding == "utf-16" else encoding
+    text = io.TextIOWrapper(stream, encoding=name, newline="")
+
+    def next_block(size: int) -> bytes:
+        return text.read(max(size // _BYTES_A_CHARACTER, 1)).encode("utf-8")
+
+    return next_block
+
+
+def _byte_order(start: bytes) -> str:
+    """UTF-16 with a mark says its order; without one the first character's empty half tells it."""
+    if start in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
+
+
+class _Readable(io.RawIOBase):
+    """A function that reads, as a stream."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        super().__init__()
+        self._read_bytes = read
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill a buffer."""
+        view = memoryview(buffer)
+        data = self._read_bytes(len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+
+def text_lines(stream: TextBytes) -> io.TextIOWrapper:
+    """The same bytes as text whose line ends are kept; what is no UTF-8 is escaped."""
+    return io.TextIOWrapper(
+        io.BufferedReader(_Readable(stream.read), buffer_size=2**16),
+        encoding="utf-8",
+        errors="surrogateescape",
+        newline="",
+    )

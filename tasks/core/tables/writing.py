@@ -1,0 +1,162 @@
+"""A typed table as a file: CSV, TSV or Parquet.
+
+In: an Arrow table. Out: bytes to a path, where the file appears whole or not at all, or to a stream.
+
+Delimited text is UTF-8 with a header. Null is empty, true and false are words, timestamps are written
+``2023-01-24 14:25:47`` with the fraction and the zone that the column has, durations in seconds. A cell is
+quoted only where it must be.
+"""
+
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tasks.core.errors import ParameterError
+from tasks.core.tables.delimited import as_lines
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type of a dictionary's entries; any other as it is."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+_PARQUET = (".parquet", ".pq")
+#: What separates the cells, by the file's ending.
+_DELIMITERS = {".csv": ",", ".txt": ",", ".tsv": "\t", ".tab": "\t"}
+_ROWS = 2**16
+_UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+
+
+def is_stream(path: Path) -> bool:
+    """Whether a path is of a device or a pipe, which nothing may replace."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def require_ending(path: Path) -> None:
+    """Refuse a name that does not say the format, unless it is of a device or a pipe.
+
+    Raises:
+        ParameterError: another ending than those that `write_table` knows.
+    """
+    endings = (*_DELIMITERS, *_PARQUET)
+    if path.suffix.lower() not in endings and not path.is_dir() and not is_stream(path):
+        raise ParameterError(
+            f"The output {path} must say its format by its ending, one of {', '.join(endings)}: name it so."
+        )
+
+
+def write_table(table: pa.Table, path: Path) -> None:
+    """Write a file, in the place of one that is there.
+
+    Args:
+        table: n rows.
+        path: ending in ``.parquet`` or ``.pq``: Parquet, types kept; in ``.tsv`` or ``.tab``: TSV; in
+            ``.csv`` or ``.txt``, or of a device or a pipe: CSV.
+
+    Raises:
+        ParameterError: another ending, or the folder does not exist, or the file can't be written there.
+    """
+    path = Path(path)
+    require_ending(path)
+    ending = path.suffix.lower()
+    if ending in _PARQUET:
+        place(path, lambda stream: pq.write_table(table.replace_schema_metadata(None), stream))
+    else:
+        delimiter = _DELIMITERS.get(ending, ",")
+        place(path, lambda stream: write_delimited(table, stream, delimiter))
+
+
+def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> None:
+    """Write delimited text, such as to standard output.
+
+    Args:
+        table: n rows, at least one column.
+        stream: takes the bytes.
+        delimiter: one character.
+    """
+    is_alone = table.num_columns == 1
+    names = [_quoted(pa.array([name]), delimiter, alone=is_alone) for name in table.column_names]
+    for lines in as_lines(names, delimiter):
+        stream.write(lines)
+    columns = [_as_fine_as_needed(column) for column in table.columns]
+    for start in range(0, table.num_rows, _ROWS):
+        pieces = [_texts(column.slice(start, _ROWS).combine_chunks()) for column in columns]
+        for lines in as_lines([_quoted(piece, delimiter, alone=is_alone) for piece in pieces], delimiter):
+            stream.write(lines)
+
+
+def place(path: Path, write: Callable[[BinaryIO], None], *, is_private: bool = False) -> None:
+    """Let ``write`` fill a file under another name, which then takes the path.
+
+    Args:
+        path: of the file.
+        write: is given the file.
+        is_private: nobody but its owner can open it.
+
+    Raises:
+        ParameterError: the path is a folder, or the file can't be written there.
+    """
+    if path.is_dir():
+        raise ParameterError(f"The output must be a file, but {path} is a folder: name a file in it.")
+    problem = ""
+    try:
+        if is_stream(path):
+            with path.open("wb") as stream:
+                write(stream)
+            return
+        target = path.resolve()
+        part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+        try:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            with os.fdopen(os.open(part, flags, 0o600 if is_private else 0o666), "wb") as stream:
+                write(stream)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        problem = f"The output {path} can't be written ({error.strerror}): check its folder and the disk."
+    if problem:
+        raise ParameterError(problem)
+
+
+def _as_fine_as_needed(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Timestamps in the coarsest unit that holds all of them, as their text always has all of its digits.
+
+    As days where they have no zone and all are at midnight: so were the texts that they were read from.
+    """
+    if not pa.types.is_timestamp(column.type):
+        return column
+    if column.type.tz is None and pc.all(pc.equal(column, pc.floor_temporal(column, unit="day"))).as_py():
+        return column.cast(pa.date32())
+    for unit in _UNITS:
+        try:
+            return column.cast(pa.timestamp(unit, column.type.tz))
+        except pa.ArrowInvalid:
+            continue
+    return column
+
+
+def _texts(cells: pa.Array) -> pa.Array:
+    """Cells as text, null as the empty one."""
+    cells = cells.cast(plain_type(cells.type))
+    if pa.types.is_duration(cells.type):
+        ticks = cells.cast(pa.int64()).cast(pa.float64(), safe=False)
+        cells = pc.divide(ticks, float(_UNITS[cells.type.unit]))
+    return cells.cast(pa.string()).fill_null("")
+
+
+def _quoted(texts: pa.Array, delimiter: str, *, alone: bool) -> pa.Array:
+    """Texts in quotes where they must be; ``alone``: each is its line's only one, which can't be blank."""
+    needed = pc.match_substring_regex(texts, f'["\r\n{delimiter}]')
+    if alone:
+        needed = pc.or_(needed, pc.equal(texts, ""))
+    if not pc.any(needed).as_py():
+        return texts
+    doubled = pc.replace_substring(texts, '"', '""')
+    return pc.if_else(needed, pc.binary_join_element_wise('"', doubled, '"', ""), texts)

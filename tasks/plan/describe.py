@@ -1,0 +1,409 @@
+"""What is publicly known of a run before any row is read.
+
+Configuration, contract and the file's header go in; the public schema, the parameters of the release and
+its name come out. Every problem with public facts is found here, before the ledger is asked.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.configuration.model import LARGEST_RESOLUTION, DifferentialPrivacy, KAnonymity, RunConfiguration
+from tasks.configuration.parameters import drawn_parameters, held_schema, reporting_length
+from tasks.configuration.sections import SynDiffix, utility_problems
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.public_schema import Declarations, build_schema, numbers_without_bins
+from tasks.core.contracts.translation import load_contract
+from tasks.core.dp.claim_limits import Claim, cautions
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.hints import did_you_mean
+from tasks.core.ledger.ledger import open_ledger
+from tasks.core.ledger.mechanisms import AnyParameters
+from tasks.core.ledger.place import ledger_place
+from tasks.core.records.columns import Schema
+from tasks.core.tables.column_names import bare_name, matching_name
+from tasks.core.tables.header import Headers, InputFile, header_notes
+from tasks.plan.resources import require_records_fit
+from tasks.plan.syndiffix_columns import select_columns
+from tasks.plan.syndiffix_notes import NOT_PRIVATE, rows_are_people
+from tasks.public.bundles.bundle import unit_of
+from tasks.storage import Workspace
+
+#: Where neither configuration nor schedule gives a label.
+UNDATED = "undated"
+
+
+@dataclass(frozen=True)
+class Described:
+    """The public facts of one run.
+
+    Attributes:
+        source: the input file and its dialect.
+        header: the names of all columns of the file.
+        contract: the data contract, if there is one.
+        schema: the public schema.
+        reporting_length: at most the schema's width, where that is known; -1: as long as the records are.
+        parameters: of the draw; None where nothing is drawn.
+        vintage: the label of the release.
+        notes: sentences that the person who runs it should read.
+    """
+
+    source: InputFile
+    header: tuple[str, ...]
+    contract: Contract | None
+    schema: Schema
+    reporting_length: int
+    parameters: AnyParameters | None
+    vintage: str
+    notes: tuple[str, ...]
+
+    @property
+    def drawn(self) -> AnyParameters:
+        """The parameters of the draw.
+
+        Raises:
+            InternalError: nothing is drawn.
+        """
+        if self.parameters is None:
+            raise InternalError("Under k-anonymity nothing is drawn.")
+        return self.parameters
+
+
+def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
+    """The label of a run's release."""
+    return configuration.vintage or scheduled or UNDATED
+
+
+def describe(
+    configuration: RunConfiguration, scheduled: str | None = None, headers: Headers | None = None
+) -> Described:
+    """Read the header and the contract, and settle everything that is public.
+
+    Args:
+        configuration: the run's.
+        scheduled: the scheduled date of a scheduled run: the vintage where none is configured.
+        headers: what is known of the header otherwise: the table is not opened.
+
+    Raises:
+        ParameterError: any public fact that makes the run impossible.
+    """
+    table = configuration.input
+    source = input_file(configuration)
+    source = source if headers is None else source.with_headers(headers)
+    contract = load_contract(Path(table.contract)) if table.contract else None
+    headers = source.headers
+    _require_split(source, configuration)
+    if isinstance(configuration.protection, SynDiffix):
+        # First, as it knows by which keys columns were given, and all of those.
+        select_columns(configuration, source, contract)
+    schema = build_schema(
+        headers.names,
+        declarations(configuration, headers.names),
+        contract,
+        cap_required=configuration.is_private,
+        types=headers.types,
+        constrained=configuration.draws_workload,
+    )
+    held = held_schema(configuration, schema)
+    problems = _report_problems(configuration, schema)
+    if problems := problems + utility_problems(configuration.evaluate_utility, schema):
+        raise ParameterError(problems)
+    vintage = vintage_of(configuration, scheduled)
+    parameters = drawn_parameters(configuration, schema) if configuration.is_private else None
+    length = reporting_length(configuration, schema)
+    notes = _notes(configuration, schema, vintage)
+    notes += tuple(f"ATTENTION: {said}" for said in _cautions(configuration, schema, contract))
+    notes += (
+        header_notes(source)
+        + _zero_notes(contract)
+        + _constraint_notes(contract, held)
+        + (_open_derivation_notes(schema) if configuration.is_private else ())
+        + _mark_notes(configuration, source)
+    )
+    if isinstance(configuration.protection, KAnonymity):
+        notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
+    return Described(source, headers.names, contract, schema, length, parameters, vintage, notes)
+
+
+def has_committed(configuration: RunConfiguration) -> bool:
+    """Whether the ledger holds any release of the configured vintage; a ledger that is not there does not."""
+    if not configuration.is_private or not (ledger_place() / "ledger.sqlite").is_file():
+        return False
+    ledger = open_ledger()
+    if not ledger.is_registered(configuration.dataset):
+        return False
+    wanted = configuration.vintage
+    reservations = ledger.account(configuration.dataset).reservations
+    return any(
+        each.phase in ("commit", "drawing") and wanted in (None, each.name.vintage) for each in reservations
+    )
+
+
+def input_file(configuration: RunConfiguration) -> InputFile:
+    """The configured table, and how it is read: opened already where a command holds it."""
+    table = configuration.input
+    wanted = InputFile(
+        Path(table.path), delimiter=table.delimiter, header=table.header, encoding=table.encoding
+    )
+    held = _HELD.get()
+    return held if held == wanted else wanted
+
+
+_HELD: ContextVar[InputFile | None] = ContextVar("held", default=None)
+
+
+@contextmanager
+def refused_early(configuration: RunConfiguration) -> Iterator[None]:
+    """Refuse before a flow starts what its first look at the header would; the flow then uses that look.
+
+    Under differential privacy a file that can't be read is left to the flow where the ledger holds a release
+    of that vintage: it may be the one that is asked for.
+
+    Raises:
+        ParameterError: see `describe`.
+    """
+    Workspace.of(configuration).require_place()
+    require_records_fit(configuration)
+    token = _HELD.set(input_file(configuration))
+    try:
+        try:
+            describe(configuration)
+        except ParameterError:
+            if not has_committed(configuration):
+                raise
+        yield
+    finally:
+        _HELD.reset(token)
+
+
+#: In a header that is a single column, a sign that the file is split at another character.
+_OTHER_DELIMITERS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+
+
+def _require_split(source: InputFile, configuration: RunConfiguration) -> None:
+    """Refuse a text file that its delimiter does not split, by its header alone."""
+    names = source.headers.texts
+    used = tuple(map(bare_name, configuration.input.use_columns))
+    if source.is_parquet or len(names) != 1 or used == names:
+        return
+    found = [words for sign, words in _OTHER_DELIMITERS.items() if sign in names[0]]
+    if found:
+        raise ParameterError(
+            f"The input's header must be split at its delimiter; split at {source.delimiter!r} it is a "
+            f"single column that holds {found[0]}. Give the right one as sensitive_microdata_delimiter."
+        )
+
+
+def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Declarations:
+    """What the configuration declares of the columns; all are used but the ids where it names none."""
+    table = configuration.input
+    used, ids = table.use_columns, set(map(matching_name, configuration.ids))
+    if not used and len(ids) > 1:
+        used = tuple(name for name in headers if name and matching_name(name) not in ids)
+    return Declarations(
+        subject_id=table.subject_id,
+        use_columns=used,
+        multi_value_columns=dict(table.multi_value_columns),
+        sensitive_zeros=table.sensitive_zeros,
+        bins=dict(table.bins),
+        domains=dict(table.domains),
+        max_items=dict(table.max_items),
+        decimal=dict(table.decimal),
+        thousands=dict(table.thousands),
+    )
+
+
+def _notes(configuration: RunConfiguration, schema: Schema, vintage: str) -> tuple[str, ...]:
+    if isinstance(configuration.protection, SynDiffix):
+        return tuple(_syndiffix_notes(configuration, schema))
+    notes = (
+        _private_notes(configuration, vintage)
+        if configuration.is_private
+        else _anonymity_notes(configuration, schema)
+    )
+    known = all(column.max_items for column in schema.columns)
+    if known and configuration.reporting_length > schema.width:
+        notes.append(
+            f"The reporting length {configuration.reporting_length} is more than the {schema.width} values "
+            f"a record can hold: {schema.width} is used, and nothing is spent on the rest."
+        )
+    for key in configuration.unused_keys:
+        notes.append(_WHY_UNUSED.get(key, f"{key} is accepted and has no effect here."))
+    return tuple(notes)
+
+
+_WHY_UNUSED = {
+    "cache_max_size": "cache_max_size is accepted and has no effect: rows are found by index, and memory "
+    "is bounded by memory_limit_mb.",
+}
+
+
+#: Of 15 digits; a shorter seed can be found by trying.
+_LEAST_SEED = 10**14
+
+
+def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
+    notes = _resolution_notes(configuration.reporting_resolution)
+    synthesis = configuration.synthesis
+    seed = synthesis.random_seed
+    if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
+        notes.append(
+            "random_seed is short. Whoever knows most of the records could try seeds until one gives the "
+            "released ones, and so test a guess of the rest: give a random number of 15 digits, or none."
+        )
+    if schema.subject_id:
+        return notes
+    return [
+        *notes,
+        "No subject_id is given: rows are counted. Where one person has several rows, a group of "
+        "reporting_resolution rows can be that person alone; give subject_id unless a row is a person.",
+    ]
+
+
+def _resolution_notes(resolution: int) -> list[str]:
+    if resolution == 1:
+        return [
+            "ATTENTION: reporting_resolution is 1, which is no protection at all: every combination is "
+            "reported, also of a single person, with its true count. Give the least number of people who "
+            "must share what is reported, such as 10."
+        ]
+    if resolution >= LARGEST_RESOLUTION:
+        return [
+            "ATTENTION: reporting_resolution is above the number of records of any table, so nothing can be "
+            f"reported. It is taken as {LARGEST_RESOLUTION}; give one such as 10."
+        ]
+    return []
+
+
+def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[str]:
+    """Names in the page's layout that are neither a column that is released nor a chart of its own."""
+    report = configuration.report
+    columns = {matching_name(column.name) for column in schema.columns}
+    problems = []
+    for visual, texts in report.visuals.items():
+        for text in texts:
+            starts = [text[:place] for place, sign in enumerate(text) if sign == ":"]
+            if not any(_is_column(start, columns, schema) for start in starts):
+                problems.append(
+                    f"report_visuals: {visual!r} must hold texts such as 'column:value' of columns that are "
+                    f"used, and {text!r} is none: correct it."
+                )
+    for page, names in report.pages.items():
+        for name in names:
+            if name not in report.visuals and matching_name(name) not in columns:
+                meant = did_you_mean(name, [*report.visuals, *(c.name for c in schema.columns)])
+                problems.append(
+                    f"report_pages: {page!r} names {name!r}, which is neither one of report_visuals nor a "
+                    f"column that is used: {meant or 'correct it.'}"
+                )
+    return problems
+
+
+def _is_column(text: str, columns: Collection[str], schema: Schema) -> bool:
+    """A column's name, or one of several items' with the item behind it (sds.md 1.4)."""
+    name = matching_name(text)
+    return name in columns or any(
+        column.is_multi_valued and name.startswith(f"{matching_name(column.name)}_")
+        for column in schema.columns
+    )
+
+
+def _syndiffix_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
+    notes = [f"{NOT_PRIVATE}; privacy.json says what protects and what does not."]
+    if schema.subject_id is None:
+        notes.append(rows_are_people("subject_id"))
+    if not configuration.dataset_is_named:
+        notes.append(
+            f"No dataset is named: its salt is kept under the prefix, {configuration.dataset!r}. Tables "
+            "about the same people must share one dataset name, or their noise could be averaged away."
+        )
+    notes += [f"{key} is accepted and has no effect here." for key in configuration.unused_keys]
+    return notes
+
+
+def _zero_notes(contract: Contract | None) -> tuple[str, ...]:
+    columns = contract.columns if contract else ()
+    named = [column.name for column in columns if column.bins and column.zero_is_value is False]
+    if not named:
+        return ()
+    return (
+        f"zeroIsValue has no effect on {', '.join(map(repr, named))}: in a column with bins 0 is a number. "
+        "Where 0 stands for a missing number, make those cells empty.",
+    )
+
+
+def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, ...]:
+    if contract is None or not contract.has_constraints or schema.constraints:
+        return ()
+    return (
+        "The contract says what holds between columns (structuralZeros, functionalDependencies, orderings). "
+        "Records of synthesis_mode fitted hold it; here it has no effect.",
+    )
+
+
+def _open_derivation_notes(schema: Schema) -> tuple[str, ...]:
+    """That a column may come out mostly empty, as values that decide it may be too rare to be released."""
+    measured = schema.measured.columns
+    pairs = (
+        (schema.columns[rule.column].name, measured[rule.decided_by].name)
+        for rule in schema.derivations
+        if rule.decided_by < len(measured) and measured[rule.decided_by].is_open
+    )
+    return tuple(
+        f"ATTENTION: {decided!r} follows from {by!r}, whose domain is not declared: where many records have "
+        f"a value of {by!r} that is too rare to be released, it is left empty, and {decided!r} with it. "
+        f"Declare the domain of {by!r}, or drop the dependency: then {decided!r} itself is measured."
+        for decided, by in pairs
+    )
+
+
+def _mark_notes(configuration: RunConfiguration, source: InputFile) -> tuple[str, ...]:
+    """A warning where a number is only read whole if it is quoted."""
+    table = configuration.input
+    keys = [
+        key
+        for key, marks in (("decimal", table.decimal), ("thousands", table.thousands))
+        if source.delimiter in marks.values() and not source.is_parquet
+    ]
+    if not keys:
+        return ()
+    return (
+        f"{' and '.join(keys)}: the mark {source.delimiter!r} also separates the cells of the input, so each "
+        "number that has it must be in quotes there, as programs that write tables do.",
+    )
+
+
+def _binning_notes(columns: list[str]) -> tuple[str, ...]:
+    if not columns:
+        return ()
+    names = ", ".join(map(repr, columns))
+    return (
+        f"Numbers without bins ({names}): each is a value of its own, and rare ones are not reported; public "
+        "edges in bins would keep more of them.",
+    )
+
+
+def _cautions(configuration: RunConfiguration, schema: Schema, contract: Contract | None) -> list[str]:
+    """What must be told of the claim of a differentially private release."""
+    protection = configuration.protection
+    if not isinstance(protection, DifferentialPrivacy):
+        return []
+    unit, least = unit_of(schema), contract.min_rows if contract else None
+    return cautions(Claim(protection.epsilon, protection.delta, unit, least))
+
+
+def _private_notes(configuration: RunConfiguration, vintage: str) -> list[str]:
+    notes = []
+    if not configuration.dataset_is_named:
+        notes.append(
+            f"No dataset is named: the budget is kept under the prefix, {configuration.dataset!r}. "
+            "Tables about the same people must share one dataset name."
+        )
+    if vintage == UNDATED:
+        notes.append(
+            f"No vintage is given: this release is labelled {UNDATED!r}, and a later run of that label "
+            "returns it whatever the table then holds. Give each new release a vintage of its own."
+        )
+    return notes

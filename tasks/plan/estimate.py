@@ -1,0 +1,260 @@
+"""What a run would cost, from public facts alone: budget, noise, combinations, memory, disk, time.
+
+No value is read. The number of records comes from a Parquet file's footer or, for text, from the file's
+size; it is for the operator's terminal only.
+"""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pyarrow.parquet as pq
+
+from tasks.core.dp import thresholds
+from tasks.core.dp.accounting import plan
+from tasks.core.dp.group_privacy import FirstLength
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.workload.expected import planned_first_length
+from tasks.core.dp.workload.limits import worst_case_bytes
+from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.errors import ResourceLimit
+from tasks.core.records.columns import Schema
+from tasks.core.tables.header import InputFile
+from tasks.core.tables.line_lengths import guessed_rows
+from tasks.plan.describe import Described
+from tasks.plan.resources import free_disk_mb, free_memory_mb
+
+#: A guess for an open column, whose number of values is not public.
+OPEN_VALUES = 50
+#: A guess of the same kind for the items of a multi-valued column without a cap.
+_OPEN_ITEMS = 3
+#: Bytes of the shortest cell of text with its delimiter: guesses too many rows of a text file.
+_BYTES_A_CELL = 2
+#: Cells of a length that are visited one by one; beyond, the sparse law takes over.
+_MOST_CELLS = 2**26
+#: So many combinations fit nowhere; more can't even be written as floating point.
+_BEYOND = 10**15
+_START_MB = 400
+_BYTES = {"slot of a record": 16, "cell": 16, "combination of columns": 200}
+_NANOSECONDS = {
+    "cell of input": 60.0,
+    "tuple of a record": 1.5,
+    "candidate": 60.0,
+    "combination, counted and listed": 400.0,
+    "synthetic record": 40_000.0,
+}
+
+
+@dataclass(frozen=True)
+class LevelEstimate:
+    """One length of a draw.
+
+    Attributes:
+        length: k.
+        sigma: noise multiplier.
+        sensitivity: the most tuples of one subject.
+        scale: standard deviation of the noise, in records.
+        half_width_95: the error bar.
+        threshold: least noisy count of a survivor, assuming every candidate of the length before survives.
+        candidates: upper bound, with `OPEN_VALUES` for an open column.
+    """
+
+    length: int
+    sigma: float
+    sensitivity: int
+    scale: float
+    half_width_95: float
+    threshold: int | None
+    candidates: int
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The whole run; memory and disk in megabytes, time in CPU seconds; no levels where nothing is drawn.
+
+    Attributes:
+        tables_mb: the part of the memory that the tables of a fitted release take; 0 for other releases.
+        shorter_mb: the memory that the run would take at each smaller reporting length, from 1 on.
+    """
+
+    records: int
+    levels: tuple[LevelEstimate, ...]
+    memory_mb: int
+    disk_mb: int
+    seconds: float
+    source: Literal["footer", "lines", "size"] = "size"
+    tables_mb: int = 0
+    shorter_mb: tuple[int, ...] = ()
+
+
+def estimate(described: Described, *, look: bool = False) -> Estimate:
+    """Estimate a run; rough in time, careful in memory and disk.
+
+    Args:
+        described: the public facts of the run.
+        look: whether the lengths of some lines of a text may be looked at.
+    """
+    schema = described.schema
+    width = _width(schema)
+    length = width if described.reporting_length == -1 else min(described.reporting_length, width)
+    parameters = described.parameters
+    levels = _levels(schema, parameters) if isinstance(parameters, DpParameters) else ()
+    tables = (
+        worst_case_bytes(parameters, schema.measured) if isinstance(parameters, WorkloadParameters) else 0
+    )
+    records, source = number_of_records(described.source, look=look)
+    combinations = min(sum(math.comb(width, k) for k in range(1, length + 1)), _BEYOND)
+    found = [level.candidates for level in levels] or _reported(described, length, records)
+    cells = sum(min(candidates, _MOST_CELLS) for candidates in found)
+    cost = _NANOSECONDS
+    nanoseconds = (
+        records * width * cost["cell of input"]
+        + records * combinations * cost["tuple of a record"]
+        + cells * cost["candidate" if levels else "combination, counted and listed"]
+        + records * cost["synthetic record"]
+    )
+    fixed = records * width * _BYTES["slot of a record"] + tables
+    memory, shorter = _memory_mb(fixed, width, found)
+    disk = records * width * 12 / 2**20 + cells * 12 / 2**20 + 20
+    return Estimate(
+        records,
+        levels,
+        memory,
+        math.ceil(disk),
+        nanoseconds / 1e9,
+        source,
+        math.ceil(tables / 2**20),
+        shorter,
+    )
+
+
+def _memory_mb(fixed: int, width: int, found: list[int]) -> tuple[int, tuple[int, ...]]:
+    """The memory of a run, and what it would be at each smaller reporting length.
+
+    Args:
+        fixed: bytes that are needed whatever the length.
+        width: the most values of a record.
+        found: the most combinations of each length.
+    """
+    needed, combinations, most = [fixed], 0, 0
+    for length, number in enumerate(found, start=1):
+        combinations = min(combinations + math.comb(width, length), _BEYOND)
+        most = max(most, min(number, _MOST_CELLS))
+        needed.append(
+            fixed + most * _BYTES["cell"] + combinations * _BYTES["combination of columns"],
+        )
+    megabytes = [_START_MB - (-each // 2**20) for each in needed]
+    return megabytes[-1], tuple(megabytes[1:-1])
+
+
+def _width(schema: Schema) -> int:
+    """The most values of a record; a multi-valued column without a cap is taken to have `_OPEN_ITEMS`."""
+    return sum(column.max_items or _OPEN_ITEMS for column in schema.columns)
+
+
+def _sizes(schema: Schema) -> list[int]:
+    """Values of each slot's column."""
+    sizes = [len(column.domain) if column.domain is not None else OPEN_VALUES for column in schema.columns]
+    return [
+        size
+        for size, column in zip(sizes, schema.columns, strict=True)
+        for _ in range(column.max_items or _OPEN_ITEMS)
+    ]
+
+
+def _reported(described: Described, length: int, records: int) -> list[int]:
+    """Most combinations that can be counted, by length: no more than the records hold."""
+    width = _width(described.schema)
+    possible = _candidates(_sizes(described.schema), length)[1:]
+    return [min(cells, records * math.comb(width, k)) for k, cells in enumerate(possible, start=1)]
+
+
+def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ...]:
+    all_declared = not any(column.is_open for column in schema.columns)
+    planned = plan(parameters, all_declared=all_declared, levels=parameters.reporting_length)
+    found = _candidates(_sizes(schema), parameters.reporting_length)
+    levels = []
+    before = 0
+    for length in range(1, parameters.reporting_length + 1):
+        candidates = found[length]
+        sensitivity = min(math.comb(schema.width, length), candidates)
+        sigma = planned.sigmas[length - 1]
+        scale = thresholds.scale(sigma, sensitivity)
+        if length == 1:
+            opened = sum(column.max_items for column in schema.columns if column.is_open)
+            least = (
+                thresholds.first_threshold(scale, min(sensitivity, opened), planned.threshold_delta)
+                if opened
+                else None
+            )
+        else:
+            least = thresholds.level_threshold(parameters.thresholds, length, scale, before, candidates)
+        bar = float(thresholds.error_bar(scale, 0.95))
+        levels.append(LevelEstimate(length, sigma, sensitivity, float(scale), bar, least, candidates))
+        before = candidates
+    return tuple(levels)
+
+
+def first_length(described: Described, records: int) -> FirstLength:
+    """What the guarantee for several rows depends on: the draw of single values of about so many records."""
+    schema, parameters = described.schema, described.drawn
+    opened = sum(column.max_items for column in schema.columns if column.is_open)
+    if isinstance(parameters, WorkloadParameters):
+        return planned_first_length(parameters, schema.measured, records)
+    level = _levels(schema, parameters)[0]
+    return FirstLength(level.threshold, level.scale, min(level.sensitivity, opened))
+
+
+def _candidates(sizes: list[int], length: int) -> list[int]:
+    """Combinations of each length 0..R of slots of these sizes: elementary symmetric sums."""
+    found = [1, *[0] * length]
+    for size in sizes:
+        for k in range(length, 0, -1):
+            found[k] += found[k - 1] * size
+    return found
+
+
+def number_of_records(
+    source: InputFile, *, look: bool = False
+) -> tuple[int, Literal["footer", "lines", "size"]]:
+    """Rows of the input, and by what: exact for Parquet; for text guessed, from its size at most."""
+    if source.is_parquet:
+        return int(pq.read_metadata(source.opened.reader()).num_rows), "footer"
+    if look:
+        return guessed_rows(source), "lines"
+    columns = max(len(source.headers.names), 1)
+    return math.ceil(source.opened.size / (_BYTES_A_CELL * columns)), "size"
+
+
+def require_room(found: Estimate, workspace: Path) -> None:
+    """Refuse a run that can't fit.
+
+    Raises:
+        ResourceLimit: it needs more memory or disk than there is; what would help is named.
+    """
+    problems = []
+    memory, disk = free_memory_mb(), free_disk_mb(workspace)
+    if found.memory_mb > memory:
+        problems.append(
+            f"The run needs about {found.memory_mb} MB of memory; {memory} MB are free. What helps: "
+            f"{'; '.join(_remedies(found, memory))}."
+        )
+    if found.disk_mb > disk:
+        problems.append(f"The run needs about {found.disk_mb} MB of disk; {disk} MB are free in {workspace}.")
+    if problems:
+        raise ResourceLimit(problems)
+
+
+def _remedies(found: Estimate, memory: int) -> list[str]:
+    """What makes a run need less memory, the one that would do by itself first."""
+    fewer, coarser = "fewer columns (use_columns)", "bins or domains of fewer values"
+    fitting = [length for length, needed in enumerate(found.shorter_mb, start=1) if needed <= memory]
+    if not found.tables_mb:
+        shorter = f"reporting_length {fitting[-1]}" if fitting else "a smaller reporting_length"
+        return [*([shorter] if found.shorter_mb else []), fewer, coarser]
+    if fitting:
+        words = "so that counts of longer combinations are not listed; nothing that is measured changes"
+        return [f"reporting_length {fitting[-1]}, {words}", fewer]
+    sets, values = "a workload that lists the sets of columns that matter", "a smaller max_values"
+    return [sets, coarser, f"{values} for open columns", fewer]

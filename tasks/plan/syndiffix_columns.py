@@ -1,0 +1,161 @@
+"""Which columns of a table SynDiffix synthesizes, whose they are, and its settings by their exact names.
+
+Configuration and the file's header go in; no row is read.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.sections import SynDiffix
+from tasks.configuration.syndiffix_parameters import questions, strategy
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.declared_columns import declared_column
+from tasks.core.contracts.public_schema import Declarations
+from tasks.core.errors import ParameterError
+from tasks.core.hints import did_you_mean
+from tasks.core.ledger.tables import PublicTable
+from tasks.core.syndiffix.reading import DeclaredColumn
+from tasks.core.syndiffix.settings import with_ids
+from tasks.core.tables.column_names import matching_name
+from tasks.core.tables.header import InputFile
+from tasks.core.tables.number_format import NumberFormat
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a table is synthesized.
+
+    Attributes:
+        columns: headers of what is synthesized, in the order of the output.
+        ids: headers of the id columns; none: each row is an entity of its own.
+        table: every column with a name but the ids, with its type where one is declared.
+        settings: the configuration's, with the header's names.
+        questions: sets of columns that each get a table of their own.
+    """
+
+    columns: tuple[str, ...]
+    ids: tuple[str, ...]
+    table: tuple[DeclaredColumn, ...]
+    settings: SynDiffix
+    questions: tuple[tuple[str, ...], ...]
+
+
+def select_columns(
+    configuration: RunConfiguration, source: InputFile, contract: Contract | None
+) -> Selection:
+    """Match what is declared with the header: trimmed, and without regard to upper and lower case.
+
+    Whose row it is, the contract may say where the configuration does not.
+
+    Raises:
+        ParameterError: a declared column is not there, is named twice, or can't be what it is to be.
+    """
+    header = source.headers.texts
+    names = [name for name in header if name]
+    match = _Matching(header)
+    promised = (contract.subject_id,) if contract and contract.subject_id else ()
+    ids = match.all("subject_id", configuration.ids or promised)
+    used = match.all("syndiffix.columns (or use_columns)", configuration.input.use_columns)
+    settings = _with_exact_names(configuration.syndiffix, match)
+    match.refuse()
+    columns = used or tuple(name for name in names if name not in ids)
+    match.problems += _overlaps(columns, ids, configuration.input.bins, settings)
+    match.refuse()
+    with_ids(strategy(settings), columns)
+    table = tuple(
+        DeclaredColumn(name, settings.types.get(name), _number_format(configuration, contract, name))
+        for name in names
+        if name not in ids
+    )
+    return Selection(columns, ids, table, settings, questions(settings, columns))
+
+
+def synthesized_table(source: InputFile, selection: Selection) -> PublicTable:
+    """What a second salt for the same table is noticed by."""
+    return PublicTable(Path(source.path), tuple(source.headers.texts), selection.columns)
+
+
+def _number_format(configuration: RunConfiguration, contract: Contract | None, name: str) -> NumberFormat:
+    """As the configuration or the contract declares it; that of typed cells is not looked at."""
+    table = configuration.input
+    given = Declarations(decimal=table.decimal, thousands=table.thousands).of(name)
+    return declared_column(name, given, contract.column(name) if contract else None).number_format
+
+
+class _Matching:
+    """Declared names to the header's, with all that could not be matched."""
+
+    def __init__(self, header: Sequence[str]) -> None:
+        """Args: header: a name for each column; empty where it has none."""
+        self._names = {matching_name(name): name for name in header if name}
+        self._header = header
+        self.problems: list[str] = []
+
+    def all(self, key: str, declared: Sequence[str]) -> tuple[str, ...]:
+        """Each of them, once."""
+        found = tuple(self.one(key, name) for name in declared)
+        if len(set(found)) < len(found):
+            self.problems.append(f"{key} must name each column once: remove what repeats.")
+        return found
+
+    def known(self, declared: str) -> str:
+        """One of them, itself where the header does not have it, of which nothing is said."""
+        return self._names.get(matching_name(declared), declared)
+
+    def one(self, key: str, declared: str) -> str:
+        """One of them, itself where the header does not have it."""
+        found = self._names.get(matching_name(declared))
+        if found is None:
+            meant = did_you_mean(matching_name(declared), self._names, self._shown)
+            self.problems.append(
+                f"{key} names {declared!r}, which is not a column of the input: {meant or 'correct it.'}"
+            )
+        return found or declared
+
+    def _shown(self, matched: str) -> str:
+        """By position: a name that nobody declared is told to nobody."""
+        return f"the name of column {self._header.index(self._names[matched]) + 1}"
+
+    def refuse(self) -> None:
+        """Raise where there are problems."""
+        if self.problems:
+            raise ParameterError(list(dict.fromkeys(self.problems)))
+
+
+def _with_exact_names(settings: SynDiffix, match: _Matching) -> SynDiffix:
+    """The same settings with the header's spelling of every column."""
+
+    def each(key: str) -> Callable[[str], str]:
+        return lambda name: match.one(f"syndiffix.{key}", name)
+
+    update: dict[str, object] = {
+        key: tuple(map(each(key), getattr(settings, key)))
+        for key in ("value_safe_columns", "main_features", "further_ids")
+    }
+    for key in ("main_column", "target_column"):
+        name = getattr(settings, key)
+        update[key] = None if name is None else each(key)(name)
+    # Among the columns that are used, so a name that is not there was told of.
+    update["types"] = {match.known(name): letter for name, letter in settings.types.items()}
+    if settings.tables != "pairs":
+        update["tables"] = tuple(tuple(map(each("tables"), names)) for names in settings.tables)
+    return settings.model_copy(update=update)
+
+
+def _overlaps(
+    columns: Sequence[str], ids: Sequence[str], bins: Mapping[str, object], settings: SynDiffix
+) -> list[str]:
+    """Columns that are to be two things at once, or are named and not synthesized."""
+    found = []
+    if not columns:
+        found.append("syndiffix.columns must leave a column to synthesize beside the ids: name one.")
+    for name in sorted(set(columns) & set(ids)):
+        found.append(f"{name!r} says whose row it is and can't be synthesized: name it once.")
+    known = set(map(matching_name, columns))
+    for key, names in (("syndiffix.value_safe_columns", settings.value_safe_columns), ("bins", bins)):
+        for name in names:
+            if matching_name(name) not in known:
+                found.append(f"{key} names {name!r}, which is not synthesized: remove it, or select it.")
+    return found

@@ -1,0 +1,154 @@
+"""What a differentially private measurement was handed over with, and what its release says.
+
+measurement/    as drawn; contract.json in it: the verdicts of a strict contract
+ledger.json     the account at its commit
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.contracts.translation import load_contract
+from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
+from tasks.core.dp.normalization import normalise
+from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
+from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
+from tasks.core.records.columns import Schema
+from tasks.core.statement.column_totals import to_look_at
+from tasks.core.statement.contract_verdicts import NoisyNumbers
+from tasks.core.statement.differential_privacy import statement as privacy
+from tasks.core.statement.differential_privacy.statement import LedgerFacts
+from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, Json, unit_of
+from tasks.version import code_version
+
+_NORMALISED = "the measurement, normalised (post-processing)"
+
+
+class DrawnBundle(CountsBundle):
+    """A differentially private measurement."""
+
+    def measurement(self) -> Measurement | WorkloadMeasurement:
+        """What was drawn, under differential privacy."""
+        folder = self.folder / "measurement"
+        is_workload = (folder / COUNTS).is_file()
+        return read_workload_measurement(folder) if is_workload else read_measurement(folder)
+
+    def counts_by_length(self) -> Measurement:
+        """What was drawn by lengths.
+
+        Raises:
+            InternalError: it is another draw.
+        """
+        found = self.measurement()
+        if not isinstance(found, Measurement):
+            raise InternalError(
+                "Counts by length are made from a draw by lengths; this one is of a workload."
+            )
+        return found
+
+    def workload(self) -> WorkloadMeasurement:
+        """What was drawn of a workload, for records that are fitted to it.
+
+        Raises:
+            InternalError: it is another draw.
+        """
+        found = self.measurement()
+        if not isinstance(found, WorkloadMeasurement):
+            raise InternalError("Records are fitted to a workload's tables; this draw is by lengths.")
+        return found
+
+    def schema(self) -> Schema:
+        """The public schema."""
+        return self.measurement().schema
+
+    def sha256(self) -> str:
+        """Of what was drawn: what the ledger's commit records."""
+        return measurement_sha256(self.folder / "measurement")
+
+    def reportable(self) -> Aggregates:
+        """Noisy counts, made to agree with each other."""
+        return normalise(self.counts_by_length())
+
+    def synthesis_seed(self) -> int:
+        """A seed that follows from the noise that was drawn."""
+        digest = hashlib.sha256(f"synthesis {self.sha256()}".encode()).digest()
+        return int.from_bytes(digest[:8], "big") >> 1
+
+    def statement(self, configuration: RunConfiguration, reported: Aggregates) -> Json:
+        """``privacy.json``."""
+        measured, facts = self.measurement(), ledger_facts(self)
+        if not measured.private:
+            raise InternalError("A measurement of the seeded test engine can't be released.")
+        if facts.unit != unit_of(measured.schema):
+            raise InternalError("The unit of a release's account must be that of its records.")
+        verdicts = self.verdicts()
+        choices = privacy.RunChoices(
+            strict_contract=None if verdicts is None else str(verdicts["sha256"]),
+            least_records=_least_records(configuration),
+            unused_keys=configuration.unused_keys,
+            measurement_sha256=self.sha256(),
+            contract_sha256=str(self.input["contract"] or ""),
+        )
+        return privacy.statement(measured, facts, code_version(), choices)
+
+    def numbers(self, configuration: RunConfiguration, reported: Aggregates) -> NoisyNumbers:
+        """The noisy counts."""
+        return NoisyNumbers(self.measurement())
+
+    def claim(self, configuration: RunConfiguration) -> str:
+        """What protects a released file, in few words."""
+        return "differential privacy"
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """What released files were made from: name without prefix -> words."""
+        return {"counts": _NORMALISED, "privacy.json": "public parameters and the measurement"}
+
+    def drawn(self) -> Measurement | WorkloadMeasurement:
+        """What was drawn."""
+        return self.measurement()
+
+    def verdicts(self) -> Json | None:
+        """A strict contract's verdicts on the table that was drawn from.
+
+        Raises:
+            StoredTableMismatch: a strict measurement has none: an earlier version drew it.
+        """
+        if self.contract_mode != "strict":
+            return None
+        path = self.folder / "measurement" / CONTRACT
+        if not path.is_file():
+            raise StoredTableMismatch(
+                f"A measurement under a strict contract must hold the contract's verdicts; {self.folder} "
+                "does not, as an earlier version drew it. Run again: it is drawn, and charged, with them."
+            )
+        body: Json = json.loads(path.read_text(encoding="utf-8"))
+        return body
+
+    def attentions(self) -> list[str]:
+        """Columns of which much was dropped, by released numbers."""
+        return to_look_at(self.measurement())
+
+
+def _least_records(configuration: RunConfiguration) -> int | None:
+    """What the data contract promises."""
+    path = configuration.input.contract
+    return load_contract(Path(path)).min_rows if path else None
+
+
+def ledger_facts(bundle: Bundle) -> LedgerFacts:
+    """The account at the commit of a handed-over measurement.
+
+    Raises:
+        ParameterError: an earlier version handed it over, without all that a statement says of the account.
+    """
+    try:
+        return LedgerFacts.of(json.loads((bundle.folder / ACCOUNT).read_text(encoding="utf-8")))
+    except (KeyError, TypeError):
+        raise ParameterError(
+            f"The measurement {bundle.folder} must hold the whole account that its statement gives; an "
+            "earlier version handed it over. Run marginalia run again: it hands over anew and draws nothing."
+        ) from None

@@ -1,0 +1,241 @@
+"""What may be published from: a folder that the measuring side handed over goes in, its parts come out.
+
+    <workspace>/measurement/<dataset>/<vintage>-<digest>/name.json           what it is
+        under differential privacy                       measurement/        as drawn; contract.json in it:
+                                                                             the verdicts of a strict contract
+                                                         ledger.json         the account at its commit
+        under k-anonymity                                aggregates/         the rounded counts
+                                                         schema.json         the public schema
+                                                         synthetic_records/  of a mode that reads raw records
+        of SynDiffix                                     schema.json         the public schema
+                                                         synthetic_table/    stitched and shuffled
+                                                         tables/             one a question
+
+All of it is protected, so who may publish may read it; ledger and ``sensitive/`` may stay closed to them.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from tasks.configuration.model import Input, RunConfiguration
+from tasks.configuration.parameters import anonymity_parameters, drawn_settings, syndiffix_parameters
+from tasks.core.contracts.translation import load_contract
+from tasks.core.dp.digest import Parameters, configuration_digest
+from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
+from tasks.core.hints import located
+from tasks.core.records.columns import Schema
+from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, DeclaredInput, declared_input
+from tasks.public.bundles.drawn import DrawnBundle, ledger_facts
+from tasks.public.bundles.rounded import RoundedBundle
+from tasks.storage import MEASUREMENT, StoredTable, Workspace, folder_sha256
+
+#: A protection's bundle, by the name of its regime in `name.json`; silence is the first one.
+_KINDS: dict[str, type[Bundle]] = {
+    "differential_privacy": DrawnBundle,
+    "k_anonymity": RoundedBundle,
+    "syndiffix": Bundle,
+}
+_PARAMETERS: dict[str, Callable[[RunConfiguration, Schema], Parameters]] = {
+    "differential_privacy": drawn_settings,
+    "k_anonymity": anonymity_parameters,
+    "syndiffix": syndiffix_parameters,
+}
+
+
+def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
+    """The bundle that a reference names, still what the reference says."""
+    return _read(workspace.path(measurement))
+
+
+def open_counts(workspace: Workspace, measurement: StoredTable) -> CountsBundle:
+    """The same of protected counts.
+
+    Raises:
+        InternalError: it holds no counts.
+    """
+    bundle = open_bundle(workspace, measurement)
+    if not isinstance(bundle, CountsBundle):
+        raise InternalError("A release of counts is made of counts; this measurement is a table.")
+    return bundle
+
+
+def open_drawn(workspace: Workspace, measurement: StoredTable) -> DrawnBundle:
+    """The same of a differentially private measurement.
+
+    Raises:
+        InternalError: it was not drawn.
+    """
+    bundle = open_bundle(workspace, measurement)
+    if not isinstance(bundle, DrawnBundle):
+        raise InternalError("Only a differentially private measurement is read as it was drawn.")
+    return bundle
+
+
+def _read(folder: Path) -> Bundle:
+    name = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    regime = name.get("regime", next(iter(_KINDS)))
+    # What was drawn is named by the ledger's account of it.
+    account = folder / ACCOUNT
+    about = json.loads(account.read_text(encoding="utf-8")) if account.is_file() else name
+    return _KINDS[regime](folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
+
+
+def _said(declared: DeclaredInput) -> DeclaredInput:
+    """What is not a default: a measurement of before a key was added says nothing of it."""
+    silent = Input(path="?").model_dump(mode="json")
+    return {key: value for key, value in declared.items() if key not in silent or value != silent[key]}
+
+
+def _preparation(configuration: RunConfiguration) -> dict[str, object]:
+    """Public settings beside schema and parameters that change what is counted, or what is told of it.
+
+    That a strict contract was kept is told of the very table that was drawn from, so another contract is
+    another release: two of them over one draw would tell two facts for one charge.
+    """
+    path = configuration.input.contract
+    mode = configuration.input.contract_mode if path is not None else "repair"
+    settings: dict[str, object] = {"delimiter": configuration.input.delimiter, "contract_mode": mode}
+    if configuration.input.encoding != "utf-8":  # named only where it is another: older names stay
+        settings["encoding"] = configuration.input.encoding
+    if path is not None and mode == "strict":
+        settings["contract"] = load_contract(Path(path)).meaning
+    return settings
+
+
+def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
+    """Of every public setting that touches what is measured."""
+    found = _PARAMETERS[configuration.protection.regime](configuration, schema)
+    return configuration_digest(schema, found, _preparation(configuration))
+
+
+def as_measured(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable
+) -> RunConfiguration:
+    """The configuration, or what its file meant before fitted was the default if that was measured (W21)."""
+    before, bundle = configuration.as_before(), open_bundle(workspace, measurement)
+    is_before = (
+        before is not None
+        and bundle.regime == before.protection.regime
+        and configured_digest(before, bundle.schema()) == bundle.digest
+    )
+    return before if before is not None and is_before else configuration
+
+
+def require_made_as_configured(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable
+) -> None:
+    """Refuse to publish a measurement under a configuration that it was not made with.
+
+    The release would hold settings, a dataset and a promise about its contract that are not its own.
+
+    Raises:
+        ParameterError: naming what differs.
+    """
+    bundle, declared = open_bundle(workspace, measurement), declared_input(configuration)
+    same_regime = bundle.regime == configuration.protection.regime
+    wrong = [
+        words
+        for words, differs in (
+            (f"the dataset {bundle.dataset!r}", bundle.dataset != configuration.dataset),
+            (f"the vintage {bundle.vintage!r}", configuration.vintage not in (None, bundle.vintage)),
+            (
+                "other settings of protection",
+                not same_regime or configured_digest(configuration, bundle.schema()) != bundle.digest,
+            ),
+            ("another contract or other declarations of its input", _said(declared) != _said(bundle.input)),
+        )
+        if differs
+    ]
+    if wrong:
+        raise ParameterError(
+            "A measurement must be published under the configuration that it was drawn with; "
+            f"{measurement.key} was drawn with {' and '.join(wrong)}. Give that configuration, or measure."
+        )
+
+
+def find_measurement(
+    workspace: Workspace, configuration: RunConfiguration, folder: str | None
+) -> StoredTable:
+    """A handed-over measurement: the named one, else the newest that was made as configured.
+
+    Where a file names no mode, what it meant before fitted was the default counts as well; of the two in one
+    vintage it is the one that was drawn first (W21), whichever was handed over last.
+
+    Raises:
+        ParameterError: there is none.
+        StoredTableMismatch: it was changed since.
+    """
+    home = workspace.root / MEASUREMENT / configuration.dataset
+    if folder is not None:
+        found = [Path(folder).absolute()]
+    else:
+        pattern = f"{configuration.vintage}-*" if configuration.vintage else "*"
+        found = sorted(home.glob(pattern), key=lambda path: path.stat().st_mtime)
+    found = [path for path in found if (path / NAME).is_file()]
+    if not found:
+        configuration.require_possible()
+        raise ParameterError(
+            f"Publishing needs a measurement; none is at {located(Path(folder or home))}. Make one with "
+            "marginalia run."
+        )
+    place = found[0] if len(found) == 1 else _meant(configuration, found)
+    _require_sealed(place)
+    key = place.relative_to(workspace.root) if place.is_relative_to(workspace.root) else place
+    return StoredTable(key.as_posix(), folder_sha256(place), MEASUREMENT, "measurement")
+
+
+def _meant(configuration: RunConfiguration, places: list[Path]) -> Path:
+    """Of several, oldest first, the one that a configuration means; the newest where it means none."""
+    before = configuration.as_before()
+    meanings = [configuration] if before is None else [configuration, before]
+    newest_first = (bundle for bundle in map(_opened, reversed(places)) if _is_made_as(bundle, meanings))
+    newest = next(newest_first, None)
+    if newest is None:
+        return places[-1]
+    if before is None:
+        return newest.folder
+    others = [bundle for bundle in newest_first if bundle.vintage == newest.vintage]
+    return (
+        min((newest, *others), key=lambda each: ledger_facts(each).releases).folder
+        if others
+        else newest.folder
+    )
+
+
+def _opened(place: Path) -> Bundle:
+    _require_sealed(place)
+    return _read(place)
+
+
+def _is_made_as(bundle: Bundle, meanings: list[RunConfiguration]) -> bool:
+    """Whether a bundle has the name that one of the configurations gives."""
+    for configuration in meanings:
+        with suppress(ParameterError):
+            if (
+                bundle.regime == configuration.protection.regime
+                and configured_digest(configuration, bundle.schema()) == bundle.digest
+            ):
+                return True
+    return False
+
+
+def seal(folder: Path, name: dict[str, object]) -> None:
+    """Write ``name.json``, last, with the hash of all else: what is changed later is not published."""
+    text = json.dumps({**name, "sha256": folder_sha256(folder)}, sort_keys=True)
+    (folder / NAME).write_text(text + "\n", encoding="utf-8")
+
+
+def _require_sealed(folder: Path) -> None:
+    """Refuse a bundle that is not as it was handed over.
+
+    Raises:
+        StoredTableMismatch: it was changed.
+    """
+    name = json.loads((folder / NAME).read_text(encoding="utf-8"))
+    if name.get("sha256") != folder_sha256(folder, without=NAME):
+        raise StoredTableMismatch(
+            f"The measurement {folder} was changed after it was handed over, and measurements are never "
+            "changed. Find out who did it; then run marginalia run again: it hands over what was measured."
+        )

@@ -1,0 +1,80 @@
+"""What rounded counts were handed over with, and what their release says: k-anonymity.
+
+aggregates/         the rounded counts
+schema.json         the public schema
+synthetic_records/  of a mode that reads raw records
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from tasks.configuration.model import RunConfiguration, ValueSeeded
+from tasks.configuration.parameters import held_schema
+from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
+from tasks.core.statement.contract_verdicts import RoundedNumbers
+from tasks.core.statement.k_anonymity import statement as anonymity
+from tasks.public.bundles.bundle import CountsBundle, Json, unit_of
+from tasks.version import code_version
+
+_ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
+
+
+class RoundedBundle(CountsBundle):
+    """Rounded counts."""
+
+    @property
+    def synthetic_records(self) -> Path | None:
+        """The records of a mode that reads raw ones, where they were made."""
+        records = self.folder / "synthetic_records"
+        return records if records.is_dir() else None
+
+    def reportable(self) -> Aggregates:
+        """The rounded counts as they are."""
+        return read_aggregates(self.folder / "aggregates")
+
+    def synthesis_seed(self) -> int:
+        """A seed that follows from the rounded counts and a secret."""
+        text = (self.folder / "aggregates" / "seed.json").read_text(encoding="utf-8")
+        return int(json.loads(text)["synthesis"])
+
+    def statement(self, configuration: RunConfiguration, reported: Aggregates) -> Json:
+        """``privacy.json``."""
+        synthesis, schema = configuration.synthesis, self.schema()
+        held = held_schema(configuration, schema)
+        oversampling = None
+        if isinstance(synthesis, ValueSeeded) and synthesis.oversampling_ratio is not None:
+            oversampling = (synthesis.oversampling_ratio, synthesis.oversampling_tries)
+        facts = anonymity.AnonymityFacts(
+            dataset=self.dataset,
+            vintage=self.vintage,
+            unit=unit_of(schema),
+            schema=schema,
+            resolution=configuration.reporting_resolution,
+            reporting_length=reported.reporting_length,
+            synthesis_mode=synthesis.mode,
+            hold_resolution=synthesis.mode == "aggregate_seeded" and synthesis.reads_records,
+            oversampling=oversampling,
+            measurement_sha256=self.sha256(),
+            contract_mode=self.contract_mode,
+            unused_keys=configuration.unused_keys,
+            record_limit=configuration.input.record_limit,
+            held=held if held.constraints else None,
+            contract_sha256=str(self.input["contract"] or ""),
+        )
+        return anonymity.statement(facts, reported, code_version())
+
+    def numbers(self, configuration: RunConfiguration, reported: Aggregates) -> RoundedNumbers:
+        """The rounded counts."""
+        return RoundedNumbers(self.schema(), reported, configuration.reporting_resolution)
+
+    def claim(self, configuration: RunConfiguration) -> str:
+        """What protects a released file, in few words."""
+        if configuration.reporting_resolution == 1:
+            return "none at all, as reporting_resolution is 1: counts are true, also of single people"
+        return "k-anonymity, not differential privacy"
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """What released files were made from: name without prefix -> words."""
+        return {"counts": _ROUNDED, "privacy.json": "public parameters and the rounded counts"}

@@ -1,0 +1,112 @@
+"""Which function of the core a configured mode of synthesis is, with which arguments and seed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tasks.configuration.model import (
+    AggregateSeeded,
+    AnySynthesis,
+    ByTrees,
+    Fitted,
+    RowSeeded,
+    Unseeded,
+    ValueSeeded,
+)
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.errors import InternalError
+from tasks.core.synthesis import aggregate_seeded, fitted_to_counts, row_seeded, unseeded, value_seeded
+from tasks.core.synthesis.constrained_headers import Held
+from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.rows import Rows
+from tasks.public.bundles.bundle import CountsBundle
+
+Progress = Callable[[float], None]
+
+
+def draw_from_rows(
+    rows: Rows,
+    reported: Aggregates,
+    synthesis: AnySynthesis,
+    seed: int,
+    threads: int,
+    progress: Progress,
+) -> SyntheticRecords:
+    """Draw by a mode that reads the raw records."""
+    if isinstance(synthesis, RowSeeded):
+        return row_seeded.synthesize(rows, seed, threads=threads, progress=progress)
+    if isinstance(synthesis, Unseeded):
+        return unseeded.synthesize(rows, seed, threads=threads, progress=progress)
+    if isinstance(synthesis, ValueSeeded):
+        ratio = synthesis.oversampling_ratio
+        limit = None if ratio is None else value_seeded.Oversampling(ratio, synthesis.oversampling_tries)
+        return value_seeded.synthesize(
+            rows, seed, oversampling=limit, reported=reported, threads=threads, progress=progress
+        )
+    if isinstance(synthesis, ByTrees | Fitted):
+        raise InternalError(f"{synthesis.mode} does not draw from rows of attributes.")
+    return aggregate_seeded.synthesize(
+        reported, aggregate_parameters(synthesis), seed, threads=threads, progress=progress, held=rows
+    )
+
+
+@dataclass(frozen=True)
+class PublicFacts:
+    """What a mode that reads reported counts alone knows beside them.
+
+    Attributes:
+        seed: public; None of a mode that reads raw records.
+        resolution: k.
+        held: the constraints that fitted records hold, if there are any.
+    """
+
+    seed: int | None
+    resolution: int
+    held: Held | None
+
+
+def draw_from_counts(
+    reported: Aggregates,
+    synthesis: AnySynthesis,
+    public: PublicFacts,
+    threads: int,
+    progress: Progress,
+) -> SyntheticRecords:
+    """Draw by a mode that reads reported counts alone."""
+    seed = public.seed
+    if isinstance(synthesis, AggregateSeeded) and seed is not None:
+        parameters = aggregate_parameters(synthesis)
+        return aggregate_seeded.synthesize(reported, parameters, seed, threads=threads, progress=progress)
+    if isinstance(synthesis, Fitted) and seed is not None:
+        return fitted_to_counts.synthesize(
+            reported,
+            fitted_to_counts.Missing.of_rounding(public.resolution),
+            seed,
+            held=public.held,
+            number=synthesis.target_number_of_records,
+            threads=threads,
+            progress=progress,
+        )
+    raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
+
+
+def aggregate_parameters(synthesis: AggregateSeeded) -> aggregate_seeded.AggregateSeeded:
+    """The core's parameters of the mode that reads reported counts."""
+    return aggregate_seeded.AggregateSeeded(
+        use_synthetic_counts=synthesis.use_synthetic_counts,
+        weight_selection_percentile=synthesis.weight_selection_percentile,
+        aggregate_counts_scale_factor=synthesis.counts_scale_factor,
+        target_number_of_records=synthesis.target_number_of_records,
+    )
+
+
+def public_seed(bundle: CountsBundle, synthesis: AnySynthesis) -> int | None:
+    """The seed of a mode that reads a release alone: the configured one, else the bundle's; None of others.
+
+    A bundle's follows from its rounded counts and a secret, or from the noise that was drawn: a rebuild has
+    it again.
+    """
+    if synthesis.reads_records:
+        return None
+    if synthesis.random_seed is not None:
+        return synthesis.random_seed.get_secret_value()
+    return bundle.synthesis_seed()

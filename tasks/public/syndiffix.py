@@ -1,0 +1,216 @@
+"""A SynDiffix release, from what was handed over and public configuration alone: statement, page, files.
+
+release/<dataset>/<vintage>-<n>/<prefix>_synthetic_microdata.parquet, .tsv    the table of all columns
+                                <prefix>_tables/index.json, 00001.parquet ... one a question
+                                privacy.json, report.html, configuration.json, contract.json, MANIFEST.json
+"""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from prefect import task
+
+from tasks.configuration.model import NEVER_RELEASED, Report, RunConfiguration
+from tasks.configuration.syndiffix_parameters import anonymization, bucketization
+from tasks.core.contracts.translation import load_contract
+from tasks.core.navigation.table_page import TablePage, render_table
+from tasks.core.statement.contract_verdicts import passed_json
+from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
+from tasks.core.statement.syndiffix.statement import LABEL, REGIME, SynDiffixFacts, statement
+from tasks.core.syndiffix.bins import kind_of, public_edges
+from tasks.core.tables.writing import write_table
+from tasks.public.bundles.bundle import Bundle
+from tasks.public.bundles.opening import open_bundle
+from tasks.public.release_files import write_json
+from tasks.storage import StoredTable, Workspace, file_sha256
+from tasks.version import code_version
+
+Json = dict[str, Any]
+_PUBLIC = "public configuration"
+
+
+@dataclass
+class BuiltTables:
+    """What was built from a handed-over SynDiffix table; the page is None where the run did not go so far."""
+
+    statement: StoredTable
+    report: StoredTable | None = None
+
+    def write_files(
+        self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
+    ) -> list[Json]:
+        """Write every released file into an empty folder; return the manifest's entries."""
+        prefix, table = configuration.prefix, _table(bundle)
+        rows = {}
+        for name in _microdata_files(prefix):
+            write_table(table, folder / name)
+            rows[name] = table.num_rows
+        answers = _tables_folder(prefix)
+        if _index(bundle):
+            (folder / answers).mkdir()
+            for path in sorted((bundle.folder / "tables").iterdir()):
+                shutil.copyfile(path, folder / answers / path.name)
+                if path.suffix == ".parquet":
+                    rows[f"{answers}/{path.name}"] = pq.read_metadata(path).num_rows
+        for built_table in (self.statement, self.report):
+            if built_table is not None:
+                for path in workspace.path(built_table).iterdir():
+                    shutil.copyfile(path, folder / path.name)
+        write_json(folder / "configuration.json", _public_configuration(configuration, bundle))
+        found = sorted(path for path in folder.rglob("*") if path.is_file())
+        return [_entry(path, path.relative_to(folder).as_posix(), rows) for path in found]
+
+
+@task
+def state_tables(
+    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, work: str
+) -> StoredTable:
+    """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
+    bundle = open_bundle(workspace, measurement)
+    settings = configuration.syndiffix
+    table = _table(bundle)
+    promised = bundle.schema().subject_id  # by the contract, where the configuration does not say it
+    facts = SynDiffixFacts(
+        dataset=bundle.dataset,
+        vintage=bundle.vintage,
+        ids=configuration.ids or ((promised,) if promised else ()),
+        columns={field.name: kind_of(field.type) for field in table.schema},
+        anonymization=anonymization(settings),
+        bucketization=bucketization(settings),
+        clustering=settings.clustering,
+        target=settings.target_column,
+        value_safe_columns=settings.value_safe_columns,
+        tables=len(_index(bundle)),
+        earlier_releases=_earlier_releases(workspace, bundle),
+        measurement_sha256=bundle.sha256(),
+        contract_mode=bundle.contract_mode,
+        unused_keys=configuration.unused_keys,
+    )
+    body = statement(facts, code_version())
+
+    def write(folder: Path) -> None:
+        write_json(folder / "privacy.json", body)
+        if configuration.input.contract:
+            write_json(folder / "contract.json", _judged(bundle, configuration.input.contract))
+
+    return workspace.store(workspace.root / work / "statement", "privacy statement", write)
+
+
+@task
+def write_table_page(
+    workspace: Workspace,
+    measurement: StoredTable,
+    statement: StoredTable,
+    report: Report,
+    prefix: str,
+    work: str,
+) -> StoredTable:
+    """Write ``report.html``, which names released files by their prefix."""
+    bundle = open_bundle(workspace, measurement)
+    stated = workspace.path(statement)
+    contract = stated / "contract.json"
+    table = _table(bundle)
+    page = TablePage(
+        statement=_read_json(stated / "privacy.json"),
+        table=table,
+        bins=public_edges(bundle.schema(), table.column_names),
+        title=report.title,
+        visuals=report.visuals,
+        pages=report.pages,
+        contract=_read_json(contract) if contract.is_file() else None,
+        files=_microdata_files(prefix),
+        tables={f"{_tables_folder(prefix)}/{file}": names for file, names in _index(bundle).items()},
+        read=lambda file, names: pq.read_table(
+            bundle.folder / "tables" / Path(file).name, columns=list(names)
+        ),
+    )
+    text = render_table(page)
+
+    def write(folder: Path) -> None:
+        (folder / "report.html").write_text(text, encoding="utf-8")
+
+    return workspace.store(workspace.root / work / "report", "report", write)
+
+
+_ORIGINS = {
+    "privacy.json": "public parameters and the synthetic table's columns",
+    "contract.json": "the contract's rules, all of which the raw table kept",
+    "report.html": "the synthetic table",
+    "configuration.json": _PUBLIC,
+}
+
+
+def _entry(path: Path, name: str, rows: dict[str, int]) -> Json:
+    origin = _ORIGINS.get(name, "drawn from the trees of the raw table by SynDiffix")
+    entry: Json = {
+        "file": name,
+        "sha256": file_sha256(path),
+        "bytes": path.stat().st_size,
+        "protection": "none: public" if origin == _PUBLIC else f"{LABEL} (see privacy.json)",
+        "made_from": origin,
+    }
+    return entry | ({"rows": rows[name]} if name in rows else {})
+
+
+def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
+    """The configuration as released: without the machine's paths."""
+    body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
+    table = dict(bundle.input)
+    if table.pop("contract") is None:
+        del table["contract_mode"]
+    return body | {"input": table, "synthesis": {"mode": REGIME}}
+
+
+def _table(bundle: Bundle) -> pa.Table:
+    return pq.read_table(bundle.folder / "synthetic_table" / "table.parquet")
+
+
+def _microdata_files(prefix: str) -> list[str]:
+    """Of the table of all columns, in a release."""
+    return [f"{prefix}_synthetic_microdata.{ending}" for ending in ("parquet", "tsv")]
+
+
+def _tables_folder(prefix: str) -> str:
+    """Of the tables per question, in a release."""
+    return f"{prefix}_tables"
+
+
+def _index(bundle: Bundle) -> Json:
+    """Of the tables per question: file to its columns."""
+    path = bundle.folder / "tables" / "index.json"
+    return _read_json(path) if path.is_file() else {}
+
+
+def _judged(bundle: Bundle, path: str) -> Json:
+    """The contract's rules: strict, so that a release exists only where all are kept."""
+    body = passed_json(load_contract(Path(path)), bundle.schema())
+    check_released_json(body, MANIFEST_KEYS)
+    return body
+
+
+def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
+    """How many releases of the dataset with other content SynDiffix had made here before this one's.
+
+    What is released again keeps its number, so that a rebuild is the same to the last byte.
+    """
+    own, others = bundle.sha256(), set()
+    # A name with a dot in front is of a release that is not one yet.
+    for path in (workspace.release / bundle.dataset).glob("[!.]*/privacy.json"):
+        stated = _read_json(path)
+        if stated.get("regime") != REGIME:
+            continue
+        if stated["measurement_sha256"] != own:
+            others.add(stated["measurement_sha256"])
+        elif "earlier_releases" in stated:  # as it is not in a statement of an earlier version
+            return int(stated["earlier_releases"])
+    return len(others)
+
+
+def _read_json(path: Path) -> Json:
+    body: Json = json.loads(path.read_text(encoding="utf-8"))
+    return body

@@ -1,0 +1,216 @@
+"""Listings of all combinations, which no run writes: a run's tables in, SDS's files out, not to leave.
+
+True counts lie in ``sensitive/`` as Parquet, and what synthetic records combine follows from them. As text
+both are a hundred times as large, so a run writes the short combinations and whoever wants the rest asks.
+"""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from tasks.configuration.sections import Model
+from tasks.core.aggregates.sensitive_text import write_sensitive_json, write_true_counts
+from tasks.core.aggregates.stored_marginals import read_marginals
+from tasks.core.errors import ParameterError, ResourceLimit
+from tasks.core.evaluation.raw import list_combinations
+from tasks.core.queries import Resources
+from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
+from tasks.leftovers import mark
+from tasks.storage import FULL, INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, StoredTable, Workspace
+
+#: Called with the name of a file and the fraction of it that is done.
+Report = Callable[[str, float], None]
+
+#: The files by the stage whose folder they are made from, without the prefix of their names.
+FILES = {
+    "aggregate": ("sensitive_aggregates.tsv", "sensitive_aggregated_data.json"),
+    "evaluation": ("synthetic_aggregates.tsv", "synthetic_rare_combos_by_length.tsv"),
+}
+_SOURCES = "sources.json"
+_SYNTHETIC = "synthetic_records"
+
+
+class Sources(Model):
+    """What the listings of a stage are made from; lies in the stage's folder.
+
+    Attributes:
+        prefix: of the files' names.
+        resolution: below it a combination is rare.
+        records, marginals: the stored tables, as `StoredTable.to_json` tells of them.
+    """
+
+    prefix: str
+    resolution: int
+    records: dict[str, str]
+    marginals: dict[str, str]
+
+    @classmethod
+    def of(cls, prefix: str, resolution: int, records: StoredTable, marginals: StoredTable) -> "Sources":
+        """Of stored tables."""
+        return cls(
+            prefix=prefix, resolution=resolution, records=records.to_json(), marginals=marginals.to_json()
+        )
+
+    def write(self, folder: Path, synthetic: SyntheticRecords | None = None) -> None:
+        """Write them into the folder of a stage, and the synthetic records that it judged.
+
+        Those are kept here: in ``intermediate/`` they go when nobody has used them for a week.
+        """
+        (folder / _SOURCES).write_text(self.model_dump_json(indent=1) + "\n", encoding="utf-8")
+        if synthetic is not None:
+            (folder / _SYNTHETIC).mkdir()
+            synthetic.write(folder / _SYNTHETIC)
+
+
+def export(place: Path, names: Sequence[str], output: Path | None, report: Report) -> list[Path]:
+    """Write listings of a run.
+
+    Args:
+        place: the run's folder in ``sensitive/``, or the dataset's, which stands for its newest runs.
+        names: of `FILES`; empty: all that the run can give.
+        output: the folder to write to; None: ``export`` in the place.
+        report: told how far it is.
+
+    Returns:
+        The files, each closed to everybody but their owner.
+
+    Raises:
+        ParameterError: there is nothing to export, or the output is a place that it must not go to.
+        StoredTableMismatch: a table of the run was changed.
+    """
+    home = (output or place / "export").resolve()
+    if SENSITIVE not in place.resolve().parts or not home.is_relative_to(place.resolve()):
+        _require_closed_place(home)
+    if not place.is_dir() or SENSITIVE not in place.resolve().parts:
+        raise ParameterError(_nothing(place, ()))
+    stages = {stage: found for stage in FILES if (found := _stage(place.resolve(), stage)) is not None}
+    wanted = names or [name for stage in stages for name in FILES[stage]]
+    missing = [name for name in wanted if not any(name in FILES[stage] for stage in stages)]
+    if missing or not wanted:
+        raise ParameterError(_nothing(place, missing))
+    written: list[Path] = []
+    with _writing(home) as scratch:
+        for stage, folder in stages.items():
+            own = [name for name in FILES[stage] if name in wanted]
+            sources = Sources.model_validate_json((folder / _SOURCES).read_text(encoding="utf-8"))
+            writers = _Run(folder, sources, Resources(scratch), report).writers() if own else {}
+            written += [_closed_file(home / f"{sources.prefix}_{name}", writers[name]) for name in own]
+    return written
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What listings of one stage are made from, and where what waits may lie."""
+
+    folder: Path
+    sources: Sources
+    resources: Resources
+    report: Report
+
+    def writers(self) -> dict[str, Callable[[Path], None]]:
+        """How each of the stage's files is written; the synthetic combinations are counted here."""
+        marginals = read_marginals(self._path(self.sources.marginals))
+        if self.folder.name == "aggregate":
+            text, json = FILES["aggregate"]
+            return {
+                text: lambda path: write_true_counts(
+                    marginals, path, self.resources, progress=partial(self.report, text)
+                ),
+                json: lambda path: write_sensitive_json(marginals, path, partial(self.report, json)),
+            }
+        synthetic = read_synthetic_records(self.folder / _SYNTHETIC)
+        found = list_combinations(
+            self._path(self.sources.records),
+            synthetic,
+            max(marginals.lengths, default=0),
+            self.sources.resolution,
+            self.resources,
+            partial(self.report, "combinations of the synthetic records"),
+        )
+        counts, rare = FILES["evaluation"]
+        number = synthetic.number_of_records
+        return {
+            counts: lambda path: found.write_aggregates(number, path, self.resources),
+            rare: found.write_rare,
+        }
+
+    def _path(self, reference: dict[str, str]) -> Path:
+        """The folder of a table that the stage was made from."""
+        table, workspace = StoredTable(**reference), Workspace(_root(self.folder))
+        if not workspace.exists(table):
+            raise ParameterError(
+                f"Exporting reads the stored table {table.key}, and it is gone. Delete {self.folder} and run "
+                "the configuration again: both are made anew."
+            )
+        return workspace.path(table)
+
+
+def _stage(place: Path, stage: str) -> Path | None:
+    """The folder of a stage in a run's folder, or in the newest of a dataset's runs that has one."""
+    runs = [place, *sorted((each for each in place.iterdir() if each.is_dir()), reverse=True)]
+    folders = (run / stage for run in runs)
+    return next((folder for folder in folders if (folder / _SOURCES).is_file()), None)
+
+
+def _root(folder: Path) -> Path:
+    """The workspace that a folder of ``sensitive/`` is in."""
+    return folder.parents[3]  # of sensitive/DATASET/RUN/stage: a dataset may have any name
+
+
+def _nothing(place: Path, missing: Sequence[str]) -> str:
+    what = f"{', '.join(missing)} can't be made from {place}" if missing else f"{place} is none"
+    return (
+        f"Exporting needs the folder of a run, sensitive/DATASET/RUN in the workspace; {what}. The aggregate "
+        "stage gives the sensitive_ files and the evaluate stage the synthetic_ ones, runs of SynDiffix and "
+        "of earlier versions none: run these stages (marginalia run CONFIG.json), or give another folder."
+    )
+
+
+def _require_closed_place(home: Path) -> None:
+    """Raise a `ParameterError` for a place from which files leave."""
+    zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
+    if zone:
+        raise ParameterError(
+            "Listings hold true counts and must not leave; "
+            f"--output must be outside of {zone}/, and {home} is in it. Give another folder."
+        )
+
+
+@contextlib.contextmanager
+def _writing(home: Path) -> Iterator[Path]:
+    """A folder for what waits, in the one to write to, which is made where it is missing."""
+    with contextlib.ExitStack() as stack:
+        try:
+            home.mkdir(mode=0o700, parents=True, exist_ok=True)
+            waiting = tempfile.TemporaryDirectory(dir=home, prefix=".export-")
+        except OSError as error:
+            raise ParameterError(
+                f"--output must be a folder that can be written; {home} is not ({error.strerror}). "
+                "Give another."
+            ) from None
+        scratch = Path(stack.enter_context(waiting))
+        try:
+            yield scratch
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            raise ResourceLimit(
+                f"Exporting needs room for the files; the disk that holds {home} is full. Free some of it or "
+                "give another --output: a listing may be a hundred times as large as what it is made from."
+            ) from None
+
+
+def _closed_file(path: Path, write: Callable[[Path], None]) -> Path:
+    """Let ``write`` fill a file of its own that nobody else may read, which then gets its name."""
+    part = path.with_name(f".{path.name}-{mark()}.part")
+    try:
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        write(part)
+        part.rename(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return path

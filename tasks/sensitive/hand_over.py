@@ -1,0 +1,180 @@
+"""The hand-over: what may leave, put where the publisher can read it.
+
+That is a committed measurement and its account, or what the ledger has no account of.
+See `bundles` for what lies there.
+"""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.places import SYNDIFFIX
+from tasks.core.dp.budget import Caps, float_up
+from tasks.core.errors import StoredTableMismatch
+from tasks.core.ledger.account import Account
+from tasks.core.ledger.drawing import Measured
+from tasks.core.ledger.names import ReleaseName
+from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
+from tasks.core.statement.k_anonymity.statement import REGIME
+from tasks.plan.describe import Described
+from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
+from tasks.public.bundles.opening import configured_digest, seal
+from tasks.storage import MEASUREMENT, StoredTable, Workspace
+
+#: Of a handed-over measurement: the account at its commit.
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a release says of its draw that neither measurement nor account does.
+
+    Attributes:
+        scope: where the ledger counts.
+        input: what was declared of the table.
+    """
+
+    scope: str
+    input: DeclaredInput
+
+
+def hand_over(
+    workspace: Workspace, name: ReleaseName, drawn: Measured, circumstances: Circumstances
+) -> StoredTable:
+    """Copy a measurement out of the ledger's place; the same one however often it is done."""
+    facts = account_facts(drawn.account, name, drawn.remaining_runs, circumstances.scope)
+
+    def write(folder: Path) -> None:
+        _copy(drawn.folder, folder / "measurement")
+        text = json.dumps(asdict(facts), indent=1, sort_keys=True)
+        (folder / ACCOUNT).write_text(text + "\n", encoding="utf-8")
+        seal(folder, {"digest": name.digest, "input": circumstances.input})
+
+    place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
+    return workspace.store(place, "measurement", write)
+
+
+def account_facts(account: Account, name: ReleaseName, remaining_releases: int, scope: str) -> LedgerFacts:
+    """What a release says of its dataset's account, as it was at the release's commit."""
+    return LedgerFacts(
+        dataset=name.dataset,
+        unit=account.unit,
+        population=account.population,
+        vintage=name.vintage,
+        scope=scope,
+        cap=_cap_facts(account.guarantee),
+        cap_in_force=_cap_facts(account.caps),
+        charges=_charges(account),
+        mu_squared_spent=float_up(account.spent.mu_squared),
+        threshold_delta_spent=float_up(account.spent.threshold_delta),
+        epsilon_spent=account.spent.epsilon(account.guarantee.delta),
+        this_release=_charge_facts(account, name),
+        remaining_releases=remaining_releases,
+        head=account.head,
+    )
+
+
+def _cap_facts(caps: Caps) -> CapFacts:
+    return CapFacts(
+        float(caps.epsilon), float(caps.delta), float(caps.threshold_delta), float(caps.mu_squared)
+    )
+
+
+def _charges(account: Account) -> tuple[ChargeFacts, ...]:
+    """Of all charged releases, equal ones together, in the order in which they were first made."""
+    each = Counter((r.mu_squared, r.threshold_delta) for r in account.reservations if r.is_charged)
+    return tuple(
+        ChargeFacts(number, float_up(mu_squared), float_up(delta))
+        for (mu_squared, delta), number in each.items()
+    )
+
+
+def _charge_facts(account: Account, name: ReleaseName) -> ChargeFacts:
+    latest = account.latest(name)
+    assert latest is not None, "a release that was drawn is in the account"
+    return ChargeFacts(1, float_up(latest.mu_squared), float_up(latest.threshold_delta))
+
+
+def hand_over_folders(
+    workspace: Workspace,
+    configuration: RunConfiguration,
+    described: Described,
+    folders: Mapping[str, StoredTable | None],
+) -> StoredTable:
+    """Put what the ledger has no account of where it is published from.
+
+    Args:
+        workspace: where it is.
+        configuration: of the run.
+        described: the public facts of the run.
+        folders: what may leave, by the name that it is to have there; None is left out.
+    """
+    digest = configured_digest(configuration, described.schema)
+    place = workspace.root / MEASUREMENT / configuration.dataset / f"{described.vintage}-{digest[:8]}"
+    declared, regime = declared_input(configuration), configuration.protection.regime
+    name: dict[str, object] = {
+        "regime": regime,
+        "dataset": configuration.dataset,
+        "vintage": described.vintage,
+        "digest": digest,
+        "input": declared,
+    }
+
+    def write(folder: Path) -> None:
+        for part, table in folders.items():
+            if table is not None:
+                _copy(workspace.path(table), folder / part)
+        (folder / "schema.json").write_text(described.schema.to_json(), encoding="utf-8")
+        seal(folder, name)
+
+    return workspace.store(place, "measurement", write)
+
+
+def _copy(source: Path, folder: Path) -> None:
+    """Bytes alone: the originals are closed to others, these are for who publishes."""
+    folder.mkdir()
+    for path in source.iterdir():
+        shutil.copyfile(path, folder / path.name)
+
+
+def recorded_heads(workspace: Workspace, dataset: str = "*") -> list[str]:
+    """The ledger's heads that differentially private releases and measurements recorded.
+
+    Both are asked: whoever moves ``release/`` away leaves ``measurement/``, and the other way round.
+
+    Args:
+        workspace: where they are.
+        dataset: whose; without it those of all datasets in the workspace.
+
+    Raises:
+        StoredTableMismatch: one does not say what protects it, or where the ledger stood.
+    """
+    # A name with a dot in front is of work under way, or left behind, which may not say anything yet.
+    found = (path for path in workspace.release.glob(f"{dataset}/*-*") if _is_finished(path))
+    releases = sorted(path for path in found if path.name.rpartition("-")[2].isdecimal())
+    heads = [_recorded_head(path / "privacy.json") for path in releases]
+    measurements = sorted(filter(_is_finished, (workspace.root / MEASUREMENT).glob(f"{dataset}/*")))
+    heads += [_recorded_head(path / ACCOUNT) for path in measurements if (path / ACCOUNT).is_file()]
+    return list(dict.fromkeys(head for head in heads if head is not None))
+
+
+def _is_finished(path: Path) -> bool:
+    return not path.name.startswith(".") and not path.parent.name.startswith(".")
+
+
+def _recorded_head(path: Path) -> str | None:
+    """What a statement or a handed-over account says; None of a regime that has no account."""
+    try:
+        body = json.loads(path.read_text(encoding="utf-8"))
+        if body.get("regime") in (REGIME, SYNDIFFIX):
+            return None
+        account = body if path.name == ACCOUNT else body["ledger"]
+        return str(account["head"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        raise StoredTableMismatch(
+            f"Every release and measurement must say where the ledger stood; {path} does not, so it was "
+            "changed. Restore it, or move its folder away, and run again."
+        ) from None

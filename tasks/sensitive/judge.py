@@ -1,0 +1,71 @@
+"""Contract step: the raw table judged, where the contract is strict; the run stops if it is broken.
+
+Under differential privacy this is a choice that the statement names: that the release exists shows that the
+table kept its contract (privacy.md, rule 2). The verdicts are made here, once, before the draw; they are kept
+with what is drawn and published from there, whatever the table holds later.
+"""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+from prefect import task
+
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.rules import violations
+from tasks.core.contracts.validation import validate
+from tasks.core.errors import ContractViolation
+from tasks.core.queries import Resources
+from tasks.core.records.columns import Schema
+from tasks.core.statement.contract_verdicts import passed_json
+from tasks.failures import sanitised
+from tasks.progress import say
+from tasks.public.release_files import write_json
+from tasks.sensitive.read import SensitiveTable, require_unchanged
+from tasks.storage import StoredTable, Workspace
+
+#: In a judged table: the verdicts as they may be published, where all rules are kept.
+VERDICTS = "verdicts.json"
+
+
+@task
+@sanitised
+def judge_contract(
+    workspace: Workspace,
+    table: SensitiveTable,
+    contract: Contract,
+    schema: Schema,
+    run: str,
+    resources: Resources,
+) -> StoredTable:
+    """Judge the raw table; counts of what was found go to ``sensitive/``.
+
+    Raises:
+        ContractViolation: naming the rules that are broken, on the terminal alone.
+        InputError: the table was changed meanwhile.
+    """
+    with resources.connect() as connection:
+        judged = validate(connection, table.source, schema, contract)
+    require_unchanged(table)
+    broken = violations(judged.results)
+
+    def write(folder: Path) -> None:
+        rules = [{"rule": result.rule, "passed": result.passed} for result in judged.results]
+        (folder / "contract.json").write_text(json.dumps(rules, indent=1), encoding="utf-8")
+        pq.write_table(judged.counts, folder / "counts.parquet")
+        if not broken:
+            write_json(folder / VERDICTS, passed_json(contract, schema))
+
+    stored = workspace.store(workspace.sensitive / run / "contract", "judged contract", write)
+    for sentence in judged.profile.suggestions():
+        say(f"contract: {sentence}")
+    if broken:
+        # The verdict is sensitive: it goes to the terminal; the error that Prefect keeps has none of it.
+        for sentence in broken:
+            say(f"contract: {sentence}")
+        raise ContractViolation(
+            "The table breaks its data contract, which is strict. What it breaks is said on the terminal and "
+            f"in {workspace.root / stored.key}/contract.json; mend the table or, where synthesis_mode is not "
+            "syndiffix, set contract_mode to repair."
+        )
+    return stored

@@ -1,0 +1,128 @@
+"""The user's ledger, opened; what the operator must be told of it is said on the terminal.
+
+How many releases of a dataset are planned, and what they cost together: the cap of a first run.
+
+In: a configuration, one release's charge, the account where there is one. Out: caps, and sentences for
+`check` and run. All of it is public. A registered cap is only ever changed by ``marginalia ledger``.
+"""
+
+from decimal import Decimal
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.dp.budget import (
+    Caps,
+    Charge,
+    Spent,
+    caps_for,
+    caps_of,
+    default_threshold_delta_cap,
+    float_up,
+    runs_left,
+)
+from tasks.core.dp.claim_limits import cap_cautions
+from tasks.core.figures import plain_up
+from tasks.core.ledger.account import Account
+from tasks.core.ledger.ledger import Ledger, open_ledger
+from tasks.progress import say
+from tasks.version import code_version
+
+
+def kept_ledger() -> Ledger:
+    """The ledger that this user's runs are charged to.
+
+    Raises:
+        LedgerError: see `SqliteStore`.
+    """
+    return open_ledger(code=code_version(), notice=say)
+
+
+#: A year of months: what the advice names where nobody planned.
+_FOR_EXAMPLE = 12
+
+
+def first_caps(configuration: RunConfiguration, charge: Charge) -> Caps:
+    """What the first run registers: the configured cap, else what the planned releases (or one) cost.
+
+    Raises:
+        ParameterError: the planned releases' deltas add up to 1 or more.
+    """
+    protection = configuration.privacy
+    if protection.cap is None:
+        return caps_for(charge, protection.releases or 1)
+    cap = protection.cap
+    return caps_of(cap.epsilon, cap.delta, default_threshold_delta_cap(cap.delta, charge))
+
+
+def cost_together(charge: Charge, releases: int) -> str:
+    """What so many releases at this setting cost, in words."""
+    caps = caps_for(charge, releases)
+    many, together = ("1 release", "") if releases == 1 else (f"{releases:,} releases", " together")
+    cost = f"epsilon {plain_up(float(caps.epsilon))} at delta {plain_up(float(caps.delta))}"
+    return f"{many} at this setting cost {cost}{together}"
+
+
+def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
+    """What is told of the plan where this run registers the dataset."""
+    protection = configuration.privacy
+    caps = first_caps(configuration, charge)
+    told = _cautions(caps)
+    if protection.releases is None and protection.cap is None:
+        raised = _raise(configuration.dataset, caps, Spent(), charge, _FOR_EXAMPLE)
+        return [
+            *told,
+            "ATTENTION: the cap is the cost of this release alone, so a second one will be refused. Say how "
+            f'many are planned before the first run, such as "privacy": {{"releases": {_FOR_EXAMPLE}}} '
+            f"({cost_together(charge, _FOR_EXAMPLE)}); after it, raise the cap: {raised}.",
+        ]
+    fit = runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact)
+    if protection.releases is None:
+        return [*told, f"{_releases(fit)} at this setting fit under it."]
+    told.append(f"{cost_together(charge, protection.releases)}.")
+    if fit < protection.releases:
+        raised = _raise(configuration.dataset, caps, Spent(), charge, protection.releases)
+        told.append(_too_few(protection.releases, 0, fit, f"give a larger privacy.cap, or later {raised}"))
+    return told
+
+
+def told_later(configuration: RunConfiguration, charge: Charge, account: Account) -> list[str]:
+    """What is told of the plan where the dataset is registered: whether the cap in force still holds it."""
+    protection, told = configuration.privacy, _cautions(account.guarantee)
+    if protection.releases is None:
+        return told
+    planned, made = protection.releases, account.charged_releases
+    fit = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
+    if made + fit < planned:
+        more = planned - made
+        remedy = _raise(configuration.dataset, account.caps, account.spent, charge, more)
+        told.append(_too_few(planned, made, fit, remedy))
+    return told
+
+
+def _cautions(caps: Caps) -> list[str]:
+    return [f"ATTENTION: {said}" for said in cap_cautions(float(caps.epsilon), float(caps.delta))]
+
+
+def _too_few(planned: int, made: int, fit: int, remedy: str) -> str:
+    return (
+        f"ATTENTION: {_releases(planned)} are planned (privacy.releases), and the cap admits {fit:,} at this "
+        f"setting after the {made:,} charged so far. A plan changes no cap that is in force: {remedy}."
+    )
+
+
+def _raise(dataset: str, caps: Caps, spent: Spent, charge: Charge, more: int) -> str:
+    """The command that makes room for so many more releases of this charge."""
+    for _ in range(more):
+        spent = spent.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
+    delta = max(float(caps.delta), more * charge.delta)
+    # Raising keeps the share of delta that thresholds may use, unless it is given.
+    kept = delta * float(caps.threshold_delta / caps.delta)
+    needed = float_up(spent.threshold_delta)
+    part = "" if kept >= needed else f" --threshold-delta {plain_up(needed)}"
+    threshold_delta = Decimal(max(kept, float(plain_up(needed))))
+    noise = Spent(spent.mu_squared, 1 - threshold_delta)
+    epsilon = max(float(caps.epsilon), noise.epsilon(Decimal(plain_up(delta))))
+    return f"marginalia ledger '{dataset}' --cap {plain_up(epsilon)} {plain_up(delta)}{part} --reason '...'"
+
+
+def _releases(number: int) -> str:
+    return "1 release" if number == 1 else f"{number:,} releases"

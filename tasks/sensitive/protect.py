@@ -1,0 +1,229 @@
+"""Protect: the only crossing from ``sensitive/``. Coded records in, one measurement out, through the ledger.
+
+No caching and no retries by Prefect here: whether noise is drawn is the ledger's decision alone
+(privacy.md, rules 1 and 4).
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.dp.budget import Charge
+from tasks.core.dp.sampling.stream import WordStream
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.figures import plain_up
+from tasks.core.ledger import mechanisms
+from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.ledger import Admission, Ledger
+from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.tables import PublicTable
+from tasks.core.records.coded import read_coded_records
+from tasks.failures import sanitised
+from tasks.plan.describe import Described
+from tasks.plan.resources import require_draw_fits
+from tasks.progress import Progress, say
+from tasks.public.bundles.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
+from tasks.public.bundles.opening import configured_digest
+from tasks.sensitive.hand_over import Circumstances, hand_over, recorded_heads
+from tasks.sensitive.judge import VERDICTS
+from tasks.sensitive.ledger import first_caps, kept_ledger, told_at_first, told_later
+from tasks.sensitive.record import record_drawn
+from tasks.storage import StoredTable, Workspace
+
+
+def release_name(configuration: RunConfiguration, described: Described) -> ReleaseName:
+    """The public name of a release (rule 1), from every public setting that touches the noise."""
+    digest = configured_digest(configuration, described.schema)
+    return ReleaseName(configuration.dataset, described.vintage, digest)
+
+
+def nominal_charge(described: Described) -> Charge:
+    """What a release is charged, fixed before the draw (rule 9)."""
+    return mechanisms.nominal_charge(described.drawn, described.schema)
+
+
+def registration(configuration: RunConfiguration, described: Described, charge: Charge) -> Registration:
+    """What the first run registers its dataset with."""
+    protection, caps = configuration.privacy, first_caps(configuration, charge)
+    return Registration(
+        dataset=configuration.dataset,
+        epsilon_cap=float(caps.epsilon),
+        delta_cap=float(caps.delta),
+        threshold_delta_cap=float(caps.threshold_delta),
+        population=protection.population,
+        unit=unit_of(described.schema),
+    )
+
+
+def public_table(described: Described) -> PublicTable:
+    """What a second budget for the same table is noticed by."""
+    columns = tuple(column.name for column in described.schema.columns)
+    return PublicTable(Path(described.source.path), described.header, columns)
+
+
+def require_admission(ledger: Ledger, configuration: RunConfiguration, described: Described) -> Admission:
+    """What a run would meet; whatever it would be refused for is refused here, and nothing is written.
+
+    A committed release is asked for first: nothing that holds for new draws stops it (rule 1).
+
+    Raises:
+        BudgetExhausted: the budget does not cover it.
+        ResourceLimit: the draw might not fit into memory.
+        ParameterError: the dataset's unit is another, or its table or name is another dataset's.
+    """
+    charge = nominal_charge(described)
+    entered = registration(configuration, described, charge)
+    admission = ledger.check_admission(release_name(configuration, described), charge, entered)
+    if admission is not Admission.COMMITTED:
+        require_draw_fits(described.drawn, described.schema)
+        ledger.require_one_budget((entered, public_table(described)))
+        require_unit(ledger, configuration, described)
+    return admission
+
+
+def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Described) -> None:
+    """Refuse to charge rows to a budget of subjects, or the other way round.
+
+    The account would add up guarantees for different neighbours, and each statement name the wrong one.
+
+    Raises:
+        ParameterError: the dataset is registered with the other unit.
+    """
+    if not ledger.is_registered(configuration.dataset):
+        return
+    unit, registered = unit_of(described.schema), ledger.account(configuration.dataset).unit
+    if unit == registered:
+        return
+    given = (
+        f"subject_id is {described.schema.subject_id!r}" if unit == "subject" else "no subject_id is given"
+    )
+    raise ParameterError(
+        f"All releases of a dataset must protect the same unit. {configuration.dataset!r} is registered with "
+        f"the unit {registered}; {given}, so the unit of this one would be the {unit}. Mend subject_id, or "
+        "give the dataset another name (marginalia ledger NAME --cap EPSILON DELTA --unit "
+        f"{unit} --reason '...'): its budget is then another one, which is not added to this."
+    )
+
+
+class Admitted:
+    """That a release may be drawn; a plain class, for the reason that `StoredTable` is one.
+
+    Attributes:
+        name: the release.
+        described: the public facts of the run.
+        is_committed: whether it was drawn already: it is returned, whatever became of the table.
+        input: what was declared of its input.
+        registration: what the draw registers its dataset with, if it is not registered.
+        table: what the ledger notes of its table.
+        plan: sentences for whoever registers the dataset.
+    """
+
+    def __init__(
+        self, configuration: RunConfiguration, described: Described, admission: Admission, plan: list[str]
+    ) -> None:
+        """Args: configuration: the run's. described, plan: see the class. admission: the ledger's answer."""
+        self.described, self.is_committed = described, admission is Admission.COMMITTED
+        self.name = release_name(configuration, described)
+        self.input: DeclaredInput = declared_input(configuration)
+        self.registration = registration(configuration, described, nominal_charge(described))
+        self.table = public_table(described)
+        self.plan = plan
+
+
+@task(cache_policy=NO_CACHE, persist_result=False, retries=0)
+def admit_release(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Admitted:
+    """Ask the ledger whether this release may be drawn, before anything is read or registered."""
+    ledger = kept_ledger()
+    for head in recorded_heads(workspace):
+        ledger.verify(head)
+    admission = require_admission(ledger, configuration, described)
+    if ledger.is_registered(configuration.dataset):
+        charge = nominal_charge(described)
+        for sentence in told_later(configuration, charge, ledger.account(configuration.dataset)):
+            say(sentence)
+        _compare_caps(ledger, configuration)
+    if admission is Admission.AT_WORK:
+        say("Another run is drawing this release; this one waits and returns its measurement.")
+    return Admitted(
+        configuration, described, admission, told_at_first(configuration, nominal_charge(described))
+    )
+
+
+def enter_dataset(ledger: Ledger, admitted: Admitted) -> None:
+    """Register the dataset at its first draw and note the table: whatever was refused before left nothing."""
+    entered = admitted.registration
+    if not ledger.enter(entered, admitted.table):
+        return
+    say(
+        f"Registered dataset {entered.dataset!r} with a cap of epsilon {plain_up(entered.epsilon_cap)}, "
+        f"delta {plain_up(entered.delta_cap)} for all its releases together."
+    )
+    for sentence in admitted.plan:
+        say(sentence)
+
+
+def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
+    """Say that a configured cap is not the one in force: the ledger's is, until somebody changes it there."""
+    asked = configuration.privacy.cap
+    caps = ledger.account(configuration.dataset).caps
+    if asked is None or (asked.epsilon, asked.delta) == (float(caps.epsilon), float(caps.delta)):
+        return
+    say(
+        f"ATTENTION: the configured cap is not the one in force. Dataset {configuration.dataset!r} is "
+        f"registered with epsilon {plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}; change it with "
+        f"marginalia ledger {configuration.dataset!r} --cap EPSILON DELTA, or mend the configuration."
+    )
+
+
+@task(cache_policy=NO_CACHE, persist_result=False, retries=0)
+@sanitised
+def protect_records(
+    workspace: Workspace,
+    records: StoredTable | None,
+    judged: StoredTable | None,
+    admitted: Admitted,
+    table_hash: str,
+) -> StoredTable:
+    """Draw the release's noise once, or return the measurement that was drawn before.
+
+    Args:
+        workspace: where it is handed over.
+        records: the coded records; None for a release that is committed.
+        judged: the same table judged by its strict contract, whose verdicts are kept with what is drawn.
+        admitted: that the ledger lets it be drawn.
+        table_hash: keyed, of the table that the records were made from.
+    """
+    name = admitted.name
+    ledger = kept_ledger()
+    charge = nominal_charge(admitted.described)
+    if ledger.check_admission(name, charge, admitted.registration) is not Admission.COMMITTED:
+        enter_dataset(ledger, admitted)
+    progress = Progress("protect")
+
+    def draw(folder: Path, before_first_word: Callable[[], None]) -> None:
+        if records is None:
+            raise InternalError("A committed release must be in the ledger; it is not there any more.")
+        record_drawn(workspace, name, table_hash)
+        if judged is not None:
+            # Before the first word: whatever is kept of this draw holds the verdicts on its own table.
+            shutil.copyfile(workspace.path(judged) / VERDICTS, folder / CONTRACT)
+        # The stream's key is made here, in the thread and process that use it (rule 17).
+        measurement = mechanisms.measure(
+            read_coded_records(workspace.path(records)),
+            admitted.described.drawn,
+            WordStream(),
+            before_first_word=before_first_word,
+            progress=progress,
+        )
+        measurement.write(folder)
+
+    try:
+        drawn = draw_once(ledger, name, charge, draw, notice=say)
+    finally:
+        progress.close()
+    return hand_over(workspace, name, drawn, Circumstances(ledger.scope, admitted.input))

@@ -1,0 +1,159 @@
+"""Ingest stage: the sensitive table in, coded records out, under the public schema.
+
+The table of cells that were not counted, put where the operator finds it, and the line that names it.
+"""
+
+import hashlib
+import json
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+from prefect import task
+
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.sections import Model
+from tasks.core.dp.workload.parameters import WorkloadParameters
+from tasks.core.errors import InputError
+from tasks.core.ledger.mechanisms import AnyParameters
+from tasks.core.queries import Resources
+from tasks.core.records.columns import Schema
+from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.tables.header import InputFile
+from tasks.failures import sanitised
+from tasks.progress import Progress, say
+from tasks.storage import StoredTable, Workspace
+
+#: Its name in the folder of the step that read the table.
+DROPPED = "dropped_cells.tsv"
+
+
+def tell_dropped(workspace: Workspace, configuration: RunConfiguration, read: StoredTable, run: str) -> None:
+    """Put the table into the run's own folder, and say where it is.
+
+    Under differential privacy the line is the same whatever was dropped, and names a folder of this run
+    also where the step was skipped: a terminal may be logged, and neither may tell of the table (rule 3).
+
+    Args:
+        workspace: where it is.
+        configuration: the run's.
+        read: what the step that read the table stored.
+        run: the run's folder in ``sensitive/``.
+    """
+    path = workspace.sensitive / run / f"{configuration.prefix}_{DROPPED}"
+    shutil.copyfile(workspace.path(read) / DROPPED, path)
+    if configuration.is_private:
+        say(
+            f"ATTENTION: see {path} for cells that were not counted, if there are any, and why: numbers that "
+            "can't be read, values outside their domain. It must not leave this machine."
+        )
+    elif is_any_dropped(path):
+        say(
+            f"ATTENTION: some cells were not counted. {path} says of which columns, why and how many; where "
+            "they are numbers, see decimal and thousands. It must not leave this machine."
+        )
+
+
+class SensitiveTable(StoredTable):
+    """Reference to the operator's own file: like a stored table, but outside the workspace and not ours."""
+
+    def __init__(self, source: InputFile) -> None:
+        """Args: source: the file; it is read once, for its hash, to which its dialect belongs."""
+        dialect = json.dumps(asdict(source) | {"path": source.opened.sha256()}, sort_keys=True)
+        digest = hashlib.sha256(dialect.encode()).hexdigest()
+        super().__init__(str(source.path), digest, "sensitive", "sensitive table")
+        self.source = source
+
+
+@task(task_run_name="locate-table")
+@sanitised
+def locate_table(workspace: Workspace, source: InputFile) -> SensitiveTable:
+    """Hash the input, so that what was made from the same bytes need not be made again."""
+    return SensitiveTable(source)
+
+
+def require_unchanged(table: SensitiveTable) -> None:
+    """Refuse a table that was changed since it was hashed: two steps would have read two tables.
+
+    Raises:
+        InputError: it was changed.
+    """
+    if SensitiveTable(table.source).sha256 != table.sha256:
+        raise InputError(
+            "The input must stay as it is while a run reads it, as what is made of it and its contract's "
+            "verdicts are kept as of one table; it was changed meanwhile. Run again."
+        )
+
+
+class EncodingRules(Model):
+    """What a regime asks of the encoding.
+
+    Attributes:
+        total: no record stops the run (privacy.md, rule 2); otherwise ids that conflict or lack do.
+        tags: whether records are sampled or dropped by a tag of their own.
+        record_limit: only the first so many rows; under differential privacy a sample instead.
+        filled: columns in which the draw counts an empty cell as a value, as constraints then see it.
+    """
+
+    total: bool
+    tags: bool = False
+    record_limit: int | None = None
+    filled: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, configuration: RunConfiguration, parameters: AnyParameters | None) -> "EncodingRules":
+        """Those of a run; ``parameters`` of the draw, if there is one."""
+        if parameters is None:
+            return cls(total=False, record_limit=configuration.input.record_limit)
+        filled = parameters.filled if isinstance(parameters, WorkloadParameters) else ()
+        return cls(total=True, tags=parameters.needs_tags, filled=filled)
+
+
+@task
+@sanitised
+def encode_records(
+    workspace: Workspace,
+    table: SensitiveTable,
+    schema: Schema,
+    rules: EncodingRules,
+    run: str,
+    resources: Resources,
+) -> StoredTable:
+    """Read, normalise, join by subject and code the records.
+
+    Args:
+        workspace: where it is.
+        table: the input.
+        schema: the public schema.
+        rules: what the regime asks for.
+        run: the run's folder in ``sensitive/``.
+        resources: what queries may use.
+
+    Raises:
+        InputError: see `encode`; or the table was changed meanwhile.
+    """
+    progress = Progress("ingest")
+    dropped: list[DroppedCells] = []
+    options = EncodingOptions(
+        total=rules.total,
+        key=workspace.secret(),
+        tags=rules.tags,
+        record_limit=rules.record_limit,
+        resources=resources,
+        progress=progress,
+        dropping=dropped.append,
+        filled=rules.filled,
+    )
+
+    def write(folder: Path) -> None:
+        records = encode(table.source, schema, options)
+        # Kept under the hash of the table, and perhaps used by a later run: so they must be of that table.
+        require_unchanged(table)
+        records.write(folder)
+        write_dropped(dropped, folder / DROPPED)
+
+    try:
+        return workspace.store(workspace.sensitive / run / "coded_records", "coded records", write)
+    finally:
+        progress.close()

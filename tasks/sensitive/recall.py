@@ -1,0 +1,150 @@
+"""A committed release whose table can't be read any more: the ledger is asked what the header was.
+
+A configuration goes in; the public facts of its run come out, from the file's header or, where there is none
+that can be used, from the release that the ledger holds under the same vintage and the same settings. A
+committed release is returned whatever became of the table (privacy.md, rule 1).
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.errors import ParameterError
+from tasks.core.ledger.account import Reservation
+from tasks.core.ledger.ledger import Ledger
+from tasks.core.records.columns import Schema
+from tasks.core.tables.column_names import matching_name
+from tasks.core.tables.header import Headers
+from tasks.core.tables.number_format import EVERY_COLUMN
+from tasks.plan.describe import Described, describe, vintage_of
+from tasks.progress import say
+from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.protect import release_name
+
+#: What `as_committed` found, for whoever runs it.
+DRAWN_BEFORE = (
+    "this vintage was drawn when aggregate_seeded was the default; that release is returned. For fitted "
+    'records give a new vintage, or write "synthesis_mode": "fitted": either is drawn and charged.'
+)
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """The public facts of a run.
+
+    Attributes:
+        described: of its header, or of the release that was drawn before.
+        unreadable: why the table's header can't be used; None where it can.
+    """
+
+    described: Described
+    unreadable: ParameterError | None = None
+
+
+def describe_or_recall(configuration: RunConfiguration, scheduled: str | None) -> Recalled:
+    """The public facts, for a run that may only return what is committed.
+
+    Raises:
+        ParameterError: see `describe`; there is no such release either.
+    """
+    try:
+        return Recalled(describe(configuration, scheduled))
+    except ParameterError as error:
+        problem = error
+    recalled = _recalled(configuration, scheduled) if configuration.is_private else None
+    if recalled is None:
+        raise problem
+    return Recalled(recalled, problem)
+
+
+def as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunConfiguration:
+    """The configuration, or what its file meant before fitted was the default if that was drawn (W21).
+
+    A schedule that goes on under a new default returns what it released, and neither draws nor charges again.
+    Where both were drawn, it is the one that was drawn first: what a file got, it gets.
+    """
+    before = configuration.as_before()
+    if before is None:
+        return configuration
+    ledger = kept_ledger()
+    if not ledger.is_registered(before.dataset):
+        return configuration
+    earlier, fitted = (_drawn_at(ledger, each, scheduled) for each in (before, configuration))
+    return configuration if earlier is None or (fitted is not None and fitted < earlier) else before
+
+
+def told_as_committed(configuration: RunConfiguration, scheduled: str | None) -> RunConfiguration:
+    """The same, said where it is what the file meant before."""
+    found = as_committed(configuration, scheduled)
+    if found is not configuration:
+        for sentence in drawn_before(configuration):
+            say(f"ATTENTION: {sentence}")
+    return found
+
+
+def drawn_before(configuration: RunConfiguration) -> list[str]:
+    """What to say of a file whose release of before is returned."""
+    return [DRAWN_BEFORE, *(f"A new vintage needs another file: {said}" for said in configuration.not_fitted)]
+
+
+def _drawn_at(ledger: Ledger, configuration: RunConfiguration, scheduled: str | None) -> int | None:
+    """The place in the ledger of the release that a configuration names; None where it was never drawn."""
+    with suppress(ParameterError):
+        described = describe_or_recall(configuration, scheduled).described
+        latest = ledger.account(configuration.dataset).latest(release_name(configuration, described))
+        if latest is not None and (latest.phase == "commit" or ledger.folder(latest).is_dir()):
+            return latest.seq
+    return None
+
+
+def _recalled(configuration: RunConfiguration, scheduled: str | None) -> Described | None:
+    """What describes the committed release that this configuration names, if there is one."""
+    ledger = kept_ledger()
+    if not ledger.is_registered(configuration.dataset):
+        return None
+    vintage = vintage_of(configuration, scheduled)
+    for reservation in reversed(ledger.account(configuration.dataset).reservations):
+        if reservation.name.vintage == vintage and reservation.phase in ("commit", "drawing"):
+            for headers in _headers(ledger, reservation, configuration):
+                with suppress(ParameterError):
+                    described = describe(configuration, scheduled, headers)
+                    if release_name(configuration, described) == reservation.name:
+                        return described
+    return None
+
+
+def _headers(ledger: Ledger, reservation: Reservation, configuration: RunConfiguration) -> Iterator[Headers]:
+    """Headers that the table of a release may have had, as far as they decide its name."""
+    with suppress(OSError, ValueError, KeyError):
+        path = ledger.folder(reservation) / "measurement.json"
+        schema = Schema.from_json(json.dumps(json.loads(path.read_text(encoding="utf-8"))["schema"]))
+        names = [column.name for column in schema.columns]
+        names += [schema.subject_id] if schema.subject_id is not None else []
+        if configuration.input.use_columns:  # others may be declared, and were in the file
+            known = set(map(matching_name, names))
+            names += [name for name in _declared(configuration) if matching_name(name) not in known]
+        yield Headers(tuple(names))
+        if Path(configuration.input.path).suffix.lower() in (".parquet", ".pq"):
+            # A type decides a name where it is a truth value, and where it is no text.
+            truths = {column.name for column in schema.columns if column.domain == ("false", "true")}
+            yield Headers(tuple(names), tuple("bool" if name in truths else "int64" for name in names))
+
+
+def _declared(configuration: RunConfiguration) -> list[str]:
+    """Every column that the configuration declares something of, once."""
+    table = configuration.input
+    declared = (
+        *table.use_columns,
+        *table.multi_value_columns,
+        *table.sensitive_zeros,
+        *table.bins,
+        *table.domains,
+        *table.max_items,
+        *table.decimal,
+        *table.thousands,
+    )
+    found = {matching_name(name): name for name in declared if name != EVERY_COLUMN}
+    return list(found.values())

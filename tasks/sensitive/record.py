@@ -1,0 +1,103 @@
+"""What is kept of a run in ``sensitive/``: its parameters, and which table each label was measured from."""
+
+import json
+from pathlib import Path
+
+from tasks.caching import plain
+from tasks.configuration.model import RunConfiguration
+from tasks.core.ledger.names import ReleaseName
+from tasks.plan.describe import Described
+from tasks.progress import say
+from tasks.public.bundles.opening import configured_digest
+from tasks.storage import FULL, StoredTable, Workspace
+
+
+def keep_configuration(workspace: Workspace, configuration: RunConfiguration, run: str) -> None:
+    """Write the record; with paths, and with the seed, so it stays where the raw records are."""
+    folder = workspace.sensitive / run
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(plain(configuration), indent=1, sort_keys=True, ensure_ascii=False)
+    (folder / "configuration.json").write_text(text + "\n", encoding="utf-8")
+
+
+def record_drawn(workspace: Workspace, name: ReleaseName, table_hash: str) -> None:
+    """Record the table that a release is about to be drawn from: whoever draws may die right after it.
+
+    Args:
+        workspace: where it is kept.
+        name: the release.
+        table_hash: its `fingerprint`.
+    """
+    _record(workspace, name.dataset, _label(name.vintage, name.digest), table_hash)
+
+
+def fingerprint(workspace: Workspace, table: StoredTable, made: StoredTable) -> str:
+    """Keyed hashes of a table's bytes, and of what was made of it that a release follows from."""
+    return f"{workspace.keyed_hash(table.sha256)} {workspace.keyed_hash(made.sha256)}"
+
+
+def compare_with_last(
+    workspace: Workspace,
+    configuration: RunConfiguration,
+    described: Described,
+    table: StoredTable,
+    made: StoredTable,
+) -> None:
+    """Say on the terminal, and nowhere else, that a label was measured from another table before.
+
+    Other bytes alone are not told of, such as other line ends or a column that is not used: ``made``, which
+    a release follows from, must differ too.
+
+    Under differential privacy the table of a label is the one that it was drawn from, or the first that was
+    seen here where it was drawn elsewhere; under k-anonymity it is the last one that was counted.
+    """
+    label = _label(described.vintage, configured_digest(configuration, described.schema))
+    now = fingerprint(workspace, table, made)
+    before = _known(workspace, configuration.dataset).get(label)
+    if before is not None and not set(before.split()) & set(now.split()):
+        say(_changed(described.vintage, is_private=configuration.is_private))
+    if before is None or not configuration.is_private:
+        _record(workspace, configuration.dataset, label, now)
+
+
+def _label(vintage: str, digest: str) -> str:
+    return f"{vintage}-{digest[:8]}"
+
+
+def _place(workspace: Workspace, dataset: str) -> Path:
+    return workspace.sensitive / dataset / "tables.json"
+
+
+def _record(workspace: Workspace, dataset: str, label: str, table_hash: str) -> None:
+    path = _place(workspace, dataset)
+    part = path.with_suffix(".part")
+    tables = _known(workspace, dataset) | {label: table_hash}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(tables, indent=1, sort_keys=True), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        if error.errno in FULL:
+            raise workspace.is_full() from None
+        raise
+
+
+def _known(workspace: Workspace, dataset: str) -> dict[str, str]:
+    try:
+        body: dict[str, str] = json.loads(_place(workspace, dataset).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return body
+
+
+def _changed(vintage: str, *, is_private: bool) -> str:
+    changed = f"ATTENTION: the table has changed since a run measured it as {vintage!r}."
+    if is_private:
+        return (
+            f"{changed} The release of that label stays the one that was drawn first; what has changed is "
+            "not in it. Give the changed table a vintage of its own."
+        )
+    return (
+        f"{changed} Its release is another one, beside the earlier: whoever has both sees what changed. "
+        "Give a new table a vintage of its own, and withdraw the earlier release if this one mends it."
+    )

@@ -1,0 +1,1 @@
+"""SynDiffix's steps on raw data, and its salt."""

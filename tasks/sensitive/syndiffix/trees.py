@@ -1,0 +1,215 @@
+"""Between SynDiffix's steps and the core: stored tables in, a `Synthesizer` out; trees and rows stored.
+
+The trees of a table's columns are grown once: a step that needs some of them finds those that an earlier step
+grew in this process, or any run of the same table and settings. They are the same if it does not, as a tree
+follows from its own columns alone.
+
+<workspace>/sensitive/<dataset>/trees/<keyed hash>/    of the newest table, settings and code alone
+"""
+
+import json
+import shutil
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tasks.caching import plain
+from tasks.configuration.sections import Model, SynDiffix
+from tasks.configuration.syndiffix_parameters import anonymization, bucketization, strategy
+from tasks.core.ledger.place import ledger_place
+from tasks.core.ledger.salts import require_apart, salt_of
+from tasks.core.ledger.tables import PublicTable
+from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
+from tasks.core.syndiffix.hashing import Hashes
+from tasks.core.syndiffix.microdata import DrawnCells
+from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.tree_files import TreeFiles
+from tasks.progress import Progress
+from tasks.sensitive.syndiffix.salt import told_salt
+from tasks.storage import StoredTable, Workspace
+from tasks.version import code_hash
+
+TABLE = "table.parquet"
+_CONTENTS = "contents.npy"  # of the rows as they are in the file, which types have no part in
+_NUMBERS = "numbers of "
+
+
+class Origin(Model):
+    """What trees follow from, beside their columns and settings.
+
+    Attributes:
+        dataset: whose salt is used.
+        salt: a keyed hash of it, which is all that a step may be given: the salt itself is read where it is
+            used, and is no parameter.
+        ids: headers of the id columns.
+    """
+
+    dataset: str
+    salt: str
+    ids: tuple[str, ...]
+
+    @classmethod
+    def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...], table: PublicTable) -> "Origin":
+        """Of a dataset and what is public of its table; its salt is made where it has none."""
+        require_apart(ledger_place(), workspace.root)
+        salt = told_salt(dataset, table).hex()
+        return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
+
+
+class Part(Model):
+    """What a step works on, and all that its trees follow from.
+
+    Attributes:
+        columns: headers, in the selection's order.
+        settings: those that what is made of these columns depends on, and no others.
+        origin: of the trees.
+    """
+
+    columns: tuple[str, ...]
+    settings: SynDiffix
+    origin: Origin
+
+
+@dataclass
+class _Held:
+    """The trees that were grown last."""
+
+    key: tuple[object, ...]
+    settings: SynDiffix
+    synthesizer: Synthesizer
+    basis: StitchingBasis | None = None
+
+    def has_exactly(self, columns: tuple[str, ...]) -> bool:
+        """Whether it is of these columns in this order."""
+        return self._names == columns
+
+    def has(self, columns: tuple[str, ...]) -> bool:
+        """Whether it is of these columns in this order, with or without others among them."""
+        return tuple(name for name in self._names if name in columns) == columns
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.synthesizer.columns)
+
+
+_held: list[_Held] = []
+
+
+def release_trees() -> None:
+    """Let go of what is held."""
+    _held.clear()
+
+
+class Trees:
+    """The trees of some columns of a typed table."""
+
+    def __init__(self, workspace: Workspace, table: StoredTable, part: Part, progress: Progress) -> None:
+        """Args: table: typed (see `tasks.sensitive.syndiffix.steps`). part: of it. progress: of the step."""
+        self._workspace, self._table, self._part, self._progress = workspace, table, part, progress
+
+    def solver(self) -> Synthesizer:
+        """For exactly these columns, and this way of clustering."""
+        return self._found(exactly=True).synthesizer
+
+    def grown(self, *, exactly: bool = False) -> tuple[Synthesizer, StitchingBasis]:
+        """For these columns, perhaps among others unless ``exactly``; and what their rows are drawn by."""
+        held = self._found(exactly=exactly)
+        held.basis = held.basis or held.synthesizer.basis()
+        return held.synthesizer, held.basis
+
+    def keep(self) -> None:
+        """Store what was grown, so that any later run finds it; of another table, settings or code, none."""
+        for other in self._folder.parent.glob("*"):
+            if other != self._folder:
+                shutil.rmtree(other, ignore_errors=True)
+        self._files.keep(self._found(exactly=False).synthesizer.forest)
+
+    @cached_property
+    def _folder(self) -> Path:
+        part = self._part
+        way = [self._table.sha256, plain(part.origin), plain(part.settings.for_trees(())), code_hash()]
+        name = self._workspace.keyed_hash(json.dumps(way, sort_keys=True))[:40]
+        return self._workspace.sensitive / part.origin.dataset / "trees" / name
+
+    @property
+    def _files(self) -> TreeFiles:
+        return TreeFiles(self._folder, self._workspace.keyed_hash)
+
+    def _found(self, *, exactly: bool) -> _Held:
+        """What is held and fits, else new trees in its place: one table's are enough to hold."""
+        columns, settings = self._part.columns, self._part.settings
+        key = (self._workspace.root, self._table.sha256, self._part.origin)
+        for held in _held:
+            same = settings in (held.settings, held.settings.for_trees(columns))
+            fits = held.has_exactly(columns) if exactly else held.has(columns)
+            if held.key == key and same and fits:
+                return held
+        release_trees()
+        new = _Held(key, settings, self._new())
+        _held.append(new)
+        return new
+
+    def _new(self) -> Synthesizer:
+        settings, origin = self._part.settings, self._part.origin
+        salt = salt_of(ledger_place(), origin.dataset)
+        folder = self._workspace.path(self._table)
+        return Synthesizer(
+            pq.read_table(folder / TABLE),
+            SynDiffixParameters(
+                anonymization(settings, salt),
+                bucketization(settings),
+                strategy(settings),
+                frozenset(settings.value_safe_columns),
+            ),
+            columns=self._part.columns,
+            ids=origin.ids,
+            progress=self._say,
+            known=self._files,
+            contents=np.load(folder / _CONTENTS),
+        )
+
+    def _say(self, step: str, done: int, of: int) -> None:
+        self._progress(step, done / max(of, 1))
+
+
+def places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...]:
+    """The numbers of some columns, ascending."""
+    return tuple(n for n, column in enumerate(synthesizer.columns) if column.name in columns)
+
+
+def write_typed(table: pa.Table, contents: Hashes, folder: Path) -> None:
+    """A typed table, and what tells its rows apart."""
+    pq.write_table(table, folder / TABLE)
+    np.save(folder / _CONTENTS, contents)
+
+
+def write_rows(rows: Microdata, names: tuple[str, ...], folder: Path) -> None:
+    """Rows of one cluster, its columns ascending: a column of cells and one of numbers for each."""
+    cells = [rows.cells[column] for column in sorted(rows.cells)]
+    arrays = [each.values for each in cells] + [pa.array(each.numbers) for each in cells]
+    pq.write_table(pa.table(arrays, names=[*names, *(_NUMBERS + name for name in names)]), folder / TABLE)
+
+
+def read_rows(folder: Path, columns: tuple[int, ...]) -> Microdata:
+    """The rows that `write_rows` wrote, under these numbers of their columns."""
+    table = pq.read_table(folder / TABLE)
+    count = len(columns)
+    cells = {
+        column: DrawnCells(
+            np.asarray(table.column(count + place).to_numpy(), np.float64), _whole(table.column(place))
+        )
+        for place, column in enumerate(columns)
+    }
+    return Microdata(table.num_rows, cells)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """One array."""
+    whole = column.combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+    return whole

@@ -1,0 +1,293 @@
+"""A configuration file: SDS's keys keep their meaning, and every problem is reported at once."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tasks.configuration.flat_file import from_flat, read_configuration
+from tasks.configuration.model import DifferentialPrivacy, RunConfiguration
+from tasks.configuration.places import PLACES
+from tasks.core.errors import ParameterError
+
+#: All that SDS needs: k-anonymity is its default.
+PLAIN = {"sensitive_microdata_path": "people.csv"}
+SMALLEST = {"sensitive_microdata_path": "people.csv", "dp_aggregates": True, "noise_epsilon": 4.0}
+
+#: As SDS's own templates are written, for differential privacy.
+SDS_TEMPLATE = {
+    **SMALLEST,
+    "sensitive_microdata_delimiter": "\t",
+    "subject_id": None,
+    "use_columns": [],
+    "multi_value_columns": {},
+    "record_limit": -1,
+    "sensitive_zeros": [],
+    "reporting_length": 4,
+    "reporting_resolution": 10,
+    "synthesis_mode": "aggregate_seeded",
+    "parallel_jobs": 1,
+    "cache_max_size": 10000,
+    "use_synthetic_counts": False,
+    "weight_selection_percentile": 95,
+    "aggregate_seeded_counts_scale_factor": None,
+    "percentile_percentage": 99,
+    "percentile_epsilon_proportion": 0.01,
+    "sigma_proportions": [1.0, 0.5, 0.33, 0.25],
+    "number_of_records_epsilon_proportion": 0.005,
+    "delta_factor": None,
+    "noise_threshold_type": "adaptive",
+    "noise_threshold_values": {"2": 0.1, "3": 0.4, "4": 1},
+    "oversampling_ratio": None,
+    "oversampling_tries": None,
+    "prefix": "my",
+    "output_dir": "./my_output",
+    "report_title": "",
+    "report_visuals": {},
+    "report_pages": {},
+}
+
+
+def problems(flat: dict[str, object]) -> str:
+    with pytest.raises(ParameterError) as found:
+        from_flat(flat)
+    assert found.value.exit_code == 2
+    return str(found.value)
+
+
+def private(flat: dict[str, object]) -> DifferentialPrivacy:
+    """The protection of a configuration that is differentially private."""
+    protection = from_flat(flat).protection
+    assert isinstance(protection, DifferentialPrivacy)
+    return protection
+
+
+def test_sds_template_is_read_unchanged() -> None:
+    configuration = from_flat(SDS_TEMPLATE)
+    protection = private(SDS_TEMPLATE)
+    assert configuration.reporting_length == 4
+    assert configuration.input.delimiter == "\t"
+    assert configuration.input.record_limit is None
+    assert protection.sigma_proportions == (1.0, 0.5, 0.33, 0.25)
+    assert protection.number_of_records_proportion == 0.005
+    assert protection.thresholds.values == {2: 0.1, 3: 0.4, 4: 1.0}  # type: ignore[union-attr]
+    assert configuration.unused_keys == (
+        "cache_max_size",
+        "percentile_percentage",
+        "percentile_epsilon_proportion",
+    )
+    assert from_flat(SDS_TEMPLATE | {"privacy": {"accountant": "zcdp"}}).unused_keys == ("cache_max_size",)
+
+
+def test_a_configuration_is_the_same_after_a_way_through_prefect() -> None:
+    configuration = from_flat(SDS_TEMPLATE)
+    assert RunConfiguration.model_validate(configuration.model_dump(mode="json")) == configuration
+
+
+def test_dataset_is_the_prefix_where_none_is_named() -> None:
+    assert from_flat(SMALLEST | {"prefix": "survey"}).dataset == "survey"
+    assert not from_flat(SMALLEST | {"prefix": "survey"}).dataset_is_named
+    assert from_flat(SMALLEST | {"dataset": "people"}).dataset_is_named
+
+
+def test_defaults_are_those_of_the_documents() -> None:
+    protection = private(SMALLEST)
+    assert (protection.accountant, protection.delta, protection.threshold_delta_share) == ("gdp", 1e-6, 0.1)
+    assert (protection.contribution, protection.thresholds.kind) == ("schema", "spurious")  # type: ignore[union-attr]
+
+
+def test_zcdp_means_the_percentile_as_in_sds() -> None:
+    by_lengths = SMALLEST | {"synthesis_mode": "aggregate_seeded"}
+    assert private(by_lengths | {"privacy": {"accountant": "zcdp"}}).contribution == "percentile"
+
+
+def test_epsilon_may_stand_in_either_place_but_not_differ() -> None:
+    only = {"sensitive_microdata_path": "people.csv", "privacy": {"epsilon": 2}}
+    assert private(only).epsilon == 2
+    assert private(SMALLEST | {"privacy": {"epsilon": 4.0}}).epsilon == 4
+    assert "differ" in problems(SMALLEST | {"privacy": {"epsilon": 2}})
+
+
+@pytest.mark.parametrize("key", sorted(PLACES))
+def test_null_is_a_key_left_out(key: str) -> None:
+    assert from_flat(
+        PLAIN | {"dp_aggregates": None, "privacy": None} | ({key: None} if key not in PLAIN else {})
+    )
+
+
+@pytest.mark.parametrize(
+    ("mode", "key", "value", "sentence"),
+    [
+        ("value_seeded", "oversampling_ratio", -0.1, "oversampling_ratio: must be at least 0, not -0.1."),
+        (
+            "value_seeded",
+            "oversampling_ratio",
+            float("nan"),
+            "oversampling_ratio: must be a finite number, not NaN.",
+        ),
+        ("value_seeded", "oversampling_tries", 0, "oversampling_tries: must be at least 1, not 0."),
+        ("value_seeded", "oversampling_tries", 1.5, "oversampling_tries: must be a whole number, not 1.5."),
+        ("row_seeded", "reporting_resolution", 0, "reporting_resolution: must be at least 1, not 0."),
+        ("row_seeded", "reporting_resolution", -10, "reporting_resolution: must be at least 1, not -10."),
+        (
+            "row_seeded",
+            "reporting_length",
+            0,
+            "reporting_length: must be at least 1, or -1 for all lengths; it is 0.",
+        ),
+        (
+            "row_seeded",
+            "reporting_length",
+            -2,
+            "reporting_length: must be at least 1, or -1 for all lengths; it is -2.",
+        ),
+        ("row_seeded", "reporting_length", "four", "reporting_length: must be a whole number, not 'four'."),
+        ("row_seeded", "record_limit", "many", "record_limit: must be a whole number, not 'many'."),
+        (
+            "row_seeded",
+            "record_limit",
+            9,
+            "record_limit must be at least the reporting_resolution (10), or no count can "
+            "be reported; it is 9.",
+        ),
+        ("row_seeded", "random_seed", -1, "random_seed: must be at least 0."),
+        (
+            "row_seeded",
+            "random_seed",
+            2**63,
+            "random_seed: must be less than 9223372036854775808.",
+        ),
+        ("row_seeded", "parallel_jobs", -1, "parallel_jobs: must be at least 0, not -1."),
+        (
+            "row_seeded",
+            "synthetic_forms",
+            ["wide"],
+            "synthetic_forms: must be 'long' or 'condensed', not 'wide'.",
+        ),
+        ("row_seeded", "synthetic_forms", "long", "synthetic_forms: must be a list, not 'long'."),
+        (
+            "row_seeded",
+            "sensitive_microdata_delimiter",
+            "::",
+            "sensitive_microdata_delimiter: must be a text of at most 1 character(s), not '::'.",
+        ),
+        (
+            "row_seeded",
+            "sensitive_microdata_delimiter",
+            "",
+            "sensitive_microdata_delimiter: must not be empty.",
+        ),
+        ("row_seeded", "use_columns", "age", "use_columns: must be a list, not 'age'."),
+        ("row_seeded", "multi_value_columns", ["a"], "multi_value_columns: must be an object, not a list."),
+        ("row_seeded", "dp_aggregates", 0, "dp_aggregates must be true or false."),
+        (
+            "aggregate_seeded",
+            "weight_selection_percentile",
+            101,
+            "weight_selection_percentile: must be at most 100, not 101.",
+        ),
+        (
+            "aggregate_seeded",
+            "aggregate_seeded_counts_scale_factor",
+            0,
+            "aggregate_seeded_counts_scale_factor: must be more than 0.",
+        ),
+        (
+            "aggregate_seeded",
+            "aggregate_seeded_target_number_of_records",
+            -1,
+            "aggregate_seeded_target_number_of_records: must be at least 0.",
+        ),
+        (
+            "aggregate_seeded",
+            "use_synthetic_counts",
+            "perhaps",
+            "use_synthetic_counts: must be true or false, not 'perhaps'.",
+        ),
+    ],
+)
+def test_each_fault_is_one_sentence(mode: str, key: str, value: object, sentence: str) -> None:
+    assert problems(PLAIN | {"synthesis_mode": mode, key: value}) == sentence
+
+
+def test_a_key_of_words_or_a_structure_is_judged_as_what_was_given() -> None:
+    assert problems(SMALLEST | {"noise_threshold_type": "magic"}).count("\n") == 0
+    assert (
+        problems(SMALLEST | {"sigma_proportions": [1, 0, 1]})
+        == "sigma_proportions: must be more than 0, not 0."
+    )
+    assert problems(SMALLEST | {"sigma_proportions": "magic"}).count("\n") == 0
+
+
+def test_all_problems_are_reported_at_once() -> None:
+    text = problems(
+        SMALLEST
+        | {"noise_epsilonn": 1, "reporting_length": 0, "privacy": {"delta": 2, "epsilom": 1}, "prefix": "a/b"}
+    )
+    for part in ("did you mean noise_epsilon?", "reporting_length", "delta", "privacy.epsilom", "prefix"):
+        assert part in text
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "part"),
+    [
+        ("noise_epsilon", 0, "noise_epsilon"),
+        ("noise_epsilon", -1, "noise_epsilon"),
+        ("noise_epsilon", float("nan"), "noise_epsilon"),
+        ("noise_epsilon", float("inf"), "noise_epsilon"),
+        ("delta", 0, "delta"),
+        ("delta", 1, "delta"),
+        ("reporting_length", 0, "reporting_length"),
+        ("reporting_length", -2, "reporting_length"),
+        ("sigma_proportions", [1, 0, 1], "sigma_proportions"),
+        ("noise_threshold_type", "magic", "noise_threshold_type"),
+        ("sensitive_microdata_delimiter", "::", "sensitive_microdata_delimiter"),
+        ("bins", {"age": [0, float("nan")]}, "bins"),
+        ("dp_aggregates", "yes", "dp_aggregates"),
+        ("vintage", "../x", "vintage"),
+    ],
+)
+def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, part: str) -> None:
+    assert part in problems(SMALLEST | {key: value})
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "part"),
+    [
+        ("sigma_proportions", [1, 1], "one number a length (3)"),
+        ("noise_threshold_values", {"1": 0.5}, "for lengths from 2"),
+        ("weight_selection_percentile", 101, "weight_selection_percentile: must be at most 100, not 101."),
+        ("aggregate_seeded_counts_scale_factor", -1, "aggregate_seeded_counts_scale_factor: must be more"),
+        ("aggregate_seeded_target_number_of_records", -1, "aggregate_seeded_target_number_of_records: must"),
+        ("delta_factor", 2, "delta_factor needs delta"),
+    ],
+)
+def test_values_out_of_range_of_a_draw_by_lengths_are_refused_by_their_key(
+    key: str, value: object, part: str
+) -> None:
+    assert part in problems(SMALLEST | {"synthesis_mode": "aggregate_seeded", key: value})
+
+
+def test_input_values_are_not_repeated_in_a_message() -> None:
+    assert "canary" not in problems(SMALLEST | {"domains": {"a": "canary"}, "use_columns": [["canary"]]})
+
+
+def test_of_a_seed_a_message_says_nothing_and_of_a_missing_key_where_it_belongs() -> None:
+    assert "123456" not in problems(SMALLEST | {"random_seed": -123456})
+    assert problems(SMALLEST | {"privacy": {"cap": {"epsilon": 4}}}) == "privacy.cap.delta is required."
+
+
+def test_missing_and_malformed_files(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="does not exist"):
+        read_configuration(tmp_path / "none.json")
+    for text in ("", "[1]", "{", '{"prefix": "a", "prefix": "b"}'):
+        path = tmp_path / "bad.json"
+        path.write_text(text)
+        with pytest.raises(ParameterError):
+            read_configuration(path)
+
+
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
+    path = tmp_path / "bom.json"
+    path.write_text("\ufeff" + json.dumps(SMALLEST), encoding="utf-8")
+    assert isinstance(read_configuration(path).protection, DifferentialPrivacy)

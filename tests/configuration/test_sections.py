@@ -1,0 +1,225 @@
+"""SynDiffix in a configuration file: a third regime, its section by the port's names, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from tasks.configuration.flat_file import from_flat, read_configuration
+from tasks.configuration.model import ByTrees, RunConfiguration
+from tasks.configuration.places import REFUSED_BY_SYNDIFFIX
+from tasks.configuration.sections import CLUSTERING_KEYS, SECTION_KEYS, SynDiffix
+from tasks.configuration.syndiffix_parameters import anonymization, bucketization, questions, strategy
+from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.clusters import Clusters
+from tasks.core.syndiffix.settings import (
+    AnonymizationParameters,
+    BucketizationParameters,
+    DefaultClustering,
+    MlClustering,
+    NoClustering,
+    SingleClustering,
+)
+
+SMALLEST: dict[str, object] = {"sensitive_microdata_path": "people.csv", "synthesis_mode": "syndiffix"}
+SALT = bytes(32)
+
+
+def settings(section: dict[str, object] | None = None, **flat: object) -> SynDiffix:
+    found = from_flat(SMALLEST | flat | ({"syndiffix": section} if section is not None else {})).protection
+    assert isinstance(found, SynDiffix)
+    return found
+
+
+def problems(section: object = None, **flat: object) -> str:
+    with pytest.raises(ParameterError) as found:
+        from_flat(SMALLEST | flat | ({"syndiffix": section} if section is not None else {}))
+    assert found.value.exit_code == 2
+    return str(found.value)
+
+
+def test_the_mode_is_a_regime_of_its_own_and_needs_no_section() -> None:
+    configuration = from_flat(dict(SMALLEST))
+    assert isinstance(configuration.protection, SynDiffix)
+    assert isinstance(configuration.synthesis, ByTrees)
+    assert not configuration.is_private
+    assert from_flat(SMALLEST | {"synthesis_mode": "SynDiffix", "dp_aggregates": False}) == configuration
+
+
+def test_the_defaults_are_the_core_s() -> None:
+    found = settings()
+    assert anonymization(found, SALT) == AnonymizationParameters(SALT)
+    assert bucketization(found) == BucketizationParameters()
+    assert strategy(found) == DefaultClustering()
+
+
+def test_every_option_reaches_the_core() -> None:
+    found = settings(
+        {
+            "low_threshold": 4,
+            "layer_sd": 1.5,
+            "low_mean_gap": 3,
+            "outlier_count": [3, 4],
+            "top_count": [5, 6],
+            "layer_noise_sd": 2,
+            "singularity_low_threshold": 6,
+            "range_low_threshold": 16,
+            "precision_limit_row_fraction": 100,
+            "precision_limit_depth_threshold": 7,
+            "main_column": "age",
+            "sample_size": 50,
+            "max_weight": 9,
+            "merge_threshold": 0.2,
+            "solver_alpha": 0.05,
+        }
+    )
+    protected, trees = anonymization(found, SALT), bucketization(found)
+    low = protected.low_count_params
+    assert (low.low_threshold, low.layer_sd, low.low_mean_gap) == (4, 1.5, 3)
+    assert (protected.outlier_count.upper, protected.top_count.lower, protected.layer_noise_sd) == (4, 5, 2)
+    assert trees == BucketizationParameters(6, 16, 100, 7)
+    assert strategy(found) == DefaultClustering("age", 50, 9, 0.2, 0.05)
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ({"clustering": "single"}, SingleClustering()),
+        ({"clustering": "none"}, NoClustering()),
+        ({"target_column": "x", "drop_non_features": True}, MlClustering("x", True)),
+        (
+            {"clustering": "ml", "target_column": "x", "main_features": ["y"]},
+            MlClustering("x", main_features=("y",)),
+        ),
+        ({"clusters": {"InitialCluster": [1, 0]}}, Clusters((1, 0))),
+    ],
+)
+def test_clustering_follows_from_what_is_given(section: dict[str, object], expected: object) -> None:
+    assert strategy(settings(section)) == expected
+
+
+def test_columns_have_types_where_they_are_given() -> None:
+    configuration = from_flat(SMALLEST | {"syndiffix": {"columns": ["age:i", "town", "a:b:s"]}})
+    assert configuration.input.use_columns == ("age", "town", "a:b")
+    assert settings({"columns": ["age:i", "town", "a:b:s"]}).types == {"age": "i", "a:b": "s"}
+    assert from_flat(SMALLEST | {"use_columns": ["age"]}).input.use_columns == ("age",)
+    configuration = from_flat(SMALLEST | {"syndiffix": {"columns": [{"name": "a:i"}, "age:i"]}})
+    assert configuration.input.use_columns == ("a:i", "age")
+    assert settings({"columns": [{"name": "a:i"}, "age:i"]}).types == {"age": "i"}
+
+
+def test_one_id_or_several_say_whose_a_row_is() -> None:
+    assert from_flat(SMALLEST | {"subject_id": "a"}).ids == ("a",)
+    assert from_flat(SMALLEST | {"subject_id": ["a", "b"]}).ids == ("a", "b")
+    assert from_flat(dict(SMALLEST)).ids == ()
+
+
+@pytest.mark.parametrize(
+    ("section", "told"),
+    [
+        ({"colums": []}, "did you mean syndiffix.columns"),
+        ([], "syndiffix must be an object"),
+        ({"columns": "age"}, "must be a list of texts"),
+        ({"columns": [{"name": "age", "type": "i"}]}, "must be a list of texts"),
+        ({"columns": ["age:z"]}, "b, i, r, t or s"),
+        ({"tables": "all"}, "must be 'pairs' or a list of lists of columns"),
+        ({"tables": [["age"], []]}, "syndiffix.tables: each list must have at least 1 item(s)."),
+        ({"outlier_count": [1]}, "syndiffix.outlier_count: must be a list of more items than it has."),
+        ({"outlier_count": [1, 2, 3]}, "syndiffix.outlier_count: must be a list of at most 2 item(s)."),
+        ({"low_threshold": 1}, "low_threshold must be a whole number of at least 2"),
+        ({"low_threshold": "many"}, "syndiffix.low_threshold: must be a whole number"),
+        ({"outlier_count": [5, 2]}, "the second at least the first"),
+        ({"solver_alpha": 0}, "solver_alpha must be"),
+        ({"clustering": "best"}, "syndiffix.clustering: must be"),
+        ({"clustering": "ml"}, "needs target_column"),
+        ({"clustering": "clusters"}, "needs clusters as well"),
+        ({"clustering": "single", "main_column": "x"}, "syndiffix.main_column has no effect"),
+        ({"target_column": "x", "main_features": ["x"]}, "must differ"),
+        ({"clusters": {"Initial": [0]}}, "must be an object with InitialCluster"),
+        ({"salt": "00"}, "syndiffix.salt is not a key"),
+    ],
+)
+def test_what_is_wrong_in_the_section_is_told_by_its_key(section: object, told: str) -> None:
+    assert told in problems(section)
+
+
+@pytest.mark.parametrize("key", sorted(REFUSED_BY_SYNDIFFIX))
+def test_settings_of_other_regimes_are_refused_and_never_passed_over(key: str) -> None:
+    given = {"epsilon": 1.0} if key == "privacy" else ["x"]
+    assert f"{key} can't be used where synthesis_mode is syndiffix" in problems(**{key: given})
+
+
+def test_an_empty_setting_of_another_regime_says_nothing() -> None:
+    empty = {"multi_value_columns": {}, "sensitive_zeros": [], "record_limit": -1}
+    assert isinstance(from_flat(SMALLEST | empty).protection, SynDiffix)
+
+
+def test_differential_privacy_and_repair_are_refused() -> None:
+    assert "SynDiffix is not differentially private" in problems(dp_aggregates=True)
+    assert "contract_mode must be strict" in problems(contract="c.yaml", contract_mode="repair")
+    assert "contract_mode must be strict" in problems(contract={"path": "c.yaml", "mode": "repair"})
+    assert from_flat(SMALLEST | {"contract": "c.yaml"}).input.contract_mode == "strict"
+
+
+def test_all_that_is_wrong_in_the_section_is_told_at_once() -> None:
+    told = problems({"low_threshold": 1, "clustering": "best", "outlier_count": [5, 2], "tables": "all"})
+    for key in ("low_threshold", "clustering", "outlier_count", "tables"):
+        assert key in told, told
+
+
+def test_clusters_of_a_wrong_form_are_not_said_to_be_missing_as_well() -> None:
+    told = problems({"clusters": [[0, 1]]})
+    assert "syndiffix.clusters: must be an object" in told and "needs clusters" not in told
+
+
+def test_a_section_without_the_mode_is_told_of_that_alone() -> None:
+    with pytest.raises(ParameterError) as found:
+        from_flat({"sensitive_microdata_path": "people.csv", "subject_id": ["a", "b"], "syndiffix": {}})
+    (told,) = found.value.problems
+    assert told.startswith("synthesis_mode must be given")
+
+
+def test_a_section_without_the_mode_is_refused_and_beside_another_mode_unused() -> None:
+    flat = {"sensitive_microdata_path": "people.csv", "syndiffix": {}}
+    with pytest.raises(ParameterError, match="synthesis_mode must be given"):
+        from_flat(flat)
+    assert from_flat(flat | {"synthesis_mode": "unseeded"}).unused_keys == ("syndiffix",)
+
+
+def test_the_nested_form_is_read_back_and_mixes_no_regimes() -> None:
+    configuration = from_flat(SMALLEST | {"syndiffix": {"tables": [["a", "b"]], "columns": ["a:i", "b"]}})
+    assert RunConfiguration.model_validate(configuration.model_dump(mode="json")) == configuration
+    assert not {"reporting_length", "reporting_resolution", "output_forms"} & set(configuration.model_dump())
+    assert "reporting_length" in from_flat(SMALLEST | {"synthesis_mode": "unseeded"}).model_dump()
+    body = configuration.model_dump(mode="json") | {"synthesis": {"mode": "unseeded"}}
+    with pytest.raises(ValueError, match="regime of its own"):
+        RunConfiguration.model_validate(body)
+
+
+def test_a_batch_of_trees_depends_on_nothing_but_trees() -> None:
+    one = settings({"columns": ["a:i", "b"], "tables": "pairs", "value_safe_columns": ["b"]})
+    other = settings({"columns": ["a", "c"], "clustering": "single"})
+    assert one.for_trees(["a"]) == other.for_trees(["a"])
+    assert one.for_trees(["a", "b"]) != other.for_trees(["a", "b"]), "b is safe in one of them"
+    assert one.for_clusters(["a"]) != other.for_clusters(["a"])
+    assert settings({"low_threshold": 5}).for_trees(["a"]) != other.for_trees(["a"])
+
+
+def test_questions_are_sets_in_the_columns_order_or_all_pairs() -> None:
+    columns = ("a", "b", "c")
+    assert questions(settings({"tables": "pairs"}), columns) == (("a", "b"), ("a", "c"), ("b", "c"))
+    assert questions(settings({"tables": [["c", "a"], ["b"]]}), columns) == (("a", "c"), ("b",))
+    assert questions(settings(), columns) == ()
+    for tables, told in ((["x"], "synthesized"), (["a", "a"], "each column once")):
+        with pytest.raises(ParameterError, match=told):
+            questions(settings({"tables": [tables]}), columns)
+
+
+def test_every_key_of_a_clustering_is_one_of_the_section() -> None:
+    assert frozenset().union(*CLUSTERING_KEYS.values()) <= SECTION_KEYS
+
+
+def test_the_example_configuration_is_read() -> None:
+    root = Path(__file__).resolve().parents[2]
+    configuration = read_configuration(root / "deployments" / "configurations" / "adult_syndiffix.json")
+    assert isinstance(configuration.protection, SynDiffix)
+    assert configuration.protection.tables

@@ -1,0 +1,492 @@
+"""What a fitted release measures, as its configuration says it: every key, what is refused, what names it."""
+
+import dataclasses
+import itertools
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.model import AggregateSeeded, Fitted
+from tasks.core.dp.digest import configuration_digest
+from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters, default_steps
+from tasks.core.dp.workload.shares import Shares
+from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Column, Schema
+from tasks.plan.describe import describe
+from tasks.public.bundles.opening import configured_digest
+from tests.flows import pipeline
+
+SMALLEST: dict[str, Any] = {
+    "sensitive_microdata_path": "people.csv",
+    "dp_aggregates": True,
+    "noise_epsilon": 4.0,
+}
+ANONYMOUS = {"sensitive_microdata_path": "people.csv", "synthesis_mode": "fitted"}
+#: Places of the columns in the schema of `pipeline`'s table, whose first column says whose the row is.
+TOWN, AGE, SEX, SERVICES, WORK = range(5)
+
+
+def synthesis(**changes: Any) -> Fitted:
+    found = from_flat(SMALLEST | changes).synthesis
+    assert isinstance(found, Fitted)
+    return found
+
+
+def problems(flat: dict[str, Any]) -> str:
+    with pytest.raises(ParameterError) as found:
+        from_flat(flat)
+    assert found.value.exit_code == 2
+    return str(found.value)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    """The folder of a table of one row: nothing here looks at rows."""
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(1))
+    return tmp_path
+
+
+def drawn(folder: Path, **changes: Any) -> WorkloadParameters:
+    """The parameters of the draw that a configuration of `pipeline`'s table asks for."""
+    found = describe(from_flat(pipeline.flat(folder, **changes))).parameters
+    assert isinstance(found, WorkloadParameters)
+    return found
+
+
+def refused(folder: Path, **changes: Any) -> str:
+    with pytest.raises(ParameterError) as found:
+        drawn(folder, **changes)
+    return str(found.value)
+
+
+def digest(folder: Path, **changes: Any) -> str:
+    configuration = from_flat(pipeline.flat(folder, **changes))
+    return configured_digest(configuration, describe(configuration).schema)
+
+
+def test_every_key_has_its_default_and_its_place() -> None:
+    assert synthesis() == Fitted() == synthesis(synthesis_mode="Fitted")
+    assert (Fitted().workload, Fitted().allocation, Fitted().target, Fitted().max_values) == (
+        "auto",
+        "effective",
+        None,
+        1000,
+    )
+    found = synthesis(
+        workload=[["a", "b"], ["c", "d", "e"]],
+        allocation="size",
+        target="a",
+        max_values=7,
+        fitted_target_number_of_records=0,
+        random_seed=5,
+    )
+    assert found.workload == (("a", "b"), ("c", "d", "e"))
+    assert (found.allocation, found.target, found.max_values) == ("size", "a", 7)
+    assert found.target_number_of_records == 0
+    assert found.random_seed is not None and found.random_seed.get_secret_value() == 5
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        (
+            "workload",
+            "triples",
+            "workload: must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns, "
+            "not 'triples'.",
+        ),
+        ("workload", 3, "workload: must be a list of lists of columns, not 3."),
+        ("workload", ["a", "b"], "workload: must be a list of lists of columns."),
+        (
+            "workload",
+            [],
+            'workload: must name at least one set of columns: write "auto" or "pairs", or sets such as '
+            '[["age", "town"]].',
+        ),
+        ("workload", [["a"]], "workload: each list must have at least 2 item(s)."),
+        ("workload", [["a", "b", "c", "d", "e"]], "workload: each list must have at most 4 item(s)."),
+        ("allocation", "best", "allocation: must be 'effective', 'size' or 'equal', not 'best'."),
+        ("target", ["a"], "target: must be text, not a list."),
+        ("max_values", 0, "max_values: must be at least 1, not 0."),
+        ("max_values", 100_001, "max_values: must be at most 100000, not 100001."),
+        (
+            "fitted_target_number_of_records",
+            -1,
+            "fitted_target_number_of_records: must be at least 0, not -1.",
+        ),
+    ],
+)
+def test_each_fault_of_a_key_is_one_sentence(key: str, value: object, sentence: str) -> None:
+    assert problems(SMALLEST | {key: value}) == sentence
+
+
+INSTEAD = (
+    " can't be had with synthesis_mode fitted (the default): leave it out, or write "
+    '"synthesis_mode": "aggregate_seeded".'
+)
+
+
+@pytest.mark.parametrize(
+    ("changes", "key"),
+    [
+        ({"privacy": {"accountant": "zcdp"}}, "privacy.accountant zcdp"),
+        ({"privacy": {"contribution": "profile"}}, "privacy.contribution profile"),
+        ({"privacy": {"contribution": "percentile"}}, "privacy.contribution percentile"),
+        ({"delta": 1e-6, "delta_factor": 0.5}, "delta_factor"),
+        ({"privacy": {"thresholds": "minimize"}}, "privacy.thresholds"),
+    ],
+)
+@pytest.mark.parametrize("named", [{}, {"synthesis_mode": "fitted"}])
+def test_what_the_theorem_does_not_cover_is_refused_and_can_be_had_by_lengths(
+    named: dict[str, str], changes: dict[str, Any], key: str, table: Path
+) -> None:
+    if named or changes == {"privacy": {"contribution": "percentile"}}:  # refused before, too
+        assert problems(SMALLEST | named | changes) == key + INSTEAD
+    else:  # a vintage of before may be asked for (W21): whoever asks the ledger refuses
+        assert from_flat(SMALLEST | changes).not_fitted == (key + INSTEAD,)
+        assert refused(table, **changes) == key + INSTEAD
+    by_lengths = SMALLEST | changes | {"synthesis_mode": "aggregate_seeded"}
+    if changes == {"privacy": {"contribution": "percentile"}}:
+        by_lengths["privacy"] = {"contribution": "percentile", "accountant": "zcdp"}
+    assert isinstance(from_flat(by_lengths).synthesis, AggregateSeeded)
+
+
+def test_keys_that_only_lengths_read_are_named_as_unused() -> None:
+    unused = {
+        "sigma_proportions": [1, 1],
+        "percentile_percentage": 99,
+        "percentile_epsilon_proportion": 0.01,
+        "noise_threshold_type": "adaptive",
+        "noise_threshold_values": {"2": 0.1},
+        "use_synthetic_counts": True,
+        "weight_selection_percentile": 101,  # out of its range, but nobody reads it
+        "aggregate_seeded_counts_scale_factor": 1.0,
+        "aggregate_seeded_target_number_of_records": 100,
+    }
+    assert set(from_flat(SMALLEST | unused).unused_keys) == set(unused)
+
+
+def test_under_k_anonymity_nothing_is_measured_by_a_workload() -> None:
+    asked = {"workload": "pairs", "allocation": "size", "target": "age", "max_values": 3}
+    found = from_flat(ANONYMOUS | asked | {"fitted_target_number_of_records": 9})
+    assert found.synthesis == Fitted(target_number_of_records=9)
+    assert set(found.unused_keys) == set(asked)
+    assert from_flat({"sensitive_microdata_path": "a.csv", "workload": "pairs"}).unused_keys == ("workload",)
+
+
+def test_words_and_lists_become_tables_and_shares(table: Path) -> None:
+    first, *others = default_steps(all_declared=False, columns=5, tables=11)
+    auto = drawn(table)
+    assert (auto.tables, auto.shares, auto.longer) == (None, first.shares, first.longer)
+    assert auto.steps == tuple(others) and auto.steps[-1].longer.lengths == (3, 4)
+    plain = tuple(step for step in others if not step.longer.lengths)
+    pairs = drawn(table, workload="pairs")
+    assert pairs.tables is not None and len(pairs.tables) == 11  # ten, and items with items
+    assert (SERVICES, SERVICES) in pairs.tables
+    targeted = drawn(table, workload="pairs+target", target="sex")
+    assert {step.longer.holding for step in targeted.steps if step.longer.lengths} == {SEX}
+    assert [step.shares for step in targeted.steps] == [step.shares for step in others]
+    assert (targeted.tables, targeted.shares, targeted.target) == (pairs.tables, first.shares, SEX)
+    listed = drawn(table, workload=[["work", "town"], ["age", "sex", "services"], ["services", "services"]])
+    assert listed.tables == ((TOWN, WORK), (SERVICES, SERVICES), (AGE, SEX, SERVICES))
+    for found in (pairs, listed):
+        assert (found.shares, found.longer) == (first.shares, LongerSets())
+        assert all(sum(dataclasses.astuple(step.shares)) == 1 for step in found.steps)
+    assert pairs.steps == plain
+
+
+def test_the_share_of_the_count_can_be_chosen_and_the_rest_keeps_its_ratios(table: Path) -> None:
+    usual, chosen = (
+        drawn(table, **asked).shares for asked in ({}, {"number_of_records_epsilon_proportion": 0.2})
+    )
+    assert chosen.count == Fraction(1, 5) and sum(dataclasses.astuple(chosen)) == 1
+    rest = [(part, share) for part, share in zip(*map(dataclasses.astuple, (usual, chosen)), strict=True)]
+    assert len({share / part for part, share in rest[1:] if part}) == 1
+
+
+def test_other_settings_of_the_draw(table: Path) -> None:
+    found = drawn(
+        table,
+        allocation="equal",
+        max_values=12,
+        record_limit=300,
+        fitted_target_number_of_records=9,
+        privacy={"threshold_delta_share": 0.3},
+    )
+    assert (found.allocation, found.max_values, found.record_limit) == ("equal", 12, 300)
+    assert found.threshold_delta_share == Fraction(3, 10)
+    assert (found.target, found.target_factor, found.filled) == (None, 3.0, ())
+
+
+def test_columns_are_named_as_they_are_matched_elsewhere(table: Path) -> None:
+    assert drawn(table, workload=[[" TOWN", "Sex"]], target="AGE").tables == ((TOWN, SEX),)
+
+
+def test_columns_that_are_not_used_are_refused_by_name(table: Path) -> None:
+    meant = "workload must name columns that are used, and 'towm' is none: did you mean town?"
+    assert refused(table, workload=[["towm", "sex"]]) == meant
+    assert refused(table, target="person").startswith("target must name columns that are used, and 'person'")
+    assert refused(table, target="").startswith("target must name columns that are used, and ''")
+    columns = ["town", "sex", "services"]
+    assert "'age' is none" in refused(table, use_columns=columns, bins={}, sensitive_zeros=[], target="age")
+
+
+def test_a_column_stands_twice_only_where_a_record_holds_several_items(table: Path) -> None:
+    assert refused(table, workload=[["town", "town"]]) == (
+        "workload: 'town' stands twice in one set; a record holds one of its values: name it once."
+    )
+    assert "stand twice in a set, and then the set is just that" in refused(
+        table, workload=[["services", "services", "sex"]]
+    )
+
+
+def test_pairs_with_a_target_need_a_target(table: Path) -> None:
+    assert refused(table, workload="pairs+target") == (
+        "workload pairs+target needs the target: name the column whose prediction matters."
+    )
+
+
+@pytest.mark.parametrize(("key", "value"), [("noise_epsilon", 101.0), ("delta", 2e-3)])
+def test_a_claim_that_promises_nothing_is_refused(key: str, value: float, table: Path) -> None:
+    assert "must be" in refused(table, **{key: value})
+
+
+#: What names a release (W20), as a configuration may change it.
+NAMED: list[dict[str, Any]] = [
+    {"noise_epsilon": 6.5},
+    {"delta": 2e-6},
+    {"workload": "pairs"},
+    {"workload": [["town", "sex"]]},
+    {"workload": "pairs+target", "target": "sex"},
+    {"allocation": "equal"},
+    {"target": "sex"},
+    {"max_values": 999},
+    {"record_limit": 500},
+    {"number_of_records_epsilon_proportion": 0.02},
+    {"privacy": {"threshold_delta_share": 0.2}},
+    {"max_items": {"services": 3}},
+    {"bins": {"age": [0, 18, 40, 66]}},
+    {"domains": {"sex": ["f", "m", "x"]}},
+    {"domains": {}},
+    {"sensitive_zeros": []},
+    {"use_columns": ["town", "age", "sex", "services"]},
+    {"subject_id": None, "use_columns": ["town", "age", "sex", "services", "work"]},
+    {"encoding": "latin-1"},
+]
+#: What does not: it says where things are, how much is written and how fast.
+NOT_NAMED: list[dict[str, Any]] = [
+    {"random_seed": 5},
+    {"fitted_target_number_of_records": 10},
+    {"parallel_jobs": 2},
+    {"memory_limit_mb": 4000},
+    {"prefix": "other"},
+    {"report_title": "Other"},
+    {"report_visuals": {"sexes": ["sex:f"]}},
+    {"reporting_length": 4},
+    {"reporting_resolution": 5},
+    {"synthetic_forms": ["long"]},
+    {"evaluate_sensitive": False},
+    {"sigma_proportions": [1.0, 2.0]},
+    {"noise_threshold_type": "adaptive"},
+    {"noise_threshold_values": {"2": 1}},
+    {"use_synthetic_counts": True},
+    {"aggregate_seeded_target_number_of_records": 5},
+    {"synthesis_mode": "fitted"},
+    {"workload": "auto", "allocation": "effective", "target": None, "max_values": 1000},
+    {"privacy": {"cap": {"epsilon": 40, "delta": 1e-5}, "population": "others"}},
+    {"privacy": {"releases": 3}},
+    {"output_dir": "elsewhere"},
+]
+
+
+def test_w20_each_setting_of_the_draw_names_the_release(table: Path) -> None:
+    digests = [digest(table), *(digest(table, **changes) for changes in NAMED)]
+    assert len(set(digests)) == len(digests)
+
+
+def test_w20_nothing_else_names_it(table: Path) -> None:
+    found = {json.dumps(changes): digest(table, **changes) for changes in NOT_NAMED}
+    assert set(found.values()) == {digest(table)}, found
+
+
+def test_w20_what_is_asked_of_open_columns_names_no_release_without_one(table: Path) -> None:
+    declared: dict[str, Any] = {"use_columns": ["age", "sex"], "multi_value_columns": {}, "max_items": {}}
+    plain = digest(table, **declared)
+    assert digest(table, **declared, max_values=999) == plain
+    assert digest(table, **declared, privacy={"threshold_delta_share": 0.2}) == plain
+
+
+def test_w20_pairs_and_the_list_of_all_pairs_are_one_release(table: Path) -> None:
+    names = ["town", "age", "sex", "services", "work"]
+    listed = [*map(list, itertools.combinations(names, 2)), ["services", "services"]]
+    assert digest(table, workload=listed) == digest(table, workload="pairs")
+    assert digest(table, workload="auto") != digest(table, workload="pairs")
+
+
+def test_w20_order_and_repetition_of_a_listed_workload_do_not_matter(table: Path) -> None:
+    listed = [["town", "sex"], ["age", "work", "sex"], ["services", "services"]]
+    again = [["sex", "work", "age"], ["services", "services"], ["SEX", "town"], ["town", "sex"]]
+    assert digest(table, workload=listed) == digest(table, workload=again)
+    every = [["town", "sex"], ["town", "age"]]
+    assert digest(table, workload=every) != digest(table, workload=every[:1])
+
+
+#: A column that a rule for what is outside its domain, or for empty cells, is about.
+SCHEMA = Schema((Column("sex", domain=("f", "m", "x"), other="x"), Column("job")), "person")
+SHARES = Shares(*(Fraction(part, 100) for part in (1, 5, 60, 3, 15)))
+STEP = Step(5.0, SHARES, LongerSets((3,), 7))
+PARAMETERS = WorkloadParameters(2.0, 1e-6, SHARES, longer=LongerSets((3,)), steps=(STEP,))
+#: A change of every field; a field that is added fails the test below until it is entered here.
+CHANGED: dict[type, dict[str, object]] = {
+    WorkloadParameters: {
+        "epsilon": 2.5,
+        "delta": 1e-7,
+        "shares": Shares(Fraction(1, 10), Fraction(1, 10), Fraction(8, 10)),
+        "tables": ((0, 1),),
+        "threshold_delta_share": Fraction(1, 5),
+        "allocation": "size",
+        "target": 0,
+        "target_factor": 2.0,
+        "record_limit": 10,
+        "filled": (0,),
+        "max_values": 10,
+        "most_cells": 10,
+        "most_cells_together": 10,
+        "most_pairs": 10,
+        "pair_scores": Fraction(1, 10),
+        "longer": LongerSets(),
+        "steps": (Step(3.0, SHARES),),
+    },
+    Step: {
+        "signal": 4.0,
+        "shares": Shares(Fraction(1, 100), Fraction(1, 2), Fraction(1, 3)),
+        "longer": LongerSets(),
+    },
+    Shares: {name: Fraction(1, 1000) for name in ("count", "values", "tables", "scores", "chosen")},
+    LongerSets: {"lengths": (3, 4), "most": 2, "most_cells": 9, "most_candidates": 9, "holding": 1},
+}
+
+
+def test_w20_every_field_of_the_parameters_is_in_the_digest() -> None:
+    for kind, changes in CHANGED.items():
+        assert {field.name for field in dataclasses.fields(kind)} == set(changes), kind
+    changed: list[WorkloadParameters] = [
+        *(
+            dataclasses.replace(PARAMETERS, **{name: value})
+            for name, value in CHANGED[WorkloadParameters].items()
+        ),
+        *(
+            dataclasses.replace(PARAMETERS, shares=dataclasses.replace(PARAMETERS.shares, **{name: value}))
+            for name, value in CHANGED[Shares].items()
+        ),
+        *(
+            dataclasses.replace(PARAMETERS, longer=dataclasses.replace(PARAMETERS.longer, **{name: value}))
+            for name, value in CHANGED[LongerSets].items()
+        ),
+        *(
+            dataclasses.replace(PARAMETERS, steps=(dataclasses.replace(STEP, **{name: value}),))
+            for name, value in CHANGED[Step].items()
+        ),
+    ]
+    digests = [configuration_digest(SCHEMA, each.as_settings()) for each in (PARAMETERS, *changed)]
+    assert len(set(digests)) == len(digests)
+
+
+def test_w20_rules_for_what_is_outside_a_domain_are_in_the_digest() -> None:
+    plain = configuration_digest(SCHEMA, PARAMETERS.as_settings())
+    sex, job = SCHEMA.columns
+    for other in (
+        dataclasses.replace(sex, other=None),
+        dataclasses.replace(sex, other="m"),
+        dataclasses.replace(sex, domain=("f", "m", "x", "y")),
+    ):
+        schema = dataclasses.replace(SCHEMA, columns=(other, job))
+        assert configuration_digest(schema, PARAMETERS.as_settings()) != plain
+
+
+def test_w20_what_is_written_down_is_read_back_with_the_same_digest(table: Path) -> None:
+    asked = {"workload": [["town", "sex"]], "target": "sex"}
+    configuration = from_flat(pipeline.flat(table, **asked))
+    again = type(configuration).model_validate(configuration.model_dump(mode="json"))
+    assert again == configuration and digest(table, **asked) == configured_digest(
+        again, describe(again).schema
+    )
+
+
+#: As the code of before fitted was the default named these releases (commit 3597bc2).
+BEFORE: dict[str, tuple[dict[str, Any], str]] = {
+    "the mode unset": ({}, "36df3df79018b28f6265fc995f414122d9b045778463cfced983cb2b315d1272"),
+    "the mode named": (
+        {"synthesis_mode": "aggregate_seeded"},
+        "36df3df79018b28f6265fc995f414122d9b045778463cfced983cb2b315d1272",
+    ),
+    "the mode unset, with keys of lengths": (
+        {
+            "sigma_proportions": [1.0, 0.5],
+            "noise_threshold_type": "adaptive",
+            "noise_threshold_values": {"2": 0.1},
+            "use_synthetic_counts": True,
+            "aggregate_seeded_target_number_of_records": 500,
+            "number_of_records_epsilon_proportion": 0.02,
+            "record_limit": 400,
+        },
+        "5300c5934452d1ab34a2683c9be360b515d1daae6ff4443d78cd442940e336fa",
+    ),
+    "zcdp": (
+        {"synthesis_mode": "aggregate_seeded", "privacy": {"accountant": "zcdp"}},
+        "7fe9cef112696e03d48fda4fbfca21abfef30efd07f606f735ff219c156b66ee",
+    ),
+    "the mode unset, with what fitted can't have": (
+        {"privacy": {"accountant": "zcdp"}},
+        "7fe9cef112696e03d48fda4fbfca21abfef30efd07f606f735ff219c156b66ee",
+    ),
+    "the mode unset, all lengths by profiles": (
+        {
+            "privacy": {"thresholds": "minimize", "contribution": "profile"},
+            "sigma_proportions": "long",
+            "reporting_length": -1,
+        },
+        "bd9077bcbf53f869f27fcf2383e722da5d6f7a3433c14fdfdc74cb9c6eb558e3",
+    ),
+    "all lengths by profiles": (
+        {
+            "synthesis_mode": "aggregate_seeded",
+            "privacy": {"thresholds": "minimize", "contribution": "profile"},
+            "sigma_proportions": "long",
+            "reporting_length": -1,
+        },
+        "bd9077bcbf53f869f27fcf2383e722da5d6f7a3433c14fdfdc74cb9c6eb558e3",
+    ),
+}
+BEFORE_ANONYMOUS = {
+    "row_seeded": "5dbe69cc6fd477b610601fec38c80d65d823029f95226ca1bd7f048a6a8d8f23",
+    "value_seeded": "b371428a5c3a3b646653737e2ab4f1f769b2a7353fd10be577538a4ec17fba2c",
+    "unseeded": "59e08bd7d642f8869fb90a38857ba615b416f7560c0ed9930ca82dddcceb522c",
+    "aggregate_seeded": "0a7b87979454522c41a6fbdf9a9cbd7fe3ea6dcbce580f96659d6d8afd707795",
+}
+
+
+@pytest.mark.parametrize("case", BEFORE)
+def test_w21_a_file_of_before_the_default_changed_is_known_by_the_name_it_had(case: str, table: Path) -> None:
+    changes, known = BEFORE[case]
+    configuration = from_flat(pipeline.flat(table, **({"privacy": {}} | changes)))
+    before = configuration.as_before()
+    assert (before is None) == ("synthesis_mode" in changes)
+    named = before or configuration
+    assert isinstance(named.synthesis, AggregateSeeded)
+    assert named.synthesis.use_synthetic_counts == changes.get("use_synthetic_counts", False)
+    assert configured_digest(named, describe(named).schema) == known
+
+
+@pytest.mark.parametrize("mode", BEFORE_ANONYMOUS)
+def test_w21_a_file_under_k_anonymity_has_the_name_it_had(mode: str, table: Path) -> None:
+    flat = pipeline.flat(table, synthesis_mode=mode)
+    for key in ("dp_aggregates", "noise_epsilon", "max_items", "privacy"):
+        del flat[key]
+    configuration = from_flat(flat)
+    assert configuration.as_before() is None
+    assert configured_digest(configuration, describe(configuration).schema) == BEFORE_ANONYMOUS[mode]

@@ -1,0 +1,204 @@
+"""`privacy.json` of a fitted release worked out again from itself alone, for a grid of options; its page."""
+
+import dataclasses
+import itertools
+import json
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.core.aggregates.aggregates import Aggregates, as_drawn
+from tasks.core.aggregates.cubes import count_in_memory
+from tasks.core.dp.sampling.stream import SeededStream
+from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
+from tasks.core.dp.workload.shares import Shares
+from tasks.core.evaluation.fit import evaluate_fit
+from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.ledger.ledger import Ledger
+from tasks.core.ledger.mechanisms import nominal_charge
+from tasks.core.ledger.names import ReleaseName
+from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.statement.differential_privacy.statement import RunChoices, statement
+from tasks.core.statement.released_json import check_released_json
+from tasks.core.synthesis.estimates import ranges
+from tasks.core.synthesis.fitted import synthesize
+from tasks.sensitive.hand_over import account_facts
+from tests.oracles.pages import check
+from tests.oracles.stated import (
+    SCHEMAS,
+    lowered_ledger,
+    records_of,
+    require_wrong_numbers_are_noticed,
+    stated_after_charge,
+)
+from tests.oracles.statement import differences
+from tests.oracles.workload_statement import WorkloadStatement
+from tests.oracles.workloads import default_shares
+
+HUNDREDTHS = tuple(Fraction(part, 100) for part in (1, 19, 50, 10, 20))
+NAMED = Shares(*(Fraction(part, 100) for part in (2, 8, 90)))
+STEPS = tuple(
+    Shares(Fraction(1, 100), Fraction(part, 100), Fraction(99 - part, 100)) for part in (60, 40, 20)
+)
+#: Settings, taken by turns; what a schema has no columns for is left out.
+MORE: tuple[dict[str, Any], ...] = (
+    {},
+    {"tables": ((0, 1),), "shares": NAMED, "longer": LongerSets()},
+    {"tables": (), "shares": NAMED, "longer": LongerSets()},
+    {"allocation": "equal", "target": 0, "threshold_delta_share": Fraction(1, 3)},
+    {"record_limit": 150},
+    {"most_pairs": 2, "pair_scores": Fraction(1, 4), "max_values": 2},
+    {"longer": LongerSets((3,), most=2), "shares": Shares(*HUNDREDTHS), "target": 1, "target_factor": 2.0},
+    {"longer": LongerSets((3, 4), most=1, holding=1), "shares": Shares(*HUNDREDTHS), "delta": 1e-4},
+    {"steps": tuple(Step(30.0 * 3**place, step) for place, step in enumerate(STEPS)), "longer": LongerSets()},
+)
+
+
+def grid() -> Iterator[Any]:
+    """All of epsilon, schema and settings; subjects and rows by turns."""
+    for number, (epsilon, schema, more) in enumerate(
+        itertools.product((0.5, 3.0, 8.0), SCHEMAS, range(len(MORE)))
+    ):
+        shares, longer = default_shares(epsilon)
+        settings = {"delta": 1e-5, "shares": shares, "longer": longer} | MORE[more]
+        name = f"{epsilon:g}-{schema}-{more}".replace(" ", "_")
+        marks = [pytest.mark.slow] if (number + number // len(MORE)) % 3 else []
+        parameters = WorkloadParameters(epsilon, **settings)
+        yield pytest.param(schema, parameters, number % 3 > 0, id=name, marks=marks)
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Ledger:
+    return lowered_ledger(tmp_path_factory.mktemp("ledger"))
+
+
+def stated(
+    ledger: Ledger, schema: str, parameters: WorkloadParameters, subject: bool
+) -> tuple[WorkloadMeasurement, dict[str, Any]]:
+    """A draw, charged, and its statement as a reader gets it."""
+    records = records_of(schema, subject)
+    charge = nominal_charge(parameters, records.schema)
+    drawn = draw_workload(records, parameters, SeededStream(3), before_first_word=lambda: None)
+    drawn = dataclasses.replace(drawn, private=True)
+    choices = RunChoices(least_records=100, unused_keys=("sigma_proportions",))
+    return drawn, stated_after_charge(ledger, charge, drawn, choices)
+
+
+@pytest.mark.parametrize(("schema", "parameters", "subject"), list(grid()))
+def test_every_number_is_recomputed_or_a_declared_input_and_is_what_the_draw_used(
+    schema: str, parameters: WorkloadParameters, subject: bool, ledger: Ledger
+) -> None:
+    drawn, body = stated(ledger, schema, parameters, subject)
+    assert differences(body, WorkloadStatement) == []
+    check_released_json(body)
+    found = WorkloadStatement(body).everything()
+    assert float(found["guarantee.mu_squared"]) == pytest.approx(drawn.mu_squared, rel=1e-9)
+    assert float(found["guarantee.delta_threshold"]) == pytest.approx(drawn.threshold_delta, rel=1e-12)
+    assert float(found["noisy_count.scale"]) == drawn.count_scale
+    assert float(found["values.scale"]) == drawn.values[0].scale
+    assert found["values.sensitivity"] == drawn.values[0].sensitivity
+    assert found["values.threshold"] == drawn.threshold
+    for place, table in enumerate(drawn.tables):
+        assert found[f"tables.{place}.sensitivity"] == table.sensitivity
+        assert found[f"tables.{place}.cells"] == table.counts.size
+        assert body["tables"][place]["scale"] == table.scale
+    chosen = [each for each in (drawn.pair_scores, drawn.scores) if each is not None]
+    assert [choice["scale"] for choice in body["choices"]] == [each.scale for each in chosen]
+    assert len(body["tables"]) == len(drawn.tables)
+    # What anybody can add up: the whole of the proof that is in numbers.
+    charges = [body["noisy_count"]["mu_squared"], body["values"]["mu_squared"]]
+    charges += [each["mu_squared"] for each in (*body["tables"], *body["choices"])]
+    assert sum(charges) == pytest.approx(body["mu_squared_realised"], rel=1e-12)
+    assert sum(charges) <= body["guarantee"]["mu_squared"] * (1 + 1e-12)
+    assert sum(charges) > 0.9 * body["guarantee"]["mu_squared"] or not drawn.tables
+
+
+@pytest.mark.parametrize("schema", ["mixed, several items", "public", "open"])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"allocation": "equal"},
+        {"allocation": "size"},
+        {"allocation": "size", "target": 0, "target_factor": 2.5},
+        {"allocation": "equal", "most_pairs": 2, "pair_scores": Fraction(1, 4)},
+        {"target": 1, "target_factor": 2.5},
+        {"most_pairs": 2, "pair_scores": Fraction(1, 4), "record_limit": 150},
+        {"tables": ()},
+        {"tables": (), "shares": Shares(*HUNDREDTHS), "longer": LongerSets((3,), most=2)},
+        {"shares": Shares(*HUNDREDTHS), "longer": LongerSets((3,), most=2), "target": 0},
+    ],
+)
+def test_the_noise_of_tables_follows_from_what_is_stated(
+    schema: str, more: dict[str, Any], ledger: Ledger
+) -> None:
+    """p_T in the words of the statement, from the statement alone and to the last of 2^20 parts."""
+    shares = Shares(*(Fraction(part, 100) for part in (2, 8, 90)))
+    asked = WorkloadParameters(6.0, 1e-5, **{"shares": shares, "longer": LongerSets()} | more)
+    _, body = stated(ledger, schema, asked, subject=True)
+    assert (
+        "p_T, the table's own part of f, is floor(2^20 q_T) / 2^20" in body["guarantee"]["accountant"]["rule"]
+    )
+    scales = WorkloadStatement(body).scales()
+    assert [scales[place] for place in sorted(scales)] == [table["scale"] for table in body["tables"]]
+
+
+def test_each_number_that_is_wrong_is_noticed(ledger: Ledger) -> None:
+    """A thousandth more or less of any number that is not an input is a difference."""
+    asked = WorkloadParameters(3.0, 1e-5, Shares(*HUNDREDTHS), most_pairs=2, longer=LongerSets((3,), most=1))
+    _, body = stated(ledger, "mixed, several items", asked, subject=False)
+    assert len(body["choices"]) == 2
+    require_wrong_numbers_are_noticed(body, WorkloadStatement)
+
+
+def test_a_measurement_whose_noise_does_not_carry_its_charge_is_not_stated(ledger: Ledger) -> None:
+    from tasks.core.errors import InternalError
+
+    asked = WorkloadParameters(3.0, 1e-5, default_shares(3.0)[0], longer=LongerSets((3,)))
+    drawn, _ = stated(ledger, "open", asked, subject=True)
+    table = dataclasses.replace(drawn.tables[0], scale=drawn.tables[0].scale / 8)
+    weaker = dataclasses.replace(drawn, tables=(table, *drawn.tables[1:]))
+    account = ledger.account("people")
+    name = ReleaseName("people", "month 0", "0" * 64)
+    with pytest.raises(InternalError, match="must cover its charge"):
+        statement(weaker, account_facts(account, name, 0, "this test"), "abc")
+
+
+@pytest.mark.parametrize("schema", ["mixed, several items", "public"])
+def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
+    schema: str, ledger: Ledger, tmp_path: Path
+) -> None:
+    asked = WorkloadParameters(8.0, 1e-5, Shares(*HUNDREDTHS), longer=LongerSets((3,), most=2))
+    drawn, body = stated(ledger, schema, asked, subject=False)
+    made = synthesize(drawn, 3)
+    counted = count_in_memory(coded_synthetic(made.records, drawn.schema), 3)
+    counted = Aggregates(
+        made.records.headers,
+        counted.attributes,
+        drawn.number_of_records,
+        counted.combinations,
+        counted.counts,
+    )
+    shown = as_drawn(counted, ranges(drawn, counted))
+    fit = json.loads(json.dumps(evaluate_fit(drawn, made.cells, 5).to_dict()))["fit"]
+    written = (("town", "released values"), ("tongue", "nothing"))
+    fit["unreleased"] = [{"column": name, "share": 0.25, "written_as": how} for name, how in written]
+    page = check(render(ReportInputs(body, drawn.schema, shown, drawn, synthetic=made.records, fit=fit)))
+    for table in body["tables"][:3]:
+        assert all(name in page.text for name in table["columns"])
+    # Noise hides how many hold a rare value; of several items one may be left out of a cell that isn't empty.
+    assert re.search(
+        "By the noisy counts, few [a-z]+, if any, have a value that was too rare to be released in town",
+        page.text,
+    )
+    assert "a cell that would hold nothing else is empty. By the noisy counts that is: tongue in" in page.text
+    assert "differential privacy" in page.text and "Attention" in page.text
+    # Formulas are set as such; nothing else on the page has names with underscores or powers written out.
+    assert not re.search(r"\b(?:Delta|[A-Za-z])_[A-Za-z0-9]|parameters\.filled", page.text)
+    for words in ("other", "absent", "delta_threshold"):
+        assert words in json.dumps(body)

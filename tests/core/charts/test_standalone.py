@@ -1,0 +1,122 @@
+"""Charts: well-formed stand-alone files that say their numbers."""
+
+import dataclasses
+import itertools
+from xml.etree import ElementTree
+
+import pytest
+
+from tasks.core.charts.standalone import BarAndLine, RankedBars, bar_and_line, ranked_bars
+from tasks.core.charts.svg import text_width
+from tasks.core.evaluation.comparison import compare
+from tasks.core.evaluation.sensitive_files import synthetic_charts
+from tasks.core.records.columns import Column, Schema
+from tests.oracles.marginals import T1, coded, rows
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parsed(text: str) -> tuple[ElementTree.Element, list[str]]:
+    root = ElementTree.fromstring(text)
+    assert root.tag == f"{SVG}svg"
+    assert {"width", "height", "viewBox", "role", "aria-labelledby"} <= set(root.attrib)
+    assert root.find(f"{SVG}title") is not None
+    return root, [element.text or "" for element in root.iter(f"{SVG}text")]
+
+
+def chart(size: int, largest: float = 1e6) -> BarAndLine:
+    return BarAndLine(
+        title="A <title> & more",
+        description="Told.",
+        axis="Length",
+        labels=tuple(f"{10 << place:,}" for place in range(size)),
+        bars=tuple(largest * (place + 1) / max(size, 1) for place in range(size)),
+        line=tuple(place / max(size, 1) for place in range(size)),
+        bar_name="Bars",
+        line_name="Line",
+        colour="green",
+    )
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 15, 60])
+def test_every_number_of_bars_gives_a_readable_file(size: int) -> None:
+    root, texts = parsed(bar_and_line(chart(size)))
+    assert "A <title> & more" in texts
+    polyline = root.find(f"{SVG}polyline")
+    points = [] if polyline is None else polyline.attrib["points"].split()
+    assert len(points) == size == len(root.findall(f"{SVG}circle"))
+
+
+def lines_of_text(root: ElementTree.Element) -> dict[float, list[tuple[float, float]]]:
+    """Where texts of ordinary size begin and end, by the height that they stand on."""
+    found: dict[float, list[tuple[float, float]]] = {}
+    for text in root.iter(f"{SVG}text"):
+        width, x = text_width(text.text or "", 12), float(text.attrib["x"])
+        start = x - width * {"middle": 0.5, "end": 1.0}.get(text.attrib.get("text-anchor", ""), 0.0)
+        if text.attrib["font-size"] == "12":
+            found.setdefault(float(text.attrib["y"]), []).append((start, start + width))
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 3, 15, 60])
+@pytest.mark.parametrize("largest", [9.5, 163_840.0, 1e9])
+def test_no_text_touches_another_one_or_leaves_the_chart(size: int, largest: float) -> None:
+    root, texts = parsed(bar_and_line(chart(size, largest)))
+    assert f"{chart(size).line[0]:.2f}" in texts
+    for places in lines_of_text(root).values():
+        places.sort()
+        assert places[0][0] >= 0 and places[-1][1] <= float(root.attrib["width"])
+        assert all(before[1] <= after[0] for before, after in itertools.pairwise(places))
+
+
+def test_line_and_bars_stand_in_panels_of_their_own() -> None:
+    root, _ = parsed(bar_and_line(chart(5)))
+    lowest = max(float(circle.attrib["cy"]) for circle in root.iter(f"{SVG}circle"))
+    bars = [rect for rect in root.iter(f"{SVG}rect") if rect.attrib["fill"] == "#b4d9be"]
+    assert len(bars) == 5
+    assert lowest < min(float(rect.attrib["y"]) for rect in bars)
+
+
+def test_a_small_proportion_is_not_shown_as_none() -> None:
+    line = (0.0, 0.004, 0.00001)
+    _, texts = parsed(bar_and_line(dataclasses.replace(chart(3), line=line)))
+    assert {"0.00", "0.004", "<0.0001"} <= set(texts)
+
+
+def test_long_names_of_a_ranking_stay_within_the_chart() -> None:
+    bars = tuple(
+        (name, 50.0) for name in ("W" * 60, "native-country:Outlying-US(Guam-USVI-etc)", "\u4e2d" * 40)
+    )
+    root, _ = parsed(ranked_bars(RankedBars("Most linkable", "Told.", "Share", bars, unit=" %")))
+    for places in lines_of_text(root).values():
+        assert min(places)[0] >= 0
+
+
+def test_numbers_have_thousands_separators() -> None:
+    _, texts = parsed(bar_and_line(chart(3, 1_234_567)))
+    assert "1,234,567" in texts
+    assert "1,500,000" in texts
+
+
+def test_a_ranking_is_drawn_in_its_order_and_cut_names_are_marked() -> None:
+    bars = (("occupation", 82.44), ("x" * 80, 12.0), ("<b>", 0.0))
+    _, texts = parsed(ranked_bars(RankedBars("Most linkable", "Told.", "Share", bars, unit=" %")))
+    assert texts.index("occupation") < texts.index("<b>")
+    assert "82.44 %" in texts
+    assert any(text.endswith("…") for text in texts)
+    _, texts = parsed(ranked_bars(RankedBars("Most linkable", "Told.", "Share", ())))
+    assert "There is none." in texts
+
+
+def test_the_charts_of_the_evaluation_carry_t11a() -> None:
+    schema = Schema(tuple(Column(name) for name in "ABC"))
+    found = compare(coded(schema, T1), coded(schema, rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")), 2, 3)
+    charts = synthetic_charts(found)
+    assert set(charts) == {
+        "synthetic_leakage_by_length", "preservation_by_count", "proportional_error_by_count",
+        "preservation_by_length",
+    }  # fmt: skip
+    assert {"0.25", "4", "1"} <= set(parsed(charts["synthetic_leakage_by_length"])[1])
+    assert {"0.93", "9", "10"} <= set(parsed(charts["preservation_by_count"])[1])
+    assert {"0.22", "9"} <= set(parsed(charts["proportional_error_by_count"])[1])
+    assert {"0.83", "2.50", "1.75"} <= set(parsed(charts["preservation_by_length"])[1])

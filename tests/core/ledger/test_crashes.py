@@ -1,0 +1,139 @@
+"""P6: whatever a run dies of, and wherever, the next one charges and draws exactly what it must."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tasks.core.ledger.drawing import LOST, RESCUED, REUSED
+from tasks.core.ledger.ledger import Admission
+from tasks.core.ledger.signals import WAITING
+from tests.oracles.ledger_runs import (
+    DATASET,
+    charged,
+    gdp_charge,
+    ledger_for,
+    release,
+    run,
+    stored_measurement,
+)
+
+PLACES = [
+    # where it dies, what the next run says, charges after it, noise drawn in all
+    ("before reserve", "", 1, 1),
+    ("after reserve", REUSED, 1, 1),
+    ("counting", REUSED, 1, 1),
+    ("before drawing", REUSED, 1, 1),
+    ("after drawing", LOST, 2, 1),
+    ("leave given", LOST, 2, 1),
+    ("half written", LOST, 2, 2),
+    ("written", LOST, 2, 2),
+    ("before commit", RESCUED, 1, 1),
+    ("after commit", "", 1, 1),
+]
+
+
+@pytest.mark.parametrize(("place", "said", "charges", "draws"), PLACES, ids=[p[0] for p in PLACES])
+def test_rule_4_after_a_kill_at_each_phase_the_next_run_charges_what_it_must(
+    tmp_path: Path, place: str, said: str, charges: int, draws: int
+) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
+    log = tmp_path / "noise"
+    log.touch()
+
+    killed = run(tmp_path / "ledger", "2026-01", log, f"KILL@{place}")
+    killed.communicate()
+    assert killed.returncode == -signal.SIGKILL
+    admission = ledger.check_admission(release("2026-01"), gdp_charge())
+    expected = {
+        REUSED: Admission.RESERVED,
+        RESCUED: Admission.COMMITTED,
+        LOST: Admission.ADMISSIBLE,
+        "": Admission.COMMITTED if place == "after commit" else Admission.ADMISSIBLE,
+    }
+    assert admission is expected[said]
+
+    resumed = run(tmp_path / "ledger", "2026-01", log)
+    out, err = resumed.communicate()
+    assert resumed.returncode == 0
+    assert err.strip() == said
+    assert charged(ledger) == charges
+    assert len(log.read_text().splitlines()) == draws
+    assert ("True" in out) == (said == RESCUED or place == "after commit")
+    assert [path.name for path in ledger.store.measurements.iterdir()] == [Path(out.split()[0]).name]
+    ledger.verify()
+
+
+def test_two_kills_before_the_noise_are_still_one_charge(tmp_path: Path) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=1)
+    for place in ("after reserve", "counting", "before drawing"):
+        run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"KILL@{place}").communicate()
+    last = run(tmp_path / "ledger", "2026-01", tmp_path / "noise")
+    last.communicate()
+    assert last.returncode == 0
+    assert charged(ledger) == 1
+
+
+def test_a_lost_measurement_that_the_budget_does_not_cover_again_is_refused(tmp_path: Path) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=1)
+    run(tmp_path / "ledger", "2026-01", tmp_path / "noise", "KILL@half written").communicate()
+    again = run(tmp_path / "ledger", "2026-01", tmp_path / "noise")
+    assert "BudgetExhausted" in again.communicate()[1]
+    assert again.returncode == 3
+    assert charged(ledger) == 1
+
+
+@pytest.mark.parametrize("place", ["after reserve", "counting"])
+def test_ctrl_c_before_the_noise_leaves_nothing_charged_or_a_reservation(tmp_path: Path, place: str) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=1)
+    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"INT@{place}")
+    assert "KeyboardInterrupt" in stopped.communicate()[1]
+    assert ledger.account(DATASET).reservations[0].phase == ("void" if place == "counting" else "reserve")
+    assert run(tmp_path / "ledger", "2026-01", tmp_path / "noise").communicate()[0].endswith("False\n")
+    assert charged(ledger) == 1
+
+
+@pytest.mark.parametrize("blow", ["INT", "TERM"])
+@pytest.mark.parametrize(
+    "place", ["before drawing", "after drawing", "leave given", "written", "before commit"]
+)
+def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(
+    tmp_path: Path, blow: str, place: str
+) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=1)
+    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"{blow}@{place}")
+    out, err = stopped.communicate()
+    assert WAITING in err
+    assert out == ""
+    assert stopped.returncode == (-signal.SIGTERM if blow == "TERM" else 1)
+    assert ("KeyboardInterrupt" in err) == (blow == "INT")
+    assert ledger.account(DATASET).reservations[0].phase == "commit"
+    assert stored_measurement(ledger, release("2026-01")) is not None
+
+
+@pytest.mark.parametrize("place", ["after drawing", "leave given", "half written"])
+def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(tmp_path: Path, place: str) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=1)
+    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"INT@{place}", f"INT@{place}")
+    err = stopped.communicate()[1]
+    assert stopped.returncode == 1
+    assert "MeasurementLost" in err
+    assert "it was interrupted" in err
+    assert ledger.account(DATASET).reservations[0].phase == "lost"
+    assert charged(ledger) == 1
+
+
+def test_a_second_ctrl_c_before_the_word_drawing_is_kept_is_void(tmp_path: Path) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=1)
+    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", *["INT@before drawing"] * 2)
+    assert "KeyboardInterrupt" in stopped.communicate()[1]
+    assert ledger.account(DATASET).reservations[0].phase == "void"
+    assert charged(ledger) == 0
+
+
+def test_sigterm_before_the_noise_leaves_a_reservation(tmp_path: Path) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=1)
+    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", "TERM@counting")
+    stopped.communicate()
+    assert stopped.returncode == -signal.SIGTERM
+    assert ledger.account(DATASET).reservations[0].phase == "reserve"

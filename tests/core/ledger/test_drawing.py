@@ -1,0 +1,314 @@
+"""Rules 1 and 4: a release is drawn once, charged before anything is read, its failures accounted for."""
+
+import errno
+import os
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tasks.core.dp.budget import Charge
+from tasks.core.errors import (
+    BudgetExhausted,
+    InternalError,
+    LedgerError,
+    MeasurementLost,
+    ParameterError,
+    StoredTableMismatch,
+)
+from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, draw_once
+from tasks.core.ledger.ledger import Admission, Ledger
+from tests.oracles.drawing import must_not_draw, write_measurement
+from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, stored_measurement
+
+CANARY = "canary-7f3a"
+Leave = Callable[[], None]
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
+
+
+def phases(ledger: Ledger) -> list[str]:
+    return [entry.phase for entry in ledger.store.entries()][2:]
+
+
+def test_p6_a_retry_returns_the_stored_measurement_and_does_not_redraw(ledger: Ledger) -> None:
+    first = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    again = draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
+    assert (first.reused, again.reused) == (False, True)
+    assert (again.folder, again.sha256, again.head) == (first.folder, first.sha256, first.head)
+    assert again.account == first.account
+    assert stored_measurement(ledger, release("2026-01")) == first.folder
+    assert charged(ledger) == 1
+
+
+def test_rule_1_a_new_vintage_is_drawn_and_charged_though_nothing_else_changed(ledger: Ledger) -> None:
+    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    assert not draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement).reused
+    assert charged(ledger) == 2
+
+
+def test_a_rebuilt_release_states_the_account_of_its_commit(ledger: Ledger) -> None:
+    first = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
+    again = draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
+    assert again.account.charged_releases == 1
+    assert again.account.spent == first.account.spent
+    assert again.remaining_runs == first.remaining_runs == 2
+
+
+def test_rule_4_the_order_of_the_entries(ledger: Ledger) -> None:
+    seen: list[list[str]] = []
+
+    def draw(folder: Path, leave: Leave) -> None:
+        seen.append(phases(ledger))
+        leave()
+        seen.append(phases(ledger))
+        leave()
+        (folder / "counts_1.parquet").write_text("1")
+        assert folder.name.endswith(".part")
+
+    measured = draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert seen == [["reserve"], ["reserve", "drawing"]]
+    assert phases(ledger) == ["reserve", "drawing", "commit"]
+    assert [path.name for path in measured.folder.iterdir()] == ["counts_1.parquet"]
+
+
+def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def recording(descriptor: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recording)
+    measured = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    part = f"{measured.folder}.part"
+    files = [f"{part}/counts_1.parquet", f"{part}/measurement.json"]
+    kept = [path for path in synced if "/measurements" in path]
+    assert kept == [*files, part, str(measured.folder.parent)]
+
+
+def test_a_failure_after_the_folder_has_its_name_loses_nothing(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync = os.fsync
+
+    def failing(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == "measurements":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(LedgerError, match="not drawn again"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    monkeypatch.undo()
+    again = draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
+    assert again.notices == (RESCUED,)
+    assert charged(ledger) == 1
+
+
+def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger: Ledger) -> None:
+    def draw(folder: Path, leave: Leave) -> None:
+        assert charged(ledger) == 1
+        write_measurement(folder, leave)
+
+    draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    entry = ledger.store.entries()[2].body
+    assert entry["eps_delta_requested"] == ["1.0", "1e-06"]
+    assert entry["delta_t"] == "1E-7"
+    assert entry["engine"] == "rounded-gaussian/AES-256-CTR"
+
+
+def test_p6_an_exhausted_budget_refuses_before_anything_is_read(tmp_path: Path) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=2, epsilon=1.5)
+    for vintage in ("2026-01", "2026-02"):
+        draw_once(ledger, release(vintage), gdp_charge(), write_measurement)
+    for refused in (
+        lambda: draw_once(ledger, release("2026-03"), gdp_charge(), must_not_draw),
+        lambda: ledger.check_admission(release("2026-03"), gdp_charge()),
+    ):
+        with pytest.raises(BudgetExhausted) as caught:
+            refused()
+        assert caught.value.exit_code == 3
+        assert DATASET in str(caught.value)
+        assert "epsilon 1 at delta 1e-06" in str(caught.value)
+        assert "--reason" in str(caught.value)
+    assert phases(ledger).count("reserve") == 2
+    assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).reused
+
+
+def test_the_refusal_names_a_release_that_would_fit(tmp_path: Path) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=2, epsilon=1.2)
+    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    with pytest.raises(BudgetExhausted, match=r"enough for epsilon 0\.\d+ at that delta") as caught:
+        ledger.check_admission(release("2026-02"), gdp_charge())
+    epsilon = float(str(caught.value).split("enough for epsilon ")[1].split()[0])
+    assert ledger.check_admission(release("2026-02"), gdp_charge(epsilon)) is Admission.ADMISSIBLE
+    with pytest.raises(BudgetExhausted):
+        ledger.check_admission(release("2026-02"), gdp_charge(epsilon * 1.02))
+
+
+def test_check_admission_says_what_a_run_would_meet_and_writes_nothing(ledger: Ledger) -> None:
+    head = ledger.head()
+    assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.ADMISSIBLE
+    assert ledger.head() == head
+    ledger.reserve(release("2026-01"), gdp_charge())
+    assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.RESERVED
+    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    assert ledger.check_admission(release("2026-01"), gdp_charge()) is Admission.COMMITTED
+
+
+def test_an_open_reservation_gives_way_to_a_larger_charge_and_is_not_added_to(ledger: Ledger) -> None:
+    ledger.reserve(release("2026-01"), gdp_charge(0.5))
+    measured = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    assert REUSED not in measured.notices
+    assert charged(ledger) == 1
+    assert [r.phase for r in ledger.account(DATASET).reservations] == ["replaced", "commit"]
+
+
+@pytest.mark.parametrize("change", ["append", "remove", "add"])
+def test_a_changed_measurement_is_an_error(ledger: Ledger, change: str) -> None:
+    folder = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).folder
+    if change == "append":
+        (folder / "counts_1.parquet").write_text("other counts")
+    elif change == "remove":
+        (folder / "counts_1.parquet").unlink()
+    else:
+        (folder / "counts_2.parquet").write_text("more")
+    for refused in (
+        lambda: draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw),
+        lambda: ledger.check_admission(release("2026-01"), gdp_charge()),
+        lambda: stored_measurement(ledger, release("2026-01")),
+    ):
+        with pytest.raises(StoredTableMismatch, match="never made again"):
+            refused()
+
+
+def test_a_missing_measurement_is_never_made_again(ledger: Ledger) -> None:
+    folder = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).folder
+    folder.rename(folder.parents[1] / "elsewhere")
+    with pytest.raises(StoredTableMismatch, match="it is gone"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
+    assert charged(ledger) == 1
+
+
+def test_seeded_noise_is_neither_charged_nor_kept(ledger: Ledger) -> None:
+    seeded = Charge(gdp_charge().mu_squared, 1e-7, 1.0, 1e-6, engine="insecure-seeded")
+    for refused in (
+        lambda: draw_once(ledger, release("2026-01"), seeded, must_not_draw),
+        lambda: ledger.check_admission(release("2026-01"), seeded),
+        lambda: ledger.reserve(release("2026-01"), seeded),
+    ):
+        with pytest.raises(ParameterError, match="protects nobody"):
+            refused()
+    assert phases(ledger) == []
+
+
+def test_a_measurement_that_says_it_is_not_private_is_not_kept(ledger: Ledger) -> None:
+    def draw(folder: Path, leave: Leave) -> None:
+        leave()
+        (folder / "measurement.json").write_text('{"private": false}')
+
+    with pytest.raises(MeasurementLost, match="must be private"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert stored_measurement(ledger, release("2026-01")) is None
+
+
+def _fails(error: BaseException, *, after: bool) -> Callable[[Path, Leave], None]:
+    def draw(folder: Path, leave: Leave) -> None:
+        if after:
+            leave()
+        (folder / "counts_1.parquet").write_text("half")
+        raise error
+
+    return draw
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError(CANARY), KeyboardInterrupt(), MemoryError(), SystemExit(1), InternalError("ours")]
+)
+def test_rule_4_an_error_before_the_noise_is_void_and_free(ledger: Ledger, error: BaseException) -> None:
+    with pytest.raises(type(error)) as caught:
+        draw_once(ledger, release("2026-01"), gdp_charge(), _fails(error, after=False))
+    assert caught.value is error
+    assert phases(ledger) == ["reserve", "void"]
+    assert charged(ledger) == 0
+    assert list(ledger.store.measurements.iterdir()) == []
+    assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == ()
+    assert charged(ledger) == 1
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError(CANARY), KeyboardInterrupt(CANARY), MemoryError(), SystemExit(CANARY)]
+)
+def test_rule_4_an_error_in_the_noise_is_lost_and_charged(ledger: Ledger, error: BaseException) -> None:
+    with pytest.raises(MeasurementLost) as caught:
+        draw_once(ledger, release("2026-01"), gdp_charge(), _fails(error, after=True))
+    assert phases(ledger) == ["reserve", "drawing", "lost"]
+    assert list(ledger.store.measurements.iterdir()) == []
+    assert CANARY not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+    again = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    assert again.notices == (LOST,)
+    assert charged(ledger) == 2
+
+
+def test_a_draw_that_asks_for_no_leave_is_lost_and_our_fault(ledger: Ledger) -> None:
+    def draw(folder: Path, leave: Leave) -> None:
+        (folder / "counts_1.parquet").write_text("1")
+
+    with pytest.raises(MeasurementLost, match="ask for leave"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert phases(ledger) == ["reserve", "lost"]
+    assert charged(ledger) == 1
+
+
+@pytest.mark.parametrize("then", [None, ValueError(CANARY)])
+def test_a_draw_that_goes_on_without_leave_is_lost(ledger: Ledger, then: Exception | None) -> None:
+    """The chain refuses to say "drawing" (here: it says so already), and the draw does not care."""
+
+    def draw(folder: Path, leave: Leave) -> None:
+        reservation = ledger.account(DATASET).reservations[0]
+        ledger.advance(reservation, "drawing")
+        with suppress(InternalError):
+            leave()
+        if then is not None:
+            raise then
+
+    with pytest.raises(MeasurementLost):
+        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert phases(ledger) == ["reserve", "drawing", "lost"]
+
+
+def _fills_the_disk(*, after: bool) -> Callable[[Path, Leave], None]:
+    """A real ENOSPC, from the device that is always full."""
+
+    def draw(folder: Path, leave: Leave) -> None:
+        if after:
+            leave()
+        with Path("/dev/full").open("w") as full:
+            full.write("counts")
+
+    return draw
+
+
+def test_a_full_disk_before_the_noise_is_void(ledger: Ledger) -> None:
+    with pytest.raises(OSError) as caught:
+        draw_once(ledger, release("2026-01"), gdp_charge(), _fills_the_disk(after=False))
+    assert caught.value.errno == errno.ENOSPC
+    assert phases(ledger) == ["reserve", "void"]
+
+
+def test_a_full_disk_in_the_noise_is_lost(ledger: Ledger) -> None:
+    with pytest.raises(MeasurementLost, match="No space left"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), _fills_the_disk(after=True))
+    assert phases(ledger) == ["reserve", "drawing", "lost"]

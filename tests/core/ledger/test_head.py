@@ -1,0 +1,230 @@
+"""The head of the chain in a file of its own: a chain that was cut is refused though it is whole."""
+
+import errno
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from tasks.core.canonical_json import canonical
+from tasks.core.errors import LedgerError
+from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.entries import Transaction
+from tasks.core.ledger.ledger import Ledger, open_ledger
+from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.store import SqliteStore
+from tests.oracles.drawing import must_not_draw, write_measurement
+from tests.oracles.ledger_runs import DATASET, ROOT, gdp_charge, ledger_for, release
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """One whose last entry no measurement and no release knows of."""
+    ledger = ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
+    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    ledger.raise_caps(DATASET, 4.0, 4e-6, reason="approved")
+    return ledger
+
+
+def home(ledger: Ledger) -> Path:
+    return ledger.store.measurements.parent
+
+
+def cut(folder: Path, last: int) -> None:
+    """Take out all entries after the last one that is to stay."""
+    connection = sqlite3.connect(folder / "ledger.sqlite")
+    connection.execute("drop trigger entries_are_never_deleted")
+    connection.execute("delete from entries where seq > ?", (last,))
+    connection.commit()
+    connection.close()
+
+
+def ledger_of_before(folder: Path) -> None:
+    """A ledger as it was made before heads were kept, with a dataset."""
+    SqliteStore(folder)
+    (folder / "ledger.sqlite").unlink()
+    (folder / "head.json").unlink()
+    chain = Transaction([])
+    chain.append({"phase": "open", "ledger": "0" * 32})
+    body = Registration(DATASET, 1.0, 1e-6, 1e-7).as_body()
+    chain.append({"phase": "register", "dataset": DATASET, "code": "0.0.9", **body})
+    connection = sqlite3.connect(folder / "ledger.sqlite")
+    connection.executescript((ROOT / "sql" / "ledger" / "create.sql").read_text())
+    for entry in chain.appended:
+        row = (entry.seq, canonical(entry.body), entry.sha256)
+        connection.execute("insert into entries values (?, ?, ?)", row)
+    connection.commit()
+    connection.close()
+    (folder / "ledger.sqlite").chmod(0o600)
+
+
+@pytest.mark.parametrize("left", [5, 2, 1])
+def test_a_chain_whose_last_entries_were_taken_out_is_refused(ledger: Ledger, left: int) -> None:
+    if left < 5:
+        shutil.rmtree(ledger.store.measurements)
+        ledger.store.measurements.mkdir(mode=0o700)
+    cut(home(ledger), left)
+    for refused in (
+        ledger.verify,
+        lambda: ledger.spent(DATASET),
+        lambda: draw_once(ledger, release("2026-02"), gdp_charge(), must_not_draw),
+        lambda: ledger.register(Registration("other", 1.0, 1e-6, 1e-7)),
+        lambda: open_ledger(home(ledger)).datasets(),
+    ):
+        with pytest.raises(LedgerError, match="cut short"):
+            refused()
+
+
+def test_an_older_copy_of_the_chain_alone_is_refused(ledger: Ledger) -> None:
+    older = (home(ledger) / "ledger.sqlite").read_bytes()
+    draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
+    (home(ledger) / "ledger.sqlite").write_bytes(older)
+    shutil.rmtree(next(home(ledger).glob("measurements/*.7")))
+    with pytest.raises(LedgerError, match="older copy"):
+        ledger.verify()
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _garble(path: Path) -> None:
+    path.write_text('{"seq": "six"}')
+
+
+def _other(path: Path) -> None:
+    path.write_text(json.dumps({"seq": 3, "sha256": "0" * 64}))
+
+
+def _below(path: Path) -> None:
+    path.write_text(json.dumps({"seq": 0, "sha256": "0" * 64}))
+
+
+def _open(path: Path) -> None:
+    path.chmod(0o644)
+
+
+@pytest.mark.parametrize("damage", [_remove, _empty, _garble, _other, _below, _open])
+def test_a_head_that_is_gone_damaged_another_or_open_to_others_is_refused(ledger: Ledger, damage) -> None:  # type: ignore[no-untyped-def]
+    damage(home(ledger) / "head.json")
+    for refused in (ledger.verify, lambda: open_ledger(home(ledger)).head()):
+        with pytest.raises(LedgerError):
+            refused()
+
+
+def test_the_end_of_the_chain_and_its_head_deleted_together_are_refused(ledger: Ledger) -> None:
+    shutil.rmtree(ledger.store.measurements)
+    ledger.store.measurements.mkdir(mode=0o700)
+    cut(home(ledger), 1)
+    (home(ledger) / "head.json").unlink()
+    with pytest.raises(LedgerError, match="which keeps its head, is gone"):
+        open_ledger(home(ledger))
+
+
+def test_chain_and_head_deleted_whole_are_refused(ledger: Ledger) -> None:
+    for name in ("ledger.sqlite", "head.json"):
+        (home(ledger) / name).unlink()
+    shutil.rmtree(ledger.store.measurements)
+    with pytest.raises(LedgerError, match="traces of releases"):
+        open_ledger(home(ledger))
+
+
+def test_the_chain_deleted_without_a_trace_but_its_head_is_refused(ledger: Ledger) -> None:
+    folder = home(ledger)
+    for name in ("measurements", "locks"):
+        shutil.rmtree(folder / name)
+    (folder / "ledger.sqlite").unlink()
+    with pytest.raises(LedgerError, match="traces of releases"):
+        open_ledger(folder)
+
+
+def test_a_writer_that_died_before_its_head_was_noted_loses_nothing(ledger: Ledger) -> None:
+    path = home(ledger) / "head.json"
+    before = path.read_bytes()
+    ledger.register(Registration("other", 1.0, 1e-6, 1e-7))
+    path.write_bytes(before)
+    assert open_ledger(home(ledger)).datasets() == (DATASET, "other")
+    cut(home(ledger), 6)
+    with pytest.raises(LedgerError, match="cut short"):
+        ledger.verify()
+
+
+def test_a_making_that_died_before_the_chain_had_its_name_is_begun_again(tmp_path: Path) -> None:
+    SqliteStore(tmp_path / "ledger")
+    (tmp_path / "ledger" / "ledger.sqlite").unlink()
+    assert open_ledger(tmp_path / "ledger").datasets() == ()
+
+
+def test_the_head_is_closed_to_others_and_durable(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    fsync = os.fsync
+
+    def recording(descriptor: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recording)
+    before = os.umask(0)
+    try:
+        ledger.register(Registration("other", 1.0, 1e-6, 1e-7))
+    finally:
+        os.umask(before)
+    assert synced == [".head.part", "ledger"]
+    assert stat.S_IMODE((home(ledger) / "head.json").stat().st_mode) == 0o600
+
+
+def test_a_head_that_has_no_room_stops_before_the_chain_grows(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fsync, head = os.fsync, ledger.head()
+
+    def full(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == ".head.part":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(LedgerError, match="disk is full"):
+        ledger.register(Registration("other", 1.0, 1e-6, 1e-7))
+    monkeypatch.undo()
+    assert ledger.head() == head
+
+
+def test_writers_at_once_leave_the_newest_head(tmp_path: Path) -> None:
+    folder = tmp_path / "ledger"
+    open_ledger(folder)
+
+    def write(writer: int) -> None:
+        for number in range(5):
+            open_ledger(folder).register(Registration(f"dataset {writer}.{number}", 1.0, 1e-6, 1e-7))
+
+    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(120)
+    last = SqliteStore(folder).entries()[-1]
+    assert json.loads((folder / "head.json").read_text()) == {"seq": last.seq, "sha256": last.sha256}
+    assert last.seq == 21
+
+
+def test_a_ledger_of_before_gets_its_head_once_and_the_operator_is_told(tmp_path: Path) -> None:
+    folder, told = tmp_path / "ledger", []
+    ledger_of_before(folder)
+    assert Ledger(SqliteStore(folder, told.append)).datasets() == (DATASET,)
+    assert len(told) == 1 and "head.json" in told[0]
+    open_again = Ledger(SqliteStore(folder, told.append))
+    open_again.register(Registration("other", 1.0, 1e-6, 1e-7))
+    assert len(told) == 1
+    (folder / "head.json").unlink()
+    with pytest.raises(LedgerError, match="which keeps its head, is gone"):
+        SqliteStore(folder, told.append)

@@ -1,0 +1,94 @@
+"""The ledger's folder: a place of its own that only its owner can open."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from tasks.core.errors import LedgerError
+from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.ledger import open_ledger
+from tasks.core.ledger.place import exclusive, is_held, ledger_place
+from tests.oracles.drawing import write_measurement
+from tests.oracles.ledger_runs import gdp_charge, ledger_for, release
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_the_environment_names_the_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.delenv("MARGINALIA_LEDGER", raising=False)
+    assert ledger_place() == tmp_path / ".local" / "state" / "marginalia" / "ledger"
+    monkeypatch.setenv("XDG_STATE_HOME", "relative/is/ignored")
+    assert ledger_place() == tmp_path / ".local" / "state" / "marginalia" / "ledger"
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    assert ledger_place() == tmp_path / "state" / "marginalia" / "ledger"
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "mine"))
+    assert ledger_place() == tmp_path / "mine"
+    assert open_ledger().store.measurements == tmp_path / "mine" / "measurements"
+
+
+def test_everything_in_it_is_closed_to_others(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        ledger = ledger_for(tmp_path / "state" / "ledger")
+        measured = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    finally:
+        os.umask(before)
+    folder = tmp_path / "state" / "ledger"
+    assert [_mode(path) for path in (folder, folder / "locks", measured.folder)] == [0o700] * 3
+    assert _mode(folder / "ledger.sqlite") == 0o600
+
+
+@pytest.mark.parametrize("mode", [0o750, 0o701, 0o777])
+def test_a_folder_that_others_may_open_is_refused(tmp_path: Path, mode: int) -> None:
+    open_ledger(tmp_path / "ledger")
+    (tmp_path / "ledger").chmod(mode)
+    with pytest.raises(LedgerError, match="chmod 700"):
+        open_ledger(tmp_path / "ledger")
+
+
+def test_a_file_that_others_may_open_is_refused(tmp_path: Path) -> None:
+    open_ledger(tmp_path / "ledger")
+    (tmp_path / "ledger" / "ledger.sqlite").chmod(0o640)
+    with pytest.raises(LedgerError, match="chmod 600"):
+        open_ledger(tmp_path / "ledger")
+
+
+@pytest.mark.needs_root
+def test_another_users_folder_is_refused(tmp_path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to give a folder to another user")
+    open_ledger(tmp_path / "ledger")
+    os.chown(tmp_path / "ledger", 1, 1)
+    with pytest.raises(LedgerError, match="another user's"):
+        open_ledger(tmp_path / "ledger")
+
+
+def test_a_place_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LedgerError, match="MARGINALIA_LEDGER"):
+        open_ledger(tmp_path / "file" / "ledger")
+
+
+def test_a_lock_excludes_also_within_one_process(tmp_path: Path) -> None:
+    lock, entered, waited = tmp_path / "lock", threading.Event(), threading.Event()
+
+    def enter() -> None:
+        with exclusive(lock, waited.set):
+            entered.set()
+
+    with exclusive(lock):
+        assert is_held(lock)
+        other = threading.Thread(target=enter)
+        other.start()
+        assert waited.wait(20)
+        assert not entered.is_set()
+    other.join(20)
+    assert entered.is_set()
+    assert not is_held(lock)

@@ -1,0 +1,287 @@
+"""The salt: one for each dataset, closed to others, and never a new one where there was one."""
+
+import json
+import multiprocessing
+import os
+import shutil
+import stat
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tasks.core.errors import LedgerError, ParameterError
+from tasks.core.ledger.ledger import open_ledger
+from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.salts import SALT_BYTES, require_apart, require_one_salt, salt_of, salt_path
+from tasks.core.ledger.tables import PublicTable
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return tmp_path / "ledger"
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_salt_is_made_once_and_is_32_bytes_of_its_dataset_alone(ledger):
+    salt = salt_of(ledger, "people")
+    assert len(salt) == SALT_BYTES
+    assert salt_of(ledger, "people") == salt
+    assert salt_of(ledger, "others") != salt
+
+
+def test_a_salt_is_closed_to_others_whatever_the_umask(ledger):
+    before = os.umask(0)
+    try:
+        salt_of(ledger, "people")
+    finally:
+        os.umask(before)
+    path = salt_path(ledger, "people")
+    assert (mode(path), mode(path.parent), mode(ledger)) == (0o600, 0o700, 0o700)
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_a_file_name_tells_no_dataset_and_no_dataset_leaves_the_folder(ledger):
+    salt_of(ledger, "../../people")
+    assert [path.parent for path in ledger.parent.rglob("*.salt")] == [ledger / "salts"]
+
+
+def _ask(ledger, barrier, answers):
+    barrier.wait()
+    answers.put(salt_of(ledger, "people"))
+
+
+def test_processes_that_come_at_once_get_the_same_salt(ledger):
+    context = multiprocessing.get_context("fork")
+    barrier, answers = context.Barrier(6), context.Queue()
+    processes = [context.Process(target=_ask, args=(ledger, barrier, answers)) for _ in range(6)]
+    for process in processes:
+        process.start()
+    found = {answers.get(timeout=60) for _ in processes}
+    for process in processes:
+        process.join()
+    assert found == {salt_of(ledger, "people")}
+
+
+def test_a_salt_that_its_maker_did_not_live_to_record_is_used(ledger):
+    salt_of(ledger, "others")
+    path = salt_path(ledger, "people")
+    path.write_bytes(bytes(range(SALT_BYTES)))
+    path.chmod(0o600)
+    assert salt_of(ledger, "people") == bytes(range(SALT_BYTES))
+
+
+def remove(path):
+    path.unlink()
+
+
+def remove_folder(path):
+    shutil.rmtree(path.parent)
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def lengthen(path):
+    path.write_bytes(path.read_bytes() + b"x")
+
+
+def change(path):
+    path.write_bytes(bytes(SALT_BYTES))
+
+
+def link(path):
+    path.rename(path.with_name("kept"))
+    path.symlink_to("kept")
+
+
+def link_folder(path):
+    path.parent.rename(path.parent.with_name("kept"))
+    path.parent.symlink_to("kept")
+
+
+def make_pipe(path):
+    path.unlink()
+    os.mkfifo(path, 0o600)
+
+
+@pytest.mark.parametrize(
+    "damage", [remove, remove_folder, truncate, lengthen, change, link, link_folder, make_pipe]
+)
+def test_a_damaged_salt_is_refused_and_never_made_anew(ledger, damage):
+    salt_of(ledger, "people")
+    shutil.copytree(ledger / "salts", ledger / "copy", copy_function=shutil.copy2)
+    damage(salt_path(ledger, "people"))
+    left = sorted(ledger.rglob("*"))
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="Restore the whole ledger folder from a backup"):
+            salt_of(ledger, "people")
+        assert sorted(ledger.rglob("*")) == left
+
+
+def test_a_restored_backup_brings_the_salt_back(ledger, tmp_path):
+    salt = salt_of(ledger, "people")
+    shutil.copytree(ledger, tmp_path / "backup")
+    shutil.rmtree(ledger / "salts")
+    shutil.copytree(tmp_path / "backup" / "salts", ledger / "salts")
+    assert salt_of(ledger, "people") == salt
+
+
+@pytest.mark.parametrize("opened", ["file", "folder"])
+def test_a_salt_that_others_may_read_is_refused(ledger, opened):
+    salt_of(ledger, "people")
+    path = salt_path(ledger, "people")
+    (path if opened == "file" else path.parent).chmod(0o750)
+    with pytest.raises(LedgerError, match=r"closed to everybody else.*chmod"):
+        salt_of(ledger, "people")
+
+
+def _code_as_another_user(ledger: Path) -> int:
+    pid = os.fork()
+    if pid == 0:
+        os.setuid(65534)
+        try:
+            salt_of(ledger, "people")
+        except LedgerError:
+            os._exit(0)
+        os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+@pytest.mark.needs_root
+@pytest.mark.parametrize("owner", ["another's file", "another's ledger"])
+def test_another_users_salt_is_refused(owner):
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to drop to another user")
+    # Not below pytest's own folder, which is closed to other users.
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        ledger = Path(name) / "ledger"
+        salt_of(ledger, "people")
+        if owner == "another's ledger":
+            assert _code_as_another_user(ledger) == 0
+            return
+        os.chown(salt_path(ledger, "people"), 65534, -1)
+        with pytest.raises(LedgerError, match="another user's"):
+            salt_of(ledger, "people")
+
+
+def test_a_salt_leaves_the_budget_of_its_dataset_as_it_is(ledger):
+    book = open_ledger(ledger)
+    book.register(Registration("people", 1.0, 1e-6, 1e-7, "", "row"))
+    before = book.account("people")
+    salt_of(ledger, "people")
+    after = open_ledger(ledger).account("people")
+    assert (after.caps, after.spent, after.reservations) == (before.caps, before.spent, before.reservations)
+    assert open_ledger(ledger).datasets() == ("people",)
+
+
+@pytest.mark.parametrize("dataset", ["", " ", "\u200b"])
+def test_a_dataset_without_a_name_is_refused(ledger, dataset):
+    with pytest.raises(ParameterError, match="must have a name"):
+        salt_of(ledger, dataset)
+
+
+def test_a_ledger_in_a_folder_of_outputs_or_around_one_is_refused(tmp_path):
+    outputs = tmp_path / "out"
+    outputs.mkdir()
+    (tmp_path / "link").symlink_to(outputs)
+    require_apart(tmp_path / "ledger", outputs)
+    for ledger in (outputs / "ledger", outputs, tmp_path, tmp_path / "link" / "release" / "ledger"):
+        with pytest.raises(ParameterError, match="apart from what is made"):
+            require_apart(ledger, outputs)
+
+
+@pytest.mark.parametrize(
+    "name", ["Caf\u00e9 ", "caf\u00e9", "CAFE\u0301", "Ca f\u00e9", "\ufeffCaf\u00e9", "Cafe\u200b\u0301"]
+)
+def test_a_known_name_in_other_letters_gets_no_second_salt(ledger, name):
+    salt_of(ledger, "Caf\u00e9")
+    with pytest.raises(ParameterError, match="keep its name to the letter"):
+        salt_of(ledger, name)
+    assert len(list(ledger.rglob("*.salt"))) == 1
+    assert salt_of(ledger, "Caf\u00e9 2") != salt_of(ledger, "Caf\u00e9")
+
+
+HEADER = ("person", "town", "age")
+CANARY = "income of mr smith"
+
+
+def table(path: str = "a.csv", header=HEADER, columns=()) -> PublicTable:
+    return PublicTable(Path(path), header, tuple(columns) or header[1:])
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (table(), "same path and columns as one of dataset 'people'"),
+        (table(header=("x", "y")), "same path as one of dataset 'people'"),
+        (table("b.csv", ("AGE ", "Person", "t own")), "same columns as one of dataset 'people'"),
+        (
+            table("b.csv", ("age\u00a0", "Per\u00adson", "\u200btown")),
+            "same columns as one of dataset 'people'",
+        ),
+        (table("b.csv", HEADER, ["age"]), "same columns as one of dataset 'people'"),
+    ],
+)
+def test_a_second_name_for_a_table_gets_no_salt_until_a_person_writes_down_why(ledger, second, words):
+    salt = salt_of(ledger, "people", table())
+    head = open_ledger(ledger).head()
+    for refused in (
+        lambda: salt_of(ledger, "others", second),
+        lambda: require_one_salt(ledger, ("others", second)),
+    ):
+        with pytest.raises(ParameterError, match=words) as caught:
+            refused()
+        told = str(caught.value)
+        assert told.startswith("All tables about the same people must share one salt.")
+        assert 'set "dataset": "people" (for marginalia syndiffix: --dataset \'people\')' in told
+        assert told.endswith("written reason: marginalia ledger 'others' --reason 'other people'.")
+    assert open_ledger(ledger).head() == head and len(list(ledger.rglob("*.salt"))) == 1
+    open_ledger(ledger).set_apart("others", "other people")
+    assert salt_of(ledger, "others", second) != salt
+    assert salt_of(ledger, "people", table()) == salt
+
+
+def test_every_table_that_a_salt_was_used_for_is_known_and_noted_once(ledger):
+    for _ in range(2):
+        salt_of(ledger, "people", table())
+        salt_of(ledger, "people", table("next month.csv", (*HEADER, "work")))
+    assert [e.phase for e in open_ledger(ledger).store.entries()] == [
+        "open",
+        "salted table",
+        "salt",
+        "salted table",
+    ]
+    for second in (table("next month.csv", ("x",)), table("c.csv", (*HEADER, "work")), table("c.csv")):
+        with pytest.raises(ParameterError, match="of dataset 'people'"):
+            salt_of(ledger, "others", second)
+    assert salt_of(ledger, "others", table("c.csv", ("x", "y")))
+
+
+def test_a_salt_of_before_tables_were_noted_goes_on(ledger):
+    salts = [salt_of(ledger, name) for name in ("people", "twin")]
+    assert [salt_of(ledger, name, table()) for name in ("people", "twin")] == salts
+    with pytest.raises(ParameterError, match="of dataset 'people'"):
+        salt_of(ledger, "others", table())
+
+
+def test_what_is_noted_of_a_salted_table_holds_no_path_and_no_header_and_opens_no_budget(ledger):
+    salt_of(ledger, "people", table("secret.csv", (CANARY, "town")))
+    chain = json.dumps([dict(entry.body) for entry in open_ledger(ledger).store.entries()])
+    assert CANARY not in chain and "secret" not in chain and "smith" not in chain
+    # A budget for the same table under another name is a first one.
+    assert open_ledger(ledger).enter(
+        Registration("budget", 1.0, 1e-6, 1e-7), table("secret.csv", (CANARY, "town"))
+    )
+
+
+def test_a_rehearsed_batch_finds_what_its_own_runs_would_salt(ledger):
+    open_ledger(ledger)
+    with pytest.raises(ParameterError, match="of dataset 'p1'"):
+        require_one_salt(ledger, ("p1", table()), ("p2", table()))
+    require_one_salt(ledger, ("p1", table()), ("p1", table()), ("p2", table("b.csv", ("x", "y"))))

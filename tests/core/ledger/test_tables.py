@@ -1,0 +1,282 @@
+"""One budget for one table: names are compared, and so is what is public of their tables."""
+
+import hashlib
+import hmac
+import json
+import threading
+from pathlib import Path
+
+import pytest
+
+from tasks.core.canonical_json import canonical
+from tasks.core.errors import ParameterError
+from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.ledger import Ledger, open_ledger
+from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.salts import salt_of
+from tasks.core.ledger.tables import PublicTable
+from tests.oracles.ledger_runs import gdp_charge, release
+
+HEADER = ("person", "town", "age")
+CANARY = "income of mr smith"
+
+
+def entered(dataset: str, reason: str = "", unit: str = "subject") -> Registration:
+    return Registration(dataset, 1.0, 1e-6, 1e-7, unit=unit, reason=reason)
+
+
+def table(
+    path: str = "a.csv", header: tuple[str, ...] = HEADER, columns: tuple[str, ...] = ()
+) -> PublicTable:
+    return PublicTable(Path(path), header, columns or header[1:])
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """One whose dataset "e" was drawn from a table."""
+    ledger = open_ledger(tmp_path / "ledger")
+    assert ledger.enter(entered("e"), table())
+    return ledger
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "E",
+        " e",
+        "e ",
+        "\uff45",
+        *(f"{hidden}e" for hidden in "\u200b\ufeff\u00ad\u00a0\u2060\u034f\ufe0f\u3164\u2800\x07\U000e0100"),
+    ],
+)
+def test_a_name_that_differs_in_case_blanks_and_invisible_characters_alone_is_refused(
+    ledger: Ledger, name: str
+) -> None:
+    other = table("b.csv", ("x", "y"))
+    for refused in (
+        lambda: ledger.enter(entered(name), other),
+        lambda: ledger.require_one_budget((entered(name), other)),
+        lambda: ledger.register(entered(name, "other people")),
+        lambda: salt_of(ledger.store.measurements.parent, name),
+    ):
+        with pytest.raises(ParameterError, match="keep its name to the letter"):
+            refused()
+    assert ledger.datasets() == ("e",)
+
+
+def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(ledger: Ledger) -> None:
+    salt_of(ledger.store.measurements.parent, "People")
+    assert len(salt_of(ledger.store.measurements.parent, "e")) == 32
+    with pytest.raises(ParameterError, match="there is 'People'"):
+        ledger.register(entered("people"))
+    ledger.register(entered("People"))
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (table(), "same path and columns as one of dataset 'e'"),
+        (table(header=("x", "y")), "same path as one of dataset 'e'"),
+        (table("../w/../" + str(Path.cwd().name) + "/a.csv", ("x", "y")), "same path"),
+        (table("b.csv"), "same columns as one of dataset 'e'"),
+        (table("b.csv", ("AGE ", "Person", "t own")), "same columns"),
+        (table("b.csv", ("\ufeffperson", "to\u00adwn", "a\u00a0ge\u200b")), "same columns"),
+        (table("b.csv", (*HEADER, "exported"), HEADER[1:]), "same columns"),
+        (table("b.csv", HEADER, ("age",)), "same columns"),
+    ],
+    ids=[
+        "all",
+        "path",
+        "spelling of the path",
+        "columns",
+        "their order and case",
+        "invisible characters",
+        "used",
+        "header",
+    ],
+)
+def test_a_second_name_for_a_table_is_refused_until_a_person_writes_down_why(
+    second: PublicTable, words: str, ledger: Ledger
+) -> None:
+    head = ledger.head()
+    for refused in (
+        lambda: ledger.require_one_budget((entered("e2"), second)),
+        lambda: ledger.enter(entered("e2"), second),
+    ):
+        with pytest.raises(ParameterError, match=words) as caught:
+            refused()
+        assert "marginalia ledger 'e2' --cap EPSILON DELTA --reason 'other people'" in str(caught.value)
+    assert ledger.head() == head, "a refused run registers nothing"
+    ledger.register(entered("e2", "other people"))
+    assert not ledger.enter(entered("e2"), second)
+    assert ledger.account("e2").reasons == ("other people",)
+
+
+def test_a_name_that_was_registered_without_a_reason_is_no_way_round(ledger: Ledger) -> None:
+    ledger.register(entered("e2"))
+    ledger.raise_caps("e2", 2.0, 2e-6, reason="a second year")
+    with pytest.raises(ParameterError, match="same path and columns"):
+        ledger.enter(entered("e2"), table())
+    with pytest.raises(ParameterError, match="written reason"):
+        ledger.set_apart("e2", "  ")
+    with pytest.raises(ParameterError, match="keep its name to the letter"):
+        ledger.set_apart("E2", "other people")
+    ledger.set_apart("e2", "other people")
+    assert not ledger.enter(entered("e2"), table())
+    assert ledger.account("e2").reasons == ("a second year", "other people")
+
+
+def test_a_written_reason_is_about_the_datasets_that_were_there(ledger: Ledger) -> None:
+    ledger.register(entered("others", "other people"))
+    ledger.enter(entered("others"), table())
+    visits = table("visits.csv", ("person", "visit"))
+    ledger.enter(entered("visits"), visits)
+    with pytest.raises(ParameterError, match="of dataset 'visits'") as caught:
+        ledger.enter(entered("others"), visits)
+    assert "Where they are others, give a written reason: marginalia ledger 'others' --reason" in str(
+        caught.value
+    )
+    ledger.set_apart("others", "other people than those who visit")
+    ledger.enter(entered("others"), visits)
+
+
+def test_people_who_are_others_are_so_both_ways(ledger: Ledger) -> None:
+    ledger.register(entered("others", "other people"))
+    later = table("others.csv", (*HEADER, "added later"))
+    ledger.enter(entered("others"), later)
+    ledger.enter(entered("e"), table("e.csv", (*HEADER, "added later")))
+
+
+def test_a_reason_may_be_written_before_a_dataset_has_a_budget(ledger: Ledger) -> None:
+    ledger.set_apart("e2", "other people")
+    assert ledger.enter(entered("e2"), table())
+    assert ledger.datasets() == ("e", "e2")
+
+
+def test_a_name_that_was_first_given_to_a_harmless_table_is_no_way_round(ledger: Ledger) -> None:
+    ledger.enter(entered("decoy"), table("decoy.csv", ("x",)))
+    with pytest.raises(ParameterError, match="of dataset 'e'"):
+        ledger.enter(entered("decoy"), table("decoy.csv"))
+
+
+def test_every_table_that_a_dataset_had_is_known_not_the_first_alone(ledger: Ledger) -> None:
+    ledger.enter(entered("e"), table("next month.csv", (*HEADER, "work")))
+    for second in (table("next month.csv", ("x",)), table("c.csv", (*HEADER, "work")), table("c.csv")):
+        with pytest.raises(ParameterError, match="of dataset 'e'"):
+            ledger.enter(entered("e2"), second)
+
+
+def test_the_same_dataset_may_have_any_table_and_notes_each_once(ledger: Ledger) -> None:
+    for _ in range(2):
+        assert not ledger.enter(entered("e"), table())
+        assert not ledger.enter(entered("e"), table("b.csv", ("other", "columns")))
+    assert [entry.phase for entry in ledger.store.entries()] == ["open", "register", "table", "table"]
+
+
+def _as_noted_before(ledger: Ledger, dataset: str, path: str, header: tuple[str, ...]) -> None:
+    """An entry as it was written while invisible characters counted."""
+    with ledger.store.transaction() as work:
+        name = str(work.entries[0].body["ledger"]).encode()
+        texts = [["path", str(Path(path).resolve())]]
+        texts += [["columns", *sorted(names)] for names in (header, header[1:])]
+        path_hash, *hashes = (
+            hmac.new(name, canonical(text).encode(), hashlib.sha256).hexdigest() for text in texts
+        )
+        work.append(
+            {
+                "phase": "table",
+                "table_of": dataset,
+                "code": "",
+                "paths": [path_hash],
+                "columns": sorted(hashes),
+            }
+        )
+
+
+def test_a_ledger_of_before_invisible_characters_were_folded_goes_on(tmp_path: Path) -> None:
+    """Its hashes can't be folded anew: the same spelling is found, and twins of before stay two."""
+    ledger, hidden = open_ledger(tmp_path / "ledger"), ("person", "to\u00adwn", "age\u200b")
+    for name, path, header in (("peo\u200bple", "a.csv", hidden), ("people", "b.csv", HEADER)):
+        with ledger.store.transaction() as work:
+            work.append({"phase": "register", "dataset": name, **entered(name).as_body()})
+        _as_noted_before(ledger, name, path, header)
+    with pytest.raises(ParameterError, match="same columns as one of dataset 'peo"):
+        ledger.enter(entered("new"), table("c.csv", hidden))
+    for _ in range(2):
+        assert not ledger.enter(entered("peo\u200bple"), table("a.csv", hidden))
+        assert not ledger.enter(entered("people"), table("b.csv"))
+    assert [entry.phase for entry in ledger.store.entries()].count("table") == 3
+    assert ledger.account("peo\u200bple").dataset == "peo\u200bple"
+
+
+def test_other_tables_open_budgets_of_their_own(ledger: Ledger) -> None:
+    assert ledger.enter(entered("others"), table("b.csv", (*HEADER, "work")))
+    assert ledger.datasets() == ("e", "others")
+
+
+def test_what_is_noted_holds_no_path_and_no_header(tmp_path: Path) -> None:
+    ledgers = [open_ledger(tmp_path / name) for name in ("one", "two")]
+    for ledger in ledgers:
+        ledger.enter(entered("e"), table(str(tmp_path / "secret.csv"), (CANARY, "town")))
+    marks = [json.dumps(ledger.store.entries()[-1].body["columns"]) for ledger in ledgers]
+    chains = [json.dumps([dict(entry.body) for entry in ledger.store.entries()]) for ledger in ledgers]
+    for chain in chains:
+        assert CANARY not in chain and "secret" not in chain and "smith" not in chain
+    assert marks[0] != marks[1], "hashes are keyed: two ledgers can't be compared"
+
+
+def test_of_two_first_runs_at_once_under_two_names_one_is_refused(tmp_path: Path) -> None:
+    open_ledger(tmp_path / "ledger")
+    refused: list[str] = []
+
+    def begin(name: str) -> None:
+        try:
+            open_ledger(tmp_path / "ledger").enter(entered(name), table())
+        except ParameterError:
+            refused.append(name)
+
+    threads = [threading.Thread(target=begin, args=(f"name {number}",)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(refused) == 3
+    assert len(open_ledger(tmp_path / "ledger").datasets()) == 1
+
+
+def _measured_columns(folder: Path, names: list[str]) -> None:
+    facts = {"schema": {"columns": [{"name": name} for name in names]}, "private": True}
+    (folder / "measurement.json").write_text(json.dumps(facts))
+
+
+def test_a_dataset_of_before_is_known_by_the_columns_of_its_measurements(tmp_path: Path) -> None:
+    ledger = open_ledger(tmp_path / "ledger")
+    for name in ("old", "old twin"):
+        ledger.register(entered(name))
+        draw_once(
+            ledger,
+            release("2026-01", name),
+            gdp_charge(),
+            lambda folder, leave: (leave(), _measured_columns(folder, ["town", "age"]))[0],
+        )
+    with pytest.raises(ParameterError, match="same columns as one of dataset 'old'"):
+        ledger.enter(entered("new"), table())
+    # Two that had the same columns before go on, as long as their tables are two.
+    assert not ledger.enter(entered("old"), table("a.csv"))
+    assert not ledger.enter(entered("old twin"), table("b.csv"))
+
+
+def test_a_rehearsed_batch_finds_what_its_own_runs_would_open(ledger: Ledger) -> None:
+    head = ledger.head()
+    runs = [(entered("p1"), table("b.csv", ("x",))), (entered("p2"), table("b.csv", ("x",)))]
+    with pytest.raises(
+        ParameterError, match=r"dataset 'p2' has the same path and columns as one of dataset 'p1'"
+    ):
+        ledger.require_one_budget(*runs)
+    ledger.require_one_budget(runs[0], runs[0])
+    assert ledger.head() == head
+
+
+def test_the_advice_names_the_unit(ledger: Ledger) -> None:
+    with pytest.raises(ParameterError, match="--unit row --reason"):
+        ledger.enter(entered("e2", unit="row"), table())

@@ -1,0 +1,34 @@
+"""What the page says of how good fitted records are."""
+
+import pytest
+
+from tasks.core.navigation.regimes.fitted import fit_context
+
+
+def told(distance: float) -> str:
+    """The distance of one column, as it is shown."""
+    table = {"columns": ["age"], "expected_error": None, "distance": distance, "noise_distance": 0.5}
+    fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "unreleased": []}
+    return fit_context(fit | {"tables": [table | {"signal": None, "is_guess": None}]})["columns"][0][
+        "distance"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("distance", "shown"), [(0.0, "0"), (0.004, "0.4"), (0.123, "12"), (1.84, "180"), (12.5, "1\u202f200")]
+)
+def test_shares_above_the_whole_are_written_as_people_write_them(distance: float, shown: str) -> None:
+    assert told(distance) == f"{shown}\u202f%"
+
+
+def test_what_became_of_values_too_rare_to_be_released_is_told_by_column() -> None:
+    unreleased = [
+        {"column": "home", "share": 0.01, "written_as": "released values"},
+        {"column": "income", "share": 0.312, "written_as": "nothing"},
+        {"column": "side", "share": 0.0, "written_as": "nothing"},
+    ]
+    fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "tables": [], "unreleased": unreleased}
+    context = fit_context(fit)
+    assert context["replaced"] == ["home"]
+    assert context["too_rare"] == "11\u202f%"
+    assert context["emptied"] == [{"name": "income", "share": "31\u202f%"}]

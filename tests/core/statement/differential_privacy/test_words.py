@@ -1,0 +1,91 @@
+"""The statement in plain words."""
+
+import dataclasses
+import math
+
+import pytest
+
+from tasks.core.statement.differential_privacy.statement import RunChoices, statement
+from tasks.core.statement.differential_privacy.words import NOT_PRIVATE, factor, sentences, topics
+from tests.oracles.releases import ledger_facts, release
+
+
+def said_each(**changes) -> list[str]:
+    measurement, _, _ = release(600)
+    return sentences(statement(measurement, ledger_facts(**changes), "abc"))
+
+
+def said(**changes) -> str:
+    measurement, _, _ = release(600)
+    return " ".join(sentences(statement(measurement, ledger_facts(**changes), "abc")))
+
+
+def test_the_claim_the_account_and_the_scope_are_said():
+    text = said()
+    assert "epsilon 1 and delta 10⁻⁶" in text
+    assert "adding or removing all of a person's rows" in text
+    assert "epsilon 3 at delta 10⁻⁵" in text
+    assert "comes to epsilon 0.869" in text
+    assert "one ledger per user of one machine" in text
+
+
+@pytest.mark.parametrize(
+    ("changes", "phrase"),
+    [
+        ({"releases": 12}, "The 12 so far come to"),
+        ({"remaining_releases": 0}, "No further release at this setting fits."),
+        ({"unit": "row"}, "adding or removing one row"),
+        ({"unit": "row"}, "For a person with 2 rows"),
+    ],
+)
+def test_the_words_follow_the_figures(changes, phrase):
+    assert phrase in said(**changes)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0, 50.0, 650.0])
+def test_the_factor_is_never_below_e_to_the_epsilon(epsilon):
+    shown = factor(epsilon).replace("\u202f", "")
+    if "10" in shown and "·" in shown:
+        return
+    assert float(shown) >= math.exp(epsilon) * (1 - 1e-12)
+
+
+def test_a_factor_too_large_to_compute_is_not_shown_smaller():
+    assert factor(5000.0) == "∞"
+
+
+def test_a_test_engines_draw_says_only_that_it_is_not_private():
+    measurement, _, _ = release(600)
+    body = statement(dataclasses.replace(measurement, private=False), ledger_facts(), "abc")
+    assert sentences(body) == [NOT_PRIVATE]
+
+
+def test_every_sentence_stands_under_a_heading():
+    measurement, _, _ = release(600)
+    body = statement(measurement, ledger_facts(), "abc", RunChoices("ab" * 32, ("percentile_percentage",)))
+    headings = [heading for heading, _ in topics(body)]
+    assert headings == [
+        "The promise",
+        "The noise",
+        "What is published",
+        "The account",
+        "Conditions",
+        "Unused settings",
+    ]
+    assert sum(len(under) for _, under in topics(body)) == len(sentences(body))
+
+
+def test_the_expected_disclosures_are_an_estimate_and_no_bound():
+    # The number of people is a noisy one, so what follows from it bounds nothing.
+    found = next(sentence for sentence in said_each() if "nobody else holds is published" in sentence)
+    assert "at most" not in found and "is about" in found and found.startswith("If there are 696 subjects")
+    measurement, _, _ = release(600)
+    how = statement(measurement, ledger_facts(), "abc")["disclosed_uniques"]["how"]
+    assert "at most" not in how and "no bound" in how
+
+
+def test_rows_are_called_rows_where_they_are_the_unit():
+    text = said(unit="row")
+    assert "the expected number of those of which a value" in text
+    assert "subject" not in text.replace("subject_id", "")
+    assert "the expected number of those of whom a value" in said()

@@ -1,0 +1,179 @@
+"""The statement of a SynDiffix release: what it is not, what protects, which attacks apply."""
+
+import json
+
+import pytest
+
+from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
+from tasks.core.statement.syndiffix.statement import LABEL, SynDiffixFacts, statement, topics, warnings
+from tasks.core.syndiffix.settings import (
+    MOST_TOGETHER,
+    AnonymizationParameters,
+    BucketizationParameters,
+    DefaultClustering,
+    FlatteningInterval,
+    SuppressionParameters,
+)
+from tasks.core.syndiffix.solver import known_clusters
+
+SALT = b"zqx secret salt zqx"
+COLUMNS = {"age": "integer", "town": "string", "income": "real", "smoker": "boolean", "seen": "timestamp"}
+
+
+def facts(**changes: object) -> SynDiffixFacts:
+    given: dict[str, object] = {
+        "dataset": "visits",
+        "vintage": "2026-11",
+        "ids": ("person",),
+        "columns": COLUMNS,
+        "anonymization": AnonymizationParameters(SALT),
+        "bucketization": BucketizationParameters(),
+    }
+    return SynDiffixFacts(**(given | changes))  # type: ignore[arg-type]
+
+
+def stated(**changes: object) -> dict[str, object]:
+    return statement(facts(**changes), "abc")
+
+
+def said(**changes: object) -> str:
+    body = stated(**changes)
+    return " ".join(sentence for _, sentences in topics(body) for sentence in sentences)
+
+
+def attacks(**changes: object) -> list[str]:
+    found = stated(**changes)["not_covered"]
+    assert isinstance(found, list)
+    return found
+
+
+def attack(name: str, **changes: object) -> str:
+    (found,) = [each for each in attacks(**changes) if each.startswith(f"{name}: ")]
+    return found
+
+
+def test_it_says_first_and_in_its_label_that_it_is_not_differentially_private() -> None:
+    body = stated()
+    assert (body["private"], body["regime"], body["label"]) == (False, "syndiffix", LABEL)
+    assert "not differentially private" in topics(body)[0][1][0]
+    assert body["format"] == "marginalia-privacy-statement/1"
+
+
+def test_what_protects_has_the_configured_numbers() -> None:
+    strict = AnonymizationParameters(
+        SALT,
+        SuppressionParameters(low_threshold=10, layer_sd=2.0, low_mean_gap=3.0),
+        FlatteningInterval(3, 6),
+        FlatteningInterval(4, 7),
+        layer_noise_sd=2.0,
+    )
+    told = said(anonymization=strict)
+    assert "fewer than 10 subjects is never shown" in told and "About 16 are needed" in told
+    assert "standard deviation 2.83" in told
+    assert "the 3 to 6 subjects with the most rows" in told and "next 4 to 7" in told
+
+
+@pytest.mark.parametrize(
+    "word", ["Aggregation", "Suppression", "Noise", "Flattening", "One secret salt", "Shuffled"]
+)
+def test_each_protection_is_named(word: str) -> None:
+    assert f"{word}:" in said()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "No formal bound",
+        "Noise exploitation",
+        "Same noise",
+        "Many tables",
+        "Texts",
+        "Shape of the data",
+        "Suppression shows",
+        "The choice of clusters",
+        "The salt",
+    ],
+)
+def test_each_known_attack_is_named(name: str) -> None:
+    assert len(attack(name)) > 60
+
+
+def test_the_attack_of_the_literature_is_cited() -> None:
+    assert "arXiv 1804.06752" in attack("Noise exploitation")
+
+
+def test_without_an_id_column_people_with_several_rows_are_warned_of_first() -> None:
+    assert warnings(stated()) == []
+    (warning,) = warnings(stated(ids=()))
+    assert "People with several rows are not protected" in warning
+    assert "Rows, not people" in " ".join(attacks(ids=()))
+    assert "Flattening" not in said(ids=())
+
+
+def test_public_values_tables_and_earlier_releases_are_told() -> None:
+    body = stated(value_safe_columns=("town",), tables=3, earlier_releases=2)
+    assert "declared to be public" in warnings(body)[0] and "2 releases" in warnings(body)[1]
+    assert "3 beside the one" in attack("Many tables", tables=3)
+    assert "1 release of this dataset with other content was" in attack("Many tables", earlier_releases=1)
+    assert [column["value_safe"] for column in body["columns"]] == [False, True, False, False, False]  # type: ignore[attr-defined]
+
+
+def test_attacks_that_have_nothing_to_attack_are_left_out() -> None:
+    names = [each.partition(":")[0] for each in attacks(columns={"age": "integer"}, clustering="single")]
+    assert not {"Texts", "The choice of clusters", "Public values"} & set(names)
+
+
+def test_columns_of_which_all_are_always_together_have_no_choice_of_clusters() -> None:
+    assert known_clusters(MOST_TOGETHER, DefaultClustering()) is not None
+    assert known_clusters(MOST_TOGETHER + 1, DefaultClustering()) is None
+    few = dict(list(COLUMNS.items())[:MOST_TOGETHER])
+    assert "The choice of clusters" in " ".join(attacks())
+    assert "The choice of clusters" not in " ".join(attacks(columns=few))
+    assert "four columns" not in " ".join(attacks(columns=few))
+
+
+def test_a_strict_contract_and_unused_keys_are_told() -> None:
+    assert "satisfied its data contract" in said(contract_mode="strict")
+    assert "cache_max_size: accepted" in said(unused_keys=("cache_max_size",))
+
+
+def test_a_missing_value_is_not_told_to_be_rare() -> None:
+    assert "or by more and have been lost" in attack("Suppression shows")
+
+
+def test_how_clusters_were_chosen_is_told() -> None:
+    assert "with lower thresholds and without noise" in attack("The choice of clusters")
+    assert "how well they predict the target" in attack("The choice of clusters", clustering="ml")
+
+
+def test_it_holds_allowed_keys_and_no_trace_of_the_salt() -> None:
+    text = json.dumps(stated())
+    check_released_json(stated(), SYNDIFFIX_STATEMENT_KEYS)
+    assert "zqx" not in text and SALT.hex() not in text
+
+
+def test_it_says_when_noise_is_not_the_same_and_what_averaging_it_gives() -> None:
+    assert "can't be averaged away by asking again. What else can be averaged" in said()
+    assert "the same columns are named as ids and keep their text" in attack("Same noise")
+    assert "averaged" in attack("Same noise")
+    assert "rows keep what all of their cells say" in attack("Same noise", ids=())
+    assert "takes the mean has less noise" in attack("Many tables")
+    assert "Not counted in this statement are releases that are no longer" in attack("Many tables")
+
+
+def test_public_values_are_excepted_where_suppression_is_promised() -> None:
+    assert "Public values (town) are excepted" in said(value_safe_columns=("town",))
+    assert "excepted" not in said()
+
+
+def test_settings_that_protect_nothing_are_not_told_as_protection() -> None:
+    bare = AnonymizationParameters(SALT, outlier_count=FlatteningInterval(0, 0), layer_noise_sd=0.0)
+    body = stated(anonymization=bare)
+    assert "No noise" in said(anonymization=bare) and "No noise" in warnings(body)[0]
+    assert "Flattening: " not in said(anonymization=bare) and "standard deviation 0," not in said(
+        anonymization=bare
+    )
+
+
+def test_rows_without_an_id_are_told_to_be_unprotected() -> None:
+    assert "A row without an id is nobody's: it adds to counts" in attack("One subject, one id")

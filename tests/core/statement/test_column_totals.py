@@ -1,0 +1,118 @@
+"""A column of which nothing, or little, could be counted shows in the released numbers, and is told."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.records.columns import Column, Schema, bin_labels
+from tasks.core.statement.column_totals import column_totals, to_look_at
+from tasks.core.statement.differential_privacy.statement import statement
+from tasks.core.statement.differential_privacy.words import sentences
+from tests.oracles.releases import ledger_facts, release
+
+EDGES = (0.0, 100.0, 1000.0)
+SCHEMA = Schema(
+    (
+        Column("income", domain=bin_labels(EDGES), bins=EDGES),
+        Column("sex", domain=("f", "m")),
+        Column("town"),
+    ),
+    "person",
+)
+SCALE = 20.0
+
+
+def drawn(income: list[int], sex: list[int], town: list[int], **changes: object) -> Measurement:
+    """A measurement of 1,000 records with these noisy counts at length 1."""
+    counts = [*income, *sex, *town]
+    combinations = np.repeat([0, 1, 2], [4, 2, len(town)]).astype(np.uint32)
+    codes = np.concatenate([np.arange(1, size + 1) for size in (4, 2, len(town))]).astype(np.uint32)
+    level = Level(
+        1.0, 3, SCALE, 100, None, None, combinations, codes[:, None], np.array(counts), np.array(counts) > 0
+    )
+    measurement = Measurement(
+        schema=SCHEMA,
+        parameters=DpParameters(epsilon=1.0, delta=1e-6, reporting_length=1, sigma_proportions=(1.0,)),
+        private=True,
+        mu_squared=1.0,
+        threshold_delta=1e-7,
+        number_of_records=1000,
+        count_scale=10.0,
+        values=(bin_labels(EDGES), ("f", "m"), tuple(f"t{i}" for i in range(len(town)))),
+        levels=(level,),
+    )
+    return dataclasses.replace(measurement, **changes)
+
+
+def test_totals_add_up_what_was_measured_with_the_error_bar_of_the_sum() -> None:
+    income, sex, town = column_totals(drawn([30, -20, 5, 0], [480, 510], [300, 250]))
+    assert (income.total, sex.total, town.total) == (15, 990, 550)
+    assert (income.half_width, sex.half_width) == (79, 56)  # 1.96 * 20 * sqrt(4), of 2
+    assert income.is_nothing and not (sex.is_nothing or sex.is_low or town.is_nothing or town.is_low)
+
+
+def test_a_column_of_noise_alone_and_one_of_few_records_are_told_with_what_to_do() -> None:
+    told = to_look_at(drawn([30, -20, 5, 0], [180, 210], [300, 150]))
+    assert told[0].startswith("The counts of 'income' add up to 15, which can't be told from nothing")
+    assert "± 79 in 95 of 100" in told[0]
+    assert told[1].startswith("The counts of 'sex', 'town' each add up to less than half of the records")
+    assert "decimal, thousands, bins" in told[2] and len(told) == 3
+
+
+def test_nothing_is_told_where_there_is_nothing_to_tell() -> None:
+    assert to_look_at(drawn([300, 300, 200, 100], [480, 510], [300, 250])) == []
+    assert to_look_at(drawn([300, 300, 200, 100], [480, 510], [])) == [], "that is told elsewhere"
+    assert column_totals(drawn([1, 1, 1, 1], [1, 1], [], levels=())) == []
+
+
+def test_a_sensitivity_below_the_width_lowers_what_is_expected() -> None:
+    measurement = drawn([100, 50, 50, 20], [250, 210], [300])
+    assert "'income', 'sex', 'town'" in to_look_at(measurement)[0]
+    level = dataclasses.replace(measurement.levels[0], sensitivity=1)  # of 3 values one is counted
+    assert to_look_at(dataclasses.replace(measurement, levels=(level,))) == []
+
+
+@pytest.mark.parametrize("cells", [1, 4, 30])
+def test_a_column_that_holds_nothing_is_told_in_95_of_100_draws_or_more(cells: int) -> None:
+    """Of 2,000 draws 97.5 % are expected, as one side is told; below 96 % comes by chance once in 100,000."""
+    [column] = [Column("a", domain=tuple(f"v{i}" for i in range(cells)))]
+    noise = np.rint(np.random.default_rng(5).normal(0, SCALE, (2000, cells))).astype(np.int64)
+    base = drawn([0] * 4, [0] * 2, [])
+    told = 0
+    for counts in noise:
+        codes = np.arange(1, cells + 1, dtype=np.uint32)[:, None]
+        level = dataclasses.replace(
+            base.levels[0],
+            combinations=np.zeros(cells, np.uint32),
+            codes=codes,
+            counts=counts,
+            survives=counts > 0,
+        )
+        found = dataclasses.replace(base, schema=Schema((column,)), levels=(level,))
+        told += column_totals(found)[0].is_nothing
+    assert told / 2000 >= 0.96
+
+
+def test_the_statement_has_totals_and_sentences() -> None:
+    measurement = release()[0]
+    body = statement(measurement, ledger_facts(), "abc")
+    totals = {each.name: each for each in column_totals(measurement)}
+    for column in body["columns"]:  # type: ignore[attr-defined]
+        found = totals[column["name"]]
+        noisy = {"value": found.total, "survivors": found.values, "half_width_95": found.half_width}
+        assert column["noisy_total"] == noisy
+    low = dataclasses.replace(measurement, number_of_records=10**6)
+    stated = statement(low, ledger_facts(), "abc")
+    assert stated["columns_to_look_at"] == to_look_at(low) != []
+    assert set(to_look_at(low)) <= set(sentences(stated))
+
+
+def test_of_a_sample_no_column_is_low_for_what_was_not_looked_at() -> None:
+    sampled = DpParameters(
+        epsilon=1.0, delta=1e-6, reporting_length=1, sigma_proportions=(1.0,), record_limit=400
+    )
+    everywhere = drawn([300, 90, 0, 0], [210, 190], [200, 190], parameters=sampled)
+    assert to_look_at(everywhere) == []

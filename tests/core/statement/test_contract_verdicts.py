@@ -1,0 +1,277 @@
+"""Rule 2: rules on the table are judged after the draw, on released numbers."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.dp.workload.parameters import LongerSets
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column, Schema
+from tasks.core.statement.contract_verdicts import NoisyNumbers, RoundedNumbers, contract_json, judge_released
+from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
+from tests.oracles.contracts import HEADER, contract_of
+from tests.oracles.workloads import draw, parameters
+
+SCALE = 2.0
+
+
+def release(
+    contract: Contract,
+    counts: dict[str, dict[str, int]],
+    records: int = 1000,
+    accountant: str = "gdp",
+) -> tuple[Measurement, Aggregates]:
+    """A measurement of length 1 and its aggregates; counts by column and value."""
+    schema = build_schema(HEADER.split(","), Declarations(), contract, cap_required=True)
+    names = [column.name for column in schema.columns]
+    cells = [
+        (names.index(name), value, count) for name, found in counts.items() for value, count in found.items()
+    ]
+    level = Level(
+        sigma=1.0,
+        sensitivity=4,
+        scale=SCALE,
+        threshold=10,
+        candidates=None,
+        expected_spurious=None,
+        combinations=np.array([column for column, _, _ in cells], np.uint32),
+        codes=np.ones((len(cells), 1), np.uint32),
+        counts=np.array([count for _, _, count in cells], np.int64),
+        survives=np.ones(len(cells), np.bool_),
+    )
+    measurement = Measurement(
+        schema=schema,
+        parameters=DpParameters(epsilon=1, delta=1e-6, reporting_length=1, accountant=accountant),  # type: ignore[arg-type]
+        private=True,
+        mu_squared=1.0,
+        threshold_delta=1e-7,
+        number_of_records=records,
+        count_scale=10.0,
+        values=tuple(tuple(counts.get(name, {})) for name in names),
+        levels=(level,),
+    )
+    attributes = []
+    for column, value, _ in cells:
+        item = value if schema.columns[column].is_multi_valued else None
+        header = names[column] if item is None else f"{names[column]}_{item}"
+        attributes.append(Attribute(header, value if item is None else "1", column, item))
+    attributes.sort(key=lambda attribute: attribute.text)
+    aggregates = Aggregates((), tuple(attributes), records, (), ())
+    return measurement, aggregates
+
+
+WELL = {
+    "ward": {"north": 400, "south": 390},
+    "age": {"<0": -2, "[18,65]": 700},
+    "languages": {"da": 500, "en": 300},
+    "remark": {"well": 500, "ill": 200},
+    "seen": {"2024-01-31": 40},
+}
+
+
+def verdicts(
+    counts: dict[str, dict[str, int]], records: int = 1000, accountant: str = "gdp", *, strict: bool = False
+) -> dict[str, str]:
+    contract = contract_of()
+    measurement, aggregates = release(contract, counts, records, accountant)
+    results = judge_released(contract, NoisyNumbers(measurement), aggregates, strict=strict)
+    return {item.rule: item.verdict for item in results}
+
+
+def broken(counts: dict[str, dict[str, int]], records: int = 1000, accountant: str = "gdp") -> set[str]:
+    return {rule for rule, verdict in verdicts(counts, records, accountant).items() if verdict == "failed"}
+
+
+def test_a_release_that_keeps_the_contract_breaks_no_rule() -> None:
+    assert broken(WELL) == set()
+
+
+def test_what_repair_makes_true_is_enforced_and_only_the_rest_is_judged() -> None:
+    found = verdicts(WELL)
+    cells = ("has a subject id", "type integer", "one of those listed", "items a subject", "looks like")
+    for rule, verdict in found.items():
+        assert (verdict == "enforced") is any(words in rule for words in cells), rule
+    assert found["at least 3 records"] == "passed"
+    assert found["ward: at most 40 % empty"] == "passed"
+    assert found["remark: at most 3 distinct values"] == "passed"
+    assert found["seen: every value is of type date"] == "passed"
+
+
+@pytest.mark.parametrize(
+    ("column", "rule"),
+    [("seen", "seen: every value is of type date"), ("remark", "remark: at most 3 distinct values")],
+)
+def test_a_rule_on_values_is_undecided_where_none_was_released(column: str, rule: str) -> None:
+    assert verdicts(WELL | {column: {}})[rule] == "undecided"
+    assert verdicts(WELL | {column: {}}, strict=True)[rule] == "passed"  # the raw table was judged
+    contract = contract_of()
+    numbers, aggregates = release(contract, WELL | {column: {}})
+    body = contract_json(contract, NoisyNumbers(numbers), aggregates, strict=False)
+    assert "of which no value was released" in str(body["sentence"])
+
+
+def test_under_a_strict_contract_every_rule_has_passed() -> None:
+    spoilt = WELL | {"ward": {"north": 300, "south": 250}}
+    assert set(verdicts(spoilt, strict=True).values()) == {"passed"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({"ward": {"north": 300, "south": 250}}, "ward: at most 40 % empty"),
+        ({"remark": dict.fromkeys("abcd", 100)}, "remark: at most 3 distinct values"),
+        ({"seen": {"soon": 100}}, "seen: every value is of type date"),
+    ],
+)
+def test_a_broken_rule_is_found_in_released_numbers(changed: dict[str, dict[str, int]], rule: str) -> None:
+    assert broken(WELL | changed) == {rule}
+
+
+def test_the_noise_alone_breaks_no_rule() -> None:
+    assert broken(WELL, records=0) == set()  # at least 3 records, noise of 10
+    # 600 of 1000 are promised; a cell's noise of 2 and the count's of 10 allow 19.5 less.
+    assert broken(WELL | {"ward": {"north": 581}}) == set()
+    assert broken(WELL | {"ward": {"north": 580}}) == {"ward: at most 40 % empty"}
+
+
+@pytest.mark.parametrize(
+    ("records", "accountant", "fails"), [(-27, "gdp", False), (-28, "gdp", True), (-28, "zcdp", False)]
+)
+def test_minimum_rows_are_judged_on_the_noisy_count(records: int, accountant: str, fails: bool) -> None:
+    assert ("at least 3 records" in broken(WELL, records, accountant)) is fails
+
+
+def test_a_drafted_list_is_judged_on_released_values() -> None:
+    columns = """\
+      - name: ward
+        quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [north, south]}}]
+        customProperties: [{property: drafted, value: true}]
+"""
+    contract = contract_of(columns)
+    for ward, passed in (({"north": 10, "south": 12}, True), ({"north": 10, "west": 12}, False)):
+        schema = build_schema(["person", "ward"], Declarations(), contract, cap_required=True)
+        assert schema.columns[0].is_open
+        measurement, _ = release(contract_of(), {"ward": ward})
+        measurement = dataclasses.replace(measurement, schema=schema)
+        attributes = tuple(Attribute("ward", value, 0) for value in ward)
+        aggregates = Aggregates((), attributes, 22, (), ())
+        results = judge_released(contract, NoisyNumbers(measurement), aggregates, strict=False)
+        found = {item.rule: item.verdict for item in results}["ward: every value is one of those listed"]
+        assert found == ("passed" if passed else "failed")
+
+
+def test_a_drafted_list_of_a_column_without_a_released_value_is_undecided() -> None:
+    columns = """\
+      - name: ward
+        quality: [{metric: invalidValues, mustBe: 0, arguments: {validValues: [north, south]}}]
+        customProperties: [{property: drafted, value: true}]
+"""
+    contract = contract_of(columns)
+    schema = build_schema(["person", "ward"], Declarations(), contract, cap_required=False)
+    aggregates = Aggregates((), (), 20, (), ())
+    results = judge_released(contract, RoundedNumbers(schema, aggregates, 10), aggregates, strict=False)
+    assert {item.rule: item.verdict for item in results} == {
+        "every record has a subject id": "enforced",
+        "at least 3 records": "passed",
+        "ward: every value is one of those listed": "undecided",
+        "ward: nothing that looks like e-mail addresses": "enforced",
+        "ward: nothing that looks like telephone numbers": "enforced",
+        "ward: nothing that looks like identity numbers": "enforced",
+    }
+
+
+def rounded_verdicts(records: int, wards: dict[str, int], k: int = 10) -> dict[str, str]:
+    """A k-anonymous release of wards alone."""
+    contract = contract_of()
+    schema = build_schema(HEADER.split(","), Declarations(), contract, cap_required=False)
+    place = [column.name for column in schema.columns].index("ward")
+    attributes = tuple(Attribute("ward", value, place) for value in wards)
+    ids = np.arange(len(wards), dtype=np.int32).reshape(-1, 1)
+    counts = np.array(list(wards.values()), np.int64)
+    aggregates = Aggregates(("ward",), attributes, records, (ids,), (counts,))
+    results = judge_released(contract, RoundedNumbers(schema, aggregates, k), aggregates, strict=False)
+    return {item.rule: item.verdict for item in results}
+
+
+@pytest.mark.parametrize(
+    ("records", "k", "verdict"), [(10, 10, "passed"), (0, 10, "undecided"), (0, 3, "failed")]
+)
+def test_rounded_minimum_rows_are_decided_where_the_range_is(records: int, k: int, verdict: str) -> None:
+    assert rounded_verdicts(records, {}, k)["at least 3 records"] == verdict
+
+
+def test_rounded_shares_of_empties_are_passed_or_undecided() -> None:
+    rule = "ward: at most 40 % empty"
+    # At most 1009 records, of which 60 % are 605.4.
+    assert rounded_verdicts(1000, {"north": 310, "south": 300})[rule] == "passed"
+    assert rounded_verdicts(1000, {"north": 300, "south": 300})[rule] == "undecided"
+    assert rounded_verdicts(1000, {})[rule] == "undecided"
+
+
+def test_the_document_names_the_contract_and_says_what_its_verdicts_are_of() -> None:
+    contract = contract_of()
+    measurement, aggregates = release(contract, WELL)
+    for strict, said in ((True, "one broken rule would have stopped the run"), (False, "is enforced")):
+        body = contract_json(contract, NoisyNumbers(measurement), aggregates, strict=strict)
+        check_released_json(body, MANIFEST_KEYS)
+        assert body["contract"] == contract.name and said in str(body["sentence"])
+        assert body["mode"] == ("strict" if strict else "repair")
+
+
+def test_judging_released_numbers_imports_nothing_that_reads_a_table() -> None:
+    folder = Path(__file__).resolve().parents[3] / "tasks" / "core" / "statement"
+    text = (folder / "contract_verdicts.py").read_text("utf-8")
+    for reader in ("header", "source", "batches", "encoding", "duckdb", "profile", "validation"):
+        assert f"import {reader}" not in text and f".{reader} import" not in text
+
+
+@pytest.mark.parametrize(
+    ("limit", "least", "verdict"), [(None, 580, "failed"), (100, 37, "passed"), (100, 36, "failed")]
+)
+def test_a_limit_on_records_is_not_taken_for_empty_cells(limit: int | None, least: int, verdict: str) -> None:
+    """Of 1,000 records 100 are looked at: 60 with a ward are promised, and chance may leave 37."""
+    measured, _ = release(contract_of(), WELL | {"ward": {"north": least}})
+    sampled = dataclasses.replace(measured.parameters, record_limit=limit)
+    numbers = NoisyNumbers(dataclasses.replace(measured, parameters=sampled))
+    ward = [column.name for column in numbers.schema.columns].index("ward")
+    assert numbers.few_empties(ward, 0.4) == verdict
+
+
+HOMES = ("flat", *(f"rare {place:03}" for place in range(100)))
+PEOPLE = Schema((Column("sex", domain=("f", "m", "x"), other="x"), Column("home")))
+
+
+def fitted(empty: float, filled: tuple[int, ...] = (), limit: int | None = None) -> NoisyNumbers:
+    """A fitted draw of 4,000 people, of whom a share has no sex; every second home is like no other."""
+    generator = np.random.default_rng(1)
+    sex = np.where(generator.random(4000) < empty, 0, generator.integers(1, 3, 4000))
+    home = np.where(generator.random(4000) < 0.5, 1, generator.integers(2, 102, 4000))
+    records = CodedRecords(
+        PEOPLE,
+        (sex.astype(np.uint8), home.astype(np.uint8)),
+        (0, 1),
+        (("f", "m", "x"), HOMES),
+        4000,
+        generator.integers(0, 2**64, 4000, np.uint64),
+    )
+    asked = parameters(4.0, tables=((0, 1),), filled=filled, record_limit=limit, longer=LongerSets())
+    return NoisyNumbers(draw(records, asked))
+
+
+@pytest.mark.parametrize("limit", [None, 500])
+def test_empty_cells_of_a_fitted_release_are_those_that_were_counted_as_such(limit: int | None) -> None:
+    assert fitted(0.0, limit=limit).few_empties(0, 0.0) == "passed"
+    assert fitted(0.0, limit=limit).few_empties(1, 0.0) == "passed"  # what is not released is not empty
+    assert fitted(0.3, limit=limit).few_empties(0, 0.35) == "passed"
+    assert fitted(0.3, limit=limit).few_empties(0, 0.1) == "failed"
+
+
+def test_where_an_empty_cell_counts_as_a_value_no_cell_is_empty() -> None:
+    assert fitted(0.3, filled=(0,)).few_empties(0, 0.0) == "enforced"

@@ -1,0 +1,47 @@
+"""The rows of a text are guessed within a factor of two, from its lines' lengths alone."""
+
+import gzip
+import random
+
+import pyarrow as pa
+import pytest
+
+from tasks.core.tables.header import InputFile
+from tasks.core.tables.line_lengths import guessed_rows
+
+SHAPES = {
+    "short": lambda number, chance: f"{number},a,1",
+    "uneven": lambda number, chance: f"{number},{'x' * int(chance.expovariate(0.01))},1",
+    "sorted": lambda number, chance: f"{number},{'x' * (number // 200)},1",
+    "lines within quotes": lambda number, chance: f'{number},"a\nb\n\n""c""\n{number}",1',
+    "all quoted": lambda number, chance: f'"{number}","a"\n' if number % 2 else f'"{number}","b"',
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst"])
+def test_rows_are_guessed_within_a_factor_of_two(tmp_path, shape, end, encoding, ending):
+    chance = random.Random(5)
+    rows = 40_000
+    text = end.join(["a,b,c", *(SHAPES[shape](number, chance) for number in range(rows))]) + end
+    data = text.encode(encoding)
+    if ending == ".gz":
+        data = gzip.compress(data, 1)
+    if ending == ".zst":
+        sink = pa.BufferOutputStream()
+        with pa.CompressedOutputStream(sink, "zstd") as stream:
+            stream.write(data)
+        data = sink.getvalue().to_pybytes()
+    path = tmp_path / f"t.csv{ending}"
+    path.write_bytes(data)
+    assert rows / 2 <= guessed_rows(InputFile(path, encoding=encoding)) <= rows * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"), [("a,b\n", 0), ("a,b\n1,2", 1), ("a,b\n\n1,2\n\n\n3,4\n", 2), ('a\n"x\ny"\n', 1)]
+)
+def test_a_small_file_is_counted(tmp_path, text, rows):
+    (tmp_path / "t.csv").write_text(text)
+    assert guessed_rows(InputFile(tmp_path / "t.csv")) == rows

@@ -1,0 +1,262 @@
+"""Numbers are read with the marks that were declared, and what has other marks is no number."""
+
+import re
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tasks.core.contracts.public_schema import Declarations, build_schema
+from tasks.core.contracts.rules import violations
+from tasks.core.contracts.translation import read_contract
+from tasks.core.dp.digest import configuration_digest
+from tasks.core.dp.parameters import DpParameters
+from tasks.core.errors import ParameterError
+from tasks.core.queries import connect
+from tasks.core.records.cells import numbers_of_texts
+from tasks.core.records.columns import Column, Schema
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.tables.header import InputFile
+from tasks.core.tables.number_format import THOUSANDS, NumberFormat, canonical_thousands
+from tests.oracles.contracts import HEAD, contract_of, judged
+
+EDGES = (0.0, 100.0, 1000.0, 100000.0)
+GERMAN = NumberFormat(",", ".")
+
+
+def read(number_format, *texts):
+    """Each text as the plain number it is, None where it is none."""
+    return number_format.plain_texts(pa.array(texts, pa.string())).to_pylist()
+
+
+def test_a_comma_before_decimals_and_a_point_between_thousands():
+    assert read(GERMAN, "21804,78", "1.234,56", "-1.234.567", "12", ",5", "5,", "+0,0", "1,5e-3") == [
+        "21804.78",
+        "1234.56",
+        "-1234567",
+        "12",
+        ".5",
+        "5.",
+        "+0.0",
+        "1.5e-3",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "12,34,56",
+        "1.23",
+        "12.34,56",
+        "1234.567",
+        "1.2345",
+        ".123",
+        "1..234",
+        "0.123",
+        "1,234.5",
+        "1 234",
+        "",
+        "x",
+    ],
+)
+def test_groups_that_are_no_thousands_are_no_numbers(text):
+    assert read(GERMAN, text) == [None]
+
+
+def test_a_space_stands_for_every_space_and_an_apostrophe_for_both():
+    spaced = NumberFormat(",", " ")
+    assert read(spaced, "1 234,5", "1\u00a0234,5", "1\u202f234\u2009567", "1  234", "12 34") == [
+        "1234.5",
+        "1234.5",
+        "1234567",
+        None,
+        None,
+    ]
+    assert read(NumberFormat(".", "'"), "1'234.5", "1\u2019234.5", "1,234.5") == ["1234.5", "1234.5", None]
+    assert [canonical_thousands(mark) for mark in ("\u202f", " ", "\u2019", ",", "", "_")] == [
+        " ",
+        " ",
+        "'",
+        ",",
+        "",
+        "_",
+    ]
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    st.sampled_from([NumberFormat(d, t) for d in ".," for t in THOUSANDS if d != t]),
+    st.text(alphabet="0123456789.,' \u202f+-eE", max_size=9),
+)
+def test_numbers_are_those_that_an_obvious_reader_reads(number_format, text):
+    """The oracle takes a text apart at its marks, character by character."""
+    family = THOUSANDS[number_format.thousands]
+    body, _, exponent = text.lower().partition("e")
+    is_number = "e" not in text.lower() or re.fullmatch("[+-]?[0-9]+", exponent) is not None
+    body = body[1:] if body[:1] in ("+", "-") else body
+    whole, mark, fraction = body.partition(number_format.decimal)
+    groups = [""]
+    for character in whole:
+        groups = [*groups, ""] if family and character in family else [*groups[:-1], groups[-1] + character]
+    digits = "".join(groups)
+    is_number &= bool(digits or fraction) and all(c in "0123456789" for c in digits + fraction)
+    if len(groups) > 1:
+        is_number &= 1 <= len(groups[0]) <= 3 and groups[0][0] != "0"
+        is_number &= all(len(group) == 3 for group in groups[1:])
+    [found] = read(number_format, text)
+    assert (found is not None) == is_number
+    if is_number:
+        sign = -1 if text[0] == "-" else 1
+        value = float(f"{digits or 0}.{fraction or 0}e{exponent or 0}")
+        assert float(found) == sign * value
+    pattern, whole_pattern = number_format.pattern, number_format.whole_pattern
+    assert (re.fullmatch(pattern, text) is not None) == is_number
+    whole_number = is_number and not mark and "e" not in text.lower()
+    assert (re.fullmatch(whole_pattern, text) is not None) == whole_number
+
+
+def test_infinity_is_a_number_in_every_format():
+    with connect() as connection:
+        found = numbers_of_texts(connection, ["-inf", "Infinity", "1,5", "1.5"], NumberFormat(","))
+    assert found[:3].tolist() == [float("-inf"), float("inf"), 1.5] and found[3] != found[3]
+
+
+def counted(path, delimiter=";", *, total=True, **declared):
+    """How many records of ``income`` are in each bin, from the first, after how many in none."""
+    source = InputFile(path, delimiter=delimiter)
+    headers = source.headers
+    declarations = Declarations(bins={"income": EDGES}, **declared)
+    schema = build_schema(headers.names, declarations, cap_required=total, types=headers.types)
+    records = encode(source, schema, EncodingOptions(total=total, key=b"k"))
+    codes = records.slots[[column.name for column in schema.columns].index("income")]
+    return [codes.tolist().count(code) for code in range(6)]
+
+
+@pytest.mark.parametrize("total", [True, False], ids=["private", "anonymous"])
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"decimal": {"*": ","}, "thousands": {"*": "."}},
+        {"decimal": {"Income ": ","}, "thousands": {"income": "."}},
+        {"decimal": {"*": ".", "income": ","}, "thousands": {"*": "", "income": "."}},
+    ],
+)
+def test_bins_are_of_the_numbers_as_declared_for_the_table_or_the_column(tmp_path, declared, total):
+    cells = ["21804,78", "1.234,5", "0,0", "99,99", "0", "100,00", "1.23", "21804.78", ""]
+    (tmp_path / "t.csv").write_text("income;x\n" + "".join(f"{c};a\n" for c in cells), encoding="utf-8")
+    assert counted(tmp_path / "t.csv", total=total, **declared) == [3, 0, 3, 1, 2, 0]
+
+
+def test_quoted_cells_may_hold_the_delimiter_before_their_decimals(tmp_path):
+    (tmp_path / "t.csv").write_text('income,x\n"21804,78",a\n"0,5",b\n', encoding="utf-8")
+    assert counted(tmp_path / "t.csv", ",", decimal={"*": ","}) == [0, 0, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.int32(), pa.decimal128(38, 2)])
+def test_typed_numbers_of_a_parquet_file_have_no_marks(tmp_path, kind):
+    pq.write_table(pa.table({"income": pa.array([500, 7, None]).cast(kind)}), tmp_path / "t.parquet")
+    assert counted(tmp_path / "t.parquet", decimal={"*": ","}, thousands={"*": "."}) == [1, 0, 1, 1, 0, 0]
+
+
+def test_texts_of_a_parquet_file_have_them(tmp_path):
+    for number, kind in enumerate([pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]):
+        path = tmp_path / f"{number}.parquet"
+        pq.write_table(pa.table({"income": pa.array(["500,5", "7", None]).cast(kind)}), path)
+        assert counted(path, decimal={"*": ","}) == [1, 0, 1, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("declared", "words"),
+    [
+        ({"decimal": {"*": ","}, "thousands": {"*": ","}}, "give '.' as decimal"),
+        ({"thousands": {"income": "."}}, "give ',' as decimal"),
+        ({"decimal": {"nowhere": ","}}, "decimal names the column 'nowhere'"),
+        ({"thousands": {"nowhere": " "}}, "thousands names the column 'nowhere'"),
+    ],
+)
+def test_marks_that_can_not_be_meant_are_refused(declared, words):
+    with pytest.raises(ParameterError) as caught:
+        build_schema(["income", "x"], Declarations(**declared), cap_required=False)
+    [problem] = caught.value.problems
+    assert words in problem
+
+
+def test_marks_are_in_a_release_s_name_where_numbers_are_read_and_nowhere_else():
+    parameters = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
+
+    def name(**declared):
+        bins = {"income": EDGES}
+        schema = build_schema(["income", "town"], Declarations(bins=bins, **declared), cap_required=True)
+        assert Schema.from_json(schema.to_json()) == schema
+        return configuration_digest(schema, parameters)
+
+    assert name() == name(decimal={"*": "."}) == name(decimal={"town": ","}) == name(thousands={"*": ""})
+    assert len({name(), name(decimal={"*": ","}), name(thousands={"*": ","})}) == 3
+    assert name(decimal={"*": ","}) == name(decimal={"income": ","})
+    plain = Schema((Column("income"),))
+    comma = replace(plain, columns=(Column("income", number_format=NumberFormat(",")),))
+    assert configuration_digest(plain, parameters) != configuration_digest(comma, parameters)
+
+
+COLUMN = """\
+      - name: ward
+      - name: age
+        logicalType: {type}
+        customProperties:
+          - {{property: decimal, value: ","}}
+          - {{property: thousands, value: "{thousands}"}}
+"""
+
+
+def age_contract(type="number", thousands="."):
+    return contract_of(COLUMN.format(type=type, thousands=thousands))
+
+
+def test_a_contract_declares_marks_of_a_column_or_of_the_table():
+    _, age = age_contract(thousands="\u202f").columns
+    assert (age.decimal, age.thousands) == (",", " ")
+    own = 'customProperties:\n      - {property: decimal, value: ","}\n      - {property: subjectId'
+    text = (HEAD + COLUMN.format(type="number", thousands=".")).replace(
+        "customProperties:\n      - {property: subjectId", own, 1
+    )
+    ward, age = read_contract(text).columns
+    assert (ward.decimal, ward.thousands, age.decimal, age.thousands) == (",", None, ",", ".")
+
+
+@pytest.mark.parametrize(
+    ("type", "thousands", "words"),
+    [("string", ".", "logicalType integer or number"), ("number", "_", "thousands")],
+)
+def test_faults_of_a_contract_s_marks_are_told_with_their_place(type, thousands, words):
+    with pytest.raises(ParameterError, match=words):
+        age_contract(type, thousands)
+
+
+def test_configuration_and_contract_must_agree():
+    with pytest.raises(ParameterError, match="declared otherwise in decimal than in the contract"):
+        build_schema(
+            ["person", "ward", "age"], Declarations(decimal={"*": "."}), age_contract(), cap_required=False
+        )
+
+
+@pytest.mark.parametrize(
+    ("type", "cell", "holds"),
+    [
+        ("number", '"1.234,5"', True),
+        ("number", "1.234", True),
+        ("number", "1234.5", False),
+        ("integer", "1.234", True),
+        ("integer", '"1,5"', False),
+        ("integer", "12.34", False),
+    ],
+)
+def test_a_strict_contract_judges_numbers_with_their_marks(tmp_path, type, cell, holds):
+    path = tmp_path / "t.csv"
+    path.write_text("person,ward,age\n" + "".join(f"{i},n,{cell}\n" for i in range(3)), encoding="utf-8")
+    found = judged(InputFile(path), age_contract(type))
+    assert violations(found.results) == (
+        [] if holds else [f"The contract is broken: age: every value is of type {type}."]
+    )

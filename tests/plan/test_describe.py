@@ -1,0 +1,32 @@
+"""What is told of a run before any row is read."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tasks.configuration.flat_file import from_flat
+from tasks.plan.describe import describe
+from tests.flows import pipeline
+from tests.oracles.contracts import HEAD
+
+
+def _told(folder: Path, properties: list[dict[str, Any]]) -> str:
+    body = yaml.safe_load(HEAD + "      - name: x\n")
+    body["schema"][0] = {"name": "people", "properties": properties}
+    path = folder / "contract.yaml"
+    path.write_text(yaml.safe_dump(body), encoding="utf-8")
+    pipeline.write(folder / "people.csv", [["1", "x"]], ("age", "town"))
+    flat = {"sensitive_microdata_path": str(folder / "people.csv"), "contract": str(path)}
+    return "\n".join(describe(from_flat(flat)).notes)
+
+
+def test_a_contract_that_calls_0_absent_in_a_column_with_bins_is_told_that_it_is_a_number(
+    tmp_path: Path,
+) -> None:
+    age: dict[str, Any] = {"name": "age", "logicalType": "integer"}
+    bins = {"property": "bins", "value": [0, 18, 65]}
+    town = {"name": "town", "customProperties": [{"property": "zeroIsValue", "value": False}]}
+    said = [*town["customProperties"], bins]
+    assert "zeroIsValue has no effect on 'age'" in _told(tmp_path, [age | {"customProperties": said}, town])
+    assert "zeroIsValue" not in _told(tmp_path, [age | {"customProperties": [bins]}, town])

@@ -1,0 +1,215 @@
+"""How many releases are planned: the cap that a first run registers, and what is told of it."""
+
+import json
+import math
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from scipy.optimize import brentq
+from scipy.stats import norm
+
+from flows.command import main as command
+from tasks.configuration.flat_file import from_flat
+from tasks.core.dp.budget import Charge
+from tasks.core.errors import BudgetExhausted, ParameterError
+from tasks.core.ledger.ledger import open_ledger
+from tasks.core.ledger.names import ReleaseName
+from tasks.plan.describe import describe
+from tasks.sensitive.protect import admit_release, enter_dataset, nominal_charge, release_name
+from tasks.storage import Workspace
+from tests.flows import pipeline
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def planned(folder: Path, mode: str = "fitted", **privacy: object):
+    """The test's table under such a privacy section; its own cap is left out."""
+    return pipeline.prepared(folder, noise_epsilon=1.0, synthesis_mode=mode, privacy=privacy)
+
+
+def admitted(configuration) -> Charge:
+    """Let a run ask the ledger and register; return the charge that the release would have."""
+    workspace, described = Workspace.of(configuration), describe(configuration)
+    workspace.prepare()
+    enter_dataset(open_ledger(), admit_release.fn(workspace, configuration, described))
+    return nominal_charge(described)
+
+
+def together(charge: Charge, releases: int) -> float:
+    """Epsilon of so many releases at the sum of their deltas, by scipy alone."""
+    mu = math.sqrt(releases * charge.mu_squared)
+    threshold = -math.expm1(releases * math.log1p(-charge.threshold_delta))
+    rest = (releases * charge.delta - threshold) / (1 - threshold)
+
+    def excess(epsilon: float) -> float:
+        return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu) - rest
+
+    return brentq(excess, 1e-9, 300, xtol=1e-13)
+
+
+@pytest.mark.parametrize("releases", [1, 2, 12, 60])
+@pytest.mark.parametrize(
+    ("mode", "accountant"), [("fitted", "gdp"), ("aggregate_seeded", "gdp"), ("aggregate_seeded", "zcdp")]
+)
+def test_the_registered_cap_is_what_the_planned_releases_cost_together(
+    mode: str, accountant: str, releases: int, tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = planned(tmp_path, mode, accountant=accountant, releases=releases)
+    charge = admitted(configuration)
+    account, ledger = open_ledger().account("people"), open_ledger()
+    assert float(account.caps.delta) == pytest.approx(releases * 1e-6, rel=1e-12)
+    if accountant == "gdp" or releases > 1:
+        assert float(account.caps.epsilon) == pytest.approx(together(charge, releases), rel=1e-6)
+    for month in range(releases):
+        ledger.reserve(ReleaseName("people", f"month {month}", "0" * 64), charge)
+    with pytest.raises(BudgetExhausted):
+        ledger.reserve(ReleaseName("people", "one too many", "0" * 64), charge)
+
+
+def test_without_a_plan_the_registering_line_says_what_happens_to_the_second_release(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configuration = planned(tmp_path)
+    charge = admitted(configuration)
+    said = capsys.readouterr().err
+    assert "Registered dataset 'people' with a cap of epsilon 1, delta 1e-06" in said
+    assert "a second one will be refused" in said and '"privacy": {"releases": 12}' in said
+    assert f"12 releases at this setting cost epsilon {together(charge, 12):.3g}"[:-1] in said
+    # The command that it names does what it says.
+    line = re.search(r"marginalia (ledger .*'\.\.\.')", said)
+    assert line is not None
+    assert command.main(shlex.split(line[1])) == 0
+    assert open_ledger().remaining_runs("people", charge) == 12
+
+
+def test_a_changed_plan_raises_no_cap_that_is_in_force(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    charge = admitted(planned(tmp_path, releases=2))
+    before = open_ledger().account("people").caps
+    capsys.readouterr()
+    admitted(planned(tmp_path, releases=24))
+    said = capsys.readouterr().err
+    assert open_ledger().account("people").caps == before
+    assert "ATTENTION: 24 releases are planned" in said and "admits 2 at this setting" in said
+    line = re.search(r"marginalia (ledger .*'\.\.\.')", said)
+    assert line is not None
+    ledger = open_ledger()
+    ledger.reserve(ReleaseName("people", "first", "0" * 64), charge)
+    assert command.main(shlex.split(line[1])) == 0
+    assert open_ledger().remaining_runs("people", charge) == 23
+    admitted(planned(tmp_path, releases=24))
+    assert "planned" not in capsys.readouterr().err
+
+
+def test_a_cap_stands_over_the_plan_and_what_it_does_not_hold_is_told(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configuration = planned(tmp_path, releases=12, cap={"epsilon": 3, "delta": 1e-5})
+    admitted(configuration)
+    caps = open_ledger().account("people").caps
+    assert (float(caps.epsilon), float(caps.delta)) == (3.0, 1e-5)
+    assert "ATTENTION: 12 releases are planned (privacy.releases), and the cap admits 9" in (
+        capsys.readouterr().err
+    )
+
+
+def test_a_cap_that_covers_no_release_registers_nothing(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = pipeline.flat(tmp_path, noise_epsilon=1.0, privacy={"cap": {"epsilon": 0.9, "delta": 1e-6}})
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
+    (tmp_path / "people.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "people.json")]) == 3
+    assert "must cover a release before anything is read" in capsys.readouterr().err
+    with pytest.raises(BudgetExhausted, match="must cover a release"):
+        admitted(from_flat(body))
+    assert open_ledger().datasets() == ()
+
+
+def test_a_configured_cap_stops_no_run_of_a_dataset_whose_cap_was_raised(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cap = {"epsilon": 0.9, "delta": 1e-6}
+    assert command.main(["ledger", "people", "--cap", "3", "1e-5"]) == 0
+    admitted(pipeline.prepared(tmp_path, noise_epsilon=1.0, privacy={"cap": cap}))
+    assert "ATTENTION: the configured cap is not the one in force" in capsys.readouterr().err
+
+
+def test_a_plan_does_not_name_a_release(tmp_path: Path) -> None:
+    few, many = planned(tmp_path, releases=2), planned(tmp_path, releases=12)
+    assert release_name(few, describe(few)) == release_name(many, describe(many))
+
+
+def test_plans_that_promise_nothing_are_refused(tmp_path: Path, own_ledger: Path) -> None:
+    for wrong in (0, 10_001, 1.5, "many"):
+        with pytest.raises(ParameterError, match=r"privacy\.releases"):
+            planned(tmp_path, releases=wrong)
+    with pytest.raises(ParameterError, match="delta of 1 or more together"):
+        admitted(planned(tmp_path, releases=10_000, delta=1e-3))
+    assert open_ledger().datasets() == ()
+
+
+def test_the_population_is_the_datasets_wherever_it_is_written(tmp_path: Path, own_ledger: Path) -> None:
+    cap = {"epsilon": 3, "delta": 1e-5, "population": "people of a test"}
+    assert planned(tmp_path, cap=cap) == planned(
+        tmp_path, cap={"epsilon": 3, "delta": 1e-5}, population="people of a test"
+    )
+    with pytest.raises(ParameterError, match="population"):
+        planned(tmp_path, cap=cap, population="others")
+    admitted(planned(tmp_path, releases=3, population="people of a test"))
+    assert open_ledger().account("people").population == "people of a test"
+
+
+def smallest_of_the_readme() -> dict[str, object]:
+    found = re.search(
+        r"smallest one for differential privacy:\s*```json\n(.*?)```", (ROOT / "README.md").read_text(), re.S
+    )
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_the_readmes_smallest_configuration_plans_and_check_says_what_it_costs(
+    tmp_path: Path, own_ledger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = [row[:4] for row in pipeline.rows(50)]
+    pipeline.write(tmp_path / "people.csv", table, pipeline.HEADER[:4])
+    body = smallest_of_the_readme()
+    (tmp_path / "people.json").write_text(json.dumps(body))
+    assert command.main(["check", "people.json"]) == 0
+    charge = nominal_charge(describe(from_flat(body)))
+    shown = capsys.readouterr().out
+    cost = re.search(r"12 releases at this setting cost epsilon ([0-9.]+) at delta 1\.2e-05 together", shown)
+    assert cost is not None and float(cost[1]) == pytest.approx(together(charge, 12), rel=1e-5)
+    assert "will be refused" not in shown
+    del body["privacy"]
+    (tmp_path / "people.json").write_text(json.dumps(body))
+    assert command.main(["check", "people.json"]) == 0
+    assert "a second one will be refused" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("mode", "epsilon"), [("aggregate_seeded", 0.01), ("fitted", 0.7), ("fitted", 1.0)])
+def test_what_fits_under_a_cap_is_not_shown_as_more(
+    mode: str, epsilon: float, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The cap that a first run registers is the cost of what is planned, and both stand in one report."""
+    privacy = {"releases": 12}
+    pipeline.prepared(tmp_path)
+    body = pipeline.flat(tmp_path, noise_epsilon=epsilon, synthesis_mode=mode, privacy=privacy)
+    (tmp_path / "run.json").write_text(json.dumps(body))
+    assert command.main(["check", str(tmp_path / "run.json")]) == 0
+    said = capsys.readouterr().out
+    cap = re.search(r"with a cap of epsilon (\S+), delta (\S+)\.\n", said)
+    cost = re.search(r"12 releases at this setting cost epsilon (\S+) at delta (\S+) together", said)
+    assert cap and cost and cap.groups() == cost.groups()
+    admitted(from_flat(body))
+    assert command.main(["ledger", "people"]) == 0
+    shown = capsys.readouterr().out
+    assert f"cap      epsilon {cap.group(1)}, delta {cap.group(2)} " in shown
+    # Who copies the caps that are shown changes nothing, and needs no reason.
+    before = open_ledger().account("people").caps
+    assert command.main(["ledger", "people", "--cap", *cap.groups()]) == 0
+    assert open_ledger().account("people").caps == before

@@ -1,0 +1,461 @@
+"""Names, units and circumstances of a draw, on the steps themselves: no server."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from flows.command import main as command
+from flows.command.check.command import check
+from tasks.batch.budget import require_budget
+from tasks.batch.file import Batch, read_batch, require_inputs
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.model import RunConfiguration
+from tasks.core.errors import (
+    BudgetExhausted,
+    ContractViolation,
+    InputError,
+    LedgerError,
+    ParameterError,
+    StoredTableMismatch,
+)
+from tasks.core.ledger.ledger import open_ledger
+from tasks.core.queries import Resources
+from tasks.plan.describe import describe
+from tasks.public.bundles.opening import open_drawn, require_made_as_configured
+from tasks.public.fit import estimate_counts, fit_records
+from tasks.public.generate import normalise_counts
+from tasks.public.state import state_privacy
+from tasks.sensitive.judge import judge_contract
+from tasks.sensitive.protect import admit_release, protect_records, release_name
+from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, require_unchanged
+from tasks.sensitive.recall import describe_or_recall
+from tasks.storage import StoredTable, Workspace, file_sha256, folder_sha256
+from tests.flows import pipeline
+
+
+def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
+    """The configured release's measurement, handed over."""
+    workspace, described = Workspace.of(configuration), describe(configuration)
+    workspace.prepare()
+    admitted = admit_release.fn(workspace, configuration, described)
+    table, judged = SensitiveTable(described.source), None
+    if described.contract is not None and configuration.input.contract_mode == "strict":
+        facts = (described.contract, described.schema, "people/run", Resources())
+        judged = judge_contract.fn(workspace, table, *facts)
+    rules = EncodingRules.of(configuration, described.parameters)
+    records = encode_records.fn(workspace, table, described.schema, rules, "people/run", Resources())
+    table_hash = workspace.keyed_hash(table.sha256)
+    return workspace, protect_records.fn(workspace, records, judged, admitted, table_hash)
+
+
+#: Settings of a draw by lengths, as SDS makes it.
+BY_LENGTHS = {"synthesis_mode": "aggregate_seeded"}
+
+
+def reported(
+    configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable, work: str
+) -> StoredTable:
+    """The reportable aggregates of either draw."""
+    if not configuration.draws_workload:
+        return normalise_counts.fn(workspace, measurement, work)
+    records = fit_records.fn(workspace, measurement, configuration.synthesis, 1, work)
+    return estimate_counts.fn(workspace, measurement, records, configuration.reporting_length, work)
+
+
+def statement_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
+    aggregates = reported(configuration, workspace, measurement, "release/people/work")
+    stored = state_privacy.fn(workspace, configuration, measurement, aggregates, "release/people/work")
+    return pipeline.json_of(workspace.path(stored) / "privacy.json")
+
+
+@pytest.mark.parametrize("registered_by", ["command", "run"])
+def test_rule_7_rows_are_not_charged_to_a_budget_of_subjects(
+    registered_by: str, tmp_path: Path, own_ledger: Path
+) -> None:
+    # The statement would promise all rows of a person the protection of one.
+    if registered_by == "command":
+        assert command.main(["ledger", "people", "--cap", "20", "1e-5"]) == 0
+    else:
+        measured(pipeline.prepared(tmp_path))
+    by_row = pipeline.prepared(tmp_path, subject_id=None, use_columns=["town", "age"], bins={"age": [0, 40]})
+    by_row = by_row.model_copy(
+        update={
+            "vintage": "2026-12",
+            "input": by_row.input.model_copy(
+                update={"multi_value_columns": {}, "max_items": {}, "domains": {}}
+            ),
+        }
+    )
+    with pytest.raises(ParameterError, match="same unit"):
+        measured(by_row)
+    assert (
+        command.main(["ledger", "people rows", "--cap", "20", "1e-5", "--unit", "row", "--reason", "rows"])
+        == 0
+    )
+    workspace, measurement = measured(by_row.model_copy(update={"dataset": "people rows"}))
+    assert statement_of(by_row, workspace, measurement)["guarantee"]["unit"] == "row"
+
+
+def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Path) -> None:
+    assert command.main(["ledger", "people", "--cap", "20", "1e-5", "--unit", "row"]) == 0
+    pipeline.prepared(tmp_path)
+    path = tmp_path / "people.json"
+    path.write_text(json.dumps(pipeline.flat(tmp_path)))
+    with pytest.raises(ParameterError, match="same unit"):
+        check(path, propose=False)
+
+
+@pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
+def test_rule_2_the_statement_says_strict_where_the_draw_was(
+    mode: str, tmp_path: Path, own_ledger: Path
+) -> None:
+    contract: dict[str, object] = {
+        "synthesis_mode": mode,
+        "contract": pipeline.contract(tmp_path, "sex", ["m", "f"]),
+        "use_columns": ["sex"],
+        "bins": {},
+        "domains": {},
+    }
+    contract |= {"multi_value_columns": {}, "max_items": {}, "sensitive_zeros": []}
+    strict = pipeline.prepared(tmp_path, **contract, contract_mode="strict")
+    workspace, measurement = measured(strict)
+    assert open_drawn(workspace, measurement).measurement().private
+    repair = pipeline.prepared(tmp_path, **contract)
+    assert statement_of(strict, workspace, measurement)["contract"]["strict"] is True
+    verdicts = pipeline.json_of(
+        tmp_path / "out" / "release" / "people" / "work" / "statement" / "contract.json"
+    )
+    assert {entry["verdict"] for entry in verdicts["rules"]} == {"passed"}
+    require_made_as_configured(workspace, strict, measurement)
+    with pytest.raises(ParameterError, match="other settings"):
+        require_made_as_configured(workspace, repair, measurement)
+
+
+def test_a_rule_that_repair_enforces_is_not_said_to_have_passed(tmp_path: Path, own_ledger: Path) -> None:
+    contract = pipeline.contract(tmp_path, "sex", ["m", "f"])
+    changes = {"use_columns": ["sex"], "bins": {}, "domains": {}, "multi_value_columns": {}, "max_items": {}}
+    repair = pipeline.prepared(tmp_path, contract=contract, sensitive_zeros=[], **changes)
+    workspace, measurement = measured(repair)
+    statement_of(repair, workspace, measurement)
+    verdicts = pipeline.json_of(
+        tmp_path / "out" / "release" / "people" / "work" / "statement" / "contract.json"
+    )
+    assert verdicts["rules"][-1] == {"rule": "sex: every value is one of those listed", "verdict": "enforced"}
+
+
+def test_a_strict_mode_without_a_contract_is_no_promise(tmp_path: Path, own_ledger: Path) -> None:
+    strict = pipeline.prepared(tmp_path)
+    strict = strict.model_copy(update={"input": strict.input.model_copy(update={"contract_mode": "strict"})})
+    workspace, measurement = measured(strict)
+    assert statement_of(strict, workspace, measurement)["contract"]["strict"] is False
+
+
+CHANGES: list[tuple[dict[str, object], str]] = [
+    ({"noise_epsilon": 0.1}, "other settings"),
+    ({"record_limit": 100}, "other settings"),
+    ({"dataset": "others"}, "the dataset"),
+    ({"vintage": "2026-12"}, "the vintage"),
+    ({"use_columns": ["town"]}, "other declarations"),
+    ({"sensitive_zeros": []}, "other declarations"),
+]
+CHANGES_OF = {
+    "fitted": [
+        *CHANGES,
+        ({"synthesis_mode": "aggregate_seeded"}, "other settings"),
+        ({"workload": "pairs"}, "other settings"),
+        ({"allocation": "equal"}, "other settings"),
+        ({"target": "sex"}, "other settings"),
+        ({"max_values": 10}, "other settings"),
+    ],
+    "aggregate_seeded": [
+        *CHANGES,
+        ({"synthesis_mode": "fitted"}, "other settings"),
+        ({"reporting_length": 1}, "other settings"),
+    ],
+}
+
+
+@pytest.mark.parametrize("mode", CHANGES_OF)
+def test_a_measurement_is_not_published_under_settings_it_was_not_drawn_with(
+    mode: str, tmp_path: Path, own_ledger: Path
+) -> None:
+    made = {"synthesis_mode": mode}
+    workspace, measurement = measured(pipeline.prepared(tmp_path, **made))
+    require_made_as_configured(workspace, pipeline.prepared(tmp_path, **made), measurement)
+    for changed, said in CHANGES_OF[mode]:
+        with pytest.raises(ParameterError, match=said):
+            require_made_as_configured(
+                workspace, pipeline.prepared(tmp_path, **(made | changed)), measurement
+            )
+
+
+@pytest.mark.parametrize("dataset", ["people", "others"])
+def test_a_replaced_ledger_is_refused_also_where_no_release_is_left(
+    dataset: str, tmp_path: Path, own_ledger: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace, _ = measured(pipeline.prepared(tmp_path))
+    assert not (workspace.release / "people").exists()
+    monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "another"))
+    with pytest.raises(LedgerError, match="another ledger"):
+        measured(pipeline.prepared(tmp_path, vintage="2026-12", dataset=dataset))
+
+
+def datasets() -> tuple[str, ...]:
+    return open_ledger().datasets()
+
+
+NAMES = {
+    "its case": {"dataset": "People"},
+    "blanks in it": {"dataset": "peo ple"},
+    "another": {"dataset": "people2"},
+    "a prefix where no dataset is named": {"dataset": None, "prefix": "p2"},
+    "fewer columns": {"dataset": "people2", "use_columns": ["town", "sex", "age", "services"]},
+}
+
+
+@pytest.mark.parametrize("changed", NAMES.values(), ids=NAMES)
+def test_a_new_name_opens_no_new_budget_for_the_same_table(
+    changed: dict, tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured(pipeline.prepared(tmp_path))
+    second = {key: value for key, value in pipeline.flat(tmp_path, **changed).items() if value is not None}
+    with pytest.raises(ParameterError, match=r"keep its name to the letter|share one budget"):
+        measured(from_flat(second))
+    assert datasets() == ("people",)
+    path = tmp_path / "second.json"
+    path.write_text(json.dumps(second))
+    with pytest.raises(ParameterError, match=r"'people'"):
+        check(path, propose=False)
+    copied = shutil.copy(tmp_path / "people.csv", tmp_path / "copied.csv")
+    with pytest.raises(ParameterError, match=r"'people'"):
+        measured(from_flat(second | {"sensitive_microdata_path": str(copied)}))
+    assert datasets() == ("people",)
+
+
+def test_a_person_may_say_that_the_people_are_others(tmp_path: Path, own_ledger: Path) -> None:
+    measured(pipeline.prepared(tmp_path))
+    others = pipeline.prepared(tmp_path, dataset="others")
+    with pytest.raises(ParameterError, match="marginalia ledger 'others' --cap EPSILON DELTA --reason"):
+        measured(others)
+    assert command.main(["ledger", "others", "--cap", "20", "1e-5"]) == 0
+    with pytest.raises(ParameterError, match="written reason"):
+        measured(others)
+    assert command.main(["ledger", "others", "--cap", "20", "1e-5", "--reason", "other people"]) == 0
+    measured(others)
+    assert datasets() == ("people", "others")
+
+
+def test_a_batch_of_several_names_for_one_table_is_refused_whole(tmp_path: Path, own_ledger: Path) -> None:
+    runs = [pipeline.prepared(tmp_path, dataset=name) for name in ("e", "e2")]
+    with pytest.raises(ParameterError, match=r"dataset 'e2' has the same path and columns"):
+        require_budget(runs)
+    with pytest.raises(ParameterError, match="to the letter"):
+        require_budget([pipeline.prepared(tmp_path, dataset=name) for name in ("e", "E")])
+    assert require_budget(runs[:1])
+    assert datasets() == ()
+
+
+REFUSED = {
+    "an exhausted budget": ({"privacy": {"cap": {"epsilon": 5, "delta": 1e-5}}}, b"", BudgetExhausted),
+    "a ragged row": ({}, b"p1,Aberwick,33\n", InputError),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_run_registers_nothing(case: str, tmp_path: Path, own_ledger: Path) -> None:
+    changes, row, error = REFUSED[case]
+    configuration = pipeline.prepared(tmp_path, **changes)
+    with (tmp_path / "people.csv").open("ab") as file:
+        file.write(row)
+    with pytest.raises(error):
+        measured(configuration)
+    assert datasets() == ()
+
+
+def under(folder: Path, least_rows: int, vintage: str = "2026-11", **changes: object) -> RunConfiguration:
+    """A table of 600 rows under a strict contract of that many."""
+    made = folder / f"at least {least_rows}"
+    made.mkdir(exist_ok=True)
+    plain: dict[str, object] = {"use_columns": ["sex"], "bins": {}, "domains": {}, "sensitive_zeros": []}
+    plain |= {"multi_value_columns": {}, "max_items": {}, "vintage": vintage, "contract_mode": "strict"}
+    plain["contract"] = pipeline.contract(made, "sex", ["m", "f"], least_rows)
+    return pipeline.prepared(folder, **(plain | changes))
+
+
+def phases(dataset: str = "people") -> list[str]:
+    return [each.phase for each in open_ledger().account(dataset).reservations]
+
+
+def told_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
+    """``privacy.json``, and ``contract.json`` beside it."""
+    stated = statement_of(configuration, workspace, measurement)
+    place = tmp_of(workspace) / "contract.json"
+    return {"privacy": stated["contract"], "contract": pipeline.json_of(place)}
+
+
+def tmp_of(workspace: Workspace) -> Path:
+    return workspace.root / "release" / "people" / "work" / "statement"
+
+
+def test_another_strict_contract_is_another_release_drawn_and_charged(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    # Over one draw, "at least 100" and "at least 600" would tell the exact number for one charge.
+    names = []
+    for least in (100, 600):
+        configuration = under(tmp_path, least)
+        workspace, measurement = measured(configuration)
+        told = told_of(configuration, workspace, measurement)
+        digest = file_sha256(Path(str(configuration.input.contract)))
+        assert told["contract"]["sha256"] == told["privacy"]["sha256"] == digest
+        assert f"at least {least} records" in json.dumps(told["contract"])
+        names.append(release_name(configuration, describe(configuration)))
+    assert len(set(names)) == 2
+    assert phases() == ["commit", "commit"]
+    with pytest.raises(ContractViolation):
+        measured(under(tmp_path, 601))
+    assert phases() == ["commit", "commit"], "a broken contract reserves nothing"
+
+
+def test_a_contract_that_says_the_same_in_other_words_is_the_same_release(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = under(tmp_path, 100)
+    before = release_name(configuration, describe(configuration))
+    with Path(str(configuration.input.contract)).open("a") as file:
+        file.write("# a comment\n")
+    assert release_name(configuration, describe(configuration)) == before
+    repaired = configuration.model_copy(
+        update={"input": configuration.input.model_copy(update={"contract_mode": "repair"})}
+    )
+    assert release_name(repaired, describe(repaired)) != before
+
+
+def test_verdicts_are_those_of_the_table_that_was_drawn_from_whatever_it_holds_later(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = under(tmp_path, 600)
+    workspace, measurement = measured(configuration)
+    before = told_of(configuration, workspace, measurement)
+    assert {rule["verdict"] for rule in before["contract"]["rules"]} == {"passed"}
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(10))
+    admitted = admit_release.fn(workspace, configuration, describe(configuration))
+    assert admitted.is_committed
+    again = protect_records.fn(workspace, None, None, admitted, "")
+    assert told_of(configuration, workspace, again) == before
+    assert phases() == ["commit"]
+    judged_again = under(tmp_path, 600, "2026-12")
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(10))
+    with pytest.raises(ContractViolation):
+        measured(judged_again)
+
+
+def test_verdicts_are_in_the_measurement_that_the_ledger_commits(tmp_path: Path, own_ledger: Path) -> None:
+    configuration = under(tmp_path, 600)
+    workspace, measurement = measured(configuration)
+    (kept,) = (own_ledger / "measurements").glob("*/contract.json")
+    assert kept.read_bytes() == (workspace.path(measurement) / "measurement" / "contract.json").read_bytes()
+    kept.write_text("{}")
+    with pytest.raises(StoredTableMismatch):
+        admit_release.fn(workspace, configuration, describe(configuration))
+
+
+def test_a_strict_measurement_of_before_is_not_published_without_its_verdicts(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = under(tmp_path, 100)
+    workspace, measurement = measured(configuration)
+    (workspace.path(measurement) / "measurement" / "contract.json").unlink()
+    found = StoredTable(
+        measurement.key, folder_sha256(workspace.root / measurement.key), "measurement", "measurement"
+    )
+    with pytest.raises(StoredTableMismatch, match="must hold the contract's verdicts"):
+        statement_of(configuration, workspace, found)
+
+
+def test_a_table_that_changes_while_it_is_judged_is_not_drawn_from(tmp_path: Path, own_ledger: Path) -> None:
+    configuration = under(tmp_path, 600)
+    table = SensitiveTable(describe(configuration).source)
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(601))
+    with pytest.raises(InputError, match="changed meanwhile"):
+        require_unchanged(table)
+
+
+def _goes(path: Path) -> None:
+    path.unlink()
+
+
+def _is_emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def _loses_a_column(path: Path) -> None:
+    path.write_text("sex\nm\n")
+
+
+CHANGED = {
+    "plain": {},
+    "by lengths": BY_LENGTHS,
+    "columns named": {
+        "use_columns": ["town", "sex"],
+        "bins": {"age": [0, 40]},
+        "sensitive_zeros": ["age"],
+    },
+}
+
+
+@pytest.mark.parametrize("damage", [_goes, _is_emptied, _loses_a_column])
+@pytest.mark.parametrize("changes", CHANGED.values(), ids=CHANGED)
+def test_a_committed_release_is_found_though_its_table_can_not_be_read(
+    changes: dict, damage: Callable[[Path], None], tmp_path: Path, own_ledger: Path
+) -> None:
+    configuration = pipeline.prepared(tmp_path, **changes)
+    workspace, measurement = measured(configuration)
+    digest = measurement.sha256
+    damage(tmp_path / "people.csv")
+    recalled = describe_or_recall(configuration, None)
+    assert recalled.unreadable is not None
+    admitted = admit_release.fn(workspace, configuration, recalled.described)
+    assert protect_records.fn(workspace, None, None, admitted, "").sha256 == digest
+    assert phases() == ["commit"]
+    for other in ({"vintage": "2026-12"}, {"noise_epsilon": 1.0}):
+        flat = pipeline.flat(tmp_path, **(changes | other))
+        with pytest.raises(ParameterError):
+            describe_or_recall(from_flat(flat), None)
+
+
+def test_a_batch_whose_release_is_committed_needs_no_table(tmp_path: Path, own_ledger: Path) -> None:
+    measured(pipeline.prepared(tmp_path))
+    (tmp_path / "people.csv").unlink()
+
+    def asked(**run: str) -> Batch:
+        body = {"base_config": pipeline.flat(tmp_path), "runs": {"all": [{"name": "again", **run}]}}
+        (tmp_path / "batch.json").write_text(json.dumps(body))
+        return read_batch(tmp_path / "batch.json")
+
+    require_inputs(asked())
+    assert require_budget([run.configuration for run in asked().runs]) == []
+    with pytest.raises(ParameterError, match="does not exist"):
+        require_inputs(asked(vintage="2026-12"))
+
+
+def test_a_committed_release_of_a_parquet_file_is_found_without_it(tmp_path: Path, own_ledger: Path) -> None:
+    path = tmp_path / "people.parquet"
+    columns = {
+        "person": list(range(400)),
+        "member": [n % 2 == 0 for n in range(400)],
+        "town": ["a", "b"] * 200,
+    }
+    pq.write_table(pa.table(columns), path)
+    plain = {key: {} for key in ("multi_value_columns", "max_items", "bins", "domains")}
+    flat = pipeline.flat(tmp_path, sensitive_microdata_path=str(path), **plain)
+    configuration = from_flat({k: v for k, v in flat.items() if k != "sensitive_zeros"})
+    workspace, measurement = measured(configuration)
+    path.unlink()
+    admitted = admit_release.fn(workspace, configuration, describe_or_recall(configuration, None).described)
+    assert protect_records.fn(workspace, None, None, admitted, "").sha256 == measurement.sha256
