@@ -12,8 +12,6 @@ from collections.abc import Callable
 QUIET_SECONDS = 2.0
 _REWRITTEN_SECONDS, _LINE_SECONDS = 0.2, 10.0
 
-Report = Callable[[str, float], None]
-
 
 class Progress:
     """One step's progress: a line that is rewritten on a terminal, elsewhere one for what is new."""

@@ -7,17 +7,15 @@ machine and with every version of every library. For synthesis only, never for n
 import hashlib
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Words
 from tasks.core.compiling import njit
-
-State = npt.NDArray[np.uint64]
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 
 
-def stream(seed: int, number: int) -> State:
+def stream(seed: int, number: int) -> Words:
     """State of the numbered stream of a seed: independent for every pair of integers."""
     digest = hashlib.sha256(f"marginalia synthesis {seed} {number}".encode()).digest()
     return np.frombuffer(digest, "<u8").astype(np.uint64)
@@ -30,7 +28,7 @@ def _rotated(value: np.uint64, by: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def next_word(state: State) -> np.uint64:
+def next_word(state: Words) -> np.uint64:
     """64 random bits."""
     result: np.uint64 = _rotated(state[0] + state[3], 23) + state[0]
     shifted = state[1] << np.uint64(17)
@@ -44,7 +42,7 @@ def next_word(state: State) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def below(state: State, bound: int) -> int:
+def below(state: Words, bound: int) -> int:
     """A uniform integer of 0 .. bound - 1, 1 <= bound < 2^63, without bias.
 
     Draws as many bits as bound - 1 has and rejects what is not below: under two words on average.

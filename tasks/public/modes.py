@@ -1,6 +1,5 @@
 """Which function of the core a configured mode of synthesis is, with which arguments and seed."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from tasks.configuration.model import (
@@ -13,14 +12,13 @@ from tasks.configuration.model import (
     ValueSeeded,
 )
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import ShareDone
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import aggregate_seeded, fitted_to_counts, row_seeded, unseeded, value_seeded
 from tasks.core.synthesis.constrained_headers import Held
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows
 from tasks.public.bundles.bundle import CountsBundle
-
-Progress = Callable[[float], None]
 
 
 def draw_from_rows(
@@ -29,7 +27,7 @@ def draw_from_rows(
     synthesis: AnySynthesis,
     seed: int,
     threads: int,
-    progress: Progress,
+    progress: ShareDone,
 ) -> SyntheticRecords:
     """Draw by a mode that reads the raw records."""
     if isinstance(synthesis, RowSeeded):
@@ -69,7 +67,7 @@ def draw_from_counts(
     synthesis: AnySynthesis,
     public: PublicFacts,
     threads: int,
-    progress: Progress,
+    progress: ShareDone,
 ) -> SyntheticRecords:
     """Draw by a mode that reads reported counts alone."""
     seed = public.seed

@@ -15,10 +15,10 @@ from pathlib import Path
 from prefect import task
 
 from tasks.configuration.model import RunConfiguration
+from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
 from tasks.leftovers import mark
 from tasks.progress import say
-from tasks.public.bundles.bundle import Json
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.release_files import Built, write_json
 from tasks.storage import StoredTable, Workspace, file_sha256

@@ -17,6 +17,7 @@ from tasks.core.aggregates.interchange import (
     write_reportable_parquet,
     write_reportable_tsv,
 )
+from tasks.core.arrays import Json
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.tables_file import write_noisy_tables
 from tasks.core.errors import InternalError
@@ -24,7 +25,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
-from tasks.public.bundles.bundle import Bundle, CountsBundle, Json
+from tasks.public.bundles.bundle import Bundle, CountsBundle
 from tasks.public.modes import public_seed
 from tasks.storage import StoredTable, Workspace, file_sha256
 

@@ -7,6 +7,7 @@ from prefect import task
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
+from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.statement.contract_verdicts import contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
@@ -14,8 +15,6 @@ from tasks.progress import say
 from tasks.public.bundles.bundle import CountsBundle
 from tasks.public.bundles.opening import open_counts
 from tasks.storage import StoredTable, Workspace
-
-Json = dict[str, object]
 
 
 @task

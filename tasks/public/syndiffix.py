@@ -9,7 +9,6 @@ import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,6 +16,7 @@ from prefect import task
 
 from tasks.configuration.model import NEVER_RELEASED, Report, RunConfiguration
 from tasks.configuration.syndiffix_parameters import anonymization, bucketization
+from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.navigation.table_page import TablePage, render_table
 from tasks.core.statement.contract_verdicts import passed_json
@@ -30,7 +30,6 @@ from tasks.public.release_files import write_json
 from tasks.storage import StoredTable, Workspace, file_sha256
 from tasks.version import code_version
 
-Json = dict[str, Any]
 _PUBLIC = "public configuration"
 
 

@@ -15,15 +15,13 @@ from pathlib import Path
 from tasks.configuration.sections import Model
 from tasks.core.aggregates.sensitive_text import write_sensitive_json, write_true_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
+from tasks.core.arrays import StageDone
 from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.evaluation.raw import list_combinations
 from tasks.core.queries import Resources
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
 from tasks.leftovers import mark
 from tasks.storage import FULL, INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, StoredTable, Workspace
-
-#: Called with the name of a file and the fraction of it that is done.
-Report = Callable[[str, float], None]
 
 #: The files by the stage whose folder they are made from, without the prefix of their names.
 FILES = {
@@ -66,7 +64,7 @@ class Sources(Model):
             synthetic.write(folder / _SYNTHETIC)
 
 
-def export(place: Path, names: Sequence[str], output: Path | None, report: Report) -> list[Path]:
+def export(place: Path, names: Sequence[str], output: Path | None, report: StageDone) -> list[Path]:
     """Write listings of a run.
 
     Args:
@@ -109,7 +107,7 @@ class _Run:
     folder: Path
     sources: Sources
     resources: Resources
-    report: Report
+    report: StageDone
 
     def writers(self) -> dict[str, Callable[[Path], None]]:
         """How each of the stage's files is written; the synthetic combinations are counted here."""

@@ -13,7 +13,8 @@ from math import log, pi, sin, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.syndiffix.hashing import Hashes, hash_strings, step_seed, uniform
+from tasks.core.arrays import Words
+from tasks.core.syndiffix.hashing import hash_strings, step_seed, uniform
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval
 from tests.oracles.syndiffix_intervals import middle
@@ -43,7 +44,7 @@ class Contributions:
     """
 
     amounts: Amounts
-    hashes: Hashes
+    hashes: Words
     unaccounted: int = 0
 
     @property
@@ -69,14 +70,14 @@ class FlattenedCount:
     noise: float
 
 
-def distinct_entities(hashes: Hashes) -> Entities:
+def distinct_entities(hashes: Words) -> Entities:
     """The distinct entities of rows (n,); rows without an entity (0) count for none."""
     distinct = np.unique(hashes)
     distinct = distinct[distinct != 0]
     return Entities(len(distinct), _xor(distinct))
 
 
-def contributions(hashes: Hashes) -> Contributions:
+def contributions(hashes: Words) -> Contributions:
     """The rows (n,) of each entity, sorted for the flattening."""
     distinct, amounts = np.unique(hashes, return_counts=True)
     known = distinct != 0
@@ -200,5 +201,5 @@ def _group_sizes(
     )
 
 
-def _xor(hashes: Hashes) -> int:
+def _xor(hashes: Words) -> int:
     return int(np.bitwise_xor.reduce(hashes))

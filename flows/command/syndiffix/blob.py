@@ -8,11 +8,12 @@ import argparse
 import pyarrow as pa
 
 from flows.command.syndiffix.arguments import given
+from tasks.core.arrays import StepDone
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.blob.answers import read_blob
 from tasks.core.syndiffix.blob.build import write_blob
 from tasks.core.syndiffix.blob.file import ENDING, BlobFile, require_blob_name
-from tasks.core.syndiffix.synthesizer import Progress, Synthesizer
+from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.progress import say
 
 _OF_BUILDING = ("output", "debug", "flow", "ml_target", "clustering_mainfeatures")
@@ -43,7 +44,7 @@ def require_buildable(options: argparse.Namespace) -> None:
         )
 
 
-def build(options: argparse.Namespace, synthesizer: Synthesizer, progress: Progress) -> int:
+def build(options: argparse.Namespace, synthesizer: Synthesizer, progress: StepDone) -> int:
     """Write the blob; 0, the command's exit code."""
     path, largest = options.blob.expanduser(), options.blob_largest
     count = write_blob(synthesizer, path, largest=largest, progress=progress)

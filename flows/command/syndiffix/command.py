@@ -18,13 +18,13 @@ from flows.command.syndiffix import log as syndiffix_log
 from flows.command.syndiffix import settings as syndiffix_settings
 from flows.command.syndiffix.places import require_places
 from flows.command.syndiffix.steps import Steps
+from tasks.core.arrays import Words
 from tasks.core.contracts.declared_columns import declared_column
 from tasks.core.contracts.public_schema import Declarations
 from tasks.core.errors import InternalError, MarginaliaError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.blob.build import require_size
-from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.syndiffix.reading import (
     DeclaredColumn,
     parse_column,
@@ -263,7 +263,7 @@ def _salt(options: argparse.Namespace, asked: _Asked) -> bytes:
     return told_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
 
 
-def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Hashes]:
+def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Words]:
     """The columns and ids, and what tells rows apart: all of their cells."""
     read = read_table(asked.source, asked.columns, options.aidcolumns)
     for complaint in read.complaints:

@@ -18,8 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.arrays import Integers
+
 AttributeIds = npt.NDArray[np.int32]
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ class Aggregates:
     attributes: tuple[Attribute, ...]
     number_of_records: int
     combinations: tuple[AttributeIds, ...]
-    counts: tuple[Counts, ...]
+    counts: tuple[Integers, ...]
 
     @property
     def reporting_length(self) -> int:
@@ -129,7 +130,6 @@ def read_aggregates(folder: Path) -> Aggregates:
     )
 
 
-Ints = npt.NDArray[np.int64]
 #: In place of a noisy count where a combination was not measured.
 NOT_MEASURED = np.iinfo(np.int64).min
 
@@ -143,9 +143,9 @@ class Ranges:
         at_least, at_most: int64, where the true count lies by the noise of 95 of 100 draws.
     """
 
-    noisy: Ints
-    at_least: Ints
-    at_most: Ints
+    noisy: Integers
+    at_least: Integers
+    at_most: Integers
 
     @property
     def measured(self) -> npt.NDArray[np.bool_]:

@@ -15,15 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds, Counts
+from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds
 from tasks.core.aggregates.selections import Pieces, Surroundings
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import Numbering, in_order, wide_headers
+from tasks.core.arrays import Integers
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Schema
 
 #: Combinations and their counts, some at a time.
-_Parts = Iterable[tuple[AttributeIds, Counts]]
+_Parts = Iterable[tuple[AttributeIds, Integers]]
 
 _ENTRY = Surroundings(b',\n"', b'":{"count":', b',"contained_in_records":[]}')
 
@@ -120,7 +121,7 @@ class _Entries:
         self._file, self._pieces = file, about.pieces()
         self._skipped = len(",")
 
-    def write(self, ids: AttributeIds, counts: Counts) -> None:
+    def write(self, ids: AttributeIds, counts: Integers) -> None:
         """Write entries, each with what separates it from the one before."""
         for text in self._pieces.lines(ids, counts, _ENTRY):
             self._file.write(text[self._skipped :])
@@ -190,7 +191,7 @@ def _wide_columns(headers: list[str], items: dict[str, dict[str, str]]) -> list[
 
 def _parsed(
     stored: dict[str, int], wide: list[_WideColumn], longest: int
-) -> tuple[tuple[Attribute, ...], list[tuple[AttributeIds, Counts]]]:
+) -> tuple[tuple[Attribute, ...], list[tuple[AttributeIds, Integers]]]:
     """The attributes in order, and combinations and counts of each length."""
     counts = np.fromiter(stored.values(), np.int64, len(stored))
     pieces = pc.split_pattern(pa.array(list(stored), pa.large_string()), ";")

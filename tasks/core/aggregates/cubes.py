@@ -21,10 +21,8 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.sides import Columns, Part, RecordSide, Side
 from tasks.core.aggregates.stored_marginals import MarginalFacts
 from tasks.core.aggregates.wide_form import Cells, aggregates_of_cells
-from tasks.core.records.coded import CodedRecords, Codes
-
-Integers = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.uint32]
+from tasks.core.arrays import Codes, HalfWords, Integers
+from tasks.core.records.coded import CodedRecords
 
 #: A cube has at most so many cells, and (unless they are few) so many a row.
 _MOST_CELLS = 1 << 22
@@ -53,9 +51,9 @@ class _Prefix:
 
     columns: Columns
     length: int
-    numbers: Sequence[Sequence[Numbers]]
+    numbers: Sequence[Sequence[HalfWords]]
     held: Sequence[Sequence[Integers | None]]
-    codes: Numbers
+    codes: HalfWords
     whole: npt.NDArray[np.bool_]
 
 
@@ -70,7 +68,7 @@ class Rows:
         slots: (blocks, length): rows are blocks of all records, each of other slots; of no slots (1, 0).
     """
 
-    numbers: Numbers
+    numbers: HalfWords
     last: Codes
     counts: Integers | None
     slots: Integers
@@ -98,7 +96,7 @@ class Table:
     totals: Integers
     size: int
     first: int
-    codes: Numbers
+    codes: HalfWords
     whole: npt.NDArray[np.bool_]
     rows: Sequence[Sequence[Rows]]
 
@@ -107,7 +105,7 @@ class Table:
         """How many columns a set has."""
         return len(self.sets[0])
 
-    def cells(self, side: int = 0) -> tuple[Numbers, Integers]:
+    def cells(self, side: int = 0) -> tuple[HalfWords, Integers]:
         """Codes (N, length) of a side's filled cells without an absent value, and their numbers, in order."""
         cube = self.cubes[side]
         most = min(len(cube), sum(len(part.last) for part in self.rows[side]))
@@ -176,7 +174,7 @@ class Tabulator:
         held = [[None] for _ in self._sides]
         return _Prefix((), length, numbers, held, np.empty((1, 0), np.uint32), np.ones(1, np.bool_))
 
-    def _parts(self, prefix: _Prefix, lasts: Columns) -> list[list[tuple[Numbers, Part]]]:
+    def _parts(self, prefix: _Prefix, lasts: Columns) -> list[list[tuple[HalfWords, Part]]]:
         """By side and part, the rows' numbers in the prefix, and what is added to it."""
         parts = []
         for side, numbers, held in zip(self._sides, prefix.numbers, prefix.held, strict=True):
@@ -188,7 +186,9 @@ class Tabulator:
             parts.append(found)
         return parts
 
-    def _held(self, prefix: _Prefix, parts: list[list[tuple[Numbers, Part]]]) -> list[list[Integers | None]]:
+    def _held(
+        self, prefix: _Prefix, parts: list[list[tuple[HalfWords, Part]]]
+    ) -> list[list[Integers | None]]:
         """Which rows parts are of; those without the last value are taken out of them, if unwanted."""
         found: list[list[Integers | None]] = []
         for side, before in zip(parts, prefix.held, strict=True):
@@ -209,7 +209,7 @@ class Tabulator:
         rows = sum(len(numbers) for side in parts for numbers, _ in side)
         # Beyond the largest table, numbers are found by sorting.
         sorts = bound > _largest(rows)
-        numbers: list[list[Numbers]] = _numbers(parts, size, np.int64 if sorts else np.uint32)
+        numbers: list[list[HalfWords]] = _numbers(parts, size, np.int64 if sorts else np.uint32)
         if sorts:
             numbers, cells = _sorted_anew(numbers)
         elif anew or bound > rows // _ROWS_A_CELL:
@@ -261,7 +261,7 @@ def _largest(rows: int) -> int:
     return min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * rows))
 
 
-def _rows_of(before: Numbers, part: Part, prefixes: int) -> Rows:
+def _rows_of(before: HalfWords, part: Part, prefixes: int) -> Rows:
     """The rows of a part; each set has so many prefixes of its own (0: there is one set)."""
     numbers = (before + part.sets * np.uint32(prefixes)).ravel() if prefixes else before
     return Rows(numbers, part.last.reshape(-1), part.counts, part.slots)
@@ -276,7 +276,7 @@ def _add(rows: Sequence[Rows], size: int, cube: kernels.Cube) -> None:
             kernels.add_counts(own.numbers, own.last, size, own.counts, cube)
 
 
-def _numbers(parts: Sequence[Sequence[tuple[Numbers, Part]]], size: int, kind: Any) -> list[list[Any]]:
+def _numbers(parts: Sequence[Sequence[tuple[HalfWords, Part]]], size: int, kind: Any) -> list[list[Any]]:
     """By side and part the number of each row's cell."""
     numbers = [[np.empty(len(before), kind) for before, _ in side] for side in parts]
     for side, found in zip(parts, numbers, strict=True):
@@ -285,7 +285,7 @@ def _numbers(parts: Sequence[Sequence[tuple[Numbers, Part]]], size: int, kind: A
     return numbers
 
 
-def _marked_anew(numbers: Sequence[Sequence[Numbers]], bound: int) -> Integers:
+def _marked_anew(numbers: Sequence[Sequence[HalfWords]], bound: int) -> Integers:
     """Number cells anew by a table of all of them; the ones that occur, by their new number."""
     marks = np.zeros(bound, np.int32)
     for own in (own for side in numbers for own in side):
@@ -297,7 +297,7 @@ def _marked_anew(numbers: Sequence[Sequence[Numbers]], bound: int) -> Integers:
     return cells
 
 
-def _sorted_anew(numbers: Sequence[Sequence[npt.NDArray[Any]]]) -> tuple[list[list[Numbers]], Integers]:
+def _sorted_anew(numbers: Sequence[Sequence[npt.NDArray[Any]]]) -> tuple[list[list[HalfWords]], Integers]:
     """The same by sorting: new numbers, and the cells that occur."""
     every = [own for side in numbers for own in side]
     cells, found = np.unique(np.concatenate([np.empty(0, np.int64), *every]), return_inverse=True)

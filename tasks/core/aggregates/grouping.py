@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from tasks.core.aggregates.covering import LARGEST_KEY, Shape, Slots
 from tasks.core.aggregates.stored_marginals import MarginalFacts, slot_choices
+from tasks.core.arrays import Codes
 from tasks.core.queries import Resources, identifier, listed, render
-from tasks.core.records.coded import Codes, code_type
+from tasks.core.records.coded import code_type
 
 Integers = npt.NDArray[np.integer]
 

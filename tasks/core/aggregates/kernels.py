@@ -12,25 +12,22 @@ caller's promise.
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Bytes, Codes, Flags, HalfWords, Integers
 from tasks.core.compiling import njit
 
-Integers = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.uint32]
-Codes = npt.NDArray[np.unsignedinteger]
 #: Counts in the smaller type wherever they fit: a cube should stay in the processor's cache.
 Cube = npt.NDArray[np.uint32] | Integers
-Truths = npt.NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
-def number_cells_of(prefix: Numbers, last: Codes, size: int, cells: Numbers | Integers) -> None:
+def number_cells_of(prefix: HalfWords, last: Codes, size: int, cells: HalfWords | Integers) -> None:
     """Each row's cell's number into ``cells``."""
     for row in range(len(prefix)):
         cells[row] = np.int64(prefix[row]) * size + np.int64(last[row])
 
 
 @njit(cache=True, nogil=True)
-def mark_cells(cells: Numbers, marks: npt.NDArray[np.int32]) -> None:
+def mark_cells(cells: HalfWords, marks: npt.NDArray[np.int32]) -> None:
     """Mark with 1 what occurs."""
     for row in range(len(cells)):
         marks[cells[row]] = 1
@@ -49,14 +46,14 @@ def number_marked(marks: npt.NDArray[np.int32], marked: Integers) -> int:
 
 
 @njit(cache=True, nogil=True)
-def renumber(cells: Numbers, numbers: npt.NDArray[np.int32]) -> None:
+def renumber(cells: HalfWords, numbers: npt.NDArray[np.int32]) -> None:
     """Replace each by its new number."""
     for row in range(len(cells)):
         cells[row] = numbers[cells[row]]
 
 
 @njit(cache=True, nogil=True)
-def spell_out(cells: Integers, size: int, before: Numbers, codes: Numbers, whole: Truths) -> None:
+def spell_out(cells: Integers, size: int, before: HalfWords, codes: HalfWords, whole: Flags) -> None:
     """The codes of cells, and whether none of them is 0.
 
     Args:
@@ -79,7 +76,7 @@ def spell_out(cells: Integers, size: int, before: Numbers, codes: Numbers, whole
 
 
 @njit(cache=True, nogil=True)
-def add_cells(prefix: Numbers, last: Codes, size: int, cube: Cube) -> None:
+def add_cells(prefix: HalfWords, last: Codes, size: int, cube: Cube) -> None:
     """Count each row's cell: ``cube[prefix * size + last] += 1``.
 
     Cells are fewer than 2^32: in 32 bits their numbers cost a fifth less.
@@ -89,7 +86,7 @@ def add_cells(prefix: Numbers, last: Codes, size: int, cube: Cube) -> None:
 
 
 @njit(cache=True, nogil=True)
-def add_counts(prefix: Numbers, last: Codes, size: int, counts: Integers, cube: Cube) -> None:
+def add_counts(prefix: HalfWords, last: Codes, size: int, counts: Integers, cube: Cube) -> None:
     """As `add_cells`, each row standing for so many."""
     for row in range(len(prefix)):
         cube[prefix[row] * np.uint32(size) + np.uint32(last[row])] += counts[row]
@@ -97,7 +94,7 @@ def add_counts(prefix: Numbers, last: Codes, size: int, counts: Integers, cube: 
 
 @njit(cache=True, nogil=True)
 def list_present(
-    cube: Cube, prefixes: tuple[Numbers, Truths], first: int, codes: Numbers, cells: Integers
+    cube: Cube, prefixes: tuple[HalfWords, Flags], first: int, codes: HalfWords, cells: Integers
 ) -> int:
     """The codes and numbers of the cells that are filled and have no code 0, in order; how many there are.
 
@@ -125,7 +122,9 @@ def list_present(
 
 
 @njit(cache=True, nogil=True)
-def group_rows(rows: tuple[Numbers, Codes, int], cube: Cube, following: Integers, grouped: Integers) -> None:
+def group_rows(
+    rows: tuple[HalfWords, Codes, int], cube: Cube, following: Integers, grouped: Integers
+) -> None:
     """Put rows together by cell, in order.
 
     Args:
@@ -142,11 +141,8 @@ def group_rows(rows: tuple[Numbers, Codes, int], cube: Cube, following: Integers
             following[place - 1] += 1
 
 
-Marks = npt.NDArray[np.uint8]
-
-
 @njit(cache=True, nogil=True)
-def mark_rare(cube: Cube, whole: Truths, first: int, resolution: int, marks: Marks) -> None:
+def mark_rare(cube: Cube, whole: Flags, first: int, resolution: int, marks: Bytes) -> None:
     """The mark of each cell.
 
     Args:
@@ -166,7 +162,7 @@ def mark_rare(cube: Cube, whole: Truths, first: int, resolution: int, marks: Mar
 
 
 @njit(cache=True, nogil=True)
-def look_up(records: Integers, cells: tuple[Numbers, Codes, int], marks: Marks, found: Marks) -> None:
+def look_up(records: Integers, cells: tuple[HalfWords, Codes, int], marks: Bytes, found: Bytes) -> None:
     """The mark of each record's cell, block by block.
 
     Args:

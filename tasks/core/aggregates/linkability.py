@@ -23,10 +23,8 @@ from tasks.core.aggregates.kernels import look_up, mark_rare
 from tasks.core.aggregates.sides import Columns
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import attribute, check_every_combination
+from tasks.core.arrays import Bytes, Integers
 from tasks.core.records.coded import CodedRecords
-
-Integers = npt.NDArray[np.int64]
-Bytes = npt.NDArray[np.uint8]
 
 _RARE, _UNIQUE = np.uint8(1), np.uint8(2)
 

@@ -37,6 +37,7 @@ from tasks.core.aggregates.stored_marginals import (
     table_schema,
     writing,
 )
+from tasks.core.arrays import ShareDone
 from tasks.core.queries import Resources
 from tasks.core.records.coded import CodedRecords, read_coded_records, read_dictionary
 from tasks.core.records.columns import Schema
@@ -207,9 +208,6 @@ def choices_of(facts: MarginalFacts, combination: tuple[int, ...]) -> int:
     )
 
 
-#: Called with the fraction done, 0..1.
-Progress = Callable[[float], None]
-
 #: Counting so few records in memory takes less time than planning which cube is rolled up from which.
 _FEW_RECORDS = 1 << 16
 #: What waits for its turn: bytes, or a quarter of the memory limit.
@@ -221,7 +219,7 @@ def count_marginals(
     destination: Path,
     workload: int | Sequence[tuple[int, ...]],
     resources: Resources = Resources(),
-    progress: Progress | None = None,
+    progress: ShareDone | None = None,
 ) -> Marginals:
     """Count how many records hold each tuple of values (sds.md 2.1).
 
@@ -257,7 +255,7 @@ def count_marginals(
     return Marginals(destination, facts)
 
 
-def _count_few(folders: Sequence[Path], facts: MarginalFacts, destination: Path, report: Progress) -> None:
+def _count_few(folders: Sequence[Path], facts: MarginalFacts, destination: Path, report: ShareDone) -> None:
     """Count few records in memory."""
     partitions = [read_coded_records(folder) for folder in folders]
     slots = zip(*(partition.slots for partition in partitions), strict=True)
@@ -292,7 +290,7 @@ def facts_of(partition: Path) -> MarginalFacts:
 
 @contextmanager
 def _gatherers(
-    facts: MarginalFacts, destination: Path, queries: RecordsQueries, resources: Resources, report: Progress
+    facts: MarginalFacts, destination: Path, queries: RecordsQueries, resources: Resources, report: ShareDone
 ) -> Iterator[dict[int, LengthGatherer]]:
     """One gatherer a length, writing its file."""
     with ExitStack() as stack:
@@ -312,7 +310,7 @@ def _gatherers(
             gatherer.finish()
 
 
-def _counter(facts: MarginalFacts, report: Progress) -> Callable[[], None]:
+def _counter(facts: MarginalFacts, report: ShareDone) -> Callable[[], None]:
     """Reports the combinations written, as a fraction of all."""
     total = sum(len(facts.counted(length)) for length in facts.workload)
     written = itertools.count(1)

@@ -6,15 +6,13 @@ Everything here is read off the table, so what comes out is as sensitive as what
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.protection import rounded_down
 from tasks.core.aggregates.stored_marginals import Marginals, table_schema
 from tasks.core.aggregates.wide_form import Cells
-
-Lengths = npt.NDArray[np.uint8]
+from tasks.core.arrays import Bytes
 
 #: Combinations of up to so many attributes are listed as text in every run; all of them on request.
 LISTED = 2
@@ -88,7 +86,7 @@ def _rare_of(marginals: Marginals, length: int, resolution: int) -> RareByLength
     return RareByLength(length, number, rare, unique)
 
 
-def analysis_of(unique: Lengths, rare: Lengths, longest: int) -> RecordAnalysis:
+def analysis_of(unique: Bytes, rare: Bytes, longest: int) -> RecordAnalysis:
     """How many records are singled out at which length first, of the lengths of each, 0 for none."""
     ends = longest + 1
     found = (np.bincount(lengths, minlength=ends)[1:ends].tolist() for lengths in (unique, rare[unique == 0]))

@@ -17,10 +17,8 @@ from tasks.core.aggregates.text_kernels import (
     unpack_rows,
     write_rows,
 )
+from tasks.core.arrays import Ids, Integers
 from tasks.core.tables.delimited import needs_quotes
-
-Integers = npt.NDArray[np.int64]
-Ids = npt.NDArray[np.int32]
 
 #: Combinations that are turned into text at once, and how many bytes they may come to.
 _AT_ONCE = 1 << 18

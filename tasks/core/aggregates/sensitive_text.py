@@ -7,11 +7,10 @@ Sorting what does not fit in memory: integers in any order in, the same in ascen
 
 import itertools
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -22,9 +21,8 @@ from tasks.core.aggregates.rare import rarest_cells
 from tasks.core.aggregates.selections import TextOrder, cells_of
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import number_everything, numbered
+from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.queries import Resources, query_text
-
-Integers = npt.NDArray[np.int64]
 
 #: Integers that are sorted at once, and how far apart those are that runs may be cut at.
 AT_ONCE = 1 << 23
@@ -98,11 +96,8 @@ def _merged(runs: list[Integers], at_once: int) -> Iterator[Integers]:
         starts = ends
 
 
-Ids = npt.NDArray[np.int32]
 #: Combinations and their counts, some at a time.
 Rows = Iterable[tuple[Ids, Integers]]
-#: Called with the fraction done, 0..1.
-Progress = Callable[[float], None]
 
 #: So many of the rarest combinations of each length are listed.
 MOST_RAREST = 1000
@@ -115,7 +110,7 @@ def write_true_counts(
     path: Path,
     resources: Resources = Resources(),
     longest: int | None = None,
-    progress: Progress = lambda fraction: None,
+    progress: ShareDone = lambda fraction: None,
 ) -> None:
     """Write true counts as TSV (see `write_counts_tsv`).
 
@@ -134,7 +129,7 @@ def write_true_counts(
 
 
 def write_sensitive_json(
-    marginals: Marginals, path: Path, progress: Progress = lambda fraction: None
+    marginals: Marginals, path: Path, progress: ShareDone = lambda fraction: None
 ) -> None:
     """Write true counts as SDS's aggregated-data JSON, in the order of the marginals; sensitive."""
     numbering, told = number_everything(marginals), _Told(marginals, marginals.lengths, progress)
@@ -163,7 +158,7 @@ def write_rarest(marginals: Marginals, path: Path) -> None:
 class _Told:
     """Tells how much of some lengths has been read."""
 
-    def __init__(self, marginals: Marginals, lengths: Sequence[int], progress: Progress) -> None:
+    def __init__(self, marginals: Marginals, lengths: Sequence[int], progress: ShareDone) -> None:
         self._all = sum(pq.read_metadata(marginals.path(length)).num_rows for length in lengths)
         self._progress, self._read = progress, 0
 

@@ -9,9 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.stored_marginals import slot_choices, slots_by_column
-from tasks.core.records.coded import Codes
+from tasks.core.arrays import Codes, Integers
 
-Integers = npt.NDArray[np.int64]
 #: Indexes of columns, ascending; a multi-valued column once for each item.
 Columns = tuple[int, ...]
 #: Indexes of slots, ascending.

@@ -12,11 +12,9 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
+from tasks.core.arrays import Bytes, Ids, Integers
 from tasks.core.compiling import njit
 
-Bytes = npt.NDArray[np.uint8]
-Integers = npt.NDArray[np.int64]
-Ids = npt.NDArray[np.int32]
 #: Texts one behind the other, and where each begins (and the last ends).
 Texts = tuple[Bytes, Integers]
 

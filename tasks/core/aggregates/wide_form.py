@@ -10,11 +10,9 @@ import pyarrow.parquet as pq
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
 from tasks.core.aggregates.text_kernels import number_cells
+from tasks.core.arrays import Ids, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
-
-Integers = npt.NDArray[np.int64]
-Ids = npt.NDArray[np.int32]
 
 _ROWS_A_READ = 1 << 18
 #: Combinations whose packed ids stay below this are put in order by them.

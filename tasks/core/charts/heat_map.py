@@ -4,12 +4,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Floats
 from tasks.core.charts import svg
 from tasks.core.charts.standalone import SMALL, heading, readable, standalone
-
-Numbers = npt.NDArray[np.float64]
 
 _TOP, _CELL, _WIDEST_NAME, _LEAST_WIDTH = 92.0, 34.0, 220.0, 620.0
 #: From nothing to the largest value.
@@ -33,7 +31,7 @@ class HeatMap:
     description: str
     scale: str
     names: tuple[str, ...]
-    values: Numbers
+    values: Floats
 
 
 def heat_map(chart: HeatMap) -> str:

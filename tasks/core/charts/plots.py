@@ -7,13 +7,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from tasks.core.arrays import Floats
 from tasks.core.charts import svg
 from tasks.core.charts.axes import WIDTH, Axes, Entry, Frame, drawn_axes, legend, scale_of
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

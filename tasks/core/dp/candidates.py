@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Integers
 from tasks.core.dp import kernels
 
-Ints = npt.NDArray[np.int64]
 Combination = tuple[int, ...]
 
 
@@ -55,7 +55,7 @@ class Survivors:
     """
 
     combinations: list[Combination]
-    starts: Ints
+    starts: Integers
     codes: npt.NDArray[np.uint32]
 
     @cached_property
@@ -75,7 +75,7 @@ class Kept:
 
     combinations: npt.NDArray[np.uint32]
     codes: npt.NDArray[np.uint32]
-    counts: Ints
+    counts: Integers
     survives: npt.NDArray[np.bool_]
 
     def survivors(self, combinations: list[Combination]) -> Survivors:
@@ -92,13 +92,13 @@ class Lattice:
     size of its last column, plus its last code: it fits 64 bits whatever the sizes are.
     """
 
-    def __init__(self, values: Ints) -> None:
+    def __init__(self, values: Integers) -> None:
         """Args: values: for each column how many values survived (all of them, from here on)."""
         self.sizes = values + 1
         self.levels: list[Survivors] = []
-        self._keys: dict[Combination, Ints] = {}
+        self._keys: dict[Combination, Integers] = {}
 
-    def rank(self, combination: Combination, codes: list[npt.NDArray[np.unsignedinteger]]) -> Ints:
+    def rank(self, combination: Combination, codes: list[npt.NDArray[np.unsignedinteger]]) -> Integers:
         """For each tuple its place among the combination's survivors, or -1.
 
         Args:
@@ -115,7 +115,7 @@ class Lattice:
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where((prefix >= 0) & (keys[place] == wanted), place, -1)
 
-    def keys(self, combination: Combination) -> Ints:
+    def keys(self, combination: Combination) -> Integers:
         """The ascending keys of a combination's survivors."""
         if combination not in self._keys:
             codes = list(self.levels[len(combination) - 1].of(combination).T)
@@ -134,20 +134,20 @@ class Cubes:
         offsets: int64 (C + 1,): where each cube begins; last, the number of cells.
     """
 
-    ids: Ints
-    columns: Ints
-    sizes: Ints
-    offsets: Ints
+    ids: Integers
+    columns: Integers
+    sizes: Integers
+    offsets: Integers
 
     @classmethod
-    def of(cls, combinations: list[Combination], ids: Ints, sizes: Ints) -> "Cubes":
+    def of(cls, combinations: list[Combination], ids: Integers, sizes: Integers) -> "Cubes":
         """The cubes of those of the combinations with these ids; ``sizes`` is by column."""
         length = len(combinations[0]) if combinations else 1
         columns = np.array([combinations[place] for place in ids], np.int64).reshape(len(ids), length)
         offsets = np.concatenate([[0], np.cumsum(np.prod(sizes[columns], axis=1))]).astype(np.int64)
         return cls(ids, columns, sizes[columns], offsets)
 
-    def places(self, combinations: Ints, codes: npt.NDArray[np.uint32]) -> Ints:
+    def places(self, combinations: Integers, codes: npt.NDArray[np.uint32]) -> Integers:
         """Where the tuples lie in the flat array.
 
         Args:
@@ -160,7 +160,7 @@ class Cubes:
         return keys + self.offsets[combinations]
 
 
-def mark(cubes: Cubes, lattice: Lattice) -> tuple[npt.NDArray[np.uint32], Ints]:
+def mark(cubes: Cubes, lattice: Lattice) -> tuple[npt.NDArray[np.uint32], Integers]:
     """Cells with the candidates flagged and counts of zero, and how many candidates each cube has."""
     below = lattice.levels[-1]
     without = [

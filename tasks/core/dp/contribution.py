@@ -24,7 +24,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.dp.candidates import Ints
+from tasks.core.arrays import Integers
 from tasks.core.dp.counting import CodeMatrix, Coins
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.exact_tables import GUARD_BITS, draw_one
@@ -139,7 +139,7 @@ class Bounds:
         return self.clamp(self.most)
 
 
-def profile_edges(bounds: Bounds) -> Ints:
+def profile_edges(bounds: Bounds) -> Integers:
     """Inclusive upper edges of at most 32 public bins that cover 0..C(W, k), ascending.
 
     A record with w values left holds at most C(w, k) tuples, so those are the edges that split records
@@ -190,7 +190,7 @@ def coins(tags: npt.NDArray[np.uint64], sensitivity: Sensitivity, limit: int, le
 
 def over_limit(
     codes: CodeMatrix, sensitivity: Sensitivity, limit: int
-) -> Iterator[tuple[Ints, npt.NDArray[np.uint32]]]:
+) -> Iterator[tuple[Integers, npt.NDArray[np.uint32]]]:
     """Blocks of the records over the limit: their rows, and their codes in one type."""
     rows = np.flatnonzero(sensitivity > limit)
     for start in range(0, len(rows), 1 << 16):

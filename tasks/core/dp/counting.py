@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Codes, HalfWords, Integers
 from tasks.core.dp import kernels
-from tasks.core.dp.candidates import Combination, Cubes, Ints
-from tasks.core.records.coded import Codes
+from tasks.core.dp.candidates import Combination, Cubes
 
 CodeMatrix = npt.NDArray[np.unsignedinteger]
-Cells = npt.NDArray[np.uint32]
 #: One random state, one number of tuples left and one number still to drop for each record (`drop_tuples`).
-Coins = tuple[npt.NDArray[np.uint64], Ints, Ints]
+Coins = tuple[npt.NDArray[np.uint64], Integers, Integers]
 
 #: Rows a pass: the partial keys of a block stay in the cache for short lengths; a large cube of a long
 #: length is better reused while it is there.
@@ -34,8 +33,8 @@ class Choices:
         combinations: int64 (T,): places in ``schema.combinations(k)``.
     """
 
-    slots: Ints
-    combinations: Ints
+    slots: Integers
+    combinations: Integers
 
     @classmethod
     def of(cls, slot_columns: tuple[int, ...], index: dict[Combination, int], length: int) -> "Choices":
@@ -44,9 +43,9 @@ class Choices:
         places = [index[tuple(slot_columns[slot] for slot in slots)] for slots in chosen]
         return cls(np.array(chosen, np.int64).reshape(len(chosen), length), np.array(places, np.int64))
 
-    def of_combination(self, combination: int) -> Ints:
+    def of_combination(self, combination: int) -> Integers:
         """The choices of one combination, (T', k)."""
-        chosen: Ints = self.slots[self.combinations == combination]
+        chosen: Integers = self.slots[self.combinations == combination]
         return chosen
 
 
@@ -64,14 +63,16 @@ class DenseCounts:
     """
 
     cubes: Cubes
-    slots: Ints
-    offsets: Ints
-    sizes: Ints
-    cells: Cells
-    found: Ints
+    slots: Integers
+    offsets: Integers
+    sizes: Integers
+    cells: HalfWords
+    found: Integers
 
     @classmethod
-    def of(cls, cubes: Cubes, choices: Choices, sizes: Ints, marked: tuple[Cells, Ints]) -> "DenseCounts":
+    def of(
+        cls, cubes: Cubes, choices: Choices, sizes: Integers, marked: tuple[HalfWords, Integers]
+    ) -> "DenseCounts":
         """Cells as `candidates.mark` gives them; combinations without a candidate are not counted."""
         cells, found = marked
         place = np.full(int(choices.combinations.max(initial=-1)) + 1, -1)

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import HalfWords, Integers
 from tasks.core.dp import kernels
-from tasks.core.dp.candidates import Combination, Ints, Kept, Lattice
+from tasks.core.dp.candidates import Combination, Kept, Lattice
 from tasks.core.dp.contribution import Sensitivity, coins
-from tasks.core.dp.counting import Cells, CodeMatrix, code_matrix
+from tasks.core.dp.counting import CodeMatrix, code_matrix
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.records.coded import CodedRecords, code_type
@@ -31,8 +32,8 @@ class ValueCounts:
         sensitivity: uint32 (n,), how many values each record holds; None where nothing asks for it.
     """
 
-    cells: Cells
-    offsets: Ints
+    cells: HalfWords
+    offsets: Integers
     sensitivity: Sensitivity | None
 
     @classmethod
@@ -64,12 +65,12 @@ class ValueCounts:
             offsets = self.offsets[columns]
             kernels.drop_tuples(codes, (0, len(rows)), slots, offsets, sizes, self.cells, mine)
 
-    def of_column(self, column: int) -> Ints:
+    def of_column(self, column: int) -> Integers:
         """The counts of codes 1, 2, ..."""
         cells = self.cells[self.offsets[column] + 1 : self.offsets[column + 1]]
         return (cells & kernels.COUNT).astype(np.int64)
 
-    def candidates(self, index: int, column: Column) -> Ints:
+    def candidates(self, index: int, column: Column) -> Integers:
         """Which values of a column get noise, from 0: all declared ones; of open ones those counted.
 
         The open candidates are so the union of the truncated records (C7): a value that is held by
@@ -88,8 +89,8 @@ class NoisyValues:
         counts: for each column their noisy counts.
     """
 
-    codes: list[Ints]
-    counts: list[Ints]
+    codes: list[Integers]
+    counts: list[Integers]
 
     @classmethod
     def none(cls, records: CodedRecords) -> "NoisyValues":

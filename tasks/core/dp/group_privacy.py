@@ -10,10 +10,9 @@ max(m Delta_open q(1), Delta_open q(m)). privacy.md 1.2, "subject_id".
 import math
 from dataclasses import dataclass
 
+from tasks.core.arrays import Json
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.measurement import Drawn
-
-Json = dict[str, object]
 
 #: How many rows of one person the guarantee is stated for.
 SIZES = (2, 3, 5, 10)

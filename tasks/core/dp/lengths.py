@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from tasks.core.arrays import StageDone
 from tasks.core.dp import accounting, contribution, thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.candidates import Kept, Lattice, SizeRule
@@ -23,8 +24,6 @@ from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
 from tasks.core.records.coded import CodedRecords
-
-Progress = Callable[[str, float], None]
 
 #: More survivors than this that nobody holds are of no use to anyone: thresholds are raised so that no
 #: more are expected at a length.
@@ -48,7 +47,7 @@ class Draw:
     parameters: DpParameters
     stream: WordSource
     before_first_word: Callable[[], None]
-    progress: Progress
+    progress: StageDone
     size_rule: SizeRule = SizeRule()
 
 

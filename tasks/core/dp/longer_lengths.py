@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Integers
 from tasks.core.dp import contribution, kernels, sparse
-from tasks.core.dp.candidates import Combination, Cubes, Ints, Kept, Lattice, SizeRule, mark
+from tasks.core.dp.candidates import Combination, Cubes, Kept, Lattice, SizeRule, mark
 from tasks.core.dp.contribution import Sensitivity
 from tasks.core.dp.counting import Choices, CodeMatrix, DenseCounts
 from tasks.core.dp.sampling import noise
@@ -109,7 +110,7 @@ class TupleCounts:
 
     def _dense(
         self, law: noise.RoundedGaussian, threshold: int, stream: WordSource
-    ) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], Ints]]:
+    ) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], Integers]]:
         """Some combinations at a time: ids, codes and noisy counts of what is kept."""
         cubes, found = self.dense.cubes, self.dense.found
         ends = np.cumsum(found)

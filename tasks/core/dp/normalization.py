@@ -8,10 +8,9 @@ is reported too, with a count at least as large. Uses released numbers alone, so
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds, Counts
+from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds
+from tasks.core.arrays import Integers
 from tasks.core.dp.measurement import Level, Measurement
-
-Ints = npt.NDArray[np.int64]
 
 
 def normalise(measurement: Measurement) -> Aggregates:
@@ -85,7 +84,7 @@ def _headers(measurement: Measurement, attributes: tuple[Attribute, ...]) -> tup
 
 def _attribute_rows(
     measurement: Measurement, level: Level, length: int, ids: list[npt.NDArray[np.int32]]
-) -> tuple[AttributeIds, Counts]:
+) -> tuple[AttributeIds, Integers]:
     """One length's survivors with a positive count as canonical rows of attribute ids."""
     kept = level.survives & (level.counts > 0)
     combinations, codes, counts = level.combinations[kept], level.codes[kept], level.counts[kept]
@@ -98,7 +97,7 @@ def _attribute_rows(
     return _in_order(np.sort(rows[whole], axis=1), counts[whole], int(table.max(initial=0)) + 1)
 
 
-def _in_order(rows: AttributeIds, counts: Counts, attributes: int) -> tuple[AttributeIds, Counts]:
+def _in_order(rows: AttributeIds, counts: Integers, attributes: int) -> tuple[AttributeIds, Integers]:
     """Rows in lexicographic order."""
     if attributes ** rows.shape[1] < 2**62:
         key = np.zeros(len(rows), np.int64)
@@ -110,13 +109,13 @@ def _in_order(rows: AttributeIds, counts: Counts, attributes: int) -> tuple[Attr
     return rows[order], counts[order]
 
 
-def _parents(combinations: list[AttributeIds], attributes: int) -> list[Ints] | None:
+def _parents(combinations: list[AttributeIds], attributes: int) -> list[Integers] | None:
     """For lengths 2..R the row of each immediate sub-combination in the length before, (N_k, k).
 
     The j-th lacks the j-th attribute. None if one is missing. A row's key is its prefix's row times the
     number of attributes, plus its last attribute: 64 bits hold it at every length.
     """
-    parents: list[Ints] = []
+    parents: list[Integers] = []
     keys = [np.arange(attributes, dtype=np.int64)]
     for length, rows in enumerate(combinations[1:], start=2):
         above = np.empty((len(rows), length), np.int64)
@@ -134,7 +133,7 @@ def _parents(combinations: list[AttributeIds], attributes: int) -> list[Ints] | 
     return parents
 
 
-def _prefix_rows(rows: AttributeIds, keys: list[Ints], attributes: int) -> Ints:
+def _prefix_rows(rows: AttributeIds, keys: list[Integers], attributes: int) -> Integers:
     """For each canonical row the place of its first k-1 attributes in the length before, or -1."""
     prefixes = rows[:, :-1]
     first = np.ones(len(rows), bool)
@@ -143,18 +142,18 @@ def _prefix_rows(rows: AttributeIds, keys: list[Ints], attributes: int) -> Ints:
     found = different[:, 0]
     for place in range(1, different.shape[1]):
         found = np.where(found >= 0, _find(keys[place], found * attributes + different[:, place]), -1)
-    places: Ints = found[np.cumsum(first) - 1]
+    places: Integers = found[np.cumsum(first) - 1]
     return places
 
 
-def _find(keys: Ints, wanted: Ints) -> Ints:
+def _find(keys: Integers, wanted: Integers) -> Integers:
     if not len(keys):
         return np.full(len(wanted), -1)
     place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return np.where(keys[place] == wanted, place, -1)
 
 
-def _insert_missing(combinations: list[AttributeIds], counts: list[Counts], attributes: int) -> None:
+def _insert_missing(combinations: list[AttributeIds], counts: list[Integers], attributes: int) -> None:
     """Insert every missing sub-combination of length >= 2, with the most of what contains it.
 
     From the longest length down; ``most`` is for each row the largest count of itself and of all that

@@ -12,10 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from tasks.core.arrays import StageDone
 from tasks.core.dp import accounting, thresholds
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.first_length import ValueCounts
-from tasks.core.dp.lengths import Draw, Lengths, Progress
+from tasks.core.dp.lengths import Draw, Lengths
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling import noise
@@ -33,7 +34,7 @@ def measure(
     stream: WordSource,
     *,
     before_first_word: Callable[[], None],
-    progress: Progress | None = None,
+    progress: StageDone | None = None,
 ) -> Measurement:
     """Draw a release.
 

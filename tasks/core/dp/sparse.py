@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Integers
 from tasks.core.dp import sparse_kernels
-from tasks.core.dp.candidates import Combination, Ints, Lattice
+from tasks.core.dp.candidates import Combination, Lattice
 from tasks.core.dp.counting import CodeMatrix, Coins
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
@@ -38,10 +39,10 @@ class SparseTable:
     """
 
     combination: Combination
-    slots: Ints
+    slots: Integers
     lattice: Lattice
-    keys: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    counts: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    keys: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
+    counts: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         """Count the candidates: for each surviving prefix the number of last codes that extend it."""
@@ -70,7 +71,7 @@ class SparseTable:
             np.uint32
         )
 
-    def _ranges(self, block: Ints) -> tuple[Ints, Ints, Ints, int]:
+    def _ranges(self, block: Integers) -> tuple[Integers, Integers, Integers, int]:
         """For some prefixes: where in the lists those begin and end whose intersection extends them.
 
         Then what the last code must exceed, and the number of codes.
@@ -88,7 +89,7 @@ class SparseTable:
         above = codes[:, -1].astype(np.int64) * int(repeated)
         return np.stack(begins, axis=1), np.stack(ends, axis=1), above, self.size
 
-    def _record_keys(self, codes: CodeMatrix, slots: Ints) -> Ints:
+    def _record_keys(self, codes: CodeMatrix, slots: Integers) -> Integers:
         """For each record the key of the tuple in these slots, or -1 where it is no candidate."""
         chosen = [codes[slot] for slot in slots]
         prefix = self.lattice.rank(self.combination[:-1], chosen[:-1])
@@ -125,7 +126,9 @@ class SparseTable:
         """How many candidates no record holds."""
         return self.candidates - len(self.keys)
 
-    def survivors(self, held: Ints, threshold: int, passing: tuple[Ints, Ints]) -> tuple[Tuples, Ints]:
+    def survivors(
+        self, held: Integers, threshold: int, passing: tuple[Integers, Integers]
+    ) -> tuple[Tuples, Integers]:
         """Codes (N, k) and noisy counts of the survivors, in canonical order.
 
         Args:
@@ -141,7 +144,7 @@ class SparseTable:
         codes = np.column_stack([self.prefixes[keys[order] // self.size], last]).astype(np.uint32)
         return codes, counts[order]
 
-    def _empty_cells(self, ranks: Ints) -> Ints:
+    def _empty_cells(self, ranks: Integers) -> Integers:
         """Keys of the candidates with these ascending ranks among those that no record holds."""
         holders = self.keys // self.size
         ends = np.cumsum(self.extensions - np.bincount(holders, minlength=len(self.prefixes)))
@@ -164,7 +167,7 @@ class SparseTable:
 
 def release(
     tables: dict[int, SparseTable], law: noise.RoundedGaussian, threshold: int, stream: WordSource
-) -> Iterator[tuple[int, Tuples, Ints]]:
+) -> Iterator[tuple[int, Tuples, Integers]]:
     """Of each table its place, the codes and the noisy counts of its survivors.
 
     The empty candidates of all tables have the same chance, so one binomial and one subset serve them all.

@@ -26,14 +26,14 @@ import numpy.typing as npt
 from tasks.core.aggregates.aggregates import Aggregates, AttributeIds
 from tasks.core.aggregates.cubes import Table, Tabulator
 from tasks.core.aggregates.sides import Columns, Listed, ListedSide, RecordSide
+from tasks.core.arrays import Codes, Floats, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.kernels import order_by_column, put_together
-from tasks.core.evaluation.measures import Comparison, MarginalDistance, Numbers, named_sums
+from tasks.core.evaluation.measures import Comparison, MarginalDistance, named_sums
 from tasks.core.queries import Resources
-from tasks.core.records.coded import CodedRecords, Codes, code_type
+from tasks.core.records.coded import CodedRecords, code_type
 
-Integers = npt.NDArray[np.int64]
 Side = CodedRecords | Aggregates
 
 #: A table of so many numbers of sets, or of as many as there are rows, is faster than sorting.
@@ -263,8 +263,8 @@ class _Family:
         told: what was told of each table.
     """
 
-    sums: Numbers
-    distances: list[Numbers]
+    sums: Floats
+    distances: list[Floats]
     told: list[Any]
 
 
@@ -275,7 +275,7 @@ class _Total:
         self._sums = np.zeros((lengths, kernels.MOST_BINS, len(kernels.MEASURES)))
         self._distances: list[list[float]] = [[] for _ in range(lengths)]
 
-    def add(self, length: int, sums: Numbers, distances: Iterable[float]) -> None:
+    def add(self, length: int, sums: Floats, distances: Iterable[float]) -> None:
         self._sums[length - 1] += sums
         self._distances[length - 1] += distances
 

@@ -25,12 +25,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tasks.core.arrays import Floats, Ids
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.least_squares import Residuals
-from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable, table_counts
-from tasks.core.fitting.search import Records
+from tasks.core.fitting.noisy_tables import Domain, NoisyTable, table_counts
 from tasks.core.fitting.targets import targets_of
 from tasks.core.synthesis.unreleased import Unreleased, unreleased_values
 
@@ -68,7 +68,7 @@ class Deviation:
     is_noise: bool
 
 
-def deviation(estimate: Counts, noise: PairNoise) -> Deviation | None:
+def deviation(estimate: Floats, noise: PairNoise) -> Deviation | None:
     """Of one pair; None where a column has a single cell, so that there is nothing to deviate.
 
     Args:
@@ -87,13 +87,13 @@ def deviation(estimate: Counts, noise: PairNoise) -> Deviation | None:
     return Deviation(found / mean, found < bound)
 
 
-def _shares(counts: Counts) -> Counts:
+def _shares(counts: Floats) -> Floats:
     """Of the values of a column; even where all that was measured is noise below 0."""
     kept = np.maximum(counts, 0.0)
     return kept / kept.sum() if kept.sum() > 0 else np.full(len(counts), 1 / len(counts))
 
 
-def _parts(p: Counts, q: Counts, whole: float, noise: PairNoise) -> list[tuple[Counts, Counts]]:
+def _parts(p: Floats, q: Floats, whole: float, noise: PairNoise) -> list[tuple[Floats, Floats]]:
     """The covariance of an independent pair's deviation: a sum of products of one matrix a column."""
     chance = (whole * (np.diag(p) - np.outer(p, p)), np.diag(q) - np.outer(q, q))
     pair = (noise.pair * _centred(len(p)), _centred(len(q)))
@@ -102,18 +102,18 @@ def _parts(p: Counts, q: Counts, whole: float, noise: PairNoise) -> list[tuple[C
     return [chance, pair, one, other, (noise.whole * _uneven(p), _uneven(q))]
 
 
-def _centred(size: int) -> Counts:
+def _centred(size: int) -> Floats:
     """I - 1 1' / a: noise of equal variance that was centred; I - p 1' leaves it as it is."""
     return np.asarray(np.eye(size) - 1 / size)
 
 
-def _uneven(shares: Counts) -> Counts:
+def _uneven(shares: Floats) -> Floats:
     """(1/a - p) (1/a - p)': what is left of noise that is spread evenly over the values."""
     apart = 1 / len(shares) - shares
     return np.outer(apart, apart)
 
 
-def _moments(parts: list[tuple[Counts, Counts]]) -> tuple[float, float]:
+def _moments(parts: list[tuple[Floats, Floats]]) -> tuple[float, float]:
     """Mean and variance of the sum of squares: the trace, and twice that of the square."""
     mean = sum(float(np.trace(one) * np.trace(other)) for one, other in parts)
     square = sum(
@@ -191,7 +191,7 @@ class FitEvaluation:
         return {"fit": asdict(self)}
 
 
-def evaluate_fit(measurement: WorkloadMeasurement, cells: Records, seed: int) -> FitEvaluation:
+def evaluate_fit(measurement: WorkloadMeasurement, cells: Ids, seed: int) -> FitEvaluation:
     """The figures of one fit.
 
     Args:
@@ -205,7 +205,7 @@ def evaluate_fit(measurement: WorkloadMeasurement, cells: Records, seed: int) ->
 class _Evaluation:
     """Counts of the records beside what was drawn."""
 
-    def __init__(self, measurement: WorkloadMeasurement, cells: Records, seed: int) -> None:
+    def __init__(self, measurement: WorkloadMeasurement, cells: Ids, seed: int) -> None:
         self._measurement = measurement
         self._domain = domain_of(measurement.cells, measurement.schema)
         self._tables = [table for table in noisy_tables(measurement) if table.columns]
@@ -213,7 +213,7 @@ class _Evaluation:
         self._whole = max(1.0, self._residuals.total())
         singles = [(column,) for column in range(len(self._domain.sizes))]
         asked = dict.fromkeys([*singles, *(table.columns for table in self._tables)])
-        self._held: dict[Columns, Counts] = {
+        self._held: dict[Columns, Floats] = {
             columns: table_counts(self._domain, columns, cells).astype(np.float64)
             * (self._whole / max(1, len(cells)))
             for columns in asked
@@ -252,7 +252,7 @@ class _Evaluation:
             is_guess=is_guess,
         )
 
-    def _distance(self, one: Counts, other: Counts) -> float:
+    def _distance(self, one: Floats, other: Floats) -> float:
         return float(np.abs(one - other).sum()) / (2 * self._whole)
 
     def _signal(self, columns: Columns) -> tuple[float | None, bool | None]:
@@ -266,8 +266,8 @@ class _Evaluation:
 
 
 def _estimated_again(
-    domain: Domain, drawn: Sequence[NoisyTable], held: dict[Columns, Counts], seed: int
-) -> dict[Columns, Counts]:
+    domain: Domain, drawn: Sequence[NoisyTable], held: dict[Columns, Floats], seed: int
+) -> dict[Columns, Floats]:
     """What would be estimated of columns and pairs, were the records the truth and the noise drawn anew."""
     generator = np.random.Generator(np.random.PCG64([seed % 2**64, 2]))
     tables = []

@@ -11,13 +11,12 @@ Compiled loops that code synthetic records (oracle: tests/oracles/marginals.py).
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.aggregates.text_kernels import Bytes, put, put_number
+from tasks.core.aggregates.text_kernels import put, put_number
+from tasks.core.arrays import Bytes, Floats, HalfWords, Ids, Integers
 from tasks.core.compiling import njit
 
-Integers = npt.NDArray[np.int64]
 #: Counts by cell.
 Cube = npt.NDArray[np.uint32] | Integers
-Numbers = npt.NDArray[np.float64]
 
 #: What is summed over combinations, by place in the last axis of ``sums``.
 MEASURES = (
@@ -71,7 +70,7 @@ def bin_of(count: int | np.int64) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _add_pair(s: np.int64, y: np.int64, resolution: int, sums: Numbers) -> None:
+def _add_pair(s: np.int64, y: np.int64, resolution: int, sums: Floats) -> None:
     """Add one combination that at least one side holds to ``sums``, float64 (bins, measures)."""
     row = sums[bin_of(y)]
     if s > 0:
@@ -116,8 +115,8 @@ def compare_cubes(
     prefixes: tuple[npt.NDArray[np.bool_], int],
     pairs: Integers,
     resolution: int,
-    sums: Numbers,
-    distances: Numbers,
+    sums: Floats,
+    distances: Floats,
 ) -> None:
     """Add every combination of pairs of sides to ``sums``, one set of columns after the other.
 
@@ -150,7 +149,7 @@ def _compare_pair(
     totals: tuple[float, float],
     prefixes: tuple[npt.NDArray[np.bool_], int],
     resolution: int,
-    sums: Numbers,
+    sums: Floats,
 ) -> float:
     reference, compared = cubes
     whole, present = prefixes
@@ -186,12 +185,10 @@ def _compare_pair(
     return _half(distance, of_reference, of_compared)
 
 
-Ids = npt.NDArray[np.int32]
-Codes = npt.NDArray[np.uint32]
-
-
 @njit(cache=True, nogil=True)
-def order_by_column(ids: Ids, columns: Integers, codes: Codes, base: int, rows: Ids, sets: Integers) -> None:
+def order_by_column(
+    ids: Ids, columns: Integers, codes: HalfWords, base: int, rows: Ids, sets: Integers
+) -> None:
     """Each row's attributes by column, then by code, and the number of its set of columns.
 
     Args:
@@ -225,7 +222,7 @@ def order_by_column(ids: Ids, columns: Integers, codes: Codes, base: int, rows: 
 def put_together(
     rows: Ids,
     counts: Integers,
-    codes: Codes,
+    codes: HalfWords,
     places: tuple[Integers, Integers],
     grouped: tuple[npt.NDArray[np.uint32], Integers],
 ) -> None:

@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats
 from tasks.core.evaluation import kernels
 
-Numbers = npt.NDArray[np.float64]
 _FIRST_BIN = 10
 
 
@@ -67,7 +67,7 @@ class Comparison:
     reference_records: int
     compared_records: int
     lengths: tuple[int, ...]
-    sums: Mapping[str, Numbers]
+    sums: Mapping[str, Floats]
     distances: tuple[MarginalDistance, ...] = ()
 
     @property
@@ -79,11 +79,11 @@ class Comparison:
         """Over all combinations."""
         return float(self.sums[measure].sum())
 
-    def by_length(self, measure: str) -> Numbers:
+    def by_length(self, measure: str) -> Floats:
         """Over the combinations of each length."""
         return np.asarray(self.sums[measure].sum(axis=1), np.float64)
 
-    def by_bin(self, measure: str) -> Numbers:
+    def by_bin(self, measure: str) -> Floats:
         """Over the combinations of each bin."""
         return np.asarray(self.sums[measure].sum(axis=0), np.float64)
 
@@ -93,7 +93,7 @@ def ratio(numerator: float, denominator: float) -> float:
     return numerator / denominator if denominator else 0.0
 
 
-def named_sums(sums: Numbers) -> dict[str, Numbers]:
+def named_sums(sums: Floats) -> dict[str, Floats]:
     """The sums of a `Comparison` of what the kernels add up.
 
     Args:
@@ -193,7 +193,7 @@ def weighted_mean_preservation(comparison: Comparison) -> float:
 
 
 def _means(comparison: Comparison, sums: Any) -> list[dict[str, Any]]:
-    population: Numbers = sums(comparison, "population")
+    population: Floats = sums(comparison, "population")
     columns = [sums(comparison, name) for name in ("compared_count", "preservation", "proportional_error")]
     return [
         {

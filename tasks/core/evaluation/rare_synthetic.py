@@ -24,14 +24,12 @@ from tasks.core.aggregates.selections import bytes_of
 from tasks.core.aggregates.sensitive_text import write_counts_tsv
 from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
+from tasks.core.arrays import Ids, Integers
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.comparison import Numbering
 from tasks.core.queries import Resources
 from tasks.core.records.columns import Schema
 from tasks.core.tables.delimited import needs_quotes
-
-Integers = npt.NDArray[np.int64]
-Ids = npt.NDArray[np.int32]
 
 _HEADER = ("combo_length", "combo", "record_id", "syn_count", "sen_count")
 #: Three numbers, a length, tabs, quotation marks and a line feed take no more.

@@ -4,7 +4,6 @@ Coded records, reportable aggregates and synthetic records go in; SDS's measures
 come out, with better ones beside them (sds.md 5). `sensitive_files` writes them.
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from tasks.core.aggregates.cubes import Table
 from tasks.core.aggregates.linkability import FirstLengths
 from tasks.core.aggregates.rare import LISTED, RareByLength, RecordAnalysis, analysis_of
 from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.arrays import ShareDone
 from tasks.core.evaluation.comparison import Listener, Numbering, compare_sides
 from tasks.core.evaluation.measures import (
     Comparison,
@@ -31,9 +31,6 @@ from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.queries import Resources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.records import SyntheticRecords
-
-#: Called with the fraction done, 0..1.
-Progress = Callable[[float], None]
 
 #: Places of the sides, and which are compared: both others with sensitive, synthetic with reportable.
 _SENSITIVE, _REPORTABLE, _SYNTHETIC = range(3)
@@ -101,7 +98,7 @@ class RawEvaluation:
 
 
 def evaluate_raw(
-    inputs: RawInputs, resources: Resources = Resources(), progress: Progress | None = None
+    inputs: RawInputs, resources: Resources = Resources(), progress: ShareDone | None = None
 ) -> RawEvaluation:
     """Evaluate synthetic records and reported counts against the raw data.
 
@@ -141,7 +138,7 @@ def list_combinations(
     longest: int,
     resolution: int,
     resources: Resources = Resources(),
-    progress: Progress = lambda fraction: None,
+    progress: ShareDone = lambda fraction: None,
 ) -> SyntheticCombinations:
     """All combinations of the synthetic records; an evaluation lists the short ones.
 

@@ -5,7 +5,7 @@ what makes them so (sds.md 2.3 to 2.5). All true counts are the marginals themse
 written on request (`sensitive_text`). Nothing of it may leave.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,13 +17,11 @@ from tasks.core.aggregates.linkability import Linkability, SingledOut, linkabili
 from tasks.core.aggregates.rare import LISTED, RareByLength, rare_by_length
 from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.arrays import ShareDone
 from tasks.core.charts.standalone import BarAndLine, RankedBars, bar_and_line, ranked_bars
 from tasks.core.queries import Resources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.tables.delimited import quoted
-
-#: Called with the fraction done, 0..1.
-Progress = Callable[[float], None]
 
 #: How many of a ranking are drawn.
 _MOST_BARS = 25
@@ -55,7 +53,7 @@ def write_sensitive_aggregates(
     folder: Path,
     prefix: str,
     resources: Resources = Resources(),
-    progress: Progress | None = None,
+    progress: ShareDone | None = None,
 ) -> list[Path]:
     """Write the files of the aggregate stage that hold true counts.
 

@@ -13,16 +13,14 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tasks.core.arrays import Integers
 from tasks.core.charts.standalone import RankedBars, ranked_bars
 from tasks.core.evaluation.measures import total_variation
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.tables.delimited import Row, write_rows
 
-Codes = npt.NDArray[np.int64]
 Edges = Mapping[str, Sequence[float]]
 
 
@@ -106,7 +104,7 @@ def distances(
 
 def _codes(
     name: str, raw: pa.Table, synthetic: pa.Table, edges: Sequence[float] | None
-) -> tuple[Codes, Codes]:
+) -> tuple[Integers, Integers]:
     """Codes from 0 of both tables' cells: 0 is a missing one."""
     bins = bins_of(name, synthetic[name], edges)
     return bins.codes(raw[name]) + 1, bins.codes(synthetic[name]) + 1

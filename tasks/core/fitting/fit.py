@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tasks.core.arrays import Ids, ShareDone
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
-from tasks.core.fitting.search import LONG, SHORT, Progress, Records, Search, independent_records
+from tasks.core.fitting.search import LONG, SHORT, Search, independent_records
 from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
 from tasks.core.fitting.targets import Target, Targets, targets_of
 
@@ -35,7 +36,7 @@ class Fit:
         targets: all targets that the records came close to, for as many records as there are.
     """
 
-    records: Records
+    records: Ids
     targets: tuple[Target, ...]
 
 
@@ -46,7 +47,7 @@ def fit(
     seed: int,
     *,
     threads: int = 0,
-    progress: Progress | None = None,
+    progress: ShareDone | None = None,
 ) -> Fit:
     """Records fitted to noisy tables; a function of the arguments, whatever the threads.
 
@@ -95,7 +96,7 @@ def _scaled(target: Target, ratio: float) -> Target:
 
 
 def _longer_targets(
-    domain: Domain, targets: Targets, tables: Sequence[NoisyTable], records: Records
+    domain: Domain, targets: Targets, tables: Sequence[NoisyTable], records: Ids
 ) -> list[Target]:
     """Longer tables, shrunk round what the pairs of the fitted records imply for them."""
     implied = ImpliedCounts(domain, records)

@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
+from tasks.core.arrays import Floats, Ids
 from tasks.core.fitting.kernels import MOST_COLUMNS
-from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
-from tasks.core.fitting.search import Records
+from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.table_kernels import rake_to_pairs
 
 _ROUNDS = 10
@@ -23,12 +23,12 @@ _OFF = 0.001
 class ImpliedCounts:
     """Counts of sets of columns as the pairs of some records imply them; each pair is counted once."""
 
-    def __init__(self, domain: Domain, records: Records) -> None:
+    def __init__(self, domain: Domain, records: Ids) -> None:
         self._domain = domain
         self._records = np.asfortranarray(records)
-        self._pairs: dict[tuple[int, ...], Counts] = {}
+        self._pairs: dict[tuple[int, ...], Floats] = {}
 
-    def of(self, columns: tuple[int, ...]) -> Counts:
+    def of(self, columns: tuple[int, ...]) -> Floats:
         """The counts of three columns or more.
 
         A multi-valued column has no margin that sums to the records, so a set that holds one is counted as
@@ -52,7 +52,7 @@ class ImpliedCounts:
         )
         return table.reshape(self._domain.shape(columns))
 
-    def _pair(self, columns: tuple[int, ...]) -> Counts:
+    def _pair(self, columns: tuple[int, ...]) -> Floats:
         if columns not in self._pairs:
             counts = table_counts(self._domain, columns, self._records)
             self._pairs[columns] = counts.ravel().astype(np.float64)

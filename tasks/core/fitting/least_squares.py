@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable
+from tasks.core.arrays import Floats
+from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Residual:
         variance: of the noise of the margin that ``values`` was centred from, one number for all cells.
     """
 
-    values: Counts
+    values: Floats
     variance: float
 
 
@@ -57,7 +58,7 @@ class Residuals:
         """Whether a table was measured that holds all of these columns."""
         return columns in self._residuals
 
-    def marginal(self, columns: tuple[int, ...]) -> Counts:
+    def marginal(self, columns: tuple[int, ...]) -> Floats:
         """The least squares estimate of the counts of a set of columns, signed.
 
         Of what no table measured, nothing is known beyond its subsets: the estimate is as even as they allow.

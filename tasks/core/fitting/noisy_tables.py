@@ -15,9 +15,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats
 from tasks.core.fitting.table_kernels import count_cells
-
-Counts = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,7 @@ class NoisyTable:
     """
 
     columns: tuple[int, ...]
-    counts: Counts
+    counts: Floats
     variance: float
 
 

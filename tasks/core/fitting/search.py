@@ -6,23 +6,22 @@ whatever the number of threads.
 
 import math
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Ids, ShareDone
 from tasks.core.fitting.kernels import FORBIDDEN, LANES, Tables, visit_records
-from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
+from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
 
 #: Temperatures of the passes, in squared records; at 0 the best value is always taken.
 LONG = (1000.0, 300.0, 100.0, 50.0, 20.0, 5.0, 0.0)
 SHORT = (100.0, 20.0, 0.0, 0.0)
 
-Records = npt.NDArray[np.int32]
-Progress = Callable[[float], None]
 
 #: A shard has at least so many records; more shards than 8 move too many records at once.
 _RECORDS_OF_A_SHARD = 10_000
@@ -36,7 +35,7 @@ class Search:
         records: int32 (n, slots): in each slot a cell of its column; see `Domain.slots`.
     """
 
-    def __init__(self, domain: Domain, targets: Sequence[Target], records: Records, variance: float) -> None:
+    def __init__(self, domain: Domain, targets: Sequence[Target], records: Ids, variance: float) -> None:
         """Begin from some records.
 
         Args:
@@ -59,7 +58,7 @@ class Search:
         seed: int,
         *,
         threads: int = 0,
-        progress: Progress | None = None,
+        progress: ShareDone | None = None,
     ) -> None:
         """One pass over all records for each temperature.
 
@@ -123,7 +122,7 @@ def _with_impossible_cells(domain: Domain, targets: Sequence[Target]) -> list[Ta
     return found
 
 
-def independent_records(domain: Domain, margins: Sequence[Counts], number: int, seed: int) -> Records:
+def independent_records(domain: Domain, margins: Sequence[Floats], number: int, seed: int) -> Ids:
     """Records whose columns hold their estimated counts, each shuffled by itself (largest remainders).
 
     Args:
@@ -236,7 +235,7 @@ def _copies(target: Target, start: int) -> list[tuple[int, tuple[int, ...]]]:
     return copies
 
 
-def fill(tables: Tables, domain: Domain, targets: Sequence[Target], records: Records) -> None:
+def fill(tables: Tables, domain: Domain, targets: Sequence[Target], records: Ids) -> None:
     """Set the gradient to w (count - target + 1/2) of the records' counts; forbidden cells to `FORBIDDEN`."""
     start = 0
     by_column = np.asfortranarray(records)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.fitting.noisy_tables import Counts
+from tasks.core.arrays import Floats
 
 #: Variances of the signal, as multiples of the noise's, of the cell that is expected to hold most.
 _STRENGTHS = 10.0 ** np.arange(-1, 5)
@@ -47,11 +47,11 @@ class Posterior:
         evidence: the logarithm of the density of the noisy deviations, under the variances that were learnt.
     """
 
-    mean: Counts
+    mean: Floats
     evidence: float
 
 
-def posterior(deviations: Counts, expected: Counts, variance: float) -> Posterior:
+def posterior(deviations: Floats, expected: Floats, variance: float) -> Posterior:
     """The posterior of the deviations.
 
     Args:
@@ -71,12 +71,12 @@ def posterior(deviations: Counts, expected: Counts, variance: float) -> Posterio
     return Posterior(mean.reshape(deviations.shape), evidence)
 
 
-def shrunk(deviations: Counts, expected: Counts, variance: float) -> Counts:
+def shrunk(deviations: Floats, expected: Floats, variance: float) -> Floats:
     """The posterior mean of the deviations; see `posterior`."""
     return posterior(deviations, expected, variance).mean
 
 
-def _learnt(noisy: Counts, relative: Counts, variance: float) -> tuple[Counts, float]:
+def _learnt(noisy: Floats, relative: Floats, variance: float) -> tuple[Floats, float]:
     """How often which variance is, and the evidence of all cells."""
     if noisy.size > _CELLS_LEARNT:
         places = np.linspace(0, noisy.size - 1, _CELLS_LEARNT).astype(np.int64)
@@ -93,8 +93,8 @@ def _learnt(noisy: Counts, relative: Counts, variance: float) -> tuple[Counts, f
 
 
 def _components(
-    noisy: Counts, relative: Counts, variance: float, used: npt.NDArray[np.bool_]
-) -> tuple[Counts, Counts, Counts]:
+    noisy: Floats, relative: Floats, variance: float, used: npt.NDArray[np.bool_]
+) -> tuple[Floats, Floats, Floats]:
     """Of each variance that is used (a row) and each cell (a column): likelihood and share of signal.
 
     The likelihoods of a cell are divided by the largest, whose logarithm comes last.
@@ -117,7 +117,7 @@ _LEAST_MARGIN = 1e-3
 _LEAST_CELLS = 30
 
 
-def levels_of(margin: Counts) -> Counts | None:
+def levels_of(margin: Floats) -> Floats | None:
     """Orthonormal rows (d, d): the margin's own direction, then differences, coarse ones first.
 
     Args:
@@ -139,7 +139,7 @@ def levels_of(margin: Counts) -> Counts | None:
     return np.array(rows)
 
 
-def _difference(masses: Counts, low: int, middle: int, high: int) -> Counts:
+def _difference(masses: Floats, low: int, middle: int, high: int) -> Floats:
     """Of length 1: what is 0 where both halves follow the masses alike."""
     lower, upper = np.square(masses[low:middle]).sum(), np.square(masses[middle:high]).sum()
     row = np.zeros(len(masses))
@@ -149,8 +149,8 @@ def _difference(masses: Counts, low: int, middle: int, high: int) -> Counts:
 
 
 def shrunk_by_levels(
-    deviations: Counts, expected: Counts, variance: float, levels: Sequence[Counts | None]
-) -> Counts:
+    deviations: Floats, expected: Floats, variance: float, levels: Sequence[Floats | None]
+) -> Floats:
     """The posterior mean of the deviations, in cells and in levels of any of the axes, weighed by evidence.
 
     Args:
@@ -170,7 +170,7 @@ def shrunk_by_levels(
 
 
 def _in_levels(
-    deviations: Counts, expected: Counts, variance: float, bases: Sequence[Counts | None]
+    deviations: Floats, expected: Floats, variance: float, bases: Sequence[Floats | None]
 ) -> Posterior:
     turned, spread = deviations, expected
     for axis, basis in enumerate(bases):
@@ -184,7 +184,7 @@ def _in_levels(
     return Posterior(mean, found.evidence)
 
 
-def _along(matrix: Counts, table: Counts, axis: int) -> Counts:
+def _along(matrix: Floats, table: Floats, axis: int) -> Floats:
     """A matrix times a table along one axis."""
-    turned: Counts = np.moveaxis(np.tensordot(matrix, table, (1, axis)), 0, axis)
+    turned: Floats = np.moveaxis(np.tensordot(matrix, table, (1, axis)), 0, axis)
     return turned

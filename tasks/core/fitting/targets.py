@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats
 from tasks.core.fitting.least_squares import Residuals
-from tasks.core.fitting.noisy_tables import Counts, Domain, NoisyTable
+from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
 
 
-def nearest_counts(estimates: Counts, total: float) -> Counts:
+def nearest_counts(estimates: Floats, total: float) -> Floats:
     """The counts >= 0 with sum ``total`` that are nearest to ``estimates`` in least squares.
 
     Source: the projection onto the simplex (Held, Wolfe and Crowder 1974): one number is taken off all, and
@@ -33,7 +34,7 @@ def nearest_counts(estimates: Counts, total: float) -> Counts:
     falling = np.sort(estimates)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)
     last = int(np.flatnonzero(falling > excess)[-1])
-    counts: Counts = np.maximum(estimates - excess[last], 0.0)
+    counts: Floats = np.maximum(estimates - excess[last], 0.0)
     return counts
 
 
@@ -60,7 +61,7 @@ class Target:
     """
 
     columns: tuple[int, ...]
-    counts: Counts
+    counts: Floats
     weight: float
     forbidden: npt.NDArray[np.bool_] | None = None
 
@@ -82,7 +83,7 @@ class Targets:
     variance: float
 
     @property
-    def margins(self) -> list[Counts]:
+    def margins(self) -> list[Floats]:
         """The estimated counts of each column."""
         return [target.counts for target in self.of_columns]
 
@@ -118,12 +119,12 @@ def targets_of(domain: Domain, tables: Sequence[NoisyTable]) -> Targets:
     )
 
 
-def _margin(domain: Domain, residuals: Residuals, column: int, records: float) -> Counts:
+def _margin(domain: Domain, residuals: Residuals, column: int, records: float) -> Floats:
     """The estimated counts of one column's cells; items of a multi-valued one don't add up to the records."""
     estimates = residuals.marginal((column,))
     if column not in domain.multi_valued:
         return nearest_counts(estimates, records)
-    positive: Counts = np.clip(estimates, 0.0, records)
+    positive: Floats = np.clip(estimates, 0.0, records)
     return positive if positive.any() else np.full(len(positive), records / len(positive))
 
 
@@ -138,7 +139,7 @@ class _Pairs:
         self,
         domain: Domain,
         residuals: Residuals,
-        margins: list[Counts],
+        margins: list[Floats],
         records: float,
         tables: Mapping[Pair, NoisyTable],
     ) -> None:
@@ -156,11 +157,11 @@ class _Pairs:
             for pair, table in tables.items()
         }
 
-    def shrunk_to_independence(self) -> dict[Pair, Counts]:
+    def shrunk_to_independence(self) -> dict[Pair, Floats]:
         """In cells alone: chains need no better."""
         return {pair: self._shrink(pair, self._independent(pair), (None, None)) for pair in self.variances}
 
-    def shrunk_to_chains(self, means: Mapping[Pair, Counts]) -> dict[Pair, Counts]:
+    def shrunk_to_chains(self, means: Mapping[Pair, Floats]) -> dict[Pair, Floats]:
         """Shrink anew, round what chains over a third column imply where they explain enough."""
         tables = {pair: self._raked(pair, mean) for pair, mean in means.items() if self._adds_up(pair)}
         return {
@@ -170,22 +171,22 @@ class _Pairs:
             for pair in self.variances
         }
 
-    def _levels_of(self, pair: Pair) -> tuple[Counts | None, Counts | None]:
+    def _levels_of(self, pair: Pair) -> tuple[Floats | None, Floats | None]:
         return self._levels[pair[0]], self._levels[pair[1]]
 
     def _adds_up(self, pair: Pair) -> bool:
         return not self._domain.multi_valued & set(pair)
 
-    def _independent(self, pair: Pair) -> Counts:
+    def _independent(self, pair: Pair) -> Floats:
         one, other = pair
-        expected: Counts = np.outer(self._margins[one], self._margins[other]) / self._records
+        expected: Floats = np.outer(self._margins[one], self._margins[other]) / self._records
         impossible = self._domain.impossible_in(pair)
         if impossible is None:
             return expected
         left = np.where(impossible, 0.0, expected)
         return self._raked(pair, left) if self._adds_up(pair) else left
 
-    def _shrink(self, pair: Pair, centre: Counts, levels: tuple[Counts | None, Counts | None]) -> Counts:
+    def _shrink(self, pair: Pair, centre: Floats, levels: tuple[Floats | None, Floats | None]) -> Floats:
         variance = self.variances[pair]
         for column in set(pair) - self._domain.multi_valued:
             variance *= 1 - 1 / self._domain.sizes[column]
@@ -193,11 +194,11 @@ class _Pairs:
         if variance <= 0:
             return self._estimates[pair]
         deviations = self._estimates[pair] - centre
-        found: Counts = centre + shrunk_by_levels(deviations, centre, variance, levels)
+        found: Floats = centre + shrunk_by_levels(deviations, centre, variance, levels)
         impossible = self._domain.impossible_in(pair)
         return found if impossible is None else np.where(impossible, 0.0, found)
 
-    def _raked(self, pair: Pair, mean: Counts) -> Counts:
+    def _raked(self, pair: Pair, mean: Floats) -> Floats:
         """A pair without negative counts whose margins are the columns' own."""
         table = np.maximum(mean, 1e-9)
         rows, columns = self._margins[pair[0]], self._margins[pair[1]]
@@ -206,7 +207,7 @@ class _Pairs:
             table *= columns / np.maximum(table.sum(axis=0), 1e-12)
         return table
 
-    def _chained(self, pair: Pair, tables: Mapping[Pair, Counts]) -> Counts:
+    def _chained(self, pair: Pair, tables: Mapping[Pair, Floats]) -> Floats:
         """Independence, plus up to three chains that explain more than chance would."""
         centre = self._independent(pair)
         left = self._estimates[pair] - np.maximum(centre, _LEAST_EXPECTED)
@@ -221,7 +222,7 @@ class _Pairs:
             left = left - share * chains[best]
         return centre
 
-    def _chains(self, pair: Pair, tables: Mapping[Pair, Counts]) -> list[Counts]:
+    def _chains(self, pair: Pair, tables: Mapping[Pair, Floats]) -> list[Floats]:
         """What each third column says of a pair, if the two had nothing to do with each other but by it."""
         one, other = pair
         chains = []
@@ -232,7 +233,7 @@ class _Pairs:
         return chains
 
 
-def _between(tables: Mapping[Pair, Counts], one: int, other: int) -> Counts | None:
+def _between(tables: Mapping[Pair, Floats], one: int, other: int) -> Floats | None:
     """The table of two columns, ``one`` along the rows; None if it was not measured."""
     if one < other:
         return tables.get((one, other))
@@ -240,7 +241,7 @@ def _between(tables: Mapping[Pair, Counts], one: int, other: int) -> Counts | No
     return None if turned is None else turned.T
 
 
-def _gain(chain: Counts, left: Counts) -> tuple[float, float]:
+def _gain(chain: Floats, left: Floats) -> tuple[float, float]:
     """How much of the squares left a chain explains, and with which share of it."""
     square = float((chain * chain).sum())
     if square <= 0:

@@ -5,10 +5,10 @@ Parameters of either go in; its charge, or what it drew, comes out. Nobody else 
 
 from collections.abc import Callable
 
+from tasks.core.arrays import StageDone
 from tasks.core.dp import release
 from tasks.core.dp.accounting import fraction_above, plan
 from tasks.core.dp.budget import Charge
-from tasks.core.dp.lengths import Progress
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling.stream import WordSource
@@ -37,7 +37,7 @@ def measure(
     stream: WordSource,
     *,
     before_first_word: Callable[[], None],
-    progress: Progress | None = None,
+    progress: StageDone | None = None,
 ) -> Measurement | WorkloadMeasurement:
     """Draw; see `release.measure` and `draw_workload`, which take the same arguments."""
     if isinstance(parameters, WorkloadParameters):

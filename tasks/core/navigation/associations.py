@@ -14,11 +14,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Integers
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
-Floats = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Known = npt.NDArray[np.bool_]
 
 #: Columns beyond this many are not compared: their number of pairs grows with the square.
@@ -68,10 +67,10 @@ class PairCounts(Protocol):
     def values(self, column: int) -> tuple[str, ...]:
         """The values of a column."""
 
-    def held(self, column: int) -> tuple[Ids, Floats]:
+    def held(self, column: int) -> tuple[Integers, Floats]:
         """Codes of the values that enough hold, the most frequent first, at most `MOST_VALUES`; counts."""
 
-    def table(self, pair: tuple[int, int], places: tuple[Ids, Ids]) -> tuple[Floats, Known]:
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
         """Counts of two columns by the places of their codes (-1: not compared), and which are known."""
 
     def v(self, pair: tuple[int, int], table: PairTable) -> float:
@@ -117,7 +116,7 @@ def v_of(table: Floats, rows: Floats, columns: Floats, noise: float | Floats) ->
     return math.sqrt(min(max(phi_squared, 0.0) / (min(table.shape) - 1), 1.0))
 
 
-def _places(codes: Ids, values: int) -> Ids:
+def _places(codes: Integers, values: int) -> Integers:
     """For each code its place among those compared, -1 for none; code 0 is absent."""
     place = np.full(values + 1, -1, dtype=np.int64)
     place[codes] = np.arange(len(codes))
@@ -125,7 +124,7 @@ def _places(codes: Ids, values: int) -> Ids:
 
 
 def _by_column(
-    values: dict[int, tuple[str, ...]], synthetic: SyntheticRecords, places: list[Ids]
+    values: dict[int, tuple[str, ...]], synthetic: SyntheticRecords, places: list[Integers]
 ) -> npt.NDArray[np.int32]:
     """(columns, n) places of the synthetic records' values among those compared, -1 where there is none."""
     target = np.full(len(synthetic.attributes), -1, dtype=np.int64)

@@ -6,15 +6,13 @@ Runs that were measured against different counts stand in different charts: thei
 import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
+from tasks.core.arrays import Json
 from tasks.core.charts import plots, svg
 from tasks.core.charts.axes import WIDTH, Axes, Entry, legend
 from tasks.core.navigation.run_figures import GROUPS, RunFigures
-
-Json = dict[str, Any]
 
 #: More runs than colours can't be told apart in a chart.
 MOST_DRAWN = len(svg.SERIES)

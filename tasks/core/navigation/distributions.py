@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Floats
 from tasks.core.charts.charts import Bar
 from tasks.core.navigation.fidelity import comparable_scale
 from tasks.core.records.columns import Column, Schema
@@ -17,8 +18,6 @@ from tasks.core.synthesis.records import SyntheticRecords
 
 #: How many values of a column are drawn; the page says how many more are released.
 SHOWN = 25
-
-Counts = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -49,9 +48,9 @@ class SingleCounts:
         scale: see `comparable_scale`.
     """
 
-    released: Counts
+    released: Floats
     published: npt.NDArray[np.bool_]
-    synthetic: Counts
+    synthetic: Floats
     scale: float
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 Points = tuple[tuple[float, float], ...]
 
 #: Of the synthetic counts: nine of ten lie between the first and the last, half between the inner two.

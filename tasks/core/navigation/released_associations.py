@@ -14,11 +14,12 @@ import math
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Floats, Integers
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
-from tasks.core.navigation.associations import MOST_VALUES, Floats, Ids, Known, PairTable, v_of
+from tasks.core.navigation.associations import MOST_VALUES, Known, PairTable, v_of
 
 #: A value must be held by so many standard deviations of a pair's noise, or its cells drown in it.
 _LEAST_HELD = 4
@@ -41,7 +42,7 @@ class MeasuredPairs:
         """The measurement's own."""
         return self._measurement.values[column]
 
-    def held(self, column: int) -> tuple[Ids, Floats]:
+    def held(self, column: int) -> tuple[Integers, Floats]:
         """Values whose count stands out of a pair's noise."""
         levels = self._measurement.levels
         level, least = levels[0], max(_LEAST_HELD * levels[1].scale, 1)
@@ -51,7 +52,7 @@ class MeasuredPairs:
         order = np.lexsort((codes, -counts))[:MOST_VALUES]
         return codes[order], counts[order]
 
-    def table(self, pair: tuple[int, int], places: tuple[Ids, Ids]) -> tuple[Floats, Known]:
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
         """Noisy counts, known where they were kept."""
         level = self._measurement.levels[1]
         shape = int(places[0].max()) + 1, int(places[1].max()) + 1
@@ -122,14 +123,14 @@ class MeasuredTables:
         """The measurement's own."""
         return cells_of_all_columns(self._measurement.schema, self._measurement.cells)[column].values
 
-    def held(self, column: int) -> tuple[Ids, Floats]:
+    def held(self, column: int) -> tuple[Integers, Floats]:
         """Values whose count stands out of a pair's noise."""
         counts = self._measurement.counts_of(column).astype(np.float64)
         places = np.flatnonzero(counts >= self._least)
         order = places[np.lexsort((places, -counts[places]))][:MOST_VALUES]
         return order + 1, counts[order]
 
-    def table(self, pair: tuple[int, int], places: tuple[Ids, Ids]) -> tuple[Floats, Known]:
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
         """Noisy counts, all of them known where the pair was measured, with the variance of their noise."""
         shape = int(places[0].max(initial=-1)) + 1, int(places[1].max(initial=-1)) + 1
         found = self._pairs.get(pair)
@@ -170,7 +171,7 @@ class ReportedPairs:
         self._columns = columns
         self._keys, self._pairs, self._counts = self._by_pair()
 
-    def _by_pair(self) -> tuple[Ids, Ids, Floats]:
+    def _by_pair(self) -> tuple[Integers, Integers, Floats]:
         """Pairs of attributes, the lower column first, ascending by their two columns."""
         if not self.has_pairs():
             return np.zeros(0, np.int64), np.zeros((0, 2), np.int64), np.zeros(0)
@@ -190,7 +191,7 @@ class ReportedPairs:
         """The reported ones."""
         return tuple(a.value for a in self._aggregates.attributes if a.column == column)
 
-    def held(self, column: int) -> tuple[Ids, Floats]:
+    def held(self, column: int) -> tuple[Integers, Floats]:
         """All reported values."""
         ids = self._aggregates.combinations[0][:, 0]
         mine = self._column[ids] == column
@@ -199,7 +200,7 @@ class ReportedPairs:
         order = np.lexsort((codes, -counts))[:MOST_VALUES]
         return codes[order], counts[order]
 
-    def table(self, pair: tuple[int, int], places: tuple[Ids, Ids]) -> tuple[Floats, Known]:
+    def table(self, pair: tuple[int, int], places: tuple[Integers, Integers]) -> tuple[Floats, Known]:
         """Middles of the reported counts."""
         shape = int(places[0].max()) + 1, int(places[1].max()) + 1
         counts, known = np.zeros(shape), np.zeros(shape, dtype=np.bool_)

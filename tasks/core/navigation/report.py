@@ -7,12 +7,12 @@ privacy) and `rounding_sections` (k-anonymity).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Json
 from tasks.core.charts import charts, plots
 from tasks.core.charts.axes import Axes
 from tasks.core.dp.measurement import Measurement
@@ -31,8 +31,6 @@ from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.released_associations import MeasuredPairs, MeasuredTables, ReportedPairs
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
-
-Json = dict[str, Any]
 
 #: A matrix of more columns can't be read; the ranked pairs are shown alone.
 _MATRIX_COLUMNS = 20

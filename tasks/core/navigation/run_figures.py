@@ -11,8 +11,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from tasks.core.arrays import Json
 from tasks.core.errors import ParameterError
 
 Better = Literal["lower", "higher", ""]
@@ -189,7 +190,6 @@ METRICS: tuple[Metric, ...] = (
 )
 
 
-Json = dict[str, Any]
 Rows = tuple[Json, ...]
 
 #: Settings that don't make runs differ: where they ran, what they are called, how the page looks.

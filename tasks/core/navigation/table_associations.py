@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from tasks.core.navigation.associations import MOST_COLUMNS, Floats, cramers_v
+from tasks.core.arrays import Floats, Integers
+from tasks.core.navigation.associations import MOST_COLUMNS, cramers_v
 from tasks.core.syndiffix.bins import Bins
 
 #: A bin and its rows; None marks a gap.
 Row = tuple[str, int | None]
-Places = npt.NDArray[np.int64]
 
 GAP = "…"
 #: Of numbers or periods one apart.
@@ -55,7 +54,7 @@ def rows_of(bins: Bins, counts: Sequence[int]) -> list[Row]:
     return found if bins.period is None else _marked(found, places)
 
 
-def _places(bins: Bins, labels: Sequence[str]) -> Places | None:
+def _places(bins: Bins, labels: Sequence[str]) -> Integers | None:
     """Where labels are, in steps; None where there are no steps, or labels are not in their order."""
     if "other" in labels or not (bins.period or bins.kind == "integer"):
         return None
@@ -70,7 +69,7 @@ def _places(bins: Bins, labels: Sequence[str]) -> Places | None:
     return found if all(low < high for low, high in pairwise(found.tolist())) else None
 
 
-def _labels(bins: Bins, places: Places) -> list[str]:
+def _labels(bins: Bins, places: Integers) -> list[str]:
     """The labels of all steps from the first place to the last."""
     steps = range(int(places[0]), int(places[-1]) + 1)
     if bins.period is None:
@@ -80,7 +79,7 @@ def _labels(bins: Bins, places: Places) -> list[str]:
     return [text.replace("T", " ") + (" h" if unit == "h" else "") for text in texts.tolist()]
 
 
-def _marked(rows: Sequence[Row], places: Places) -> list[Row]:
+def _marked(rows: Sequence[Row], places: Integers) -> list[Row]:
     """The rows, with a mark where places are left out."""
     found = list(rows[:1])
     for row, (low, high) in zip(rows[1:], pairwise(places.tolist()), strict=True):
@@ -88,7 +87,6 @@ def _marked(rows: Sequence[Row], places: Places) -> list[Row]:
     return found
 
 
-Codes = npt.NDArray[np.int64]
 #: Reads some columns of a table by its file.
 Read = Callable[[str, Sequence[str]], pa.Table]
 
@@ -98,7 +96,7 @@ class BinnedColumn:
     """A column of the table of all columns, in its bins."""
 
     bins: Bins
-    codes: Codes
+    codes: Integers
 
     @property
     def rows(self) -> list[Row]:
@@ -170,7 +168,7 @@ def _smallest(names: Sequence[str], tables: Mapping[str, Sequence[str]]) -> dict
     return found
 
 
-def _crossed(bins: tuple[Bins, Bins], codes: tuple[Codes, Codes]) -> Floats:
+def _crossed(bins: tuple[Bins, Bins], codes: tuple[Integers, Integers]) -> Floats:
     """The two-way table of the rows that have a value in both."""
     both = (codes[0] >= 0) & (codes[1] >= 0)
     shape = len(bins[0].labels) + 1, len(bins[1].labels) + 1

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
-from typing import Any
 from urllib.parse import quote
 
 import pyarrow as pa
 from markupsafe import Markup
 
+from tasks.core.arrays import Json
 from tasks.core.charts import charts, plots
 from tasks.core.errors import InternalError
 from tasks.core.figures import whole
@@ -29,8 +29,6 @@ from tasks.core.navigation.table_associations import (
 from tasks.core.statement.syndiffix.statement import LABEL, topics, warnings
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.syndiffix.settings import count_sd
-
-Json = dict[str, Any]
 
 _MATRIX_COLUMNS = 20
 _STRONGEST = 16

@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Codes
 from tasks.core.queries import query_text
-from tasks.core.records.coded import Codes, code_type
+from tasks.core.records.coded import code_type
 from tasks.core.records.kernels import mark
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 

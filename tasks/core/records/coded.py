@@ -16,10 +16,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.arrays import Codes
 from tasks.core.records.columns import Schema
 from tasks.core.records.kernels import mark
-
-Codes = npt.NDArray[np.unsignedinteger]
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:

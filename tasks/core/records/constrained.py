@@ -10,10 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from tasks.core.records.coded import CodedRecords, Codes, code_type, held_values
+from tasks.core.arrays import Codes, Ids
+from tasks.core.records.coded import CodedRecords, code_type, held_values
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells, Dropping
-from tasks.core.records.rulebook import Rulebook, Slots, coding_of_values
+from tasks.core.records.rulebook import Rulebook, coding_of_values
 
 
 def constrained(
@@ -41,7 +42,7 @@ def constrained(
     return _with_derived_columns(_coded(records, repaired), schema, instead)
 
 
-def _tell(records: CodedRecords, held: Slots, repaired: Slots, dropping: Dropping) -> None:
+def _tell(records: CodedRecords, held: Ids, repaired: Ids, dropping: Dropping) -> None:
     """Tell how many values and items of each column are no more."""
     places = np.asarray(records.slot_columns)
     for column, about in enumerate(records.schema.columns):
@@ -51,7 +52,7 @@ def _tell(records: CodedRecords, held: Slots, repaired: Slots, dropping: Droppin
             dropping(DroppedCells(about.name, BROKE_A_CONSTRAINT, int(gone.sum())))
 
 
-def _coded(records: CodedRecords, slots: Slots) -> CodedRecords:
+def _coded(records: CodedRecords, slots: Ids) -> CodedRecords:
     """The records with codes in slots: items ascend and fill the first ones."""
     places = np.asarray(records.slot_columns)
     found: list[Codes] = []

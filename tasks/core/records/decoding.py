@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.records.coded import CodedRecords, Codes
+from tasks.core.arrays import Codes
+from tasks.core.records.coded import CodedRecords
 
 
 def decode(records: CodedRecords) -> pa.Table:

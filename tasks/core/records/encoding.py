@@ -20,11 +20,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tasks.core.arrays import Codes, StageDone, Words
 from tasks.core.errors import InputError, InternalError, ResourceLimit
 from tasks.core.queries import Resources
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import CellCollector, RawColumn
-from tasks.core.records.coded import CodedRecords, Codes, held_values
+from tasks.core.records.coded import CodedRecords, held_values
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constrained import constrained
 from tasks.core.records.dropped import (
@@ -36,7 +37,7 @@ from tasks.core.records.dropped import (
     Dropping,
     dropped_by_reason,
 )
-from tasks.core.records.keyed_choices import Hashes, KeyedChoices
+from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
 from tasks.core.records.subjects import (
     Records,
@@ -48,7 +49,7 @@ from tasks.core.records.subjects import (
     rows_in_conflict,
 )
 from tasks.core.records.used_columns import column_positions, require_distinct_headers, require_flat
-from tasks.core.tables.batches import Progress, read_batches, row_number
+from tasks.core.tables.batches import read_batches, row_number
 from tasks.core.tables.header import InputFile
 
 
@@ -74,7 +75,7 @@ class EncodingOptions:
     tags: bool = False
     record_limit: int | None = None
     resources: Resources = field(default_factory=Resources)
-    progress: Progress | None = None
+    progress: StageDone | None = None
     dropping: Dropping | None = None
     filled: tuple[int, ...] = ()
 
@@ -215,11 +216,11 @@ class _Encoder:
             identities = self._choices.of_contents(list(self._contents(columns)), number_of_rows)
         return one_per_row(number_of_rows, identities)
 
-    def _contents(self, columns: Sequence[_CodedColumn]) -> Iterator[tuple[Codes, Hashes]]:
+    def _contents(self, columns: Sequence[_CodedColumn]) -> Iterator[tuple[Codes, Words]]:
         """The content of every row, column by column."""
         return map(self._content, self._schema.columns, columns)
 
-    def _content(self, column: Column, coded: _CodedColumn) -> tuple[Codes, Hashes]:
+    def _content(self, column: Column, coded: _CodedColumn) -> tuple[Codes, Words]:
         """A column's part of a row's content: all of a cell's items, before any cap."""
         if isinstance(coded, _SingleValues):
             return coded.codes, self._choices.of_codes(f"value {column.name}", coded.values)

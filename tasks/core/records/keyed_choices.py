@@ -19,11 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tasks.core.arrays import Codes, Words
 from tasks.core.errors import InternalError
-from tasks.core.records.coded import Codes
 from tasks.core.records.kernels import fold_hashes, pair_hashes, text_hashes
-
-Hashes = npt.NDArray[np.uint64]
 
 
 class KeyedChoices:
@@ -45,7 +43,7 @@ class KeyedChoices:
             int.from_bytes(derived[8:], "little")
         )
 
-    def of_texts(self, purpose: str, texts: pa.Array | Sequence[str]) -> Hashes:
+    def of_texts(self, purpose: str, texts: pa.Array | Sequence[str]) -> Words:
         """The hash of each text."""
         array = texts if isinstance(texts, pa.Array) else pa.array(texts, pa.large_string())
         _, offsets, data = array.cast(pa.large_string()).buffers()
@@ -53,15 +51,15 @@ class KeyedChoices:
         bytes_of_texts = np.frombuffer(data, dtype=np.uint8) if data else np.zeros(0, dtype=np.uint8)
         return np.asarray(text_hashes(*self.words(purpose), bytes_of_texts, ends))
 
-    def of_codes(self, purpose: str, values: Sequence[str]) -> Hashes:
+    def of_codes(self, purpose: str, values: Sequence[str]) -> Words:
         """For each code the hash of its text; 0 for code 0, which is absence."""
         return np.append(np.zeros(1, dtype=np.uint64), self.of_texts(purpose, values))
 
-    def of_pairs(self, purpose: str, firsts: Hashes, seconds: Hashes) -> Hashes:
+    def of_pairs(self, purpose: str, firsts: Words, seconds: Words) -> Words:
         """The hash of each pair."""
         return np.asarray(pair_hashes(*self.words(purpose), firsts, seconds))
 
-    def of_contents(self, contents: Sequence[tuple[Codes, Hashes]], number_of_rows: int) -> Hashes:
+    def of_contents(self, contents: Sequence[tuple[Codes, Words]], number_of_rows: int) -> Words:
         """Each row's identity where there is no subject id: its content and which of its equals it is.
 
         Args:
@@ -73,7 +71,7 @@ class KeyedChoices:
         occurrences = _occurrences(state, [codes for codes, _ in contents])
         return self.of_pairs("occurrence", state, occurrences)
 
-    def of_rows(self, contents: Iterable[tuple[Codes, Hashes]], subjects: Hashes) -> Hashes:
+    def of_rows(self, contents: Iterable[tuple[Codes, Words]], subjects: Words) -> Words:
         """For each row of a subject the hash of it among that subject's rows; of equal rows the same.
 
         Args:
@@ -82,7 +80,7 @@ class KeyedChoices:
         """
         return self.of_pairs("row", subjects, self._folded(contents, len(subjects)))
 
-    def _folded(self, contents: Iterable[tuple[Codes, Hashes]], number_of_rows: int) -> Hashes:
+    def _folded(self, contents: Iterable[tuple[Codes, Words]], number_of_rows: int) -> Words:
         """For each row the hash of its content."""
         state = np.zeros(number_of_rows, dtype=np.uint64)
         words = self.words("content")
@@ -91,7 +89,7 @@ class KeyedChoices:
         return state
 
 
-def _occurrences(state: Hashes, contents: Sequence[Codes]) -> Hashes:
+def _occurrences(state: Words, contents: Sequence[Codes]) -> Words:
     """For each row how many earlier rows have the same content, told by the codes themselves."""
     order = np.argsort(state, kind="stable")
     same_hash = state[order[1:]] == state[order[:-1]]
@@ -112,7 +110,7 @@ def _count_exactly(
     starts: npt.NDArray[np.int64],
     place: int,
     contents: Sequence[Codes],
-    result: Hashes,
+    result: Words,
 ) -> None:
     """Count a run of equal hashes that holds different contents (a collision) by content."""
     run = int(np.searchsorted(starts, place, side="right")) - 1

@@ -10,9 +10,10 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Codes
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import RawColumn
-from tasks.core.records.coded import Codes, code_type
+from tasks.core.records.coded import code_type
 from tasks.core.records.columns import Column
 from tasks.core.records.dropped import REASONS
 

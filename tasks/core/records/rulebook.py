@@ -16,13 +16,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Ids, Integers
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constraints import ImpossibleCombination, Ordering
 from tasks.core.records.scales import Ends, ends_of_text, ends_of_values
 
-Slots = npt.NDArray[np.int32]
-Codes = npt.NDArray[np.int64]
 #: What each column of a record holds: codes, none where it is absent.
 Row = dict[int, tuple[int, ...]]
 
@@ -88,7 +87,7 @@ class Rule:
 
     columns: tuple[int, ...]
     instead: tuple[int, ...]
-    breaks: Callable[[Sequence[Codes]], npt.NDArray[np.bool_]]
+    breaks: Callable[[Sequence[Integers]], npt.NDArray[np.bool_]]
 
 
 class Rulebook:
@@ -105,7 +104,7 @@ class Rulebook:
             if isinstance(found, ImpossibleCombination | Ordering)
         )
 
-    def broken(self, slots: Slots) -> npt.NDArray[np.bool_]:
+    def broken(self, slots: Ids) -> npt.NDArray[np.bool_]:
         """Which records break a constraint. Args: slots: (n, slots), codes."""
         found = np.zeros(len(slots), np.bool_)
         for rule in self.rules:
@@ -114,7 +113,7 @@ class Rulebook:
                 found |= rule.breaks(codes)
         return found
 
-    def repaired(self, slots: Slots) -> Slots:
+    def repaired(self, slots: Ids) -> Ids:
         """The same records, those that break a constraint repaired; the same array where none does."""
         rows = np.flatnonzero(self.broken(slots))
         if not len(rows):
@@ -193,7 +192,7 @@ class Rulebook:
             absent = self._coding.absent[column]
             yield from ((code,) for code in range(len(self._coding.texts[column])) if code != absent)
 
-    def _held(self, column: int, slots: Slots) -> Iterator[Codes]:
+    def _held(self, column: int, slots: Ids) -> Iterator[Integers]:
         """The codes that records hold in a column, slot by slot; an empty one beside others is no code."""
         places, absent = self._coding.slots[column], self._coding.absent[column]
         if len(places) == 1:
@@ -205,7 +204,7 @@ class Rulebook:
             counts = (codes[:, place] != absent) | (is_empty & (place == 0))
             yield np.where(counts, codes[:, place], len(self._coding.texts[column]))
 
-    def _mended(self, codes: Slots, involved: Sequence[int]) -> list[int]:
+    def _mended(self, codes: Ids, involved: Sequence[int]) -> list[int]:
         """The codes of one record's involved slots, repaired."""
         at = dict(zip(involved, codes.tolist(), strict=True))
         row: Row = {}
@@ -278,7 +277,7 @@ class Rulebook:
         columns = (*(column for column in matches if column != self._base(last)), self._base(last))
         arrays = [matches[column] for column in columns]
 
-        def breaks(codes: Sequence[Codes]) -> npt.NDArray[np.bool_]:
+        def breaks(codes: Sequence[Integers]) -> npt.NDArray[np.bool_]:
             broken = arrays[0][codes[0]]
             for array, of_column in zip(arrays[1:], codes[1:], strict=True):
                 broken = broken & array[of_column]
@@ -303,7 +302,7 @@ class Rulebook:
         lows, highs = np.array([ranks[end] for end in low]), np.array([ranks[end] for end in high])
         turned = ordering.later == lower
 
-        def breaks(codes: Sequence[Codes]) -> npt.NDArray[np.bool_]:
+        def breaks(codes: Sequence[Integers]) -> npt.NDArray[np.bool_]:
             one, other = reversed(codes) if turned else codes
             return np.asarray(lows[one] > highs[other])
 

@@ -19,11 +19,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Codes, Words
 from tasks.core.errors import InputError
 from tasks.core.records.cells import RawColumn
-from tasks.core.records.coded import Codes, code_type
+from tasks.core.records.coded import code_type
 from tasks.core.records.kernels import join_items, join_values, largest_union
-from tasks.core.records.keyed_choices import Hashes, KeyedChoices
+from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.multi_values import ItemCells
 
 #: What `str.strip` takes off ASCII text.
@@ -43,7 +44,7 @@ class Records:
 
     rows: npt.NDArray[np.int64]
     starts: npt.NDArray[np.int64]
-    identities: Hashes
+    identities: Words
 
     @property
     def number(self) -> int:
@@ -56,7 +57,7 @@ class Records:
         return self.number == len(self.rows)
 
 
-def one_per_row(number_of_rows: int, identities: Hashes) -> Records:
+def one_per_row(number_of_rows: int, identities: Words) -> Records:
     """Every row is a record."""
     return Records(np.arange(number_of_rows), np.arange(number_of_rows + 1), identities)
 
@@ -122,7 +123,7 @@ def _grouped(
     return rows, np.append(0, np.cumsum(counts)), of_record
 
 
-def row_hashes(records: Records, contents: Iterable[tuple[Codes, Hashes]], choices: KeyedChoices) -> Hashes:
+def row_hashes(records: Records, contents: Iterable[tuple[Codes, Words]], choices: KeyedChoices) -> Words:
     """For each place of ``records.rows`` its row's hash: the smallest of a record is the row that stands.
 
     Only rows that share their record are hashed; of others it is 0, and without such rows there is nothing.
@@ -144,7 +145,7 @@ def row_hashes(records: Records, contents: Iterable[tuple[Codes, Hashes]], choic
     return result
 
 
-def join_column(records: Records, codes: Codes, hashes: Hashes) -> tuple[Codes, bool]:
+def join_column(records: Records, codes: Codes, hashes: Words) -> tuple[Codes, bool]:
     """One code for each record, and whether any record's rows held two different ones.
 
     Args:
@@ -159,7 +160,7 @@ def join_column(records: Records, codes: Codes, hashes: Hashes) -> tuple[Codes, 
 
 
 def join_cells(
-    records: Records, cells: ItemCells, cap: int, of_item: Hashes, words: tuple[np.uint64, np.uint64]
+    records: Records, cells: ItemCells, cap: int, of_item: Words, words: tuple[np.uint64, np.uint64]
 ) -> tuple[list[Codes], int]:
     """The slots of a multi-valued column: each record's distinct items, at most `cap` (0: all).
 

@@ -26,6 +26,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Json
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import Rule, rules_of
 from tasks.core.dp.measurement import Drawn
@@ -128,8 +129,6 @@ class RoundedNumbers:
         most_records = self.aggregates.number_of_records + self.resolution - 1
         return "passed" if present >= (1 - limit) * most_records else "undecided"
 
-
-Json = dict[str, object]
 
 #: What ``contract.json`` says of its verdicts, by whether the contract is strict.
 _BASIS = {

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tasks.core.arrays import Integers
 from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.forest import Forest
@@ -18,8 +18,6 @@ from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval, Values
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
 from tasks.core.syndiffix.stitching import StitchedRows, patch, stitch
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Microdata:
     rows: int
     cells: Mapping[int, DrawnCells]
 
-    def take(self, rows: Rows) -> "Microdata":
+    def take(self, rows: Integers) -> "Microdata":
         """Some of the rows."""
         return Microdata(len(rows), {column: _take(cells, rows) for column, cells in self.cells.items()})
 
@@ -134,7 +132,7 @@ def _numbers(table: Microdata, columns: Sequence[int]) -> Values:
     return np.stack([table.cells[column].numbers for column in columns], axis=1)
 
 
-def _take(cells: DrawnCells, rows: Rows) -> DrawnCells:
+def _take(cells: DrawnCells, rows: Integers) -> DrawnCells:
     return DrawnCells(cells.numbers[rows], cells.values.take(pa.array(rows)))
 
 

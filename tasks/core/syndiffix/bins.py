@@ -14,13 +14,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Floats, Integers
 from tasks.core.records.binning import bin_codes
 from tasks.core.records.columns import Schema, bin_labels
 from tasks.core.tables.column_names import normalise
 from tasks.core.tables.writing import plain_type
-
-Codes = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.float64]
 
 #: Of a column with no more distinct numbers, each is shown by itself.
 _MOST_SINGLE = 20
@@ -52,12 +50,12 @@ class Bins:
     edges: tuple[float, ...] | None = None
     period: tuple[str, str] | None = None
 
-    def codes(self, column: pa.ChunkedArray) -> Codes:
+    def codes(self, column: pa.ChunkedArray) -> Integers:
         """The bin of each cell: -1 for null, the number of labels for what is in none."""
         if self.edges is not None:
             return bin_codes(_numbers(column), self.edges).astype(np.int64) - 1
         found = pc.index_in(_texts(column, self.period), pa.array(self.labels, pa.string()))
-        places: Codes = found.fill_null(len(self.labels)).to_numpy().astype(np.int64)
+        places: Integers = found.fill_null(len(self.labels)).to_numpy().astype(np.int64)
         places[_is_null(column)] = -1
         return places
 
@@ -106,7 +104,7 @@ def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = 
     return Bins(name, kind, bin_labels(found), edges=found)
 
 
-def _round_edges(numbers: Numbers) -> tuple[float, ...]:
+def _round_edges(numbers: Floats) -> tuple[float, ...]:
     """Edges a round step apart about the middle 98 of 100; what is beyond them is in the end bins."""
     low, high = (float(each) for each in np.quantile(numbers, (0.01, 0.99), method="inverted_cdf"))
     if high <= low:
@@ -151,13 +149,13 @@ def _has_date(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
-def _numbers(column: pa.ChunkedArray) -> Numbers:
+def _numbers(column: pa.ChunkedArray) -> Floats:
     """Cells as floats, NaN for null; times and durations in their own unit."""
     column = column.cast(plain_type(column.type))
     if pa.types.is_temporal(column.type):
         wide = pa.int32() if column.type.bit_width == 32 else pa.int64()
         column = column.cast(wide)
-    numbers: Numbers = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
+    numbers: Floats = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
     return numbers
 
 

@@ -7,8 +7,8 @@ promise.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Ids, Integers
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.cell_kernels import Grown, is_single, limits, own_interval, own_values
 from tasks.core.syndiffix.entity_kernels import Tally, new_tally
@@ -23,11 +23,6 @@ from tasks.core.syndiffix.node_kernels import (
 from tasks.core.syndiffix.noise_kernels import Secret
 from tasks.core.syndiffix.refine_kernels import Lists, draw_row, find_pools, new_state
 
-Ranks = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
-Seeds = npt.NDArray[np.uint64]
-
 
 class Harvest(NamedTuple):
     """The buckets of every node of a tree over k columns.
@@ -41,10 +36,10 @@ class Harvest(NamedTuple):
         upper: (S, k).
     """
 
-    first: Ranks
-    length: Ranks
-    source: Ranks
-    weight: Ranks
+    first: Ids
+    length: Ids
+    source: Ids
+    weight: Ids
     lower: Floats
     upper: Floats
 
@@ -58,9 +53,9 @@ class Yield(NamedTuple):
         used: how many entries and sources there are, (2,).
     """
 
-    entries: Ranks
+    entries: Ids
     intervals: Floats
-    used: Counts
+    used: Integers
 
 
 @njit(cache=True, nogil=True)
@@ -111,9 +106,7 @@ def _published(grown: Grown, node: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _gather_children(
-    grown: Grown, node: int, first: Ranks, length: Ranks, gathered: Yield
-) -> tuple[Yield, int]:
+def _gather_children(grown: Grown, node: int, first: Ids, length: Ids, gathered: Yield) -> tuple[Yield, int]:
     """The children's entries, scaled to the branch's count; or as they are where over half is missing."""
     children = grown.nodes.table[node, FIRST_CHILD]
     last = children + grown.nodes.table[node, CHILDREN]
@@ -200,7 +193,7 @@ def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
 
 
 @njit(cache=True, nogil=True)
-def _copy_list(below: Harvest, first: int, entry: int, weight: Ranks, lower: Floats, upper: Floats) -> None:
+def _copy_list(below: Harvest, first: int, entry: int, weight: Ids, lower: Floats, upper: Floats) -> None:
     """A subnode's buckets, with a place for the column that it lacks."""
     missing = lower.shape[1] - 1 - entry
     for at in range(len(weight)):

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Integers
 from tasks.core.syndiffix.bucket_kernels import Harvest, harvest
 from tasks.core.syndiffix.cell_kernels import Grown
 from tasks.core.syndiffix.intervals import Values
 from tasks.core.syndiffix.tree import Growth, RankedColumn, Tree, rank_rows, with_passengers
-
-Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class Buckets:
 
     lower: Values
     upper: Values
-    counts: Counts
+    counts: Integers
 
     @property
     def rows(self) -> int:

@@ -7,8 +7,8 @@ from math import ldexp
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Ids, Words
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low
 from tasks.core.syndiffix.node_kernels import (
@@ -24,10 +24,6 @@ from tasks.core.syndiffix.node_kernels import (
     find_boundary,
 )
 from tasks.core.syndiffix.noise_kernels import Secret
-
-Ranks = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Seeds = npt.NDArray[np.uint64]
 
 
 class Grown(NamedTuple):
@@ -45,9 +41,9 @@ class Grown(NamedTuple):
 
     nodes: Nodes
     grid: Grid
-    noisy: Ranks
-    places: Seeds
-    ranks: Ranks
+    noisy: Ids
+    places: Words
+    ranks: Ids
     entities: Entities
     value_safe: bool
 
@@ -64,14 +60,14 @@ def own_interval(grown: Grown, node: int, column: int, interval: Floats) -> None
 
 
 @njit(cache=True, nogil=True)
-def own_values(hull: Ranks, grid: Grid, values: Floats) -> None:
+def own_values(hull: Ids, grid: Grid, values: Floats) -> None:
     """The least value of a node's holders in each column."""
     for column in range(len(values)):
         values[column] = grid.values[grid.first[column] + max(hull[column, 0], 0)]
 
 
 @njit(cache=True, nogil=True)
-def is_single(hull: Ranks, entry: int) -> bool:
+def is_single(hull: Ids, entry: int) -> bool:
     """Whether a node with this hull, (k, 2), has one value in each column of a subnode entry."""
     columns = len(hull)
     single = True

@@ -34,11 +34,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Flags, Integers
 from tasks.core.errors import InputError
-from tasks.core.syndiffix.intervals import Selected, Values
+from tasks.core.syndiffix.intervals import Values
 from tasks.core.tables.writing import plain_type
 
-I8 = npt.NDArray[np.int64]
 _DAY = 86_400
 _FROM_1800 = (date(1970, 1, 1) - date(1800, 1, 1)).days * _DAY
 _FIRST = (date(1, 1, 1) - date(1800, 1, 1)).days * _DAY
@@ -56,7 +56,7 @@ def is_moment(kind: pa.DataType) -> bool:
     return bool(pa.types.is_temporal(kind)) and not pa.types.is_interval(kind)
 
 
-def seconds_of(array: pa.Array) -> tuple[I8, I8] | None:
+def seconds_of(array: pa.Array) -> tuple[Integers, Integers] | None:
     """Whole seconds, int64 (n,), and microseconds from 0 to 10^6; None if a value is no date of any use.
 
     Where the array is null, both are 0.
@@ -73,7 +73,7 @@ def any_floats_of(array: pa.Array) -> Values:
     return (whole.astype(np.float64) + _origin(array.type)) + micros / float(_FINEST)
 
 
-def _divided(array: pa.Array) -> tuple[I8, I8]:
+def _divided(array: pa.Array) -> tuple[Integers, Integers]:
     """Whole seconds since the type's own start, and microseconds from 0 to 10^6."""
     kind = array.type
     stored = array.view(pa.int32() if kind.bit_width == 32 else pa.int64())
@@ -87,19 +87,19 @@ def _divided(array: pa.Array) -> tuple[I8, I8]:
     return whole, rest * (_FINEST // parts)
 
 
-def floats_of(whole: I8, micros: I8) -> Values:
+def floats_of(whole: Integers, micros: Integers) -> Values:
     """Seconds with their fraction."""
     return whole.astype(np.float64) + micros / float(_FINEST)
 
 
-def lies_on(unit: tuple[int, int], whole: I8, micros: I8) -> Selected:
+def lies_on(unit: tuple[int, int], whole: Integers, micros: Integers) -> Flags:
     """Which of the moments are multiples of a unit of `UNITS`."""
     multiple, parts = unit
-    on_unit: Selected = (whole % multiple == 0) & (micros % (_FINEST // parts) == 0)
+    on_unit: Flags = (whole % multiple == 0) & (micros % (_FINEST // parts) == 0)
     return on_unit
 
 
-def array_of_seconds(seconds: Values, missing: Selected, kind: pa.DataType, finest: int) -> pa.Array:
+def array_of_seconds(seconds: Values, missing: Flags, kind: pa.DataType, finest: int) -> pa.Array:
     """An array of a type that holds such seconds; null where missing. Dates: the day they fall on.
 
     Args:
@@ -222,7 +222,7 @@ def words_of_floats(numbers: Values) -> Words:
     return Words(np.where(below, negated.low, low), np.where(below, negated.high, words.high))
 
 
-def array_of(words: Words, missing: Selected, kind: pa.DataType) -> pa.Array:
+def array_of(words: Words, missing: Flags, kind: pa.DataType) -> pa.Array:
     """Integers as an Arrow array of integers or decimals of a type that holds them; null where missing."""
     if not pa.types.is_decimal(kind):
         signed = words.low if pa.types.is_unsigned_integer(kind) else words.low.view(np.int64)
@@ -299,7 +299,7 @@ class EncodedColumn:
         """The output type; of a dictionary, that of its entries."""
         return plain_type(self.output_type)
 
-    def decode(self, numbers: Values, missing: Selected) -> pa.Array:
+    def decode(self, numbers: Values, missing: Flags) -> pa.Array:
         """Numbers in tree units as plain cells, of which those that are missing are null.
 
         Args:
@@ -387,7 +387,7 @@ def _with_nan(values: Values, array: pa.Array) -> Values:
     return values
 
 
-def _missing(array: pa.Array) -> Selected:
+def _missing(array: pa.Array) -> Flags:
     return np.asarray(array.is_null().to_numpy(zero_copy_only=False))
 
 

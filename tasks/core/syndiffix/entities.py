@@ -10,17 +10,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Words
 from tasks.core.syndiffix import columns as moments
 from tasks.core.syndiffix import columns as whole_numbers
 from tasks.core.syndiffix.columns import plain_array
-from tasks.core.syndiffix.hashing import Hashes, crypto, hash_entities, hash_string
+from tasks.core.syndiffix.hashing import crypto, hash_entities, hash_string
 from tasks.core.syndiffix.intervals import Values
 from tasks.core.tables.texts import readings
 
 _NOTHING = 1  # the hash of a cell without a value
 
 
-def entities_of_ids(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
+def entities_of_ids(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Words:
     """The hash of each row's entity in each id column, (n, columns); 0 where it is null or an empty text.
 
     Texts and integers are hashed as they are, other types by the text that Arrow casts them to.
@@ -28,7 +29,7 @@ def entities_of_ids(columns: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
     return np.stack([_hash_column(column) for column in columns], axis=1)
 
 
-def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows: int) -> Hashes:
+def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows: int) -> Words:
     """What each row holds, (n, 2): what its cells say, and how they are written.
 
     A cell counts for itself: a text that is a number, a moment or a truth value says what it is, whatever
@@ -50,7 +51,7 @@ def row_contents(columns: Iterable[tuple[str, pa.Array | pa.ChunkedArray]], rows
     return contents
 
 
-def entities_of_rows(contents: Hashes, salt: bytes) -> Hashes:
+def entities_of_rows(contents: Words, salt: bytes) -> Words:
     """An entity for each row, (n, 1): the hash of its content and of how many equal rows are before it.
 
     It follows from the table's content alone, whatever the order of its rows and columns, and a row that is
@@ -72,7 +73,7 @@ def entities_of_rows(contents: Hashes, salt: bytes) -> Hashes:
     return np.maximum(hashes, np.uint64(1))[:, None]  # 0 would be no entity
 
 
-def _hash_column(column: pa.Array | pa.ChunkedArray) -> Hashes:
+def _hash_column(column: pa.Array | pa.ChunkedArray) -> Words:
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     encoded = array if isinstance(array, pa.DictionaryArray) else array.dictionary_encode()
     distinct = encoded.dictionary
@@ -82,7 +83,7 @@ def _hash_column(column: pa.Array | pa.ChunkedArray) -> Hashes:
     return np.asarray(hashes[encoded.indices.fill_null(len(distinct)).to_numpy(zero_copy_only=False)])
 
 
-def _hash_cells(array: pa.Array) -> Hashes | None:
+def _hash_cells(array: pa.Array) -> Words | None:
     """Of each cell, (n, 2), what it says and how it is written; None of a type that isn't synthesized."""
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
@@ -93,7 +94,7 @@ def _hash_cells(array: pa.Array) -> Hashes | None:
     return None if values is None else np.stack([values, values], axis=1)
 
 
-def _hash_texts(texts: pa.Array) -> Hashes:
+def _hash_texts(texts: pa.Array) -> Words:
     """Of distinct texts, (n, 2): by what they say, and letter by letter."""
     trimmed = pc.utf8_trim_whitespace(texts)
     said = _mixed(np.array([hash_string(text) for text in trimmed.to_pylist()], np.uint64))
@@ -106,7 +107,7 @@ def _hash_texts(texts: pa.Array) -> Hashes:
     return np.stack([said, np.array(written, np.uint64)], axis=1)
 
 
-def _hash_values(array: pa.Array) -> Hashes | None:
+def _hash_values(array: pa.Array) -> Words | None:
     """Of cells that are no texts, each by itself: of a number that of the float nearest to it."""
     kind = array.type
     if pa.types.is_integer(kind) or (pa.types.is_decimal128(kind) and kind.scale == 0):
@@ -121,7 +122,7 @@ def _hash_values(array: pa.Array) -> Hashes | None:
     return hashes
 
 
-def _hash_integers(words: whole_numbers.Words) -> Hashes:
+def _hash_integers(words: whole_numbers.Words) -> Words:
     """The same as of the equal float, where there is one."""
     numbers = words.floats()
     rest = words.low - whole_numbers.words_of_floats(numbers).low
@@ -146,12 +147,12 @@ def _numbers(array: pa.Array) -> Values | None:
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
 
-def _bits(numbers: Values) -> Hashes:
+def _bits(numbers: Values) -> Words:
     """Of floats; there is one zero."""
     return np.where(np.isnan(numbers), 0.0, numbers + 0.0).view(np.uint64)
 
 
-def _mixed(numbers: Hashes) -> Hashes:
+def _mixed(numbers: Words) -> Words:
     """Numbers whose bits all depend on all of each: SplitMix64's step (Steele, Lea and Flood 2014)."""
     numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

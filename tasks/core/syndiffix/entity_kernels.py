@@ -9,12 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Ids, Integers, Words
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.noise_kernels import Secret, count_noise, crypto, is_low
 
-Rows = npt.NDArray[np.int32]
-Counts = npt.NDArray[np.int64]
-Seeds = npt.NDArray[np.uint64]
 _LEAST_ROWS, _MOST_ROWS = 1.0, 2147483647.0
 
 
@@ -29,8 +27,8 @@ class Entities(NamedTuple):
         single: whether there is one id column in which every row has an entity of its own.
     """
 
-    hashes: Seeds
-    numbers: Rows
+    hashes: Words
+    numbers: Ids
     most: int
     outside: npt.NDArray[np.bool_]
     single: bool
@@ -48,12 +46,12 @@ class Tally(NamedTuple):
         amounts: by entity, how many rows it has in the set; scratch of `noisy_counts`.
     """
 
-    rows: Counts
-    holders: Counts
-    seeds: Seeds
-    seen: Counts
-    sets: Counts
-    amounts: Counts
+    rows: Integers
+    holders: Integers
+    seeds: Words
+    seen: Integers
+    sets: Integers
+    amounts: Integers
 
 
 @njit(cache=True, nogil=True)
@@ -71,7 +69,7 @@ def new_tally(entities: Entities) -> Tally:
 
 
 @njit(cache=True, nogil=True)
-def count_entities(entities: Entities, rows: Rows, tally: Tally) -> None:
+def count_entities(entities: Entities, rows: Ids, tally: Tally) -> None:
     """The distinct entities of some rows, passengers left out."""
     if entities.single:
         count, seed = 0, np.uint64(0)
@@ -107,9 +105,7 @@ def is_any_low(key: Secret, tally: Tally, threshold: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def noisy_counts(
-    key: Secret, order: Rows, start: Rows, length: Rows, places: Seeds, entities: Entities
-) -> Rows:
+def noisy_counts(key: Secret, order: Ids, start: Ids, length: Ids, places: Words, entities: Entities) -> Ids:
     """The noisy number of rows of each node, at least 1.
 
     Args:
@@ -136,7 +132,7 @@ def noisy_counts(
 
 
 @njit(cache=True, nogil=True)
-def _flattened_count(key: Secret, rows: Rows, place: np.uint64, entities: Entities, tally: Tally) -> float:
+def _flattened_count(key: Secret, rows: Ids, place: np.uint64, entities: Entities, tally: Tally) -> float:
     """The noisy count of rows whose entities may have several, over all id columns; 0 where too few."""
     flattening, count, noise_sd, noise = -1.0, 0.0, -1.0, 0.0
     for column in range(entities.hashes.shape[1]):
@@ -154,7 +150,7 @@ def _flattened_count(key: Secret, rows: Rows, place: np.uint64, entities: Entiti
 
 @njit(cache=True, nogil=True)
 def _flatten(
-    key: Secret, rows: Rows, place: np.uint64, entities: Entities, column: int, tally: Tally
+    key: Secret, rows: Ids, place: np.uint64, entities: Entities, column: int, tally: Tally
 ) -> tuple[bool, float, float, float, float]:
     """Whether one id column has enough entities, and its flattening, count, noise SD and noise."""
     distinct, known = _find_contributors(rows, entities, column, tally)
@@ -186,7 +182,7 @@ def _flatten(
 
 
 @njit(cache=True, nogil=True)
-def _find_contributors(rows: Rows, entities: Entities, column: int, tally: Tally) -> tuple[Rows, int]:
+def _find_contributors(rows: Ids, entities: Entities, column: int, tally: Tally) -> tuple[Ids, int]:
     """A row of each distinct entity, whose rows are counted in ``amounts``; how many rows have one."""
     tally.sets[0] += 1
     distinct = np.empty(len(rows), np.int32)
@@ -223,7 +219,7 @@ def _compacted(groups: tuple[int, int, int, int], entities: int) -> tuple[int, i
 
 
 @njit(cache=True, nogil=True)
-def _largest(distinct: Rows, entities: Entities, column: int, tally: Tally, wanted: int) -> Rows:
+def _largest(distinct: Ids, entities: Entities, column: int, tally: Tally, wanted: int) -> Ids:
     """Rows of the entities with most rows, then the greatest hashes, in descending order, (wanted,)."""
     best = np.empty(wanted, np.int32)
     found = 0

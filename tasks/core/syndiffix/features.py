@@ -18,12 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Integers
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.settings import MlClustering
 from tasks.core.syndiffix.solver import column_weights
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 _MOST_CATEGORIES = 15  # distinct numbers that are treated as categories
 _MOST_CLASSES = 100  # of a target of texts; the others are one class: a tree keeps a number for each

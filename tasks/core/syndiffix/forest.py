@@ -10,11 +10,12 @@ from typing import Protocol
 
 import numpy as np
 
+from tasks.core.arrays import Flags, Words
 from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.buckets import Buckets, harvest_tree, root_buckets
 from tasks.core.syndiffix.entity_kernels import Entities
-from tasks.core.syndiffix.hashing import Hashes, PlaceHashes, hash_strings, noisy_row_limit
-from tasks.core.syndiffix.intervals import Interval, Selected, Values, map_nulls
+from tasks.core.syndiffix.hashing import PlaceHashes, hash_strings, noisy_row_limit
+from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
 from tasks.core.syndiffix.noise_kernels import secret
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.tree import Growth, RankedColumn, Tree, grow_tree, push_down
@@ -45,7 +46,7 @@ class KnownTrees(Protocol):
     suppressed.
     """
 
-    def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Selected] | None:
+    def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
         """A tree, and which rows were pushed down, (n,)."""
 
     def harvest(self, columns: Sequence[ForestColumn]) -> Harvest | None:
@@ -58,7 +59,7 @@ class Forest:
     def __init__(
         self,
         columns: Sequence[ForestColumn],
-        entity_hashes: Hashes,
+        entity_hashes: Words,
         anonymization: AnonymizationParameters,
         bucketization: BucketizationParameters,
         *,
@@ -112,7 +113,7 @@ class Forest:
         """Some columns by their numbers."""
         return tuple(self.columns[column] for column in combination)
 
-    def outside(self, combination: Combination) -> Selected:
+    def outside(self, combination: Combination) -> Flags:
         """Which rows a tree of one column pushed down, (n,); (0,) of several columns."""
         return self._ranked[combination[0]].outside if len(combination) == 1 else np.zeros(0, np.bool_)
 
@@ -171,7 +172,7 @@ class Forest:
             value_safe=len(combination) == 1 and self.columns[combination[0]].value_safe,
         )
 
-    def _grown_alone(self, column: int) -> tuple[Tree, Selected]:
+    def _grown_alone(self, column: int) -> tuple[Tree, Flags]:
         name, value_safe = self.columns[column].name, self.columns[column].value_safe
         fraction = self.bucketization.precision_limit_row_fraction
         limit = noisy_row_limit(self.rows, fraction, hash_strings([name]), self.anonymization.salt)
@@ -195,7 +196,7 @@ def _ranked(name: str, values: Values, interval: Interval) -> RankedColumn:
     return RankedColumn(name, distinct, ranks.astype(np.int32), interval, np.zeros(len(values), np.bool_))
 
 
-def _entities(hashes: Hashes) -> Entities:
+def _entities(hashes: Words) -> Entities:
     numbers = np.empty(hashes.shape, np.int32)
     most = 0
     for column in range(hashes.shape[1]):

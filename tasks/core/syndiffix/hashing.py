@@ -16,11 +16,10 @@ from hashlib import blake2b, sha256
 from operator import index, xor
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Words
 from tasks.core.syndiffix.intervals import Values
 
-Hashes = npt.NDArray[np.uint64]
 _SEED_BYTES = 8
 
 
@@ -49,7 +48,7 @@ def hash_strings(texts: Iterable[str]) -> int:
     return reduce(xor, (hash_string(text) for text in set(texts)), 0)
 
 
-def hash_entities(ids: Iterable[str | int | None]) -> Hashes:
+def hash_entities(ids: Iterable[str | int | None]) -> Words:
     """The hash of each row's entity, uint64 (n,); 0 where the id is missing: None or an empty text.
 
     The integer 0 is an entity like others, which it is not in the reference's port (syndiffix.md 7.2).
@@ -107,9 +106,6 @@ def generator_of(salt: bytes, *purpose: str) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(sha256(content).digest(), "little")))
 
 
-Seeds = npt.NDArray[np.uint64]
-
-
 class PlaceHashes:
     """Hashes of numbers' texts, kept."""
 
@@ -117,7 +113,7 @@ class PlaceHashes:
         self._numbers = np.array([np.inf])
         self._hashes = np.zeros(1, np.uint64)
 
-    def of(self, middles: Values) -> Seeds:
+    def of(self, middles: Values) -> Words:
         """The XOR of the hashes of each place's distinct middles, (N,); middles are finite, (N, k)."""
         # Adding 0.0 makes one of the two zeros, whose texts differ.
         middles = middles + 0.0
@@ -127,7 +123,7 @@ class PlaceHashes:
             hashes[repeated, column] = 0
         return np.asarray(np.bitwise_xor.reduce(hashes, axis=1))
 
-    def _each(self, numbers: Values) -> Seeds:
+    def _each(self, numbers: Values) -> Words:
         found = self._numbers.searchsorted(numbers)
         unknown = self._numbers[found] != numbers
         if unknown.any():

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from tasks.core.errors import InputError
 
 Values = npt.NDArray[np.float64]
-Selected = npt.NDArray[np.bool_]
 _LARGEST = 2.0**1021  # twice the size of any interval within is still a float
 
 

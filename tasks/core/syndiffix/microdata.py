@@ -21,12 +21,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Integers
 from tasks.core.errors import InternalError
 from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.columns import EncodedColumn
 from tasks.core.syndiffix.intervals import Values, map_nulls
 
-Places = npt.NDArray[np.int64]
 _EXACT = 2.0**53
 _LEAST_SHARED = 2  # texts whose common prefix may be shown
 
@@ -150,7 +150,7 @@ class _Weights:
         values: Values = self.lower[self.lower == self.upper]
         return values
 
-    def overlapped(self, low: Values, high: Values, top: float) -> tuple[Places, Places]:
+    def overlapped(self, low: Values, high: Values, top: float) -> tuple[Integers, Integers]:
         """The first bucket in or over each interval, and the first one after it; an empty one is a value."""
         end = np.where(self.lower == self.upper, np.nextafter(self.upper, np.inf), self.upper)
         stop = np.where(low == high, np.nextafter(high, np.inf), high)
@@ -185,10 +185,10 @@ def _narrowed(
 def _chosen(
     weights: _Weights,
     intervals: tuple[Values, Values],
-    overlapped: tuple[Places, Places],
-    wide: Places,
+    overlapped: tuple[Integers, Integers],
+    wide: Integers,
     generator: np.random.Generator,
-) -> Places:
+) -> Integers:
     """A bucket for each of the intervals over several, the narrower intervals first.
 
     What other cells took of a bucket's rows is no longer there for wider ones: a frequent value has cells

@@ -10,10 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Ids
 from tasks.core.compiling import njit
-
-Ranks = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
 
 NONE = -1  # no such node
 LOW, STUB, LOW_AS_SUBNODE, SINGULARITY = 1, 2, 4, 8  # bits of a node's flags
@@ -45,8 +43,8 @@ class Subtrees(NamedTuple):
         table: as of `Nodes`; only the numbers of children are those of all trees together.
     """
 
-    root: Ranks
-    table: Ranks
+    root: Ids
+    table: Ids
 
 
 class Nodes(NamedTuple):
@@ -61,50 +59,50 @@ class Nodes(NamedTuple):
         lower: of its snapped interval, (N, k).
     """
 
-    order: Ranks
-    table: Ranks
-    subnodes: Ranks
-    window: Ranks
-    hull: Ranks
+    order: Ids
+    table: Ids
+    subnodes: Ids
+    window: Ids
+    hull: Ids
     lower: Floats
 
     @property
-    def start(self) -> Ranks:
+    def start(self) -> Ids:
         """Where each node's rows begin in ``order``."""
         return self.table[:, START]
 
     @property
-    def rows(self) -> Ranks:
+    def rows(self) -> Ids:
         """How many rows each node has, passengers among them."""
         return self.table[:, ROWS]
 
     @property
-    def depth(self) -> Ranks:
+    def depth(self) -> Ids:
         """0 for the root that the tree was grown from."""
         return self.table[:, DEPTH]
 
     @property
-    def parent(self) -> Ranks:
+    def parent(self) -> Ids:
         """-1 for the root."""
         return self.table[:, PARENT]
 
     @property
-    def corner(self) -> Ranks:
+    def corner(self) -> Ids:
         """Where each node lies in its parent."""
         return self.table[:, CORNER]
 
     @property
-    def first_child(self) -> Ranks:
+    def first_child(self) -> Ids:
         """-1 for a leaf."""
         return self.table[:, FIRST_CHILD]
 
     @property
-    def children(self) -> Ranks:
+    def children(self) -> Ids:
         """How many children each node has, side by side from the first."""
         return self.table[:, CHILDREN]
 
     @property
-    def flags(self) -> Ranks:
+    def flags(self) -> Ids:
         """See `LOW` and the others."""
         return self.table[:, FLAGS]
 
@@ -147,7 +145,7 @@ def find_boundary(nodes: Nodes, node: int, column: int, grid: Grid) -> int:
 
 
 @njit(cache=True, nogil=True)
-def sort_rows(nodes: Nodes, node: int, ranks: Ranks, boundary: Ranks, spare: Ranks, place: Ranks) -> None:
+def sort_rows(nodes: Nodes, node: int, ranks: Ids, boundary: Ids, spare: Ids, place: Ids) -> None:
     """Put the node's rows in the order of their children, whose indices are left in ``place``; stable."""
     start, end = nodes.table[node, START], nodes.table[node, START] + nodes.table[node, ROWS]
     columns = len(boundary)
@@ -167,7 +165,7 @@ def sort_rows(nodes: Nodes, node: int, ranks: Ranks, boundary: Ranks, spare: Ran
 
 
 @njit(cache=True, nogil=True)
-def _sort_by_bit(order: Ranks, place: Ranks, spare: Ranks, start: int, end: int, bit: int) -> None:
+def _sort_by_bit(order: Ids, place: Ids, spare: Ids, start: int, end: int, bit: int) -> None:
     """One pass of a radix sort: those without the bit first, both parts in the order they had."""
     kept, taken = start, 0
     for at in range(start, end):
@@ -189,8 +187,8 @@ def divide(
     nodes: Nodes,
     node: int,
     count: int,
-    place: Ranks,
-    boundary: Ranks,
+    place: Ids,
+    boundary: Ids,
     grid: Grid,
     subtrees: Subtrees,
 ) -> int:
@@ -214,7 +212,7 @@ def divide(
 
 
 @njit(cache=True, nogil=True)
-def _place_child(nodes: Nodes, node: int, child: int, boundary: Ranks, grid: Grid) -> None:
+def _place_child(nodes: Nodes, node: int, child: int, boundary: Ids, grid: Grid) -> None:
     """Which half of its parent's interval it is, by column."""
     columns = len(boundary)
     for column in range(columns):

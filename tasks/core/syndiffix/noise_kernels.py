@@ -8,13 +8,12 @@ from math import log, pi, sin, sqrt
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import HalfWords
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.hashing import hash_string
 from tasks.core.syndiffix.settings import AnonymizationParameters
 
-Words = npt.NDArray[np.uint32]
 _BLOCK = 64
 _LEAST_UNIFORM = 2.220446049250313e-16  # keeps the logarithm finite
 # The farthest that `normal` gets from 0, 8.490424416849509: more entities than that many SDs above the mean
@@ -62,7 +61,7 @@ class Secret(NamedTuple):
         groups: bounds of the flattened and the averaged group: (outlier low, high, top low, high).
     """
 
-    message: Words
+    message: HalfWords
     seed_at: int
     suppress: np.uint64
     noise: np.uint64
@@ -105,7 +104,7 @@ def _rotated(word: np.uint32, bits: int) -> np.uint32:
 
 
 @njit(cache=True, nogil=True)
-def _compress(words: Words, state: State) -> State:
+def _compress(words: HalfWords, state: State) -> State:
     """The state after one block: words[:16] hold it, words (64,) are overwritten."""
     for i in range(16, 64):
         x, y = words[i - 15], words[i - 2]

@@ -14,14 +14,13 @@ and the rows themselves.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tasks.core.arrays import Flags, Integers
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
-from tasks.core.syndiffix.intervals import Selected, Values
+from tasks.core.syndiffix.intervals import Values
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
 
-Numbers = npt.NDArray[np.int64]
 _NOWHERE = -1
 
 
@@ -67,21 +66,21 @@ class _Counts:
         missing: which bucket is that of nulls; `_NOWHERE` if none is.
     """
 
-    found: Numbers
-    wanted: Numbers
-    kept: Numbers
+    found: Integers
+    wanted: Integers
+    kept: Integers
     missing: int
 
 
-def _shared_out(weights: Values, rows: int, start: float) -> Numbers:
+def _shared_out(weights: Values, rows: int, start: float) -> Integers:
     """So many rows in proportion to some weights, rounded with what is left over carried on."""
     ends = np.floor(np.cumsum(weights) * (rows / weights.sum()) + start)
     ends[-1] = rows
-    shares: Numbers = np.diff(np.minimum(ends, rows), prepend=0).astype(np.int64)
+    shares: Integers = np.diff(np.minimum(ends, rows), prepend=0).astype(np.int64)
     return shares
 
 
-def _ordered_by(numbers: Values, is_null: Selected, generator: np.random.Generator) -> Values:
+def _ordered_by(numbers: Values, is_null: Flags, generator: np.random.Generator) -> Values:
     """What rows are lined up by: their numbers; of nulls, which have none, that of any other row."""
     keys, others = numbers.copy(), numbers[~is_null]
     if len(others):
@@ -90,8 +89,8 @@ def _ordered_by(numbers: Values, is_null: Selected, generator: np.random.Generat
 
 
 def _moves(
-    keys: Values, places: Numbers, counts: _Counts, generator: np.random.Generator
-) -> tuple[Numbers, Numbers]:
+    keys: Values, places: Integers, counts: _Counts, generator: np.random.Generator
+) -> tuple[Integers, Integers]:
     """Which rows go to another bucket, lined up, and to which."""
     free = _free(places, counts, generator)
     free = free[np.lexsort((generator.random(len(free)), keys[free]))]
@@ -107,7 +106,7 @@ def _moves(
     return free[moved], to[moved]
 
 
-def _free(places: Numbers, counts: _Counts, generator: np.random.Generator) -> Numbers:
+def _free(places: Integers, counts: _Counts, generator: np.random.Generator) -> Integers:
     """Rows that need not stay where they are; which of a single value's too many is left to chance."""
     order = generator.permutation(len(places))
     order = order[np.argsort(places[order], kind="stable")]
@@ -115,12 +114,12 @@ def _free(places: Numbers, counts: _Counts, generator: np.random.Generator) -> N
     nowhere = len(places) - int(counts.found.sum())
     begin = nowhere + np.cumsum(counts.found) - counts.found
     stays = np.arange(len(places)) - begin[sorted_places] < counts.kept[sorted_places]
-    free: Numbers = order[~stays | (sorted_places == _NOWHERE)]
+    free: Integers = order[~stays | (sorted_places == _NOWHERE)]
     return free
 
 
 def _drawn_anew(
-    source: CellSource, cells: DrawnCells, rows: Numbers, to: Numbers, generator: np.random.Generator
+    source: CellSource, cells: DrawnCells, rows: Integers, to: Integers, generator: np.random.Generator
 ) -> DrawnCells:
     """Cells of which some rows' are drawn from other buckets, in the order of these rows within each."""
     lower, upper = source.weights.lower[to], source.weights.upper[to]

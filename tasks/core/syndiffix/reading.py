@@ -18,10 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Words
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.records.dropped import NOT_OF_TYPE, DroppedCells
 from tasks.core.syndiffix.entities import row_contents
-from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile, find_dialect, parquet_schema
 from tasks.core.tables.number_format import PLAIN, NumberFormat
@@ -67,7 +67,7 @@ class ReadTable:
     ids: pa.Table
     complaints: tuple[str, ...]
     dropped: tuple[DroppedCells, ...]
-    contents: Hashes
+    contents: Words
 
 
 def parse_column(item: str) -> DeclaredColumn:

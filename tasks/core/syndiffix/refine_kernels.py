@@ -7,16 +7,11 @@ In: a node's own intervals, and the buckets of its subnodes. Out: intervals of s
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Flags, Floats, Ids, Integers, Words
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.noise_kernels import Secret, crypto
 
-Ranks = npt.NDArray[np.int32]
-Floats = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
-Seeds = npt.NDArray[np.uint64]
-Truths = npt.NDArray[np.bool_]
 _DRAWS = np.uint64(0x9E3779B97F4A7C15)  # tells the seed of the draws from the noise's
 
 
@@ -30,8 +25,8 @@ class Lists(NamedTuple):
         upper: aligned.
     """
 
-    start: Counts
-    weight: Ranks
+    start: Integers
+    weight: Ids
     lower: Floats
     upper: Floats
 
@@ -48,12 +43,12 @@ class Pools(NamedTuple):
         interval_start: (k + 1,).
     """
 
-    buckets: Ranks
-    bucket_total: Counts
-    bucket_start: Counts
-    intervals: Ranks
-    interval_total: Counts
-    interval_start: Counts
+    buckets: Ids
+    bucket_total: Integers
+    bucket_start: Integers
+    intervals: Ids
+    interval_total: Integers
+    interval_start: Integers
 
 
 @njit(cache=True, nogil=True)
@@ -87,7 +82,7 @@ def find_pools(lists: Lists, limits: Floats) -> tuple[bool, Pools]:
 
 
 @njit(cache=True, nogil=True)
-def _find_smallest(start: Counts, lower: Floats, upper: Floats, column: int, smallest: Floats) -> None:
+def _find_smallest(start: Integers, lower: Floats, upper: Floats, column: int, smallest: Floats) -> None:
     """Among the lists with a column, the shortest hull of their intervals in it; the first of equals."""
     columns = lower.shape[1]
     size = np.inf
@@ -117,7 +112,7 @@ def _intersect(interval: Floats, limit: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _fill_buckets(start: Counts, weight: Ranks, within: Truths, pools: Pools) -> bool:
+def _fill_buckets(start: Integers, weight: Ids, within: Flags, pools: Pools) -> bool:
     """Each list's buckets that lie within in every column."""
     columns, used = within.shape[1], 0
     for entry in range(columns):
@@ -137,7 +132,7 @@ def _fill_buckets(start: Counts, weight: Ranks, within: Truths, pools: Pools) ->
 
 
 @njit(cache=True, nogil=True)
-def _fill_intervals(start: Counts, weight: Ranks, within: Truths, pools: Pools) -> bool:
+def _fill_intervals(start: Integers, weight: Ids, within: Flags, pools: Pools) -> bool:
     """Each column's intervals that lie within, from every list that has it."""
     columns, used = within.shape[1], 0
     for column in range(columns):
@@ -157,7 +152,7 @@ def _fill_intervals(start: Counts, weight: Ranks, within: Truths, pools: Pools) 
 
 
 @njit(cache=True, nogil=True)
-def draw_row(lists: Lists, pools: Pools, turn: int, state: Seeds, drawn: Floats) -> None:
+def draw_row(lists: Lists, pools: Pools, turn: int, state: Words, drawn: Floats) -> None:
     """Draw one row's intervals, (k, 2): a bucket of one list and an interval of the column it lacks.
 
     Args:
@@ -178,13 +173,13 @@ def draw_row(lists: Lists, pools: Pools, turn: int, state: Seeds, drawn: Floats)
 
 
 @njit(cache=True, nogil=True)
-def new_state(key: Secret, place: np.uint64) -> Seeds:
+def new_state(key: Secret, place: np.uint64) -> Words:
     """A generator that follows from the salt and a node's place."""
     return np.full(1, crypto(key, place ^ _DRAWS), np.uint64)
 
 
 @njit(cache=True, nogil=True)
-def _draw(total: Counts, start: Counts, pool: int, state: Seeds) -> int:
+def _draw(total: Integers, start: Integers, pool: int, state: Words) -> int:
     """A place in a pool, in proportion to its rows."""
     low, high = start[pool], start[pool + 1] - 1
     wanted = np.int64(_next(state) % np.uint64(total[high]))
@@ -198,7 +193,7 @@ def _draw(total: Counts, start: Counts, pool: int, state: Seeds) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _next(state: Seeds) -> np.uint64:
+def _next(state: Words) -> np.uint64:
     """The next number of SplitMix64 (Steele, Lea and Flood 2014)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     mixed = state[0]

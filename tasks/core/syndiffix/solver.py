@@ -8,12 +8,10 @@ from math import fsum
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Integers
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
 from tasks.core.syndiffix.settings import MOST_TOGETHER, DefaultClustering
 from tasks.core.syndiffix.solver_kernels import Problem, Solution, anneal, evaluate, new_solution
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 
 def column_weights(entropies: Floats) -> Floats:

@@ -8,14 +8,10 @@ from math import exp
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Flags, Floats, Integers, Words
 from tasks.core.compiling import njit
-from tasks.core.random_kernels import State, below, next_word
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Selected = npt.NDArray[np.bool_]
+from tasks.core.random_kernels import below, next_word
 
 _FIRST_TEMPERATURE = 5.0
 _LAST_TEMPERATURE = 3.5e-3
@@ -65,7 +61,7 @@ class Solution(NamedTuple):
     """
 
     cluster_of: Integers
-    stitch: Selected
+    stitch: Flags
     sizes: Integers
     loads: Floats
     sums: Floats
@@ -116,7 +112,7 @@ def evaluate(problem: Problem, order: Integers, solution: Solution) -> float:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def anneal(problem: Problem, alpha: float, state: State) -> Integers:
+def anneal(problem: Problem, alpha: float, state: Words) -> Integers:
     """The order of columns (all but the main one, two or more) whose clusters have the least energy found.
 
     Args:

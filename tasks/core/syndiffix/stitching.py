@@ -26,12 +26,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Integers
 from tasks.core.syndiffix.clusters import StitchOwner
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.stitching_kernels import LEFT, RIGHT, SHARED, Side, even_places, pair_rows
 
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 _OWNERS = {"left": LEFT, "right": RIGHT, "shared": SHARED}
 
 

@@ -8,12 +8,9 @@ from math import isnan, nan
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Integers
 from tasks.core.compiling import njit
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
 
 LEFT, RIGHT, SHARED = 0, 1, 2
 _MOST_HALVINGS = 2200  # of an interval of floats, until its middle is one of its bounds

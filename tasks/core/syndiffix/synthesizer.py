@@ -9,13 +9,14 @@ Of few columns that are together in one cluster, the counts are far better than 
 a table of many. All of a run share one forest, so that a tree is grown once however many tables need it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
 
+from tasks.core.arrays import StepDone, Words
 from tasks.core.errors import InputError
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis, assemble, draw_rows, shuffle
 from tasks.core.syndiffix.clusters import Clusters, one_cluster, separate_clusters
@@ -30,7 +31,7 @@ from tasks.core.syndiffix.dependence import (
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
 from tasks.core.syndiffix.features import select_features, solve_with_features
 from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn, KnownTrees, column_numbers
-from tasks.core.syndiffix.hashing import Hashes, generator_of
+from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.own_counts import keep_own_counts
 from tasks.core.syndiffix.settings import (
@@ -44,8 +45,6 @@ from tasks.core.syndiffix.settings import (
     with_ids,
 )
 from tasks.core.syndiffix.solver import known_clusters, solve
-
-Progress = Callable[[str, int, int], None]  # of a step: how much is done, of how much
 
 
 def silent(step: str, done: int, of: int) -> None:
@@ -79,9 +78,9 @@ class Synthesizer:
         *,
         columns: Sequence[str] | None = None,
         ids: Sequence[str] = (),
-        progress: Progress = silent,
+        progress: StepDone = silent,
         known: KnownTrees | None = None,
-        contents: Hashes | None = None,
+        contents: Words | None = None,
     ) -> None:
         """Encode the table.
 

@@ -12,15 +12,13 @@ from operator import xor
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Ids, Words
 from tasks.core.syndiffix.entity_kernels import Entities, new_tally, noisy_counts
 from tasks.core.syndiffix.hashing import PlaceHashes, hash_string
 from tasks.core.syndiffix.intervals import Interval, Values
 from tasks.core.syndiffix.node_kernels import FIRST_CHILD, LOW, NONE, Grid, Nodes, Subtrees
 from tasks.core.syndiffix.noise_kernels import Secret
 from tasks.core.syndiffix.tree_kernels import Rule, find_flags, grow
-
-Ranks = npt.NDArray[np.int32]
-Seeds = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class RankedColumn:
 
     name: str
     distinct: Values
-    ranks: Ranks
+    ranks: Ids
     interval: Interval
     outside: npt.NDArray[np.bool_]
 
@@ -57,8 +55,8 @@ class Tree:
     grid: Grid
     nodes: Nodes
     root: int
-    noisy: Ranks
-    places: Seeds
+    noisy: Ids
+    places: Words
 
     @property
     def root_interval(self) -> Interval:
@@ -133,7 +131,7 @@ def push_down(tree: Tree, rule: Rule, growth: Growth) -> tuple[Tree, npt.NDArray
     return replace(tree, nodes=moved, root=root, noisy=noisy), outside
 
 
-def rank_rows(columns: Sequence[RankedColumn]) -> Ranks:
+def rank_rows(columns: Sequence[RankedColumn]) -> Ids:
     """The rows' ranks in each column, C-contiguous (n, k)."""
     return np.ascontiguousarray(np.stack([column.ranks for column in columns], axis=1))
 

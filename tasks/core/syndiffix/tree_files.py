@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from tasks.core.arrays import Flags
 from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.forest import Forest, ForestColumn
-from tasks.core.syndiffix.intervals import Selected
 from tasks.core.syndiffix.node_kernels import Grid, Nodes
 from tasks.core.syndiffix.tree import Tree
 
@@ -33,7 +33,7 @@ class TreeFiles:
         """Args: folder: made when something is kept. keyed_hash: of a text, in ASCII, always as long."""
         self._folder, self._keyed_hash = folder, keyed_hash
 
-    def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Selected] | None:
+    def tree(self, columns: Sequence[ForestColumn]) -> tuple[Tree, Flags] | None:
         """The tree of columns in the forest's order, and which rows were pushed down."""
         found = self._read(self._path(columns, "tree"))
         if found is None:

@@ -10,8 +10,8 @@ whether a node is divided or suppressed, and what its hull is, follows from the 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Ids
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low, new_tally
 from tasks.core.syndiffix.node_kernels import (
@@ -37,8 +37,6 @@ from tasks.core.syndiffix.node_kernels import (
 )
 from tasks.core.syndiffix.noise_kernels import Secret
 
-Ranks = npt.NDArray[np.int32]
-
 
 class Rule(NamedTuple):
     """When a node is divided.
@@ -61,7 +59,7 @@ class Rule(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def grow(key: Secret, ranks: Ranks, entities: Entities, grid: Grid, rule: Rule, subtrees: Subtrees) -> Nodes:
+def grow(key: Secret, ranks: Ids, entities: Entities, grid: Grid, rule: Rule, subtrees: Subtrees) -> Nodes:
     """Grow a tree.
 
     Args:
@@ -95,7 +93,7 @@ def grow(key: Secret, ranks: Ranks, entities: Entities, grid: Grid, rule: Rule, 
 
 
 @njit(cache=True, nogil=True)
-def _plant(nodes: Nodes, grid: Grid, subtrees: Subtrees, ranks: Ranks, entities: Entities) -> None:
+def _plant(nodes: Nodes, grid: Grid, subtrees: Subtrees, ranks: Ids, entities: Entities) -> None:
     """Make the root."""
     nodes.table[0, :] = 0
     nodes.table[0, PARENT] = nodes.table[0, FIRST_CHILD] = NONE
@@ -110,7 +108,7 @@ def _plant(nodes: Nodes, grid: Grid, subtrees: Subtrees, ranks: Ranks, entities:
 
 
 @njit(cache=True, nogil=True)
-def _find_hull(nodes: Nodes, node: int, ranks: Ranks, entities: Entities) -> None:
+def _find_hull(nodes: Nodes, node: int, ranks: Ids, entities: Entities) -> None:
     """The least and greatest rank of its holders, by column; the other way round where there are none."""
     columns = ranks.shape[1]
     hull = nodes.hull[node]
@@ -135,7 +133,7 @@ def _is_branch(
     key: Secret,
     nodes: Nodes,
     node: int,
-    ranks: Ranks,
+    ranks: Ids,
     entities: Entities,
     rule: Rule,
     subtrees: Subtrees,
@@ -184,8 +182,8 @@ def _is_stub(nodes: Nodes, node: int, subtrees: Subtrees) -> bool:
 @njit(cache=True, nogil=True)
 def _was_divided(
     key: Secret,
-    rows: Ranks,
-    ranks: Ranks,
+    rows: Ids,
+    ranks: Ids,
     entities: Entities,
     rule: Rule,
     tally: Tally,

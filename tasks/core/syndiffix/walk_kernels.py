@@ -6,13 +6,9 @@ tests/oracles/syndiffix_dependence.py). Bounds are the caller's promise.
 
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
+from tasks.core.arrays import Ids
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.node_kernels import CHILDREN, CORNER, FIRST_CHILD, NONE, Grid, Nodes, middle_of
-
-Counts = npt.NDArray[np.int32]
 
 
 class Walked(NamedTuple):
@@ -20,7 +16,7 @@ class Walked(NamedTuple):
 
     nodes: Nodes
     grid: Grid
-    noisy: Counts
+    noisy: Ids
     root: int
 
 

@@ -7,7 +7,6 @@ are asked, too, so that none holds a longer one that fewer of them do than the r
 
 import math
 import os
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import ShareDone
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.block_kernels import Index as RowsIndex
@@ -30,8 +30,6 @@ SHARDS_FOR_ALL_CORES = 8
 #: The largest sum that weights may reach.
 LARGEST_TOTAL = 2**63 - 1
 _SECONDS_BETWEEN_REPORTS = 0.5
-
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,7 @@ def synthesize(
     seed: int,
     *,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: ShareDone | None = None,
     held: Rows | None = None,
 ) -> SyntheticRecords:
     """Draw synthetic records by sds.md 4.4, in the published order (sds.md 4.0).
@@ -179,12 +177,12 @@ def _part(amounts: npt.NDArray[np.int64], shard: int, number: int) -> npt.NDArra
     return part
 
 
-def _run_alone(shard: Shard, report: Progress) -> None:
+def _run_alone(shard: Shard, report: ShareDone) -> None:
     while shard.advance():
         report(shard.done)
 
 
-def _run_together(shards: list[Shard], workers: int, report: Progress) -> None:
+def _run_together(shards: list[Shard], workers: int, report: ShareDone) -> None:
     """Run shards on threads; the kernels let go of the interpreter. An interrupt ends the run soon."""
     stopped = False
 

@@ -9,10 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Codes, Integers
 from tasks.core.compiling import njit
-
-Cells = npt.NDArray[np.unsignedinteger]
-Integers = npt.NDArray[np.int64]
 
 #: An attribute has a bitset where at least one row in so many holds it, else a list. A bitset takes a bit
 #: for each row of the block, a list four bytes for each that holds the attribute.
@@ -31,7 +29,7 @@ class Index(NamedTuple):
         listed: int32: rows, ascending for each attribute; of those that have no bitset.
     """
 
-    cells: Cells
+    cells: Codes
     held: Integers
     dense: npt.NDArray[np.int32]
     bits: npt.NDArray[np.uint64]
@@ -40,7 +38,7 @@ class Index(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def count_cells(cells: Cells, held: Integers) -> None:
+def count_cells(cells: Codes, held: Integers) -> None:
     """Add to each attribute the number of cells that it stands in."""
     for row in range(cells.shape[0]):
         for slot in range(cells.shape[1]):
@@ -48,7 +46,7 @@ def count_cells(cells: Cells, held: Integers) -> None:
 
 
 @njit(cache=True, nogil=True)
-def fill_bits(cells: Cells, bitset_of: npt.NDArray[np.int32], bits: npt.NDArray[np.uint64]) -> None:
+def fill_bits(cells: Codes, bitset_of: npt.NDArray[np.int32], bits: npt.NDArray[np.uint64]) -> None:
     """Set each row's bit in the bitsets of its cells; every cell has one, if only one that nobody reads."""
     for row in range(cells.shape[0]):
         word, bit = row >> 6, np.uint64(1) << np.uint64(row & 63)
@@ -57,7 +55,7 @@ def fill_bits(cells: Cells, bitset_of: npt.NDArray[np.int32], bits: npt.NDArray[
 
 
 @njit(cache=True, nogil=True)
-def fill_lists(cells: Cells, first: Integers, listed: npt.NDArray[np.int32]) -> None:
+def fill_lists(cells: Codes, first: Integers, listed: npt.NDArray[np.int32]) -> None:
     """Fill the lists of those attributes that have room for one."""
     place_of = first.copy()
     for row in range(cells.shape[0]):

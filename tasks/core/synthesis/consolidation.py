@@ -11,9 +11,9 @@ x, the record is cut, and goes on from there without x. What it would have held 
 
 import numpy as np
 
-from tasks.core.synthesis.block_kernels import Integers
+from tasks.core.arrays import Integers, ShareDone
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
-from tasks.core.synthesis.growth import Growth, Progress
+from tasks.core.synthesis.growth import Growth
 from tasks.core.synthesis.nodes import Table
 from tasks.core.synthesis.record_kernels import cut_used_up, draw_in_turn, use_up_in_order
 from tasks.core.synthesis.record_stream_kernels import base_of
@@ -47,7 +47,7 @@ class Consolidation:
         self._streams = 0
         self._parts: list[Drawn] = []
 
-    def run(self, threads: int, report: Progress, records_a_batch: int | None = None) -> Drawn:
+    def run(self, threads: int, report: ShareDone, records_a_batch: int | None = None) -> Drawn:
         """Draw until nothing is available any more.
 
         Args:

@@ -16,14 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.arrays import Ids
 from tasks.core.errors import ParameterError
 from tasks.core.fitting.noisy_tables import ImpossibleCells
-from tasks.core.fitting.search import Records
 from tasks.core.records.columns import Schema
 from tasks.core.records.constraints import Derivation
 from tasks.core.records.rulebook import MOST_CELLS_OF_A_MASK, Coding, Rulebook
-
-Ids = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -145,7 +143,7 @@ class ConstrainedHeaders:
             mask = np.arange(own.absent + 1)[None, :] != allowed[:, None]
             yield _cells([other.headers[0], own.headers[0]], mask)
 
-    def published(self, records: Records) -> tuple[tuple[Attribute, ...], Ids]:
+    def published(self, records: Ids) -> tuple[tuple[Attribute, ...], Ids]:
         """Records that hold every constraint.
 
         Args:
@@ -174,7 +172,7 @@ class ConstrainedHeaders:
                 ids[:, column.headers[0]] = self._attribute_of(place, codes[:, 0], attributes)[codes[:, 0]]
         return tuple(attributes), ids
 
-    def _slots(self, column: _Column, records: Records) -> Records:
+    def _slots(self, column: _Column, records: Ids) -> Ids:
         if not column.is_multi_valued:
             return records[:, column.headers[:1]]
         if not column.ids:

@@ -3,7 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.synthesis.block_kernels import Cells, Index, Integers
+from tasks.core.arrays import Codes, Integers
+from tasks.core.synthesis.block_kernels import Index
 from tasks.core.synthesis.present_row_kernels import CANDIDATES, Drawing, Effort, Work
 from tasks.core.synthesis.record_kernels import Drafts, begin_streams
 from tasks.core.synthesis.shards import Drawn
@@ -11,7 +12,7 @@ from tasks.core.synthesis.shards import Drawn
 NOTHING = Drawn(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
-def drafts_of(like: Cells, number: int, base: int, first: int) -> Drafts:
+def drafts_of(like: Codes, number: int, base: int, first: int) -> Drafts:
     """Empty records, of the type and slots of ``like``, with the streams from ``first`` on of a stage."""
     drafts = Drafts(
         np.empty((number, like.shape[1]), like.dtype), np.empty(number, np.int32), np.empty(number, np.uint64)

@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
+from tasks.core.arrays import Floats, Integers
 from tasks.core.dp.workload.cells import cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.least_squares import Residuals
-from tasks.core.fitting.noisy_tables import Counts, NoisyTable
+from tasks.core.fitting.noisy_tables import NoisyTable
 
-Ints = npt.NDArray[np.int64]
 Columns = tuple[int, ...]
 _WITHIN_95 = NormalDist().inv_cdf(0.975)
 
@@ -48,7 +48,7 @@ class _Ranges:
         )
         half = _WITHIN_95 * measurement.count_deviation
         self._whole = (measurement.number_of_records - half, measurement.number_of_records + half)
-        self._keys: list[Ints] = []
+        self._keys: list[Integers] = []
         self.found: list[Ranges] = []
         for ids in aggregates.combinations:
             self.found.append(self._of_length(ids))
@@ -78,7 +78,9 @@ class _Ranges:
             return self._values[columns[0]].as_noisy()
         return found
 
-    def _estimate(self, columns: Columns, table: NoisyTable, at: tuple[Ints, ...]) -> tuple[Counts, float]:
+    def _estimate(
+        self, columns: Columns, table: NoisyTable, at: tuple[Integers, ...]
+    ) -> tuple[Floats, float]:
         """The least squares estimate of some cells of a measured set, and its variance."""
         if len(set(columns)) < len(columns) or not self._residuals.holds(columns):
             return table.counts[at], table.variance  # no other table knows of it
@@ -88,13 +90,13 @@ class _Ranges:
         whole = 1 / variance + 1 / table.variance
         return (estimate / variance + table.counts[at] / table.variance) / whole, 1 / whole
 
-    def _within(self, estimate: Counts, variance: float) -> tuple[Counts, Counts]:
+    def _within(self, estimate: Floats, variance: float) -> tuple[Floats, Floats]:
         """The range of the count of all records; of a sample, chance is added to the noise (W4)."""
         chance = np.maximum(estimate, 0.0) * (1 - self._share)
         half = _WITHIN_95 * np.sqrt(variance + chance)
         return (estimate - half) / self._share, (estimate + half) / self._share
 
-    def _possible(self, ids: npt.NDArray[np.int32]) -> tuple[Counts, Counts]:
+    def _possible(self, ids: npt.NDArray[np.int32]) -> tuple[Floats, Floats]:
         """What the ranges of parts leave: at most the least of them, at least what two must share."""
         number, length = ids.shape
         low, high = np.zeros(number), np.full(number, self._whole[1])
@@ -108,18 +110,18 @@ class _Ranges:
                 low = np.maximum(low, parts[one][0] + parts[other][0] - shared)
         return low, high
 
-    def _bounds(self, ids: npt.NDArray[np.int32]) -> tuple[Counts, Counts]:
+    def _bounds(self, ids: npt.NDArray[np.int32]) -> tuple[Floats, Floats]:
         """The ranges found for combinations that are shorter."""
         if ids.shape[1] == 0:
             return np.full(len(ids), self._whole[0]), np.full(len(ids), self._whole[1])
         known, rows = self.found[ids.shape[1] - 1], self._place(ids)
         return known.at_least[rows].astype(float), known.at_most[rows].astype(float)
 
-    def _key(self, places: Ints, last: npt.NDArray[np.int32]) -> Ints:
+    def _key(self, places: Integers, last: npt.NDArray[np.int32]) -> Integers:
         """Ascending over the rows of a length: the place of all but the last attribute, and that one."""
         return places * len(self._columns) + last
 
-    def _place(self, ids: npt.NDArray[np.int32]) -> Ints:
+    def _place(self, ids: npt.NDArray[np.int32]) -> Integers:
         """The place of combinations among those of their length; every part of a held one is held."""
         places = np.zeros(len(ids), np.int64)
         for length in range(ids.shape[1]):
@@ -127,7 +129,7 @@ class _Ranges:
         return places
 
 
-def _groups(columns: Ints) -> Sequence[tuple[Columns, Ints]]:
+def _groups(columns: Integers) -> Sequence[tuple[Columns, Integers]]:
     """The rows of each different list of columns; a list ascending, as tables have it."""
     if not len(columns):
         return []

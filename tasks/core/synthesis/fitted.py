@@ -17,11 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.arrays import Ids, ShareDone
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, coding_of_cells, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.fit import fit
-from tasks.core.fitting.search import Progress, Records
 from tasks.core.fitting.targets import Target
 from tasks.core.records.columns import Schema
 from tasks.core.records.rulebook import Coding, Rulebook
@@ -30,7 +30,7 @@ from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.unreleased import unreleased_values, without_replaced
 
 
-def obeying(measurement: WorkloadMeasurement, records: Records) -> Records:
+def obeying(measurement: WorkloadMeasurement, records: Ids) -> Ids:
     """Fitted records, those that the search left in an impossible cell repaired."""
     if not measurement.schema.constraints:
         return records
@@ -39,7 +39,7 @@ def obeying(measurement: WorkloadMeasurement, records: Records) -> Records:
     )
 
 
-def without_others(measurement: WorkloadMeasurement, records: Records) -> Records:
+def without_others(measurement: WorkloadMeasurement, records: Ids) -> Ids:
     """The records with nothing in the place of each `other`, repaired where a constraint forbids that."""
     written, domain = records.copy(), domain_of(measurement.cells)
     for column, cells in enumerate(measurement.cells):
@@ -55,7 +55,7 @@ def without_others(measurement: WorkloadMeasurement, records: Records) -> Record
     return written
 
 
-def with_derived_columns(measurement: WorkloadMeasurement, written: Records) -> Records:
+def with_derived_columns(measurement: WorkloadMeasurement, written: Ids) -> Ids:
     """Written cells with a slot more for each column that another one decides (W22)."""
     cells = cells_of_all_columns(measurement.schema, measurement.cells)
     slots = [*np.cumsum([0, *(about.cap for about in cells[:-1])])]
@@ -92,7 +92,7 @@ class FittedRecords:
     """
 
     records: SyntheticRecords
-    cells: Records
+    cells: Ids
     targets: tuple[Target, ...]
 
 
@@ -102,7 +102,7 @@ def synthesize(
     *,
     number: int | None = None,
     threads: int = 0,
-    progress: Progress | None = None,
+    progress: ShareDone | None = None,
 ) -> FittedRecords:
     """Records fitted to a measurement; the same arguments give the same records on any machine.
 

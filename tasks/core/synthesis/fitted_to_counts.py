@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
-from tasks.core.fitting.search import LONG, Progress, Records, Search, independent_records
+from tasks.core.arrays import Floats, Ids, ShareDone
+from tasks.core.fitting.noisy_tables import Domain, table_counts
+from tasks.core.fitting.search import LONG, Search, independent_records
 from tasks.core.fitting.targets import Target
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.constrained_headers import ConstrainedHeaders, Held
@@ -65,7 +66,7 @@ def synthesize(
     held: Held | None = None,
     number: int | None = None,
     threads: int = 0,
-    progress: Progress | None = None,
+    progress: ShareDone | None = None,
 ) -> SyntheticRecords:
     """Records fitted to reported counts; the same arguments give the same records on any machine.
 
@@ -116,7 +117,7 @@ class _Reported:
         )
         self.margins = [self._margin(header) for header in range(len(values))]
 
-    def _margin(self, header: int) -> Counts:
+    def _margin(self, header: int) -> Floats:
         """Estimated counts of a header's values, and of records without one: what is left."""
         found = np.zeros(self.domain.sizes[header])
         if self._aggregates.counts:
@@ -148,7 +149,7 @@ class _Reported:
             found.append(Target(pair, self._with_margins(counts, pair) * scale, weight))
         return found
 
-    def longer_targets(self, records: Records, scale: float) -> list[Target]:
+    def longer_targets(self, records: Ids, scale: float) -> list[Target]:
         """Reported sets of three and more headers that the records keep worst."""
         weight, scored = 1 / self._missing.deviation**2, []
         for length in range(3, min(4, self._aggregates.reporting_length) + 1):
@@ -164,7 +165,7 @@ class _Reported:
         scored.sort(key=lambda each: (-each[0], each[1].columns))
         return [target for _, target in scored[:_MOST_LONGER]]
 
-    def _by_columns(self, length: int) -> dict[Columns, tuple[npt.NDArray[np.int64], Counts]]:
+    def _by_columns(self, length: int) -> dict[Columns, tuple[npt.NDArray[np.int64], Floats]]:
         """The reported cells of each set of headers: codes (n, length) and counts."""
         if self._aggregates.reporting_length < length:
             return {}
@@ -184,7 +185,7 @@ class _Reported:
             )
         }
 
-    def _filled(self, implied: Counts, cells: tuple[npt.NDArray[np.int64], Counts] | None) -> Counts:
+    def _filled(self, implied: Floats, cells: tuple[npt.NDArray[np.int64], Floats] | None) -> Floats:
         """Reported cells as reported, cells without absent values as implied but below the threshold."""
         found = implied.copy()
         values = tuple(slice(0, -1) for _ in implied.shape)
@@ -194,7 +195,7 @@ class _Reported:
             found[tuple(codes.T)] = counts
         return found
 
-    def _with_margins(self, counts: Counts, pair: tuple[int, int]) -> Counts:
+    def _with_margins(self, counts: Floats, pair: tuple[int, int]) -> Floats:
         """A pair whose cells with an absent value take what its other cells leave of the margins."""
         one, other = (self.margins[header] for header in pair)
         counts = counts.copy()
@@ -203,7 +204,7 @@ class _Reported:
         counts[-1, -1] = max(0.0, one[-1] - counts[-1, :-1].sum())
         return counts
 
-    def published(self, records: Records) -> SyntheticRecords:
+    def published(self, records: Ids) -> SyntheticRecords:
         """The records as sets of attributes, in published order."""
         aggregates = self._aggregates
         if self._constrained is None:
@@ -214,7 +215,7 @@ class _Reported:
         sizes = held_cells.sum(axis=1).astype(np.int32)
         return ordered(aggregates.headers, attributes, sizes, ids[held_cells])
 
-    def _attributes_of(self, records: Records) -> npt.NDArray[np.int32]:
+    def _attributes_of(self, records: Ids) -> npt.NDArray[np.int32]:
         ids = np.full(records.shape, -1, np.int32)
         for header, held in enumerate(self._values):
             attribute_of = np.array([*held, -1], np.int32)

@@ -11,11 +11,11 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 import numpy as np
 
+from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.block_kernels import Integers
 from tasks.core.synthesis.drafts import drawing_over
 from tasks.core.synthesis.nodes import Node, Table
-from tasks.core.synthesis.record_kernels import Drafts, Ids, finish_seeded, finish_unseeded
+from tasks.core.synthesis.record_kernels import Drafts, finish_seeded, finish_unseeded
 from tasks.core.synthesis.tree_kernels import grouped, join_seeded, join_unseeded
 
 _RECORDS_A_CALL = 2048
@@ -23,7 +23,6 @@ _WORTH_THREADS = 512
 _SECONDS_BETWEEN_REPORTS = 0.5
 
 Job = Callable[[], None]
-Progress = Callable[[float], None]
 
 
 def check_threads(threads: int) -> None:
@@ -48,7 +47,7 @@ class Growth:
         self._stopped = False
         self._finished: list[int] = []
 
-    def run(self, numbers: Ids, threads: int, report: Progress) -> None:
+    def run(self, numbers: Ids, threads: int, report: ShareDone) -> None:
         """Finish the numbered records, on so many threads (0: on all cores)."""
         if len(numbers) == 0:
             return
@@ -61,7 +60,7 @@ class Growth:
         else:
             self._run_together(jobs, threads or os.cpu_count() or 1, len(numbers), report)
 
-    def _run_together(self, jobs: list[Job], workers: int, number: int, report: Progress) -> None:
+    def _run_together(self, jobs: list[Job], workers: int, number: int, report: ShareDone) -> None:
         """Run jobs on threads; the kernels let go of the interpreter. An interrupt ends the run soon."""
         with ThreadPoolExecutor(workers) as pool:
             running: set[Future[None]] = {pool.submit(job) for job in jobs}

@@ -5,11 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Index, Integers
+from tasks.core.synthesis.block_kernels import Index
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
-
-Ids = npt.NDArray[np.int32]
 
 _ONE = np.uint64(1)
 #: The rows that hold the record are: all, a bitset, a list.

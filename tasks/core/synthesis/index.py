@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.aggregates.aggregates import Aggregates, Counts
+from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Integers
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.synthesis.index_kernels import Rows, entries_of, parents_of, words_of
 
@@ -35,18 +36,18 @@ class Index:
     """
 
     reporting_length: int
-    counts: Counts
+    counts: Integers
     rows: Rows
     header_of: npt.NDArray[np.int32]
     number_of_headers: int
 
     @cached_property
-    def counts_beside(self) -> Counts:
+    def counts_beside(self) -> Integers:
         """Counts in the order of ``rows.joined``."""
         return self.counts[self.rows.joined]
 
 
-def scaled(counts: Counts, factor: float | None) -> Counts:
+def scaled(counts: Integers, factor: float | None) -> Integers:
     """Every count c as ceil(c * factor) (sds.md 4.4), exactly, the factor being the decimal as written.
 
     In floating point 100 * 0.07 is a little above 7 and would become 8.
@@ -98,7 +99,7 @@ def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> In
     )
 
 
-def _present(ids: npt.NDArray[np.int32], counts: Counts, singles: Counts) -> npt.NDArray[np.bool_]:
+def _present(ids: npt.NDArray[np.int32], counts: Integers, singles: Integers) -> npt.NDArray[np.bool_]:
     """Which combinations have a count of their own and of each attribute."""
     present: npt.NDArray[np.bool_] = (counts > 0) & (singles[ids] > 0).all(axis=1)
     return present

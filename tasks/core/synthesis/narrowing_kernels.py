@@ -5,11 +5,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Index, Integers
+from tasks.core.synthesis.block_kernels import Index
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
-
-Ids = npt.NDArray[np.int32]
 
 #: The present rows are a bitset or a list.
 BITS, LIST = 0, 1

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.synthesis.block_kernels import Cells, Index, Integers
+from tasks.core.arrays import Codes, Ids, Integers
+from tasks.core.synthesis.block_kernels import Index
 from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.record_kernels import Ids
 from tasks.core.synthesis.rows import Rows, cells_of, held_by, indexed
 from tasks.core.synthesis.tree_kernels import split
 
@@ -59,7 +59,7 @@ class Node:
         index: of the rows, once it was needed.
     """
 
-    cells: Cells
+    cells: Codes
     held: Integers
     depth: int
     room: Room
@@ -155,7 +155,7 @@ class Table:
             for start, end, attribute in zip(starts, starts[1:], attributes, strict=False)
         ]
 
-    def _below(self, node: Node, cells: Cells, size: int) -> Node:
+    def _below(self, node: Node, cells: Codes, size: int) -> Node:
         absent = len(node.held) - 1
         room = Room(size) if node.depth == 0 else node.room
         return Node(cells, held_by(cells, absent), node.depth + 1, room, np.zeros(absent, np.int64))

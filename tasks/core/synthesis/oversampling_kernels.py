@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Integers
 from tasks.core.compiling import njit
 from tasks.core.synthesis import index_kernels
-from tasks.core.synthesis.block_kernels import Integers
 from tasks.core.synthesis.index_kernels import MISSING, join
 from tasks.core.synthesis.present_row_kernels import (
     CANDIDATES,

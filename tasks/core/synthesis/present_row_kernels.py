@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from numba.extending import intrinsic
 
+from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Cells, Index, Integers
+from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Index
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
 
 
@@ -33,8 +34,6 @@ def _borrowed(typing_context: Any, array: Any) -> Any:
 #: The same array, not owned.
 borrowed: Any = intrinsic(_borrowed)
 
-
-Ids = npt.NDArray[np.int32]
 
 #: The rows that hold what was chosen are: all of the block, a bitset, a list.
 WHOLE, BITS, LIST = 0, 1, 2
@@ -173,7 +172,7 @@ def _with_bit(rows: Ids, bits: npt.NDArray[np.uint64], into: Ids) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _with_cell(rows: Ids, cells: Cells, attribute: int, into: Ids) -> int:
+def _with_cell(rows: Ids, cells: Codes, attribute: int, into: Ids) -> int:
     """Those of the rows that have an attribute in some slot."""
     used = 0
     for row in rows:

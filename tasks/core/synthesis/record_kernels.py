@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Cells, Index, Integers
+from tasks.core.synthesis.block_kernels import Index
 from tasks.core.synthesis.index_kernels import ones_in
 from tasks.core.synthesis.present_row_kernels import (
     BITS,
@@ -158,7 +159,7 @@ def _join(drawing: Drawing, attribute: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def begin_record(drawing: Drawing, chosen: Cells, size: int) -> None:
+def begin_record(drawing: Drawing, chosen: Codes, size: int) -> None:
     """Begin a record with the first ``size`` of what was chosen, which enough rows hold together."""
     now = drawing.work.now
     now[KIND], now[HELD], now[SHARED], now[OWN] = WHOLE, len(drawing.inverted.cells), NONE, 0
@@ -182,9 +183,6 @@ def finish_record(drawing: Drawing, states: States, place: int) -> None:
         refused = 0 if _join(drawing, attribute) else refused + 1
 
 
-Ids = npt.NDArray[np.int32]
-
-
 class Drafts(NamedTuple):
     """Records while they are drawn.
 
@@ -194,7 +192,7 @@ class Drafts(NamedTuple):
         states: uint64 (records,), of each record's random stream.
     """
 
-    records: Cells
+    records: Codes
     sizes: Ids
     states: States
 
@@ -209,7 +207,7 @@ def keep(drawing: Drawing, drafts: Drafts, record: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _want_row(drawing: Drawing, row: Cells) -> None:
+def _want_row(drawing: Drawing, row: Codes) -> None:
     """Want what a row of the table holds, if enough rows of the block do."""
     work, number = drawing.work, 0
     for attribute in row:
@@ -221,7 +219,7 @@ def _want_row(drawing: Drawing, row: Cells) -> None:
 
 
 @njit(cache=True, nogil=True)
-def finish_seeded(drawing: Drawing, seeds: Cells, drafts: Drafts, numbers: Ids) -> None:
+def finish_seeded(drawing: Drawing, seeds: Codes, drafts: Drafts, numbers: Ids) -> None:
     """Finish the numbered records, each from what the row of the table with its number holds.
 
     Nothing is wanted before or after.
@@ -357,7 +355,7 @@ def remove_excess(offsets: Integers, ids: Ids, order: Ids, excess: Integers) -> 
 
 
 @njit(cache=True, nogil=True)
-def choose_spare_rows(cells: Cells, holders: tuple[Integers, Ids], beyond: Integers, number: int) -> Ids:
+def choose_spare_rows(cells: Codes, holders: tuple[Integers, Ids], beyond: Integers, number: int) -> Ids:
     """One row after the other that lacks the fewest attributes, the first of equals.
 
     An attribute is lacking once it is not beyond its rounded count any more, which happens once to each; so

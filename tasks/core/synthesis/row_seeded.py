@@ -15,13 +15,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import Integers, fill_lists
+from tasks.core.synthesis.block_kernels import fill_lists
 from tasks.core.synthesis.consolidation import Consolidation
 from tasks.core.synthesis.drafts import drafts_of, drawn_of, joined, uses_of
-from tasks.core.synthesis.growth import Growth, Progress, check_threads
+from tasks.core.synthesis.growth import Growth, check_threads
 from tasks.core.synthesis.nodes import Table, table_of
-from tasks.core.synthesis.record_kernels import Ids, choose_spare_rows, remove_excess, shuffled
+from tasks.core.synthesis.record_kernels import choose_spare_rows, remove_excess, shuffled
 from tasks.core.synthesis.record_stream_kernels import base_of
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import Rows, cells_of, held_by
@@ -56,7 +57,7 @@ _LOOKED_AT = 1 << 16
 
 
 def synthesize(
-    rows: Rows, seed: int, *, threads: int = 1, progress: Progress | None = None
+    rows: Rows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
     """Draw synthetic records by sds.md 4.1, in the published order (sds.md 4.0).
 
@@ -89,7 +90,7 @@ def synthesize(
     return synthetic
 
 
-def _grown(rows: Rows, table: Table, seed: int, threads: int, report: Progress) -> Drawn:
+def _grown(rows: Rows, table: Table, seed: int, threads: int, report: ShareDone) -> Drawn:
     """A record out of each row that is begun with; of the others, empty ones."""
     number = rows.number_of_records
     drafts = drafts_of(table.root.cells, number, base_of(seed, "rows"), 0)

@@ -9,24 +9,13 @@ Blocks of rows: a matrix of attributes in, its index out.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.wide_form import attribute, wide_headers
+from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.records.coded import CodedRecords
-from tasks.core.synthesis.block_kernels import (
-    ROWS_A_BIT,
-    Cells,
-    Index,
-    Integers,
-    count_cells,
-    fill_bits,
-    fill_lists,
-)
-
-Ids = npt.NDArray[np.int32]
-Counts = npt.NDArray[np.int64]
+from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Index, count_cells, fill_bits, fill_lists
 
 
 @dataclass(frozen=True)
@@ -51,7 +40,7 @@ class Rows:
     ids: Ids
     slots_of: Ids
     column_of: Ids
-    counts: Counts
+    counts: Integers
     resolution: int
 
     @property
@@ -111,16 +100,16 @@ def _exclusive(attributes: tuple[Attribute, ...], number_of_columns: int) -> Ids
     )
 
 
-def cells_of(rows: Rows) -> Cells:
+def cells_of(rows: Rows) -> Codes:
     """The rows as a block: the narrowest of two types that holds an attribute, their number where empty."""
     absent = len(rows.attributes)
     narrow = absent <= np.iinfo(np.uint16).max
-    cells: Cells = rows.ids.astype(np.uint16 if narrow else np.uint32)
+    cells: Codes = rows.ids.astype(np.uint16 if narrow else np.uint32)
     cells[rows.ids < 0] = absent
     return cells
 
 
-def held_by(cells: Cells, absent: int) -> Integers:
+def held_by(cells: Codes, absent: int) -> Integers:
     """How many rows of a block hold each attribute; int64 (attributes + 1,), 0 for the empty cell."""
     held = np.zeros(absent + 1, np.int64)
     count_cells(cells, held)
@@ -128,7 +117,7 @@ def held_by(cells: Cells, absent: int) -> Integers:
     return held
 
 
-def indexed(cells: Cells, held: Integers, resolution: int, rows_a_bit: int = ROWS_A_BIT) -> Index:
+def indexed(cells: Codes, held: Integers, resolution: int, rows_a_bit: int = ROWS_A_BIT) -> Index:
     """The index of a block.
 
     Args:

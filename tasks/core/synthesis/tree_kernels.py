@@ -5,14 +5,14 @@ The rows that hold what was chosen are one block for all of them, counted once.
 
 import numpy as np
 
+from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Cells, Integers
-from tasks.core.synthesis.record_kernels import Drafts, Ids
+from tasks.core.synthesis.record_kernels import Drafts
 from tasks.core.synthesis.record_stream_kernels import below
 
 
 @njit(cache=True, nogil=True)
-def join_seeded(weights: Integers, seeds: Cells, drafts: Drafts, numbers: Ids, joined: Ids) -> None:
+def join_seeded(weights: Integers, seeds: Codes, drafts: Drafts, numbers: Ids, joined: Ids) -> None:
     """Let one attribute of its seed, drawn by weight, join each numbered record.
 
     ``joined``, aligned with the numbers, becomes that attribute, or -1 where none has a weight.
@@ -72,7 +72,7 @@ def grouped(numbers: Ids, joined: Ids, starts: Integers) -> Ids:
 
 
 @njit(cache=True, nogil=True)
-def split(cells: Cells, first_slot: int, end_slot: int, place_of: Integers, into: Cells) -> None:
+def split(cells: Codes, first_slot: int, end_slot: int, place_of: Integers, into: Codes) -> None:
     """Copy each row to every block that one of its slots says.
 
     Args:

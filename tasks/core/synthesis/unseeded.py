@@ -18,15 +18,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tasks.core.arrays import Codes, Ids, Integers, ShareDone
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import Cells, Index, Integers
-from tasks.core.synthesis.growth import Progress, check_threads
+from tasks.core.synthesis.block_kernels import Index
+from tasks.core.synthesis.growth import check_threads
 from tasks.core.synthesis.narrowing_kernels import (
     ROWS_A_LIST,
     SHORT,
     Block,
     Columns,
-    Ids,
     Room,
     fill_rests,
     present_rows,
@@ -60,7 +60,7 @@ _SECONDS_BETWEEN_REPORTS = 0.5
 
 
 def synthesize(
-    rows: Rows, seed: int, *, threads: int = 1, progress: Progress | None = None
+    rows: Rows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
     """Draw synthetic records by the law above, in the published order (sds.md 4.0).
 
@@ -116,7 +116,7 @@ def columns_of(rows: Rows) -> Columns:
     )
 
 
-def block_of(cells: Cells, held: Integers, columns: Columns) -> Block:
+def block_of(cells: Codes, held: Integers, columns: Columns) -> Block:
     """Rows with their index; ``held`` as `held_by` counts."""
     index = indexed(cells, held, columns.resolution)
     block = Block(index, np.empty((len(columns.item), index.bits.shape[1]), np.uint64), columns)
@@ -174,7 +174,7 @@ class Batch:
     stopped: bool = False
     done: int = 0
 
-    def run(self, threads: int, report: Progress) -> None:
+    def run(self, threads: int, report: ShareDone) -> None:
         """Draw all records, on so many threads (0: on all cores)."""
         numbers = np.arange(len(self.drafts.steps), dtype=np.int32)
         jobs = list(self._jobs(self.block, numbers))
@@ -185,7 +185,7 @@ class Batch:
         else:
             self._run_together(jobs, threads or os.cpu_count() or 1, report)
 
-    def _run_together(self, jobs: list[Job], workers: int, report: Progress) -> None:
+    def _run_together(self, jobs: list[Job], workers: int, report: ShareDone) -> None:
         """Run jobs on threads; the kernels let go of the interpreter. An interrupt ends the run soon."""
         with ThreadPoolExecutor(workers) as pool:
             running: set[Future[None]] = {pool.submit(job) for job in jobs}

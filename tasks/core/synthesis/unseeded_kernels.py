@@ -11,15 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Cells, Integers
 from tasks.core.synthesis.narrowing_kernels import (
     BITS,
     HELD,
     KIND,
     Block,
     Columns,
-    Ids,
     Room,
     begin_with_all,
     keep_seen,
@@ -50,7 +49,7 @@ class Drafts(NamedTuple):
     orders: Orders
     steps: Ids
     follows: Ids
-    values: Cells
+    values: Codes
     sizes: Ids
     states: States
 
@@ -70,7 +69,7 @@ def begin_drafts(drafts: Drafts, rows: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def cell(cells: Cells, columns: Columns, row: int, column: int, absent: int) -> int:
+def cell(cells: Codes, columns: Columns, row: int, column: int, absent: int) -> int:
     """The attribute of a column that a row holds, or ``absent``."""
     item = columns.item[column]
     if item < 0:
@@ -189,7 +188,7 @@ def follow_into(rows: Ids, drafts: Drafts, numbers: Ids) -> None:
 
 
 @njit(cache=True, nogil=True)
-def gathered_cells(cells: Cells, rows: Ids, into: Cells, held: Integers) -> None:
+def gathered_cells(cells: Codes, rows: Ids, into: Codes, held: Integers) -> None:
     """Copy rows into a block of their own and count its cells; the empty one counts 0."""
     for place in range(len(rows)):
         for slot in range(cells.shape[1]):

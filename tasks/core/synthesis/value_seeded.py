@@ -18,12 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Integers, ShareDone
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import Integers
 from tasks.core.synthesis.consolidation import Consolidation
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
-from tasks.core.synthesis.growth import Progress, check_threads
+from tasks.core.synthesis.growth import check_threads
 from tasks.core.synthesis.index import Index, build_index
 from tasks.core.synthesis.nodes import table_of
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
@@ -68,7 +68,7 @@ def synthesize(
     oversampling: Oversampling | None = None,
     reported: Aggregates | None = None,
     threads: int = 1,
-    progress: Progress | None = None,
+    progress: ShareDone | None = None,
 ) -> SyntheticRecords:
     """Draw synthetic records by sds.md 4.3, in the published order (sds.md 4.0).
 
@@ -105,7 +105,7 @@ class Control(NamedTuple):
     reported: Aggregates | None
 
 
-def _drawn(rows: Rows, seed: int, control: Control, threads: int, report: Progress) -> Drawn:
+def _drawn(rows: Rows, seed: int, control: Control, threads: int, report: ShareDone) -> Drawn:
     if control.oversampling is None:
         available = rows.counts // rows.resolution * rows.resolution
         return Consolidation(table_of(rows), available, seed).run(threads, report)

@@ -12,20 +12,18 @@ holds the line, so it is dropped, the row's position going to the operator.
 
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from tasks.core.arrays import StageDone
 from tasks.core.errors import InputError
 from tasks.core.tables.column_names import column_name
 from tasks.core.tables.header import InputFile, damaged_archive, parquet_schema, undecodable
 from tasks.core.tables.source import TextBytes
-
-#: Told a few words and the share, 0 to 1, that is done.
-Progress = Callable[[str, float], None]
 
 #: Bytes that are parsed at once: the longest record of a delimited file.
 _BLOCK_BYTES = 2**24
@@ -52,7 +50,7 @@ def read_batches(
     source: InputFile,
     positions: list[int],
     threads: int = 0,
-    progress: Progress | None = None,
+    progress: StageDone | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Batches with one column per distinct position, named by the position, in file order.
 
@@ -117,7 +115,7 @@ def _sentence(source: InputFile, error: Exception) -> str:
 
 
 def _parquet(
-    source: InputFile, wanted: list[int], threads: int, progress: Progress
+    source: InputFile, wanted: list[int], threads: int, progress: StageDone
 ) -> Iterator[pa.RecordBatch]:
     """Batches of a Parquet file, text as dictionaries."""
     schema = parquet_schema(source)
@@ -136,7 +134,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _delimited(source: InputFile, wanted: list[int], progress: Progress) -> Iterator[pa.RecordBatch]:
+def _delimited(source: InputFile, wanted: list[int], progress: StageDone) -> Iterator[pa.RecordBatch]:
     """Batches of a delimited file, without its header and our own last line."""
     token = secrets.token_hex(16)
     headers = source.headers
@@ -203,7 +201,7 @@ class _Bracketed:
 
     closed = False
 
-    def __init__(self, text: TextBytes, last_line: bytes, progress: Progress) -> None:
+    def __init__(self, text: TextBytes, last_line: bytes, progress: StageDone) -> None:
         self._text, self._rest, self._progress = text, last_line, progress
 
     def read(self, size: int = -1) -> bytes:
@@ -224,7 +222,7 @@ class _Bracketed:
 
 
 @contextmanager
-def _bracketed(text: TextBytes, last_line: bytes, progress: Progress) -> Iterator[pa.PythonFile]:
+def _bracketed(text: TextBytes, last_line: bytes, progress: StageDone) -> Iterator[pa.PythonFile]:
     """The text's bytes followed by our last line."""
     stream = pa.PythonFile(_Bracketed(text, last_line, progress), mode="r")
     try:

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-I8 = npt.NDArray[np.int64]
-Selected = npt.NDArray[np.bool_]
+from tasks.core.arrays import Flags, Integers
 
 _ZONE = r"(?P<zone>Z|z|UTC|GMT|[+-][0-9]{2}(?::?[0-9]{2})?)?"
 _SECOND = r"(?::(?P<second>[0-9]{2})(?P<fraction>[.,][0-9]{1,9})?)?"
@@ -56,10 +54,10 @@ _SHORTEST_NAME = 3
 class _Read:
     """Moments of some texts: microseconds since 1970 (n,), and which texts are moments, have a zone."""
 
-    micros: I8
-    is_moment: Selected
-    has_zone: Selected
-    digits: I8
+    micros: Integers
+    is_moment: Flags
+    has_zone: Flags
+    digits: Integers
 
 
 def parse_timestamps(texts: pa.Array, *, strict: bool = False) -> pa.Array:
@@ -125,27 +123,27 @@ def _read(texts: pa.Array, pattern: str) -> _Read:
     return _Read(seconds * 10**6 + fraction, matched & exists, has_zone, digits)
 
 
-def _numbers(texts: pa.Array) -> I8:
+def _numbers(texts: pa.Array) -> Integers:
     """Digits as a number; 0 where there are none."""
     digits = pc.if_else(pc.equal(pc.binary_length(texts), 0), "0", texts).fill_null("0")
     return np.asarray(digits.cast(pa.int64()).to_numpy())
 
 
-def _months(texts: pa.Array) -> I8:
+def _months(texts: pa.Array) -> Integers:
     """Numbers 1 to 12 of months, as digits or English names of at least three letters; 0 for others."""
     names = {name[:length]: k for k, name in enumerate(_MONTHS, 1) for length in range(_SHORTEST_NAME, 10)}
     return _mapped(texts, lambda text: int(text) if text.isdigit() else names.get(text.lower(), 0))
 
 
-def _mapped(texts: pa.Array, number: Callable[[str], int]) -> I8:
+def _mapped(texts: pa.Array, number: Callable[[str], int]) -> Integers:
     """A number for each of many texts of which few are distinct; 0 for none."""
     coded = texts.fill_null("").dictionary_encode()
     numbers = [number(text) if text else 0 for text in coded.dictionary.to_pylist()]
-    found: I8 = np.array(numbers, np.int64)[coded.indices.to_numpy()]
+    found: Integers = np.array(numbers, np.int64)[coded.indices.to_numpy()]
     return found
 
 
-def _fractions(texts: pa.Array) -> tuple[I8, I8]:
+def _fractions(texts: pa.Array) -> tuple[Integers, Integers]:
     """Fractions such as ``.25`` in microseconds, and their digits."""
     digits = pc.utf8_slice_codeunits(texts.fill_null(""), 1)
     written = pc.utf8_rtrim(digits, "0")
@@ -153,7 +151,7 @@ def _fractions(texts: pa.Array) -> tuple[I8, I8]:
     return micros, pc.utf8_length(written).to_numpy().astype(np.int64)
 
 
-def _offsets(texts: pa.Array) -> tuple[I8, Selected]:
+def _offsets(texts: pa.Array) -> tuple[Integers, Flags]:
     """Zones in seconds east of Greenwich, and whether there is one."""
     has_zone = pc.greater(pc.binary_length(texts), 0).fill_null(False)
     return _mapped(texts, _offset), np.asarray(has_zone.to_numpy(zero_copy_only=False))

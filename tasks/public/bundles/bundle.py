@@ -12,6 +12,7 @@ from typing import Literal
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Json
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import ParameterError
@@ -20,7 +21,6 @@ from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import ReleasedNumbers
 from tasks.storage import file_sha256, folder_sha256
 
-Json = dict[str, object]
 NAME = "name.json"
 #: The ledger's account at the commit of what was drawn.
 ACCOUNT = "ledger.json"

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.normalization import normalise
@@ -21,7 +22,7 @@ from tasks.core.statement.column_totals import to_look_at
 from tasks.core.statement.contract_verdicts import NoisyNumbers
 from tasks.core.statement.differential_privacy import statement as privacy
 from tasks.core.statement.differential_privacy.statement import LedgerFacts
-from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, Json, unit_of
+from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, unit_of
 from tasks.version import code_version
 
 _NORMALISED = "the measurement, normalised (post-processing)"

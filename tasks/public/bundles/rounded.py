@@ -12,9 +12,10 @@ from pathlib import Path
 from tasks.configuration.model import RunConfiguration, ValueSeeded
 from tasks.configuration.parameters import held_schema
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
+from tasks.core.arrays import Json
 from tasks.core.statement.contract_verdicts import RoundedNumbers
 from tasks.core.statement.k_anonymity import statement as anonymity
-from tasks.public.bundles.bundle import CountsBundle, Json, unit_of
+from tasks.public.bundles.bundle import CountsBundle, unit_of
 from tasks.version import code_version
 
 _ROUNDED = "true counts, rounded down to multiples of the reporting resolution"

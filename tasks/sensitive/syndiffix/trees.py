@@ -20,11 +20,11 @@ import pyarrow.parquet as pq
 from tasks.caching import plain
 from tasks.configuration.sections import Model, SynDiffix
 from tasks.configuration.syndiffix_parameters import anonymization, bucketization, strategy
+from tasks.core.arrays import Words
 from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_apart, salt_of
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
-from tasks.core.syndiffix.hashing import Hashes
 from tasks.core.syndiffix.microdata import DrawnCells
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.core.syndiffix.tree_files import TreeFiles
@@ -181,7 +181,7 @@ def places(synthesizer: Synthesizer, columns: tuple[str, ...]) -> tuple[int, ...
     return tuple(n for n, column in enumerate(synthesizer.columns) if column.name in columns)
 
 
-def write_typed(table: pa.Table, contents: Hashes, folder: Path) -> None:
+def write_typed(table: pa.Table, contents: Words, folder: Path) -> None:
     """A typed table, and what tells its rows apart."""
     pq.write_table(table, folder / TABLE)
     np.save(folder / _CONTENTS, contents)

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
+from tasks.core.arrays import Integers
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.block_kernels import Integers, fill_lists
+from tasks.core.synthesis.block_kernels import fill_lists
 from tasks.core.synthesis.record_kernels import choose_spare_rows
 from tasks.core.synthesis.row_seeded import _left_out, suppressed, synthesize
 from tasks.core.synthesis.rows import Rows, cells_of, held_by

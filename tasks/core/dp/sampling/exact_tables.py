@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Integers
 from tasks.core.dp.sampling.noise_kernels import look_up
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
@@ -25,8 +26,6 @@ _EXTENSION_WORDS = 4
 _CHUNK = 1 << 15
 _TIED = np.iinfo(np.int64).min
 _LARGEST_TABLE = 1 << 26
-
-Integers = npt.NDArray[np.int64]
 
 
 class DiscreteLaw(Protocol):

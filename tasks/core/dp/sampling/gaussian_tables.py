@@ -19,13 +19,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Words
 from tasks.core.cache import cache_folder, is_ours
 from tasks.core.dp.sampling.exact_tables import GUARD_BITS
 from tasks.core.dp.sampling.normal import number, precision, upper_tail
-
-Words = npt.NDArray[np.uint64]
 
 _BITS = 224
 _ONE = 1 << _BITS

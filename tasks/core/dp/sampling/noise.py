@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import accumulate
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Integers
 from tasks.core.dp.sampling.exact_tables import GUARD_BITS, ExactTable, draw_one
 from tasks.core.dp.sampling.gaussian_tables import (
     RoundedGaussianLaw,
@@ -84,8 +84,6 @@ _TAIL_BITS = 800
 _MOST_DRAWS_WITHOUT_TABLE = 64
 _MOST_EXPECTED_SUCCESSES = 1 << 32
 _SPARSE_SHARE = 16
-
-Integers = npt.NDArray[np.int64]
 
 
 class RoundedGaussian:

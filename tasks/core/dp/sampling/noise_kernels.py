@@ -4,10 +4,8 @@
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Integers, Words
 from tasks.core.compiling import njit
-
-Words = npt.NDArray[np.uint64]
-Integers = npt.NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)

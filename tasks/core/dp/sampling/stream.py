@@ -10,12 +10,10 @@ import threading
 from typing import NoReturn, Protocol
 
 import numpy as np
-import numpy.typing as npt
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 
+from tasks.core.arrays import Words
 from tasks.core.errors import InternalError
-
-Words = npt.NDArray[np.uint64]
 
 _KEY_BYTES = 32
 _REKEY_BYTES = 1 << 30

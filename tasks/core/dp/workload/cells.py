@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Ids
 from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Schema
 from tasks.core.records.rulebook import Coding, Rulebook
-
-Slots = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -106,7 +105,7 @@ def coding_of_cells(cells: tuple[ColumnCells, ...], schema: Schema) -> Coding:
     )
 
 
-def map_records(records: CodedRecords, cells: tuple[ColumnCells, ...]) -> Slots:
+def map_records(records: CodedRecords, cells: tuple[ColumnCells, ...]) -> Ids:
     """phi: each record's cells, slot by slot; a function of that record alone.
 
     A single value becomes itself, `other`, or `absent`. Items become the set of those that have a cell, and
@@ -137,7 +136,7 @@ def _translation(texts: tuple[str, ...], cells: ColumnCells, empty: int) -> npt.
     return np.array([empty, *(known.get(text, instead) for text in texts)], np.int32)
 
 
-def _keep_one(slots: Slots, other: int, empty: int) -> None:
+def _keep_one(slots: Ids, other: int, empty: int) -> None:
     """Leave `other` in the first slot that holds it, in place."""
     seen = np.zeros(len(slots), bool)
     for place in range(slots.shape[1]):

@@ -10,14 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tasks.core.arrays import Floats, Integers
 from tasks.core.dp.workload.measurement import ExpectedTable
 from tasks.core.dp.workload.parameters import LongerSets
-from tasks.core.dp.workload.scores import Ints, allowances, score, sixteenths
+from tasks.core.dp.workload.scores import allowances, score, sixteenths
 from tasks.core.dp.workload.shares import grid_scale
 from tasks.core.dp.workload.tables import Columns, one_half
-from tasks.core.fitting.noisy_tables import Counts, Domain
+from tasks.core.fitting.noisy_tables import Domain
 
-Expected = Callable[[Columns], Counts]
+Expected = Callable[[Columns], Floats]
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Choice:
         """s_T of a candidate, should as many be chosen as can be (W16)."""
         return grid_scale(self.sensitivities[place], self.chosen_charge / self.most)
 
-    def against(self, place: int, expected: Counts) -> ExpectedTable:
+    def against(self, place: int, expected: Floats) -> ExpectedTable:
         """M16 and c16: what is expected, and what noise and chance explain of a difference from it.
 
         Of a column with itself a pair of items is counted in two cells, but scored in one.
@@ -62,7 +63,7 @@ class Choice:
         expected16 = sixteenths(half)
         return ExpectedTable(columns, expected16, allowances(expected16, self.planned(place)))
 
-    def score(self, counts: Ints, against: ExpectedTable) -> int:
+    def score(self, counts: Integers, against: ExpectedTable) -> int:
         """The exact score of a candidate; nothing but its noisy value may leave the draw."""
         twice = len(set(against.columns)) < len(against.columns)
         return score(one_half(counts) if twice else counts, against.expected16, against.allowed16)

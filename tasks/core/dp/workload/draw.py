@@ -12,13 +12,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from tasks.core.arrays import Floats, Ids, Integers, StageDone
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
 from tasks.core.dp.measurement import sampled_share
 from tasks.core.dp.release import sample
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
-from tasks.core.dp.workload.cells import ColumnCells, Slots, domain_of, map_records
+from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.choice import Choice, Expected, longer_candidates, within
 from tasks.core.dp.workload.first_values import FirstValues, filled
 from tasks.core.dp.workload.limits import check_draw, named_tables
@@ -34,17 +35,16 @@ from tasks.core.dp.workload.observations import (
     noisy_tables,
 )
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
-from tasks.core.dp.workload.scores import Ints, standing_out
+from tasks.core.dp.workload.scores import standing_out
 from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale, table_shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable, one_half, sensitivity
 from tasks.core.errors import InternalError, ResourceLimit
 from tasks.core.fitting.implied import ImpliedCounts
-from tasks.core.fitting.noisy_tables import Counts, Domain, table_counts
+from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.search import SHORT, Search, independent_records
 from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedRecords
 
-Progress = Callable[[str, float], None]
 #: Columns, sensitivity and noise scale of one table that is to be drawn.
 Asked = tuple[Columns, int, Fraction]
 
@@ -60,7 +60,7 @@ class WorkloadDraw:
     """
 
     def __init__(
-        self, records: CodedRecords, parameters: WorkloadParameters, stream: WordSource, progress: Progress
+        self, records: CodedRecords, parameters: WorkloadParameters, stream: WordSource, progress: StageDone
     ) -> None:
         """Args: as of `draw_workload`."""
         self._whole, records = records.schema, records.measured
@@ -73,7 +73,7 @@ class WorkloadDraw:
         self._spending = Spending(self._mu_squared)
         self._cells: tuple[ColumnCells, ...] = ()
         self._domain = Domain(())
-        self._slots: Slots = np.zeros((0, 0), np.int32)
+        self._slots: Ids = np.zeros((0, 0), np.int32)
         self._count, self._count_scale = 0, Fraction(1)
         self._threshold: int | None = None
         self._values: list[MeasuredTable] = []
@@ -188,7 +188,7 @@ class WorkloadDraw:
         """N = max(1, round(T)), of everything drawn so far (W6)."""
         return max(1.0, float(round(estimated_records(self._so_far()))))
 
-    def _margins(self) -> list[Counts]:
+    def _margins(self) -> list[Floats]:
         """Of each column its estimated counts, from length 1 alone."""
         total = self._records_estimated()
         found = []
@@ -313,7 +313,7 @@ class WorkloadDraw:
         scale = float(self._count_scale)
         return Observations(self._count, scale, self._cells, self._values, self._tables, share)
 
-    def _noise(self, scale: Fraction, cells: int) -> Ints:
+    def _noise(self, scale: Fraction, cells: int) -> Integers:
         return noise.RoundedGaussian(scale).draw(self._stream, cells)
 
 
@@ -323,7 +323,7 @@ def draw_workload(
     stream: WordSource,
     *,
     before_first_word: Callable[[], None],
-    progress: Progress | None = None,
+    progress: StageDone | None = None,
 ) -> WorkloadMeasurement:
     """Draw a fitted release.
 

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from tasks.core.arrays import Integers
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.dp.workload.cells import ColumnCells
-from tasks.core.dp.workload.scores import Ints
 from tasks.core.errors import InternalError
 from tasks.core.records.coded import CodedRecords
 
@@ -37,7 +37,7 @@ class FirstValues:
     filled: Collection[int]
     stream: WordSource
 
-    def draw(self, records: CodedRecords, column: int) -> tuple[ColumnCells, Ints]:
+    def draw(self, records: CodedRecords, column: int) -> tuple[ColumnCells, Integers]:
         """The cells of one column, and the noisy counts of its values and, where it has it, of `absent`."""
         about = records.schema.columns[column]
         if about.domain is None:
@@ -46,7 +46,7 @@ class FirstValues:
         exact = _counts(records, column, cells)
         return cells, exact + self._noise(len(exact))
 
-    def _open(self, records: CodedRecords, column: int) -> tuple[ColumnCells, Ints]:
+    def _open(self, records: CodedRecords, column: int) -> tuple[ColumnCells, Integers]:
         texts, cap = records.values[column], records.schema.columns[column].max_items
         exact = _counts(records, column, ColumnCells(texts, cap=cap))
         # A value that no record holds is no candidate (C7): its noise could pass, and nobody would hold it.
@@ -64,7 +64,7 @@ class FirstValues:
         counts = np.array([*(passed[text] for text in kept), absent], np.int64)
         return ColumnCells(tuple(kept), has_other=True, cap=cap), counts
 
-    def _noise(self, cells: int) -> Ints:
+    def _noise(self, cells: int) -> Integers:
         return noise.RoundedGaussian(self.scale).draw(self.stream, cells)
 
 
@@ -79,7 +79,7 @@ def filled(records: CodedRecords, columns: Collection[int]) -> CodedRecords:
     return replace(records, slots=tuple(slots))
 
 
-def _counts(records: CodedRecords, column: int, cells: ColumnCells) -> Ints:
+def _counts(records: CodedRecords, column: int, cells: ColumnCells) -> Integers:
     """Exact counts of a column's values, then, where it has it, of `absent`: records that hold none."""
     number = len(cells.values)
     whole = np.zeros(cells.size, np.int64)

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.arrays import Integers
 from tasks.core.dp.measurement import LengthOne, sampled_share
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
-from tasks.core.dp.workload.scores import Ints
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import Columns, MeasuredTable
 from tasks.core.records.columns import Schema
@@ -55,8 +55,8 @@ class ExpectedTable:
     """
 
     columns: Columns
-    expected16: Ints
-    allowed16: Ints
+    expected16: Integers
+    allowed16: Integers
 
 
 @dataclass(frozen=True)
@@ -181,11 +181,11 @@ def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
     counts = pq.read_table(folder / "counts.parquet")["count"].to_numpy()
     start = 0
 
-    def cells(facts: dict[str, Any]) -> Ints:
+    def cells(facts: dict[str, Any]) -> Integers:
         nonlocal start
         shape = tuple(facts["shape"])
         end = start + int(np.prod(shape, dtype=np.int64))
-        found: Ints = counts[start:end].reshape(shape)
+        found: Integers = counts[start:end].reshape(shape)
         start = end
         return found
 

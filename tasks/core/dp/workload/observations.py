@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from tasks.core.arrays import Floats, Integers
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.dp.workload.scores import Ints
 from tasks.core.dp.workload.tables import MeasuredTable
-from tasks.core.fitting.noisy_tables import Counts, NoisyTable
+from tasks.core.fitting.noisy_tables import NoisyTable
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def estimated_records(drawn: Observations | WorkloadMeasurement) -> float:
     return sum(w * total for w, (total, _) in zip(weights, totals, strict=True)) / sum(weights)
 
 
-def first_margin(cells: ColumnCells, counts: Ints, total: float) -> Counts:
+def first_margin(cells: ColumnCells, counts: Integers, total: float) -> Floats:
     """The counts of a column's cells from length 1; `other` is what is left of the records (W11).
 
     Of a column with several items nothing is left that way, and `other` is taken to be 0.

@@ -12,19 +12,19 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Integers
 from tasks.core.dp.sampling.normal import number, precision, upper_quantile
 
-Ints = npt.NDArray[np.int64]
 _BITS = 128
 
 
-def sixteenths(expected: npt.NDArray[np.float64]) -> Ints:
+def sixteenths(expected: npt.NDArray[np.float64]) -> Integers:
     """M16: what records hold, in whole sixteenths, halves to even; never below 0."""
-    whole: Ints = np.rint(16 * np.maximum(expected, 0.0)).astype(np.int64)
+    whole: Integers = np.rint(16 * np.maximum(expected, 0.0)).astype(np.int64)
     return whole
 
 
-def allowances(expected16: Ints, scale: Fraction) -> Ints:
+def allowances(expected16: Integers, scale: Fraction) -> Integers:
     """c16: the least whole number of sixteenths with 16 c16^2 >= h^2 + 256 M16, h = 64 s, cell by cell.
 
     So c is at least the root of s^2 + M: noise and chance together.
@@ -34,14 +34,14 @@ def allowances(expected16: Ints, scale: Fraction) -> Ints:
         scale: s, the noise that the table would be measured with, on the grid of 1/64, at most 2^17.
     """
     square = int(scale * 64) ** 2 + 256 * expected16
-    root: Ints = np.floor(np.sqrt(square / 16)).astype(np.int64) + 1
+    root: Integers = np.floor(np.sqrt(square / 16)).astype(np.int64) + 1
     # One too many, or two where floating point rounds up: whole numbers decide.
     root -= 16 * (root - 1) ** 2 >= square
     root -= 16 * (root - 1) ** 2 >= square
     return root
 
 
-def score(counts: Ints, expected16: Ints, allowed16: Ints) -> int:
+def score(counts: Integers, expected16: Integers, allowed16: Integers) -> int:
     """The score g = floor(sum of max(|16 C - M16| - c16, 0) / 16), in records.
 
     One record more or less changes it by at most the number of cells that the record is in.

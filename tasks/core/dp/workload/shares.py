@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 
+from tasks.core.arrays import Floats
 from tasks.core.dp.sampling.noise import GRID
 from tasks.core.dp.thresholds import root_above
 from tasks.core.errors import InternalError
-from tasks.core.fitting.noisy_tables import Counts
 
 _SHARE_GRID = 2**20
 _EXPONENT = 2 / 3
@@ -67,7 +67,7 @@ def grid_scale(square_of_sensitivity: int, charge: Fraction) -> Fraction:
 
 
 def effective_sizes(
-    margins: Sequence[Counts], tables: Sequence[tuple[int, ...]], scale: float, total: float
+    margins: Sequence[Floats], tables: Sequence[tuple[int, ...]], scale: float, total: float
 ) -> list[float]:
     """How many cells of each table are expected to rise above noise of one scale, a cell below it in part.
 

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import Floats
 from tasks.core.evaluation.utility.table_pair import SEED, TablePair
 
 Features = npt.NDArray[np.float32]
@@ -57,8 +58,6 @@ def learning(threads: int) -> Iterator[None]:
         yield
 
 
-Numbers = npt.NDArray[np.float64]
-
 _FOLDS, _ROUNDS = 3, 60
 #: Of either table; of more so many are drawn. More rows teach the learner more, so figures compare only at
 #: equal numbers.
@@ -79,7 +78,7 @@ class Discriminator:
 
     rows: tuple[int, int]
     auc: float
-    curve: Numbers
+    curve: Floats
 
 
 def discriminator(pair: TablePair) -> Discriminator | None:
@@ -123,8 +122,8 @@ class Propensity:
     rows: tuple[int, int]
     mean_squared_error: float
     expected: float
-    scores: Numbers
-    told_by: Numbers
+    scores: Floats
+    told_by: Floats
 
     @property
     def ratio(self) -> float | None:
@@ -154,7 +153,7 @@ def propensity(pair: TablePair, progress: Callable[[], None] = lambda: None) -> 
 STEPS = 1 + _SHUFFLES
 
 
-def _fitted(features: Features, labels: Labels) -> tuple[Numbers, Numbers]:
+def _fitted(features: Features, labels: Labels) -> tuple[Floats, Floats]:
     """The tree's scores of the rows that it was fitted to, and the importances of its features."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -162,7 +161,7 @@ def _fitted(features: Features, labels: Labels) -> tuple[Numbers, Numbers]:
     return tree.predict_proba(features)[:, 1], tree.feature_importances_
 
 
-def _error(scores: Numbers, labels: Labels) -> float:
+def _error(scores: Floats, labels: Labels) -> float:
     return float(np.mean((scores - labels.mean()) ** 2))
 
 
@@ -259,7 +258,7 @@ def _examples(side: npt.NDArray[np.int32], target: int, classes: Labels) -> tupl
     return features_of(side[others][:, rows]), labels[rows]
 
 
-def _scores(seen: tuple[Features, Labels], test: Features, number: int) -> Numbers:
+def _scores(seen: tuple[Features, Labels], test: Features, number: int) -> Floats:
     """(records set aside, classes): how sure a learner is of each class; it may have seen one class alone."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -274,7 +273,7 @@ def _scores(seen: tuple[Features, Labels], test: Features, number: int) -> Numbe
     return found
 
 
-def _score(scores: Numbers, labels: Labels) -> Score:
+def _score(scores: Floats, labels: Labels) -> Score:
     from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
     named, number = scores.argmax(axis=1), scores.shape[1]

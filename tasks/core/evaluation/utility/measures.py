@@ -7,6 +7,7 @@ with replacement, and of the two *halves* of the raw table: what equally good re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from tasks.core.arrays import StageDone
 from tasks.core.evaluation.utility.distances import (
     Distances,
     FeatureSet,
@@ -26,9 +27,6 @@ from tasks.core.evaluation.utility.learned import (
     propensity,
 )
 from tasks.core.evaluation.utility.table_pair import TablePair
-
-#: Called with a few words and the fraction done, 0..1.
-Report = Callable[[str, float], None]
 
 #: Of either table; of more so many are drawn for the distances, and fewer for what is learned.
 MOST_ROWS = 200_000
@@ -103,7 +101,7 @@ class Utility:
 
 
 def measure_utility(
-    pair: TablePair, about: UtilityColumns, threads: int = 1, report: Report = lambda what, done: None
+    pair: TablePair, about: UtilityColumns, threads: int = 1, report: StageDone = lambda what, done: None
 ) -> Utility:
     """Measure what the synthetic table of a pair is worth. Equal pairs give equal figures.
 
@@ -148,7 +146,7 @@ def _counted(found: Discriminator | None, steps: "_Steps") -> Discriminator | No
 class _Steps:
     """Counts steps for a `Report`."""
 
-    def __init__(self, report: Report, what: str, number: int) -> None:
+    def __init__(self, report: StageDone, what: str, number: int) -> None:
         self._report, self._what, self._number, self._done = report, what, number, 0
 
     def one(self) -> None:

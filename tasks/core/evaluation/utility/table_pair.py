@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
+from tasks.core.arrays import Ids, Integers
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.records.coded import CodedRecords
@@ -22,9 +22,6 @@ from tasks.core.records.columns import Column
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.tables.column_names import matching_name
-
-Codes = npt.NDArray[np.int32]
-Places = npt.NDArray[np.int64]
 
 #: Of all that is drawn here; fixed, so that the same tables give the same figures.
 SEED = 20_260_101
@@ -43,8 +40,8 @@ class TablePair:
 
     features: tuple[str, ...]
     sizes: tuple[int, ...]
-    real: Codes
-    synthetic: Codes
+    real: Ids
+    synthetic: Ids
 
     @property
     def rows(self) -> tuple[int, int]:
@@ -83,7 +80,7 @@ class TablePair:
         return TablePair(self.features, self.sizes, *parts)
 
 
-def table_pair(features: Sequence[str], real: Sequence[Places], synthetic: Sequence[Places]) -> TablePair:
+def table_pair(features: Sequence[str], real: Sequence[Integers], synthetic: Sequence[Integers]) -> TablePair:
     """A pair of tables, each feature's codes moved together so that all but 0 are held.
 
     Args:
@@ -91,7 +88,7 @@ def table_pair(features: Sequence[str], real: Sequence[Places], synthetic: Seque
         real: of each feature n codes from 0 on; their order is kept.
         synthetic: of each m codes, likewise.
     """
-    sizes, sides = [], ([], [])  # type: tuple[list[int], tuple[list[Codes], list[Codes]]]
+    sizes, sides = [], ([], [])  # type: tuple[list[int], tuple[list[Ids], list[Ids]]]
     for columns in zip(real, synthetic, strict=True):
         held = np.unique(np.concatenate([np.zeros(1, np.int64), *columns]))
         sizes.append(len(held))
@@ -100,7 +97,7 @@ def table_pair(features: Sequence[str], real: Sequence[Places], synthetic: Seque
     return TablePair(tuple(features), tuple(sizes), np.stack(sides[0]), np.stack(sides[1]))
 
 
-def drawn_rows(number: int, most: int) -> Places:
+def drawn_rows(number: int, most: int) -> Integers:
     """The places of all rows, or of ``most`` of them drawn by `SEED`, ascending."""
     if number <= most:
         return np.arange(number)
@@ -122,7 +119,7 @@ def coded_pair(records: CodedRecords, synthetic: SyntheticRecords, most_rows: in
     sides = (records, coded_synthetic(synthetic, records.schema))
     rows = [drawn_rows(side.number_of_records, most_rows) for side in sides]
     features: list[str] = []
-    columns: tuple[list[Places], list[Places]] = ([], [])
+    columns: tuple[list[Integers], list[Integers]] = ([], [])
     for place, column in enumerate(records.schema.columns):
         values = _in_order(column, (text for side in sides for text in side.values[place]))
         slots = [_slots(side, place, values, own) for side, own in zip(sides, rows, strict=True)]
@@ -133,12 +130,12 @@ def coded_pair(records: CodedRecords, synthetic: SyntheticRecords, most_rows: in
     return table_pair(features, *columns)
 
 
-def _whole(column: Column, slots: list[list[Places]]) -> tuple[list[str], list[list[Places]]]:
+def _whole(column: Column, slots: list[list[Integers]]) -> tuple[list[str], list[list[Integers]]]:
     """The one feature of a column of one value a record."""
     return [column.name], slots
 
 
-def _slots(side: CodedRecords, place: int, values: dict[str, int], rows: Places) -> list[Places]:
+def _slots(side: CodedRecords, place: int, values: dict[str, int], rows: Integers) -> list[Integers]:
     """The codes in each of a column's slots, in a numbering that both sides share."""
     table = np.array([0, *(values[text] for text in side.values[place])], np.int64)
     pairs = zip(side.slots, side.slot_columns, strict=True)
@@ -165,8 +162,8 @@ def _sort_key(text: str) -> tuple[bool, float, str]:
 
 
 def _items(
-    name: str, values: dict[str, int], sides: list[list[Places]]
-) -> tuple[list[str], list[list[Places]]]:
+    name: str, values: dict[str, int], sides: list[list[Integers]]
+) -> tuple[list[str], list[list[Integers]]]:
     """For each item whether a record holds it: 0 or 1."""
     size = len(values) + 1
     held = sum((np.bincount(codes, minlength=size) for codes in sides[0]), np.zeros(size, np.int64))
@@ -180,9 +177,9 @@ def _items(
     return [label for label, _ in groups], [[_holds(table, slots) for table in tables] for slots in sides]
 
 
-def _holds(table: Places, slots: list[Places]) -> Places:
+def _holds(table: Integers, slots: list[Integers]) -> Integers:
     """Whether any slot of a record has a code that the table marks."""
-    held: Places = np.stack([table[codes] for codes in slots]).max(axis=0)
+    held: Integers = np.stack([table[codes] for codes in slots]).max(axis=0)
     return held
 
 

@@ -1,17 +1,15 @@
 """What the page has of a fitted release: statement and evaluation go in, tables come out."""
 
 from statistics import median
-from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Json
 from tasks.core.charts import charts
 from tasks.core.figures import near
 from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.noise import budget_gauge
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.statement.differential_privacy.words import factor, topics
-
-Json = dict[str, Any]
 
 #: Tables that are listed one by one; of more, those with the most and the least noise.
 _LISTED = 60

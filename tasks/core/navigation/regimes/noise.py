@@ -1,18 +1,15 @@
 """What the page has under differential privacy: the statement goes in, budget and thresholds come out."""
 
-from typing import Any
-
 from markupsafe import Markup
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Json
 from tasks.core.charts import charts, plots
 from tasks.core.charts.axes import Axes
 from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.statement.differential_privacy.statement import survival_curve
 from tasks.core.statement.differential_privacy.words import factor, topics
-
-Json = dict[str, Any]
 
 
 def regime(statement: Json) -> Regime:

@@ -5,14 +5,13 @@ from typing import Any
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Json
 from tasks.core.charts.charts import ErrorBar
 from tasks.core.charts.plots import Limit
 from tasks.core.figures import whole
 from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.statement.k_anonymity.words import ROWS, topics
-
-Json = dict[str, Any]
 
 
 def regime(statement: Json) -> Regime:

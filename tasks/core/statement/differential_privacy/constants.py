@@ -8,13 +8,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
+from tasks.core.arrays import Json
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import Plan, applied_delta, for_noisy_count, plan, pure_mu, zcdp_rho
 from tasks.core.dp.contribution import Bounds, profile_edges
 from tasks.core.dp.measurement import Measurement
 from tasks.core.errors import InternalError
-
-Json = dict[str, object]
 
 #: How far constants that are worked out again may lie from those of the draw.
 _SAME = 1e-9

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
+from tasks.core.arrays import Json
 from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
 from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
 from tasks.core.dp.workload.tables import Columns, MeasuredTable, sensitivity
@@ -17,8 +18,6 @@ from tasks.core.errors import InternalError
 from tasks.core.statement.differential_privacy import constants as statement_constants
 from tasks.core.statement.differential_privacy import law
 from tasks.core.statement.differential_privacy.noise import error_bar_of
-
-Json = dict[str, object]
 
 #: Which numbers of the statement are not recomputed from others, by where they come from.
 INPUTS: dict[str, list[str]] = {

@@ -5,12 +5,11 @@ that are counted there, s_k the noise's standard deviation in records, tau the t
 candidates, S_k the survivors, Phi the standard normal distribution function.
 """
 
+from tasks.core.arrays import Json
 from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Schema
-
-Json = dict[str, object]
 
 COMPUTATIONAL = (
     "The noise comes from AES-256 in counter mode under a fresh key of the operating system for each draw; "

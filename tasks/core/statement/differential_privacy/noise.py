@@ -6,13 +6,12 @@ Everything is of the law of the noise, never of the data, and rounded towards la
 import math
 from fractions import Fraction
 
+from tasks.core.arrays import Json
 from tasks.core.dp.accounting import Plan
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.thresholds import error_bar
 from tasks.core.statement.differential_privacy import law
 from tasks.core.statement.differential_privacy.constants import count_charge
-
-Json = dict[str, object]
 
 
 def noisy_count(measurement: Measurement, planned: Plan) -> Json:

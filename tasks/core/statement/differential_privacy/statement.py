@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tasks.core.arrays import Json
 from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
 from tasks.core.dp.group_privacy import RULE as GROUP_RULE
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
@@ -39,7 +40,6 @@ from tasks.core.statement.preparation import prepared
 from tasks.core.statement.released_json import check_released_json
 
 FORMAT = "marginalia-privacy-statement/2"
-Json = dict[str, object]
 AnyMeasurement = Measurement | WorkloadMeasurement
 
 

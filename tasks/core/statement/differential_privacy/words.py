@@ -5,11 +5,9 @@ statement does.
 """
 
 import math
-from typing import Any
 
+from tasks.core.arrays import Json
 from tasks.core.figures import down, percent_up, up, whole
-
-Json = dict[str, Any]
 
 NOT_PRIVATE = "NOT PRIVATE: this was drawn by the seeded test engine and must not be released."
 

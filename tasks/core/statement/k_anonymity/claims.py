@@ -9,10 +9,9 @@ What a data contract did to the table, and what shows by that it was counted: se
 
 from dataclasses import dataclass
 
+from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
 from tasks.core.figures import whole
-
-Json = dict[str, object]
 
 UNUSED = "accepted and unused: it has no effect on this release"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tasks.core.aggregates.aggregates import Aggregates
+from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
 from tasks.core.records.constraint_words import constraints_json
@@ -19,7 +20,6 @@ from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_r
 
 FORMAT = "marginalia-privacy-statement/1"
 REGIME = "k_anonymity"
-Json = dict[str, object]
 #: What a data contract did: there was none, it stopped what broke it, or cells that broke it were repaired.
 ContractMode = Literal["none", "strict", "repair"]
 

@@ -1,10 +1,7 @@
 """The privacy statement of a k-anonymous release in plain words: statement in, sentences out."""
 
-from typing import Any
-
+from tasks.core.arrays import Json
 from tasks.core.figures import whole
-
-Json = dict[str, Any]
 
 NOT_DIFFERENTIALLY_PRIVATE = (
     "This release is k-anonymous. It is not differentially private: what follows is all that holds, and "

@@ -6,8 +6,8 @@ It says first that this is not differential privacy, then what protects, then wh
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from tasks.core.arrays import Json
 from tasks.core.statement.k_anonymity.statement import FORMAT, ContractMode
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.statement.syndiffix import claims
@@ -17,7 +17,6 @@ from tasks.core.syndiffix.settings import AnonymizationParameters, Bucketization
 REGIME = "syndiffix"
 #: Said wherever such a release says what it is.
 LABEL = "SynDiffix, not differentially private"
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import StepDone
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.assembly import StitchingBasis, shuffle
 from tasks.core.syndiffix.blob.file import BlobHeader, require_blob_name, write_blob_file
@@ -37,7 +38,7 @@ from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
 from tasks.core.syndiffix.settings import LARGEST_STORED, DefaultClustering, MlClustering
 from tasks.core.syndiffix.solver import solve
-from tasks.core.syndiffix.synthesizer import Progress, Synthesizer, silent
+from tasks.core.syndiffix.synthesizer import Synthesizer, silent
 
 ALL_UP_TO = 3  # columns: every table of so many is stored
 _MOST_TABLES = 20_000
@@ -51,7 +52,7 @@ def count_tables(columns: int, largest: int = LARGEST_STORED) -> int:
 
 
 def write_blob(
-    synthesizer: Synthesizer, path: Path, *, largest: int = LARGEST_STORED, progress: Progress = silent
+    synthesizer: Synthesizer, path: Path, *, largest: int = LARGEST_STORED, progress: StepDone = silent
 ) -> int:
     """Build a table's blob; the same bytes each time. Returns how many tables it has.
 
@@ -161,7 +162,7 @@ def _combinations(count: int, largest: int, clusters: Clusters) -> list[Combinat
 
 
 def _tables(
-    synthesizer: Synthesizer, stored: list[Combination], progress: Progress
+    synthesizer: Synthesizer, stored: list[Combination], progress: StepDone
 ) -> Iterator[tuple[Combination, pa.Table]]:
     basis, forest = synthesizer.basis(), synthesizer.forest
     for done, combination in enumerate(stored):
@@ -185,7 +186,7 @@ def _table(synthesizer: Synthesizer, combination: Combination, basis: StitchingB
     )
 
 
-def _measured(forest: Forest, progress: Progress) -> Measured:
+def _measured(forest: Forest, progress: StepDone) -> Measured:
     """Dependences and entropies of all rows, as a blob may tell them."""
     found = measure_dependence(forest, progress=lambda done, of: progress("dependence", done, of))
     return Measured(found.dependence.round(_DECIMALS), found.entropies.round(_DECIMALS))

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tasks.core.arrays import Integers
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import first_threshold
@@ -23,7 +24,6 @@ from tasks.core.dp.workload.choice import Choice
 from tasks.core.dp.workload.draw import WorkloadDraw
 from tasks.core.dp.workload.first_values import FirstValues
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
-from tasks.core.dp.workload.scores import Ints
 from tasks.core.dp.workload.shares import Shares, Spending, grid_scale
 from tasks.core.dp.workload.tables import sensitivity
 from tasks.core.fitting.noisy_tables import table_counts
@@ -256,7 +256,7 @@ class ChosenByExactScores(WorkloadDraw):
         scores, _ = super()._choose(step, choice, expected)
         chosen = []
         for place, columns in enumerate(choice.candidates):
-            counts: Ints = table_counts(self._domain, columns, self._slots)
+            counts: Integers = table_counts(self._domain, columns, self._slots)
             if choice.score(counts, choice.against(place, expected(columns))) > LEAST_SCORE:
                 chosen.append(columns)
         return scores, chosen
