@@ -79,7 +79,8 @@ def dependence(forest: Forest, one: int, other: int, few: float = 0.0) -> float:
     """
     one, other = sorted((one, other))
     first, second, both = (_walked(forest.tree(pair)) for pair in ((one,), (other,), (one, other)))
-    return float(walk(first, second, both, forest.bucketization.range_low_threshold, few))
+    found = walk(first, second, both, forest.bucketization.range_low_threshold, few)
+    return min(1.0, float(found))  # rounding may end a hair above
 
 
 def _few(forest: Forest) -> float:

@@ -5,11 +5,11 @@ import pytest
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency, StructuralZero
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.decoding import decode
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tests.oracles import constraints as oracle
+from tests.oracles.decoding import decode
 
 HEADER = "person,town,area,work,home,tongue"
 COLUMNS = {column.name: column for column in oracle.COLUMNS}

@@ -17,10 +17,10 @@ from tasks.core.queries import Resources
 from tasks.core.records.binning import bin_codes
 from tasks.core.records.coded import read_coded_records
 from tasks.core.records.columns import Column, Schema, bin_labels
-from tasks.core.records.decoding import decode
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading, marginals
+from tests.oracles.decoding import decode
 
 TOTAL = EncodingOptions(total=True, key=b"secret", tags=True)
 STRICT = EncodingOptions(total=False, key=b"secret")

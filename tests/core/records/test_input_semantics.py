@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.records.decoding import decode
 from tasks.core.tables.header import InputFile
 from tests.oracles.anonymous_loading import load, wide
 from tests.oracles.contracts import contract_of
+from tests.oracles.decoding import decode
 
 CANARY = "Ottoline"
 

@@ -19,13 +19,13 @@ from tasks.core.errors import InputError
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constraints import Derivation, Ordering
-from tasks.core.records.decoding import decode
 from tasks.core.records.dropped import ANOTHER_VALUE, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.kernels import join_values
 from tasks.core.statement.differential_privacy.law import joining
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading
+from tests.oracles.decoding import decode
 
 KEY = b"secret"
 VISITS = Schema((Column("admitted"), Column("discharged"), Column("ward")), "person")

@@ -12,10 +12,10 @@ import pytest
 
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Column, Schema, bin_labels
-from tasks.core.records.decoding import decode
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.column_names import normalise
 from tasks.core.tables.header import InputFile
+from tests.oracles.decoding import decode
 
 MOMENT = datetime.datetime(2024, 2, 29, 13, 5, 6, 789)
 TYPED = {
