@@ -1,11 +1,8 @@
-"""Counting in memory, one set of columns after the other: rows of codes in, cubes of counts out.
-
-Sets that begin alike share the numbers of what they have in common. Where few of the tuples of codes occur,
-those that do are numbered anew: a cube has room for what occurs and the last column's codes, no more.
-
-Counting of records that are in memory: coded records in, aggregates or cells out.
+"""Counting in memory, one set of columns after the other: coded records in, aggregates or cells out.
 
 For synthetic records, and wherever records are counted a set of columns at a time: no query and no file.
+Sets that begin alike share the numbers of what they have in common. Where few of the tuples of codes occur,
+those that do are numbered anew: a cube has room for what occurs and the last column's codes, no more.
 """
 
 import itertools

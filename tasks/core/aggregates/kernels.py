@@ -1,12 +1,8 @@
-"""Compiled loops of counting in memory (oracle: tests/oracles/marginals.py).
+"""Compiled loops of counting in memory (oracles: tests/oracles/marginals.py, tests/oracles/rare.py).
 
 A *cell* is a tuple of codes of a set of columns. Its number is ``prefix * size + last``: the number of all
-its codes but the last, the number of the last column's codes, the last code. Bounds are the caller's promise.
-
-Compiled loops over the records that rare combinations single out (oracle: tests/oracles/rare.py).
-
-A *mark* is one byte: 1 for a rare combination, 2 for a unique one, 3 for both. Bounds are the
-caller's promise.
+its codes but the last, the number of the last column's codes, the last code. A *mark* is one byte: 1 for a
+rare combination, 2 for a unique one, 3 for both. Bounds are the caller's promise.
 """
 
 import numpy as np

@@ -1,13 +1,12 @@
 """What makes records linkable: which attributes and columns stand in rare combinations most (sds.md 2.3, 5).
 
-What singles out records goes in (`singling_out`), shares and rankings come out. All of it is sensitive.
+Coded records and their marginals go in; shortest lengths, shares and rankings come out, as sensitive as
+what went in.
 
-Who is singled out by what: coded records and their marginals in, shortest lengths and attributes out.
-
-One pass over the lengths. A record with a rare combination of fewer attributes than are counted has, with
-any other attribute of its own, a rare combination again: so which attributes a rare combination contains
-needs to be looked at for the longest length alone, and only for the records that no shorter one made
-unique. What comes out is as sensitive as what goes in.
+It takes one pass over the lengths. A record with a rare combination of fewer attributes than are counted
+has, with any other attribute of its own, a rare combination again. So which attributes a rare combination
+contains needs to be looked at for the longest length alone, and only for the records that no shorter one
+made unique.
 """
 
 import threading

@@ -2,13 +2,12 @@
 
 DuckDB groups the records by a few sets of slots (`covering`); every other set is rolled up from a larger
 one, in memory. A set that is too large for memory is grouped and sorted alone, and spilled. Few records are
-counted in memory (`dense`), without a query. Partitions of one table may be counted apart, each giving a
+counted in memory (`cubes`), without a query. Partitions of one table may be counted apart, each giving a
 partial; partials add up.
 
-Cells of sets of slots in any order in; the rows of stored marginals, in their order, out.
-
-What arrives before its turn waits in memory, and beyond a budget in a scratch file. Several sets of slots
-stand for one combination where a column is multi-valued: they are added up when the last has arrived.
+Sets are counted in any order and stored in one: what arrives before its turn waits in memory, and beyond a
+budget in a scratch file. Several sets of slots stand for one combination where a column is multi-valued:
+they are added up when the last has arrived.
 """
 
 import itertools

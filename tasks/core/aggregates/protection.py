@@ -1,11 +1,8 @@
 """Protection by k-anonymity: exact marginals in, the aggregates that may be reported out.
 
-This is the crossing from ``sensitive/`` under k-anonymity: every number that comes out is a multiple of the
-resolution, and nothing that fewer records hold leaves a trace, neither a value nor a header.
-
-Rounding down to the reporting resolution (sds.md, floor_res).
-
-The public parameters of a k-anonymous release: what names it, and what its statement says.
+This is the crossing from ``sensitive/`` under k-anonymity. Every number that comes out is rounded down to a
+multiple of the resolution (sds.md, floor_res), and nothing that fewer records hold leaves a trace, neither
+a value nor a header. `AnonymityParameters` names such a release.
 """
 
 from collections.abc import Iterator, Mapping

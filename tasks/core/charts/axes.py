@@ -1,7 +1,4 @@
-"""A pair of axes: ranges and what the axes say go in, grid, ticks and places in the figure come out.
-
-What the colours, lines and marks of a chart mean: entries go in, lines of a legend come out.
-"""
+"""A pair of axes and a legend: ranges and words go in; grid, ticks and places come out."""
 
 import math
 from collections.abc import Sequence

@@ -1,10 +1,8 @@
 """Charts for a report: plain numbers in, the text of a stand-alone SVG file out.
 
-Two kinds: a line over bars, each in a panel of its own (what SDS draws by length and by count on two axes of
-one panel, sds.md 5), and ranked horizontal bars. Equal numbers give equal text; a chart's zone is that of its
-numbers.
-
-What charts for a report are made of: readable numbers, headings, a stand-alone file.
+Two kinds: a line over bars, each in a panel of its own (what SDS draws by length and by count on two axes
+of one panel, sds.md 5), and ranked horizontal bars. Equal numbers give equal text; a chart's zone is that
+of its numbers.
 """
 
 import math

@@ -1,11 +1,11 @@
 """Constraints as a contract writes them, checked against its own columns; each fault with its place.
 
-What hangs on the schema of a release, as whether anything is left that can be, is looked at in `constraints`.
+A value that a constraint names is a text or a range. A range is written as bins are: ``<18``, ``>=65``,
+``[18,30)``. It stands for the bins that lie in it, whose edges it must keep to, or for the declared numbers
+in it.
 
-Values that a constraint names: texts and ranges of a contract go in, values of a column come out.
-
-A range is written as bins are: ``<18``, ``>=65``, ``[18,30)``. It stands for the bins that lie in it, whose
-edges it must keep to, or for the declared numbers in it.
+What hangs on the schema of a release, as whether anything is left that can be, is looked at in
+`constraints`.
 """
 
 import re

@@ -1,10 +1,9 @@
-"""What the quality entries of a column or of the table say, and which of them say nothing we enforce.
+"""What quality entries of a contract say of a column or the table, and which say nothing we enforce.
 
-What looks like an e-mail address, a telephone number or the number of an identity document.
-
-Regular expressions that mean the same in RE2 (DuckDB) and in Python, each found anywhere in a cell that
-is already normalised. They are meant to catch what got into a column by mistake: a column of codes that
-happen to look so is named in the contract with a declared domain, and then isn't searched.
+Also what looks like an e-mail address, a telephone number or the number of an identity document: regular
+expressions that mean the same in RE2 (DuckDB) and in Python, each found anywhere in a normalised cell. They
+are meant to catch what got into a column by mistake. A column of codes that happen to look so is named in
+the contract with a declared domain, and then isn't searched.
 """
 
 import re

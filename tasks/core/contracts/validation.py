@@ -2,15 +2,13 @@
 
 An input file, its public schema and its contract go in; a verdict for each rule comes out, and apart from
 them what was counted, which is for ``sensitive/`` alone. Under differential privacy with contract mode
-``repair`` nothing here runs: cells are repaired while they are encoded, and the rules are judged after
-the draw by `released`.
+``repair`` nothing here runs: cells are repaired while they are encoded, and the rules are judged on
+released numbers (`tasks.core.statement.contract_verdicts`).
 
-A contract's rules as Great Expectations over a profile: the only place that knows it.
-
-Rules and a `Profile` go in, verdicts come out. Two tiny frames are judged instead of the table: the
+This is the only place that knows Great Expectations. Two tiny frames are judged instead of the table: the
 number that decides each rule, and values of columns with a list. Results are ``BOOLEAN_ONLY``: any other
-format carries values or exact counts. Great Expectations takes seconds to import, so it is imported here,
-when a contract is really judged.
+format carries values or exact counts. Great Expectations takes seconds to import, so it is imported when a
+contract is judged.
 """
 
 import logging

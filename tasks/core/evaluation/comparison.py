@@ -1,14 +1,12 @@
 """Counts beside each other: records or aggregates in, sums by length and bin of the compared count out.
 
-See `sums` for what they are. Records are counted as they are compared, one set of columns at a time: no table
-of all combinations is made, so that memory is that of the sides and of one set's counts. Which zone the
-result belongs to is that of its inputs.
-
-Two or more sides in one numbering: records or aggregates in, what is counted side by side out.
+See `measures` for what they are. Records are counted as they are compared, one set of columns at a time: no
+table of all combinations is made, so that memory is that of the sides and of one set's counts. Which zone
+the result belongs to is that of its inputs.
 
 The sides may have dictionaries of their own: they meet by column and value's text. A set of columns is an
-ascending tuple of column indexes, a multi-valued column standing in it once per item; its *cells* are tuples
-of codes, 0 for absent, the items of a column ascending.
+ascending tuple of column indexes, a multi-valued column standing in it once per item; its *cells* are
+tuples of codes, 0 for absent, the items of a column ascending.
 """
 
 import itertools

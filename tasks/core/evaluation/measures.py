@@ -1,25 +1,17 @@
-"""What a comparison finds: sums over combinations by length and bin, and distances between marginals.
+"""What a comparison finds: sums by length and bin in, the measures of evaluation out (sds.md 5).
 
-The kernels' sums go in; a `Comparison` is what every measure of evaluation (sds.md 5) is a ratio of. s is a
-combination's count on the reference side (sensitive, or reportable), y on the compared side (reportable, or
-synthetic); 0 where it is absent.
+Every measure is a ratio of a `Comparison`'s sums. s is a combination's count on the reference side
+(sensitive, or reportable), y on the compared side (reportable, or synthetic); 0 where it is absent.
 
-Leakage: rare sensitive combinations that also appear on the compared side (sds.md 5).
+* Leakage: rare sensitive combinations that also appear on the compared side. SDS counts one only where it
+  is rare there as well; ``leaked_anywhere`` counts any appearance.
+* Preservation and proportional error, over combinations that reach the resolution on the reference side or
+  appear on the compared side; bins are of the compared count.
+* Suppression, fabrication, and errors of counts. SDS takes mean errors over what both sides hold, so that
+  losing a combination costs nothing; errors over the union count what is absent as 0.
+* Total variation: half the sum of the differences of two lists of shares.
 
-SDS counts a rare combination only where it is rare on the compared side as well; ``leaked_anywhere``
-counts any appearance. Sensitive wherever the comparison's reference is.
-
-Preservation and proportional error by length and by count (sds.md 5).
-
-The population is SDS's: combinations that reach the resolution on the reference side or appear on the
-compared side; bins are of the compared count.
-
-Suppression, fabrication and errors of counts (sds.md 5), SDS's definitions and better ones beside.
-
-SDS takes mean errors over what both sides hold, so that losing a combination costs nothing; the errors
-over the union count what is absent as 0.
-
-Total variation: two lists of codes in, half the sum of the differences of their shares out.
+What comes out is as sensitive as the reference.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,7 @@
-"""SDS's evaluation files, by their names and columns, and ours beside them: all for ``sensitive/``.
+"""SDS's evaluation files and charts by their names, and ours beside them: all for ``sensitive/``.
 
 Columns and definitions are those of sds.md 2.4 and 5; what is better is in ``evaluation_measures.tsv``,
 ``evaluation_summary.txt`` and ``evaluation.json``.
-
-SDS's charts of the evaluation (sds.md 5): comparisons in, texts of SVG files by name out. Sensitive.
 """
 
 import json

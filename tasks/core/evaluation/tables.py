@@ -1,10 +1,8 @@
-"""SDS's two tables of statistics, and those of several runs side by side (sds.md 5, 7).
+"""Tables of an evaluation: comparisons or written tables in, rows of texts out (sds.md 5, 7). Sensitive.
 
-Comparisons or written tables in, rows of texts out: metrics as SDS words them, two decimals. Sensitive.
-
-All measures in one table with a word on each: comparisons in, rows of text out. Sensitive.
-
-SDS's definitions, marked so, and beside them the figures that do not flatter.
+SDS's two tables of statistics, with metrics as SDS words them and two decimals, also of several runs side
+by side; and all measures in one table with a word on each, SDS's definitions marked so, beside them the
+figures that do not flatter.
 """
 
 from collections.abc import Callable, Mapping, Sequence

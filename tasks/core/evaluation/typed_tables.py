@@ -1,10 +1,9 @@
 """How far a synthetic table is from the raw one, by single columns and by pairs: for ``sensitive/`` alone.
 
-Two typed tables go in, their total variation distances come out: half the sum of the differences of shares,
-0 where two distributions are equal and 1 where they share nothing. Numbers and moments are compared in bins
-(`tasks.core.syndiffix.bins`); a missing cell is a value like any other.
-
-The files of a comparison of typed tables: distances in, tables and charts in a folder out.
+Two typed tables go in; their total variation distances come out, and files with tables and charts of them:
+half the sum of the differences of shares, 0 where two distributions are equal and 1 where they share
+nothing. Numbers and moments are compared in bins (`tasks.core.syndiffix.bins`); a missing cell is a value
+like any other.
 """
 
 from collections.abc import Callable, Mapping, Sequence

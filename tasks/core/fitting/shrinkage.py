@@ -1,17 +1,16 @@
 """Empirical-Bayes shrinkage: noisy deviations from a centre in, the share of them that is signal out.
 
 The deviation of a cell is taken to be 0, or normal around 0 with a variance that grows with what the cell
-is expected to hold; how often which, the table's own noisy cells say (EM). A table that holds nothing but
-noise goes to its centre, one whose signal stands far above the noise stays as it is (fitted.md 4, step 6).
+is expected to hold. How often which, the table's own noisy cells say (EM). A table that holds nothing but
+noise goes to its centre; one whose signal stands far above the noise stays as it is (fitted.md 4, step 6).
 
-Shrinkage at several resolutions: neighbours that deviate alike are told from noise together.
-
-Ages 41 and 42 deviate from independence in nearly the same way, so their sum says more than each of the two.
-Along an axis, cells are turned into *levels*: one that follows the margin, then differences between the lower
-and the upper half, between quarters, and so on down to single values, each orthogonal to all others (Haar's
-wavelets, with the margin in place of equal masses). Noise that is equal and independent in all cells stays so
-in the levels. Whether an axis has an order that tells anything, the evidence says: each choice of axes is
-tried, and the posterior means are weighed by how well each choice explains the table.
+Neighbours that deviate alike are told from noise together: ages 41 and 42 deviate from independence in
+nearly the same way, so their sum says more than each of the two. Along an axis, cells are turned into
+*levels*: one that follows the margin, then differences between the lower and the upper half, between
+quarters, and so on down to single values, each orthogonal to all others (Haar's wavelets, with the margin
+in place of equal masses). Noise that is equal and independent in all cells stays so in the levels. Whether
+an axis has an order that tells anything, the evidence says: each choice of axes is tried, and the posterior
+means are weighed by how well each choice explains the table.
 """
 
 import itertools

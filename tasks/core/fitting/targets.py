@@ -1,12 +1,11 @@
 """Targets: what the counts of records should come to, from noisy tables alone.
 
-In: noisy tables of single columns and pairs. Out: for each column its estimated counts, for each measured
-pair a target that lies between what was measured and what is expected without the pair's own noise:
-independence, or what a chain over a third column implies.
+In: noisy tables of single columns and pairs. Out: for each column its estimated counts, made possible (none
+below 0, all together a given number); for each measured pair a target that lies between what was measured
+and what is expected without the pair's own noise: independence, or what a chain over a third column
+implies.
 
 Longer tables get their targets from records that were fitted to the pairs first; see `fit`.
-
-Projection to counts that are possible: none below 0, all together a given number.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,12 +1,10 @@
-"""Pair counts of a measurement, for associations: noisy counts of values and of pairs of values.
+"""Pair counts for the page's associations, as each kind of release has them.
 
-Pair counts of a fitted release, for associations: every cell of every measured pair.
-
-Pair counts as they are reported, for associations: counts rounded down to multiples of a resolution.
-
-A pair that is not reported is held by fewer records than the resolution; one that is, by its count and up to
-the resolution less one more. The middle of its range stands for either, and the spread of an even
-distribution over the range is taken off.
+* Of a draw by lengths: noisy counts of values and of pairs of values.
+* Of a fitted release: every cell of every measured pair.
+* Rounded down to multiples of a resolution: a pair that is not reported is held by fewer records than the
+  resolution; one that is, by its count and up to the resolution less one more. The middle of its range
+  stands for either, and the spread of an even distribution over the range is taken off.
 """
 
 import math

@@ -3,17 +3,14 @@
 A contract, released numbers and the release's aggregates go in; a verdict for each rule comes out. This is
 post-processing: it reads nothing else, so verdicts may be published, and none of them stops a run.
 
-Where the contract is strict, the raw table was judged before the draw and a broken rule stopped the run, so
+Where the contract is strict, the raw table was judged before the draw and a broken rule stopped the run. So
 every rule has passed: that is said once (`passed_json`), and kept with what was drawn. Otherwise cells that
 broke a rule were repaired while they were read: what repair makes true by construction is ``enforced``,
-whatever the table held, and only the rest is judged.
-Values that are not released stay unknown: a limit on the number of distinct values, or a type that repair
-does not see to, is judged on *what is released*, and undecided where no value of the column is.
-
-What released numbers say of a contract's limits: a measurement or rounded counts go in, verdicts come out.
+whatever the table held, and only the rest is judged. A limit on the number of distinct values, or a type
+that repair does not see to, is judged on *what is released*, and undecided where no value of the column is.
 
 Of a table as a whole a release says only so much: noise may hide a promise that is broken, rounding leaves
-a range. Each kind of release has its own way to decide, and may say that it can't.
+a range. `NoisyNumbers` and `RoundedNumbers` decide each in their own way, and may say that they can't.
 """
 
 import re

@@ -1,13 +1,10 @@
 """Hashes and seeds, from which all sticky noise follows: the same question of the same data gets the same.
 
-In: texts, integers, the salt. Out: 64-bit seeds (syndiffix.md 2.3), and integers that follow from one. A seed
-is an int in [0, 2^64).
+In: texts, integers, the salt. Out: 64-bit seeds (syndiffix.md 2.3), and random integers that follow from
+one, which nobody can compute without the salt. A seed is an int in [0, 2^64).
 
-Random numbers that nobody can compute without the salt, and that are the same in each run.
-
-The seed of a node's place: the hashes of the texts of its intervals' middles (syndiffix.md 2.3).
-
-A place is the same in every tree, so each text is hashed once for a whole forest.
+The seed of a node's place comes from the hashes of the texts of its intervals' middles. A place is the same
+in every tree, so each text is hashed once for a whole forest.
 """
 
 from collections.abc import Iterable

@@ -1,12 +1,8 @@
-"""SynDiffix's anonymization and bucketization parameters, with the reference's names and defaults.
+"""SynDiffix's parameters, with the reference's names and defaults: anonymization, bucketization, clustering.
 
-In: what the configuration or the command says (syndiffix.md 1.1). Out: frozen values that are known to be
-usable. All is public but the salt, which is never part of a text of these parameters.
-
-How a table's columns are to be divided into clusters: the strategies and their parameters.
-
-In: the configuration or the command's options. Out: a strategy that is known to be usable, whose columns
-are ids (syndiffix.md 1.1, 1.2).
+In: what the configuration or the command says (syndiffix.md 1.1, 1.2). Out: frozen values that are known to
+be usable, in which columns are ids. All is public but the salt, which is never part of a text of these
+parameters.
 """
 
 from collections.abc import Sequence

@@ -1,12 +1,11 @@
-"""SynDiffix, whole: a table goes in, a synthetic table of the same columns comes out.
+"""SynDiffix, whole: a table goes in, a synthetic table of the same columns comes out, or one a question.
 
 Not differentially private: what protects is aggregation, suppression of small groups, flattening of large
 contributors, and noise that is the same whenever the same is asked (syndiffix.md 7.1).
 
-A table per question: sets of columns go in, one accurate table of each comes out.
-
-Of few columns that are together in one cluster, the counts are far better than those of the same columns in
-a table of many. All of a run share one forest, so that a tree is grown once however many tables need it.
+A question is a set of columns. Of few columns that are together in one cluster, the counts are far better
+than those of the same columns in a table of many. All of a run share one forest, so that a tree is grown
+once however many tables need it.
 """
 
 from collections.abc import Iterator, Sequence

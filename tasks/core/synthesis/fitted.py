@@ -1,14 +1,9 @@
 """Fitted synthesis: a fitted measurement in, synthetic records out whose counts come close to its tables.
 
 Records are fitted as cells of columns (see `tasks.core.fitting`); where `other` is few, none is left in it
-(see `unreleased`). Then cells become attributes: values themselves, `absent` and what is left of `other`
-nothing (see `written_cells`); columns that others decide follow from these. All of it reads the measurement
-alone.
-
-From fitted cells to what is written: no `other` is left, and every constraint holds.
-
-Cells of the measured columns go in, cells that are values or absent come out. Where a record is in `other`,
-nothing is written; see `unreleased`.
+(see `unreleased`). Then cells become attributes: values are written, `absent` and what is left of `other`
+are not, and columns that others decide follow from these. Every constraint holds. All of it reads the
+measurement alone.
 """
 
 from dataclasses import dataclass

@@ -2,11 +2,10 @@
 
 They are all rows of a block, or a bitset of them, or a list where few are left.
 
-Arrays without an owner, for kernels that hand many arrays to many small functions.
-
-Every function that is handed an array counts itself among its owners and no longer, atomically; with a
-few dozen arrays that takes as long as the work, and threads wait for each other. What is borrowed is not
-counted: its owner must outlive it, as a kernel's arguments outlive the call.
+Arrays are *borrowed*, without an owner: every function that is handed an array counts itself among its
+owners and no longer, atomically, and with a few dozen arrays that takes as long as the work, and threads
+wait for each other. The owner of what is borrowed must outlive it, as a kernel's arguments outlive the
+call.
 """
 
 from typing import Any, NamedTuple

@@ -3,13 +3,11 @@
 In the row pass a record may hold what its seed, a row of the table, holds. Records without a seed may hold
 what is available.
 
-One record at a time: an index of rows and what may be used in, a record's attributes out (sds.md 4.1).
-
 An attribute is drawn with probability proportional to the number of rows that hold it and all that was
 chosen before. That is how often one meets it in a random cell of those rows, so most are drawn by looking
-at random cells. What turns out to be in fewer of them than the resolution is dropped and another is
-drawn, which leaves the law of the others as it is. Only where few rows are left, or where nothing is met
-in many tries, are all counts taken.
+at random cells. What turns out to be in fewer of them than the resolution is dropped and another is drawn,
+which leaves the law of the others as it is. Only where few rows are left, or where nothing is met in many
+tries, are all counts taken.
 """
 
 from typing import NamedTuple

@@ -2,13 +2,13 @@
 
 Records grow out of what rows hold; then records that use what got lost on the way are added, and what is
 there too often is taken out. Every attribute is in exactly as many synthetic records as its count, rounded
-down to the resolution, and every combination of any length is in at least as many raw rows as the resolution.
+down to the resolution, and every combination of any length is in at least as many raw rows as the
+resolution.
 
-As many rows are begun with as their number rounded down to the resolution. Those that are not are ones whose
-attributes are beyond their rounded counts anyway: begun with, they would end as records of what is left of
-them, and the synthetic records of a narrow table would be exactly as many as its rows, which are not told.
-
-Suppression: records with too many of an attribute in, records with as many as wanted out (sds.md 4.1).
+As many rows are begun with as their number rounded down to the resolution. Those that are not are ones
+whose attributes are beyond their rounded counts anyway: begun with, they would end as records of what is
+left of them, and the synthetic records of a narrow table would be exactly as many as its rows, which are
+not told.
 """
 
 from dataclasses import replace

@@ -1,9 +1,8 @@
 """The raw records as the modes that read them see them: coded records in, rows of attribute ids out.
 
 An attribute that fewer records hold than the resolution can't be in any synthetic record, so it is left out
-here, and with it the header of an item that must not be shown. Rows are as sensitive as the records.
-
-Blocks of rows: a matrix of attributes in, its index out.
+here, and with it the header of an item that must not be shown. Rows are as sensitive as the records. They
+are indexed in blocks.
 """
 
 from dataclasses import dataclass

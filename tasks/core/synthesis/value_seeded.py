@@ -1,12 +1,9 @@
 """Value-seeded synthesis: raw rows in, synthetic records out (sds.md 4.3).
 
 Records grow from nothing out of what is available: each attribute as often as its count, rounded down to
-the resolution. Availability is that number also under oversampling control.
-
-Value-seeded synthesis under oversampling control: rows and reported counts in, records out (sds.md 4.3).
-
-An attribute joins a record only if no reported combination that it makes with the record's, up to the
-reporting length, is then synthesised more often than its reported count allows.
+the resolution. Under oversampling control an attribute joins a record only if no reported combination that
+it makes with the record's, up to the reporting length, is then synthesised more often than its reported
+count allows.
 """
 
 import math

@@ -1,7 +1,4 @@
-"""Delimited text, fast: columns of text in, bytes of lines out.
-
-Small tab-separated tables, header first: rows of cells in, a file out, and back.
-"""
+"""Delimited text: columns of text in, bytes of lines out, fast; and small tables, in and out."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,11 +1,8 @@
 """Exact noise: rounded Gaussian and its upper tail, rounded Laplace, binomial, uniform subset.
 
-In: public parameters and a stream of words. Out: integers. No float is ever added to a count
-(privacy.md section 3, rules 15, 18, 19).
-
-The binomial law to any precision, by summing its probabilities outwards from the mode.
-
-In: trials and probability. Out: a `DiscreteLaw`.
+In: public parameters and a stream of words. Out: integers. No float is ever added to a count (privacy.md
+section 3, rules 15, 18, 19). The binomial law is known to any precision, as its probabilities are summed
+outwards from the mode.
 """
 
 from fractions import Fraction

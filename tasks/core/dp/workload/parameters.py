@@ -1,6 +1,6 @@
 """What a fitted release is asked to be: public constants, fixed before the data is read (W20).
 
-The budget of a fitted release: what its claim leaves to noise and to the threshold (Theorem W).
+Also what its claim leaves to noise and to the threshold (Theorem W).
 """
 
 import json

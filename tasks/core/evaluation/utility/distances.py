@@ -1,9 +1,8 @@
 """How far two tables are apart in sets of features: total variation of every marginal of some ways.
 
-NIST's k-marginal score: 1000 where all marginals agree, 0 where none shares anything.
-
-As NIST's SDNist 2.5 has it: (2 - mean L1 distance) x 500 over every pair of features, together with a feature
-that groups the records (of its own tables, the region PUMA); without a group over the pairs alone.
+And NIST's k-marginal score: 1000 where all marginals agree, 0 where none shares anything. As SDNist 2.5 has
+it: (2 - mean L1 distance) x 500 over every pair of features, together with a feature that groups the
+records (of its own tables, the region PUMA); without a group over the pairs alone.
 """
 
 import itertools

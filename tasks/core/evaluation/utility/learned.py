@@ -1,22 +1,16 @@
-"""What the learners share: features as columns of numbers, one seed, no more threads than the run may use.
+"""What learners find: how well one tells two tables apart, or predicts one from the other.
 
-The discriminator: how well a strong learner tells synthetic from raw records that it has not seen.
+* Discriminator: gradient boosting over the features' codes, cross-validated, so each row is scored by a
+  learner that has not seen it. The area under the curve is 0.5 where the tables can't be told apart, 1
+  where they always can.
+* Propensity: SDNist's mean squared error of a decision tree of depth 6, which scores the rows that it was
+  fitted to. So equal tables get more than 0, too; what they would get is found by fitting it to labels that
+  were shuffled (Snoke et al. 2018, the null expectation of trees).
+* Prediction: one learner is fitted to raw records and one to synthetic ones; both predict the target of a
+  fifth of the raw records that was set aside. Synthesis saw these, which flatters records that are copies
+  of raw ones.
 
-Gradient boosting over the features' codes, cross-validated: each row is scored by a learner that was fitted
-without it. The area under the curve is 0.5 where the tables can't be told apart and 1 where they always can.
-
-The propensity score: how sure a small tree can be whether a record is synthetic.
-
-SDNist's propensity mean squared error: a decision tree of depth 6 is fitted to raw and synthetic rows, and
-the squared distance of each row's score from the share of synthetic rows is averaged. 0: it can't tell at
-all. It scores the rows that it was fitted to, so even equal tables get more than 0; what they would get is
-found by fitting it to labels that were shuffled (Snoke et al. 2018, the null expectation of trees).
-
-Train on synthetic, test on real: what a learner is worth that has seen synthetic records alone.
-
-A fifth of the raw records is set aside. One learner is fitted to the other raw records and one to the
-synthetic ones; both predict the target of those set aside. The synthetic records were made from all raw ones,
-those set aside too, which flatters records that are copies of raw ones.
+All have one seed, and no more threads than the run may use.
 """
 
 import warnings

@@ -1,10 +1,8 @@
 """A raw and a synthetic table as codes of the same features, ready to be measured against each other.
 
-A feature is a column or, of a column with several items, whether one item is held. Code 0 is absence.
-
-Coded records and synthetic records in, a `TablePair` of the public schema's categories out.
-
-Two typed tables in, a `TablePair` of their bins out (SynDiffix, `tasks.core.syndiffix.bins`).
+In: coded records and synthetic records, by the public schema's categories; or two typed tables, by their
+bins (SynDiffix, `tasks.core.syndiffix.bins`). Out: a `TablePair`. A feature is a column or, of a column
+with several items, whether one item is held. Code 0 is absence.
 """
 
 import math

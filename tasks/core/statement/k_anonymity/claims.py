@@ -1,10 +1,8 @@
 """What k-anonymity promises and what it does not, in sentences: public facts go in, sentences come out.
 
-Each sentence is a consequence of how counts are rounded (sds.md 2.2) and of the mode's invariants (sds.md
-4); tests build the table that shows each attack. *Record* is what one unit contributes: all rows of a
-subject, or one row.
-
-What a data contract did to the table, and what shows by that it was counted: sentences.
+Each sentence is a consequence of how counts are rounded (sds.md 2.2), of the mode's invariants (sds.md 4),
+or of what a data contract did to the table; tests build the table that shows each attack. *Record* is what
+one unit contributes: all rows of a subject, or one row.
 """
 
 from dataclasses import dataclass

@@ -2,7 +2,7 @@
 
 Neither the table nor the salt is needed then.
 
-In: a synthesizer. Out: a blob's file (`blob_file`), which `blob_answers` reads.
+In: a synthesizer. Out: a blob's file (`file`), which `answers` reads.
 
 What protects the tables is what protects any table of SynDiffix; each is what asking for these columns alone
 would give. Nothing else is stored that does not follow from noisy counts:
