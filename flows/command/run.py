@@ -1,9 +1,8 @@
 """Runs a flow from the command: the Prefect API settled, the terminal's lines written, the flow called.
 
-Where a browser shows a flow run.
-
-Prefect 3 serves two user interfaces. A link without a version opens the old one, which shows the lineage's
-diagram as its source text; the server itself says where the new one is.
+It also says where a browser shows the run. Prefect 3 serves two user interfaces. A link without a version
+opens the old one, which shows the lineage's diagram as its source text; the server itself says where the
+new one is.
 """
 
 import json

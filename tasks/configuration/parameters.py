@@ -1,6 +1,6 @@
-"""The parameters of a release, from configuration and public schema alone: no file is read.
+"""The parameters of a release, and the schema that its records hold, from configuration and public schema.
 
-Which schema the records of a run hold: that of its counts, with its contract's constraints or without.
+No file is read but the contract, for its constraints.
 """
 
 from collections.abc import Mapping, Sequence

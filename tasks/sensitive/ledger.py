@@ -1,9 +1,8 @@
-"""The user's ledger, opened; what the operator must be told of it is said on the terminal.
+"""The user's ledger, opened, and what a plan of releases means to it: caps, and sentences to print.
 
-How many releases of a dataset are planned, and what they cost together: the cap of a first run.
-
-In: a configuration, one release's charge, the account where there is one. Out: caps, and sentences for
-`check` and run. All of it is public. A registered cap is only ever changed by ``marginalia ledger``.
+In: a configuration, one release's charge, the account where there is one. All of it is public. The first run
+registers what the planned releases cost together as the cap; a registered cap is only ever changed by
+``marginalia ledger``.
 """
 
 from decimal import Decimal

@@ -1,12 +1,9 @@
 """SynDiffix's steps on raw data: typed table, dependence, clusters, rows of a cluster, one table of all.
 
-All that they store is in ``sensitive/``; the table leaves it only stitched and shuffled (see
-`tasks.sensitive.syndiffix.steps`). A step is given what its result depends on and nothing else, so that
-another subset of the same table's columns finds what was made before.
-
-SynDiffix's crossing: stitched and shuffled tables leave ``sensitive/``; nothing else of the trees does.
-
-See `bundles` for what lies there.
+All that they store is in ``sensitive/``. The table leaves it only stitched and shuffled, and nothing else of
+the trees does (`hand_over_tables`; see `tasks.public.bundles` for what lies there). A step is given what its
+result depends on and nothing else, so that another subset of the same table's columns finds what was
+made before.
 """
 
 import json
