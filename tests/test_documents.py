@@ -8,7 +8,7 @@ import pytest
 
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.places import PLACES, PRIVACY_PLACES, SECTIONS
-from tasks.configuration.sections import SECTION_KEYS
+from tasks.configuration.protections.syndiffix import SECTION_KEYS
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "deployments" / "README.md"})

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.flat_file import read_configuration
-from tasks.configuration.model import KAnonymity, RowSeeded, RunConfiguration
+from tasks.configuration.model import RowSeeded, RunConfiguration
+from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.rules import violations

@@ -16,18 +16,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tasks.configuration.messages import impossible, others_out_of_range, sentences
+from tasks.configuration.messages import others_out_of_range, sentences
 from tasks.configuration.model import (
-    HOLD_REFUSED_UNDER_PRIVACY,
     LARGEST_RESOLUTION,
     AggregateSeeded,
     RunConfiguration,
-    refused_under_privacy,
 )
 from tasks.configuration.places import (
     FITTED,
-    LENGTH_KEYS,
-    MEASURING_KEYS,
     MODE_KEYS,
     MODES,
     PLACES,
@@ -37,6 +33,10 @@ from tasks.configuration.places import (
     SYNDIFFIX,
     keys_of_other_modes,
 )
+from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.protections.k_anonymity import KAnonymity
+from tasks.configuration.protections.settings import ProtectionSettings
+from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.syndiffix_file import apply_section, refused_keys, section_problems
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, located, missing
@@ -78,12 +78,11 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         # A missing epsilon says nothing new where the regime is not settled.
         known = ("noise_epsilon (or",) if choice.problems else ()
         found = [text for text in sentences(error) if not text.startswith(known)]
-        if choice.mode == SYNDIFFIX:
-            found += others_out_of_range(error, nested["protection"])
+        found += others_out_of_range(error, choice.protection, nested["protection"])
         raise ParameterError(list(dict.fromkeys(problems + found))) from None
     given = {*flat, *_privacy_section(flat)}
-    refused, before = impossible(configuration, given), configuration.as_before()
-    if before is not None and not impossible(before, given):
+    refused, before = configuration.protection.impossible(configuration, given), configuration.as_before()
+    if before is not None and not before.protection.impossible(before, given):
         # A vintage of before fitted was the default may be asked for: whoever asks the ledger refuses (W21).
         configuration = configuration.model_copy(update={"not_fitted": tuple(refused)})
     else:
@@ -168,34 +167,28 @@ class _Choice:
     """The regime and the mode that a file chooses, or those that let the rest of it be checked.
 
     Attributes:
-        is_private: differential privacy, or k-anonymity.
+        protection: whose settings the file gives.
         mode: of synthesis, in lower case.
         problems: with the choice itself.
         mode_is_named: whether the file names it.
     """
 
-    is_private: bool
+    protection: type[ProtectionSettings]
     mode: str
     problems: list[str]
     mode_is_named: bool = True
 
-    @property
-    def regime(self) -> str:
-        """As the model has it."""
-        if self.mode == SYNDIFFIX:
-            return SYNDIFFIX
-        return "differential_privacy" if self.is_private else "k_anonymity"
-
 
 def _choice(flat: dict[str, Any]) -> _Choice:
     given = flat.get("synthesis_mode")
+    # A file names SynDiffix as a mode, and the two other protections by dp_aggregates.
     if isinstance(given, str) and given.lower() == SYNDIFFIX:
-        return _Choice(False, SYNDIFFIX, refused_keys(flat))
-    is_private, problems = _regime(flat)
-    if given is None and isinstance(flat.get(SYNDIFFIX), dict) and not is_private:
-        return _Choice(False, SYNDIFFIX, problems)  # that the mode must be given is told by itself
+        return _Choice(SynDiffix, SYNDIFFIX, refused_keys(flat))
+    protection, problems = _protection(flat)
+    if given is None and isinstance(flat.get(SYNDIFFIX), dict) and protection is KAnonymity:
+        return _Choice(SynDiffix, SYNDIFFIX, problems)  # that the mode must be given is told by itself
     mode_is_named = given is not None
-    given = given or (FITTED if is_private else "row_seeded")
+    given = given or protection.modes[0]
     mode = given.lower() if isinstance(given, str) else ""
     if mode == "seeded":
         problems.append("synthesis_mode seeded is SDS's old name of row_seeded: write row_seeded.")
@@ -203,26 +196,24 @@ def _choice(flat: dict[str, Any]) -> _Choice:
         meant = did_you_mean(mode, MODES)
         modes = ", ".join(MODES)
         problems.append(f"synthesis_mode must be one of {modes}{f': {meant}' if meant else '.'}")
-    elif is_private and mode not in (FITTED, "aggregate_seeded"):
-        problems.append(f"{refused_under_privacy(mode)}.")
-    if is_private and flat.get("aggregate_seeded_hold_resolution") is True:
-        problems.append(f"{HOLD_REFUSED_UNDER_PRIVACY}.")
-    possible = MODES if not is_private else (FITTED, "aggregate_seeded")
-    mode = mode if mode in possible else "aggregate_seeded"
-    return _Choice(is_private, mode, problems, mode_is_named)
+    holds = flat.get("aggregate_seeded_hold_resolution") is True
+    problems += [f"{said}." for said in protection.refused(mode, holds=holds)]
+    mode = mode if mode in protection.modes else "aggregate_seeded"
+    return _Choice(protection, mode, problems, mode_is_named)
 
 
-def _regime(flat: dict[str, Any]) -> tuple[bool, list[str]]:
-    """Whether the file asks for differential privacy; SDS's default is k-anonymity."""
+def _protection(flat: dict[str, Any]) -> tuple[type[ProtectionSettings], list[str]]:
+    """Differential privacy where the file asks for it; SDS's default is k-anonymity."""
     private_keys = [key for key in flat if key in PRIVATE_KEYS]
+    named: dict[bool, type[ProtectionSettings]] = {True: DifferentialPrivacy, False: KAnonymity}
     given = flat.get("dp_aggregates")
     if isinstance(given, bool):
-        return given, []
+        return named[given], []
     if given is not None:
-        return bool(private_keys), ["dp_aggregates must be true or false."]
+        return named[bool(private_keys)], ["dp_aggregates must be true or false."]
     if "privacy" in flat or not private_keys:
-        return "privacy" in flat, []
-    return True, [
+        return named["privacy" in flat], []
+    return DifferentialPrivacy, [
         f"dp_aggregates must say which protection is meant, as {', '.join(private_keys)} belongs to "
         "differential privacy: give true for differential privacy, or false for k-anonymity."
     ]
@@ -230,12 +221,10 @@ def _regime(flat: dict[str, Any]) -> tuple[bool, list[str]]:
 
 def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list[str]]:
     """The model's shape, and what is wrong with how keys were combined."""
-    elsewhere = keys_of_other_modes(choice.mode)
-    if not choice.is_private:
-        elsewhere |= PRIVATE_KEYS | MEASURING_KEYS
+    elsewhere = keys_of_other_modes(choice.mode) | choice.protection.unread
     used = {key: value for key, value in flat.items() if key not in elsewhere}
     given, problems = _given(used)
-    if choice.mode == SYNDIFFIX:
+    if choice.protection is SynDiffix:  # alone has a section that says what other keys say elsewhere
         problems += apply_section(flat.get(SYNDIFFIX, {}), given)
     nested: dict[str, Any] = {"protection": {}, "synthesis": {}}
     for place, value in given.items():
@@ -245,7 +234,7 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
         inner[place[-1]] = value
     if not choice.mode_is_named and choice.mode == FITTED:
         nested["earlier_synthesis"] = _earlier_synthesis(flat)
-    nested["protection"]["regime"] = choice.regime
+    nested["protection"]["regime"] = choice.protection.model_fields["regime"].default
     nested["synthesis"]["mode"] = choice.mode
     problems += _apply_defaults(nested, choice)
     without_effect = elsewhere | _without_effect(flat, nested, choice)
@@ -324,9 +313,8 @@ def _apply_defaults(nested: dict[str, Any], choice: _Choice) -> list[str]:
             problems.append('contract must be a path, or an object such as {"path": "a.yaml"} with a mode.')
     if table.get("contract_mode") is None:
         # Where a run may stop for a value, a broken contract is better told than repaired in silence.
-        table["contract_mode"] = "repair" if choice.is_private else "strict"
-    if choice.is_private and nested["protection"].get("accountant", "gdp") == "zcdp":
-        nested["protection"].setdefault("contribution", "percentile")
+        table["contract_mode"] = choice.protection.contract_mode
+    choice.protection.complete(nested["protection"])
     return problems
 
 
@@ -356,11 +344,7 @@ def _encoding(given: Any) -> Any:
 
 def _without_effect(flat: dict[str, Any], nested: dict[str, Any], choice: _Choice) -> set[str]:
     """Keys of the chosen regime and mode that still have no effect on this run."""
-    keys = {"cache_max_size"}
-    if choice.is_private and nested["protection"].get("contribution", "schema") == "schema":
-        keys |= {"percentile_percentage", "percentile_epsilon_proportion"}
-    if choice.is_private and choice.mode == FITTED:
-        keys |= LENGTH_KEYS
+    keys = {"cache_max_size"} | choice.protection.without_effect(nested["protection"], choice.mode)
     if "oversampling_ratio" not in flat:
         keys.add("oversampling_tries")
     if "contract" not in flat:

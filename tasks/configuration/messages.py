@@ -7,10 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tasks.configuration.model import DifferentialPrivacy, Fitted, KAnonymity, RunConfiguration, Thresholds
 from tasks.configuration.places import MODES, PLACES, PRIVACY_PLACES, SYNDIFFIX, keys_of_other_modes
-from tasks.configuration.sections import CLUSTERING_KEYS, SECTION_KEYS, SynDiffix
-from tasks.configuration.syndiffix_parameters import problems as syndiffix_problems
+from tasks.configuration.protections.settings import ProtectionSettings
+from tasks.configuration.protections.syndiffix import SECTION_KEYS
 
 #: What pydantic puts between the keys: the tags of a discriminated union.
 _TAGS = {*MODES, "differential_privacy", "k_anonymity"}
@@ -101,17 +100,13 @@ def _names(detail: ErrorDetails) -> dict[tuple[str, ...], str]:
     return names | {("protection", key): f"{SYNDIFFIX}.{key}" for key in SECTION_KEYS}
 
 
-def others_out_of_range(error: ValidationError, section: Mapping[str, Any]) -> list[str]:
-    """What the core refuses of SynDiffix's keys beside those that the error is about."""
+def others_out_of_range(
+    error: ValidationError, protection: type[ProtectionSettings], given: Mapping[str, Any]
+) -> list[str]:
+    """What is wrong with a protection's settings beside those that the error is about."""
     places = map(_place, error.errors(include_url=False))
     wrong = {place[1] for place in places if place[:1] == ("protection",) and len(place) > 1}
-    if wrong & CLUSTERING_KEYS["ml"] | wrong & CLUSTERING_KEYS["clusters"]:
-        wrong.add("clustering")  # which would be said to lack the wrong key
-    try:
-        settings = SynDiffix.model_validate({key: section[key] for key in section if key not in wrong})
-    except ValidationError:
-        return []
-    return [f"{SYNDIFFIX}: {problem}" for problem in syndiffix_problems(settings)]
+    return protection.problems_beside(wrong, given)
 
 
 def _place(detail: ErrorDetails) -> tuple[str, ...]:
@@ -144,80 +139,3 @@ def _words(detail: ErrorDetails) -> str:
 def _plain(context: dict[str, Any]) -> dict[str, Any]:
     """Limits as a person writes them."""
     return {key: f"{value:g}" if isinstance(value, float) else value for key, value in context.items()}
-
-
-def impossible(configuration: RunConfiguration, given: set[str]) -> list[str]:
-    """Combinations of keys that can't be meant.
-
-    Args:
-        configuration: valid by itself.
-        given: keys of the file, those of `privacy` too.
-    """
-    if isinstance(configuration.protection, SynDiffix):
-        return [f"{SYNDIFFIX}: {problem}" for problem in syndiffix_problems(configuration.protection)]
-    if isinstance(configuration.protection, KAnonymity):
-        return _never_reported(configuration)
-    if isinstance(configuration.synthesis, Fitted):
-        return _of_fitted(configuration.protection, given)
-    return _of_privacy(configuration.protection, configuration.reporting_length, given)
-
-
-def _of_fitted(protection: DifferentialPrivacy, given: set[str]) -> list[str]:
-    """What only a draw by lengths can have: the theorem of fitted synthesis covers none of it."""
-    chosen = {
-        "privacy.accountant zcdp": protection.accountant != "gdp",
-        f"privacy.contribution {protection.contribution}": protection.contribution != "schema"
-        and protection.accountant == "gdp",
-        "delta_factor": protection.delta_factor is not None,
-        "privacy.thresholds": "thresholds" in given,
-    }
-    return [
-        f"{key} can't be had with synthesis_mode fitted (the default): leave it out, or write "
-        '"synthesis_mode": "aggregate_seeded".'
-        for key, is_chosen in chosen.items()
-        if is_chosen
-    ]
-
-
-def _never_reported(configuration: RunConfiguration) -> list[str]:
-    limit, resolution = configuration.input.record_limit, configuration.reporting_resolution
-    if limit is None or limit >= resolution:
-        return []
-    return [
-        f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
-        f"reported; it is {limit}."
-    ]
-
-
-def _of_privacy(protection: DifferentialPrivacy, length: int, given: set[str]) -> list[str]:
-    problems = []
-    if isinstance(protection.sigma_proportions, tuple) and length != -1:
-        numbers = len(protection.sigma_proportions)
-        if numbers != length:
-            problems.append(f"sigma_proportions must have one number a length ({length}); it has {numbers}.")
-    if isinstance(protection.thresholds, Thresholds):
-        problems += _of_thresholds(protection.thresholds)
-    if protection.delta_factor is not None and "delta" not in given:
-        problems.append("delta_factor needs delta as well: the public bound that is claimed and charged.")
-    if protection.contribution == "percentile" and protection.accountant != "zcdp":
-        problems.append(
-            "privacy.contribution percentile needs privacy.accountant zcdp; use profile under gdp."
-        )
-    if protection.contribution == "profile" and protection.accountant != "gdp":
-        problems.append(
-            "privacy.contribution profile needs privacy.accountant gdp; use percentile under zcdp."
-        )
-    return problems
-
-
-def _of_thresholds(thresholds: Thresholds) -> list[str]:
-    problems = []
-    for key, value in thresholds.values.items():
-        if key < 2:
-            problems.append(
-                f"noise_threshold_values is for lengths from 2; it has {key}. "
-                "The threshold of length 1 follows from delta; remove the key."
-            )
-        if thresholds.kind != "fixed" and not 0 < value <= 1:
-            problems.append(f"noise_threshold_values for length {key} must be above 0 and at most 1.")
-    return problems

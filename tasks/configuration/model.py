@@ -20,7 +20,10 @@ from pydantic import (
     model_validator,
 )
 
-from tasks.configuration.sections import Model, OptionalUtility, SynDiffix
+from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.protections.known import Protection
+from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.sections import Model, OptionalUtility, PositiveNumber
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN, canonical_thousands
@@ -32,8 +35,6 @@ NEVER_RELEASED = frozenset({"output_dir", "evaluate_utility", "earlier_synthesis
 #: Above the records of any table; a larger resolution is read as this one.
 LARGEST_RESOLUTION = 10**15
 
-PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
-Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 #: A name that is safe as a folder and a file name.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{0,99}$")]
 
@@ -55,9 +56,6 @@ def _some_sets(value: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...
 
 
 ColumnSets = Annotated[tuple[ColumnSet, ...], AfterValidator(_some_sets)]
-
-AccuracyWord = Literal["long", "balanced", "short"]
-FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
 
 
 def _by_column(value: object) -> object:
@@ -101,57 +99,6 @@ class Input(Model):
         description="strict: a table that breaks the contract stops the run. A file that leaves it out means "
         "strict under k-anonymity; under differential privacy strict is a choice that the statement names.",
     )
-
-
-class Thresholds(Model):
-    """Which combinations of two and more attributes are released (privacy.md 6.6, sds.md 3.5)."""
-
-    kind: Literal["spurious", "adaptive", "fixed"] = "spurious"
-    values: dict[int, Annotated[FiniteFloat, Field(ge=0)]] = Field({}, description="By length, from 2.")
-    default: Annotated[FiniteFloat, Field(ge=0)] | None = Field(
-        None, description="For other lengths. None: eta 0.1 (spurious), eta 1 (adaptive), 0 records (fixed)."
-    )
-
-
-class BudgetCap(Model):
-    """What all releases of the dataset together may cost; registers the dataset at its first run."""
-
-    epsilon: PositiveNumber
-    delta: Proportion
-
-
-class DifferentialPrivacy(Model):
-    """Differential privacy, adding or removing one subject."""
-
-    regime: Literal["differential_privacy"] = "differential_privacy"
-    epsilon: PositiveNumber
-    delta: Proportion = 1e-6
-    delta_factor: PositiveNumber | None = None
-    accountant: Literal["gdp", "zcdp"] = "gdp"
-    number_of_records_proportion: Proportion | None = Field(
-        None, description="gdp: the count's share f_0 of mu squared (0.01); zcdp: of epsilon (0.005)."
-    )
-    sigma_proportions: tuple[PositiveNumber, ...] | AccuracyWord = "balanced"
-    contribution: Literal["schema", "profile", "percentile"] = "schema"
-    percentile_percentage: int = Field(99, ge=0, le=100)
-    percentile_proportion: Proportion = 0.01
-    thresholds: Thresholds | FabricationWord = Thresholds()
-    threshold_delta_share: Proportion = 0.1
-    cap: BudgetCap | None = None
-    releases: int | None = Field(
-        None,
-        ge=1,
-        le=10_000,
-        description="How many releases of the dataset are planned. Without a cap, the first run registers "
-        "what they cost together; later only the ledger's own command changes it.",
-    )
-    population: str = Field("", description="Whose data these are, in words; stated in every release.")
-
-
-class KAnonymity(Model):
-    """k-anonymity: counts rounded down to the reporting resolution, which is k."""
-
-    regime: Literal["k_anonymity"] = "k_anonymity"
 
 
 class Synthesis(Model):
@@ -245,21 +192,6 @@ class ByTrees(Synthesis):
     mode: Literal["syndiffix"] = "syndiffix"
 
 
-def refused_under_privacy(mode: str) -> str:
-    """Why a mode of synthesis that reads the raw records can't be had with differential privacy."""
-    return (
-        f"synthesis_mode {mode} reads the raw records and can't be released under differential privacy: "
-        "use fitted or aggregate_seeded, or set dp_aggregates to false for k-anonymity"
-    )
-
-
-#: Why aggregate_seeded can't hold the resolution under differential privacy.
-HOLD_REFUSED_UNDER_PRIVACY = (
-    "aggregate_seeded_hold_resolution reads the raw records and can't be released under differential "
-    "privacy: leave it out, or set dp_aggregates to false for k-anonymity"
-)
-
-Protection = Annotated[DifferentialPrivacy | KAnonymity | SynDiffix, Field(discriminator="regime")]
 AnySynthesis = Annotated[
     RowSeeded | Unseeded | ValueSeeded | AggregateSeeded | Fitted | ByTrees, Field(discriminator="mode")
 ]
@@ -333,39 +265,32 @@ class RunConfiguration(Model):
         return value
 
     @model_validator(mode="after")
-    def _no_raw_records_under_privacy(self) -> "RunConfiguration":
-        if self.is_private and self.synthesis.reads_records:
-            held = isinstance(self.synthesis, AggregateSeeded)
-            raise ValueError(
-                HOLD_REFUSED_UNDER_PRIVACY if held else refused_under_privacy(self.synthesis.mode)
-            )
-        return self
-
-    @model_validator(mode="after")
-    def _one_syndiffix(self) -> "RunConfiguration":
-        if isinstance(self.synthesis, ByTrees) != isinstance(self.protection, SynDiffix):
-            raise ValueError("synthesis_mode syndiffix is a regime of its own: give it with no other")
+    def _mode_is_possible(self) -> "RunConfiguration":
+        holds = isinstance(self.synthesis, AggregateSeeded) and self.synthesis.hold_resolution
+        for said in self.protection.refused(self.synthesis.mode, holds=holds):
+            raise ValueError(said)
         return self
 
     @model_serializer(mode="wrap")
-    def _without_what_syndiffix_lacks(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_lacking(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """As a parameter and in a release; what is written is read back as it was."""
         body: dict[str, Any] = handler(self)
-        if isinstance(self.protection, SynDiffix):
-            for name in ("reporting_length", "reporting_resolution", "output_forms"):
-                body.pop(name, None)
+        for name in self.protection.lacking:
+            body.pop(name, None)
         return body
 
     @property
     def ids(self) -> tuple[str, ...]:
         """The columns that say whose row it is."""
         first = (self.input.subject_id,) if self.input.subject_id else ()
-        return (*first, *self.protection.further_ids) if isinstance(self.protection, SynDiffix) else first
+        return (*first, *self.protection.id_columns)
 
     @property
     def may_look(self) -> bool:
         """Whether ``marginalia check`` may look at the lengths of lines, for the terminal alone."""
-        return not self.is_private if self.check_looks_at_lines is None else self.check_looks_at_lines
+        return (
+            not self.protection.is_silent if self.check_looks_at_lines is None else self.check_looks_at_lines
+        )
 
     @property
     def is_private(self) -> bool:
@@ -428,7 +353,7 @@ class RunConfiguration(Model):
     @property
     def draws_workload(self) -> bool:
         """Whether what is drawn is a workload's tables, for records that are fitted to them."""
-        return self.is_private and self.is_fitted
+        return self.protection.is_drawn_once and self.is_fitted
 
     @property
     def is_fitted(self) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from tasks.configuration.model import DifferentialPrivacy, RunConfiguration
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
 from tasks.configuration.workload import workload_parameters
 from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.contracts.constraints import with_constraints
@@ -128,6 +129,6 @@ def held_schema(configuration: RunConfiguration, schema: Schema) -> Schema:
         ParameterError: constraints that can't be held.
     """
     path = configuration.input.contract
-    if path is None or configuration.is_private or not configuration.is_fitted:
+    if path is None or configuration.draws_workload or not configuration.is_fitted:
         return schema
     return with_constraints(schema, load_contract(Path(path)), fills=False)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tasks.configuration.places import PLACES, REFUSED_BY_SYNDIFFIX, SYNDIFFIX
-from tasks.configuration.sections import CLUSTERING_KEYS, SECTION_KEYS
+from tasks.configuration.protections.syndiffix import CLUSTERING_KEYS, SECTION_KEYS
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.reading import DeclaredColumn, parse_column

@@ -3,9 +3,8 @@
 import json
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from tasks.configuration.sections import SynDiffix
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import read_clusters
 from tasks.core.syndiffix.settings import (
@@ -20,11 +19,14 @@ from tasks.core.syndiffix.settings import (
     SuppressionParameters,
 )
 
+if TYPE_CHECKING:  # the settings ask this file what is out of range
+    from tasks.configuration.protections.syndiffix import SynDiffix
+
 _NO_SALT = bytes(32)  # where nothing is drawn
 T = TypeVar("T")
 
 
-def anonymization(settings: SynDiffix, salt: bytes = _NO_SALT) -> AnonymizationParameters:
+def anonymization(settings: "SynDiffix", salt: bytes = _NO_SALT) -> AnonymizationParameters:
     """How entities are protected.
 
     Raises:
@@ -39,11 +41,11 @@ def anonymization(settings: SynDiffix, salt: bytes = _NO_SALT) -> AnonymizationP
     )
 
 
-def _suppression(settings: SynDiffix) -> SuppressionParameters:
+def _suppression(settings: "SynDiffix") -> SuppressionParameters:
     return SuppressionParameters(settings.low_threshold, settings.layer_sd, settings.low_mean_gap)
 
 
-def bucketization(settings: SynDiffix) -> BucketizationParameters:
+def bucketization(settings: "SynDiffix") -> BucketizationParameters:
     """How finely trees divide.
 
     Raises:
@@ -57,7 +59,7 @@ def bucketization(settings: SynDiffix) -> BucketizationParameters:
     )
 
 
-def strategy(settings: SynDiffix) -> ClusteringStrategy:
+def strategy(settings: "SynDiffix") -> ClusteringStrategy:
     """How columns are divided into clusters.
 
     Raises:
@@ -91,7 +93,7 @@ def strategy(settings: SynDiffix) -> ClusteringStrategy:
             )
 
 
-def problems(settings: SynDiffix) -> list[str]:
+def problems(settings: "SynDiffix") -> list[str]:
     """Everything that is out of range, in the core's sentences."""
     found: list[str] = []
     build: Callable[[], object]
@@ -116,7 +118,7 @@ def _problems_of(build: Callable[[], T]) -> list[str]:
     return []
 
 
-def questions(settings: SynDiffix, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def questions(settings: "SynDiffix", columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """The column sets that each get a table of their own, each in the columns' order.
 
     Raises:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from tasks.configuration.model import DifferentialPrivacy, Fitted, RunConfiguration
+from tasks.configuration.model import Fitted, RunConfiguration
+from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
 from tasks.core.contracts.constraints import filled_columns
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.accounting import check_claim

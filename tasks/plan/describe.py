@@ -10,9 +10,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.configuration.model import LARGEST_RESOLUTION, DifferentialPrivacy, KAnonymity, RunConfiguration
+from tasks.configuration.model import LARGEST_RESOLUTION, RunConfiguration
 from tasks.configuration.parameters import drawn_parameters, held_schema, reporting_length
-from tasks.configuration.sections import SynDiffix, utility_problems
+from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.protections.k_anonymity import KAnonymity
+from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.sections import utility_problems
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import Declarations, build_schema, numbers_without_bins
 from tasks.core.contracts.translation import load_contract

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.sections import SynDiffix
+from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.syndiffix_parameters import questions, strategy
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.declared_columns import declared_column

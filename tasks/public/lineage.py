@@ -12,8 +12,9 @@ from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
-from tasks.configuration.model import DifferentialPrivacy, RunConfiguration
-from tasks.configuration.sections import SynDiffix
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.core.statement.syndiffix.statement import LABEL
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.publish import Release

@@ -7,7 +7,7 @@ import pytest
 from tasks.configuration.flat_file import from_flat, read_configuration
 from tasks.configuration.model import ByTrees, RunConfiguration
 from tasks.configuration.places import REFUSED_BY_SYNDIFFIX
-from tasks.configuration.sections import CLUSTERING_KEYS, SECTION_KEYS, SynDiffix
+from tasks.configuration.protections.syndiffix import CLUSTERING_KEYS, SECTION_KEYS, SynDiffix
 from tasks.configuration.syndiffix_parameters import anonymization, bucketization, questions, strategy
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters

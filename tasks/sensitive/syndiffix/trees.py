@@ -18,7 +18,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.caching import plain
-from tasks.configuration.sections import Model, SynDiffix
+from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.sections import Model
 from tasks.configuration.syndiffix_parameters import anonymization, bucketization, strategy
 from tasks.core.arrays import Words
 from tasks.core.ledger.place import ledger_place

@@ -1,0 +1,28 @@
+"""k-anonymity: what a configuration says of it."""
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from tasks.configuration.places import MEASURING_KEYS, MODE_KEYS, PRIVATE_KEYS
+from tasks.configuration.protections.settings import ProtectionSettings
+
+if TYPE_CHECKING:
+    from tasks.configuration.model import RunConfiguration
+
+
+class KAnonymity(ProtectionSettings):
+    """k-anonymity: counts rounded down to the reporting resolution, which is k."""
+
+    regime: Literal["k_anonymity"] = "k_anonymity"
+
+    modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
+    unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
+
+    def impossible(self, run: "RunConfiguration", given: set[str]) -> list[str]:
+        """Fewer records than any count that is reported."""
+        limit, resolution = run.input.record_limit, run.reporting_resolution
+        if limit is None or limit >= resolution:
+            return []
+        return [
+            f"record_limit must be at least the reporting_resolution ({resolution}), or no count can be "
+            f"reported; it is {limit}."
+        ]

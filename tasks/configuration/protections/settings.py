@@ -1,0 +1,73 @@
+"""What every protection's settings answer, as public facts that need neither table nor ledger."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from tasks.configuration.places import MODES
+from tasks.configuration.sections import Model
+
+if TYPE_CHECKING:
+    from tasks.configuration.model import RunConfiguration
+
+
+class ProtectionSettings(Model):
+    """One protection's settings; a class says what differs by the protection alone.
+
+    Attributes:
+        modes: the modes of synthesis that it can be had with, the default first.
+        unread: keys of the flat file that no run of it reads.
+        lacking: what of the configuration it does not have, so that no release names it.
+        contract_mode: what a contract does where a file does not say.
+        is_drawn_once: a vintage is drawn once, charged to the ledger, and returned whatever becomes of
+            the table.
+        is_salted: its noise follows from the dataset's salt, of which a table may have one alone.
+        is_silent: a terminal tells nothing that depends on the table.
+    """
+
+    modes: ClassVar[tuple[str, ...]]
+    unread: ClassVar[frozenset[str]] = frozenset()
+    lacking: ClassVar[tuple[str, ...]] = ()
+    contract_mode: ClassVar[Literal["repair", "strict"]] = "strict"
+    is_drawn_once: ClassVar[bool] = False
+    is_salted: ClassVar[bool] = False
+    is_silent: ClassVar[bool] = False
+
+    @property
+    def id_columns(self) -> tuple[str, ...]:
+        """Columns that say whose row it is, beside the table's ``subject_id``."""
+        return ()
+
+    @classmethod
+    def refused(cls, mode: str, *, holds: bool) -> list[str]:
+        """Why a mode of synthesis can't be had with it, if it can't.
+
+        Args:
+            mode: a known one; of another nothing is said.
+            holds: whether records are to hold the resolution beyond the reporting length.
+        """
+        if mode in cls.modes or mode not in MODES:
+            return []
+        return ["synthesis_mode syndiffix is a regime of its own: give it with no other"]
+
+    @classmethod
+    def complete(cls, given: dict[str, Any]) -> None:
+        """Add what follows from what is given."""
+
+    @classmethod
+    def without_effect(cls, given: Mapping[str, Any], mode: str) -> frozenset[str]:
+        """Keys of the flat file that have no effect beside these settings."""
+        return frozenset()
+
+    @classmethod
+    def problems_beside(cls, wrong: set[str], given: Mapping[str, Any]) -> list[str]:
+        """What is wrong with settings that are read, beside those that are known to be wrong."""
+        return []
+
+    def impossible(self, run: "RunConfiguration", given: set[str]) -> list[str]:
+        """Combinations of keys that can't be meant.
+
+        Args:
+            run: whose protection this is, valid by itself.
+            given: keys of the file, those of `privacy` too.
+        """
+        return []
