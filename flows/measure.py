@@ -7,13 +7,13 @@
 Modes of synthesis that read raw records draw here, on this side.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from prefect import flow
 
 from tasks.caching import cached
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.places import SYNDIFFIX
 from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.queries import Resources
@@ -26,7 +26,7 @@ from tasks.sensitive.hand_over import recorded_heads
 from tasks.sensitive.judge import judge_contract
 from tasks.sensitive.protect import Admitted, admit_release, protect_records
 from tasks.sensitive.read import EncodingRules, encode_records, locate_table, tell_dropped
-from tasks.sensitive.recall import describe_or_recall, told_as_committed
+from tasks.sensitive.recall import Recalled, describe_or_recall, told_as_committed
 from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
 from tasks.sensitive.round import generate_from_records, hand_over_counts, round_counts
 from tasks.stages import STAGES, reaches
@@ -97,7 +97,8 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
     Raises:
         ParameterError: the configuration is of SynDiffix, which has a flow of its own.
     """
-    if configuration.protection.regime == SYNDIFFIX:
+    make = _MEASURING.get(configuration.protection.regime)
+    if make is None:
         raise ParameterError(
             "This flow needs a configuration of differential privacy or k-anonymity, and its synthesis_mode "
             "is syndiffix: run the flow syndiffix, or marginalia run."
@@ -105,17 +106,29 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
     recalled = describe_or_recall(configuration, scheduled_date())
-    described = recalled.described
-    for note in described.notes:
+    for note in recalled.described.notes:
         say(note)
-    if not configuration.is_private:
-        require_seed_stays(configuration)
-        if recorded_heads(workspace, configuration.dataset):
-            say(_BOTH_REGIMES)
-        measured = _begun(workspace, configuration, described)
-        _read(workspace, configuration, measured, is_judged=True)
-        measured.measurement = _rounded(workspace, configuration, measured, last)
-        return measured
+    return make(workspace, configuration, recalled, last)
+
+
+def _rounding(
+    workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, last: str
+) -> Measured:
+    """Exact counts, rounded down."""
+    require_seed_stays(configuration)
+    if recorded_heads(workspace, configuration.dataset):
+        say(_BOTH_REGIMES)
+    measured = _begun(workspace, configuration, recalled.described)
+    _read(workspace, configuration, measured, is_judged=True)
+    measured.measurement = _rounded(workspace, configuration, measured, last)
+    return measured
+
+
+def _drawing(
+    workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, last: str
+) -> Measured:
+    """The draw, or the release that was drawn, whichever stage is the last."""
+    described = recalled.described
     admitted = admit_release(workspace, configuration, described)
     measured = _begun(workspace, configuration, described)
     if admitted.is_committed:
@@ -129,6 +142,13 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
     measured.measurement = protect_records(workspace, records, measured.judged, admitted, table_hash)
     compare_with_last(workspace, configuration, described, table, records)
     return measured
+
+
+#: How a protection's counts are measured, by the name of its regime.
+_MEASURING: dict[str, Callable[[Workspace, RunConfiguration, Recalled, str], Measured]] = {
+    "differential_privacy": _drawing,
+    "k_anonymity": _rounding,
+}
 
 
 def _begun(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Measured:

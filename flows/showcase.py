@@ -7,7 +7,6 @@ from flows.measure import describing, measuring
 from flows.publish import building, releasing, work_folder
 from flows.syndiffix import syndiffix
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.places import SYNDIFFIX
 from tasks.naming import scheduled_date
 from tasks.sensitive.recall import told_as_committed
 from tasks.stages import STAGES, reaches
@@ -25,8 +24,9 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
     Returns:
         Places in the workspace: ``release`` and, where made, ``aggregate``, ``evaluation`` and ``utility``.
     """
-    if configuration.protection.regime == SYNDIFFIX:
-        return syndiffix(configuration, last)
+    meant = flow_of(configuration)
+    if meant is not showcase:  # a deployment of this flow may be given any configuration
+        return meant(configuration, last)
     workspace = Workspace.of(configuration)
     configuration = told_as_committed(configuration, scheduled_date())
     measured = measuring(workspace, configuration, last)
@@ -47,4 +47,12 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
 
 def flow_of(configuration: RunConfiguration) -> Flow[[RunConfiguration, str], dict[str, str]]:
     """The flow that does a configuration's whole job."""
-    return syndiffix if configuration.protection.regime == SYNDIFFIX else showcase
+    return FLOWS[configuration.protection.regime]
+
+
+#: The flow that does a protection's whole job, by the name of its regime.
+FLOWS: dict[str, Flow[[RunConfiguration, str], dict[str, str]]] = {
+    "differential_privacy": showcase,
+    "k_anonymity": showcase,
+    "syndiffix": syndiffix,
+}

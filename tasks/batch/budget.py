@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.places import SYNDIFFIX
 from tasks.core.dp.budget import Caps, Charge, Spent, caps_of
 from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.core.figures import plain_up
@@ -32,7 +31,7 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
             SynDiffix's salts are kept by, too.
     """
     _require_one_salt(runs)
-    private = [run for run in runs if run.is_private]
+    private = [run for run in runs if run.protection.is_drawn_once]
     if not private:
         return []
     ledger = kept_ledger()
@@ -71,7 +70,7 @@ def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
     """Refuse a batch that would make a second salt for a table, before its first run."""
     tables = []
     for run in runs:
-        if run.protection.regime == SYNDIFFIX:
+        if run.protection.is_salted:
             with contextlib.suppress(ParameterError):  # as above
                 described = describe(run)
                 selection = select_columns(run, described.source, described.contract)

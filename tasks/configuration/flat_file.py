@@ -181,7 +181,7 @@ class _Choice:
 
 def _choice(flat: dict[str, Any]) -> _Choice:
     given = flat.get("synthesis_mode")
-    # A file names SynDiffix as a mode, and the two other protections by dp_aggregates.
+    # SDS's files name no protection: dp_aggregates tells two apart, and SynDiffix is named as a mode.
     if isinstance(given, str) and given.lower() == SYNDIFFIX:
         return _Choice(SynDiffix, SYNDIFFIX, refused_keys(flat))
     protection, problems = _protection(flat)
@@ -224,7 +224,7 @@ def _nested(flat: dict[str, Any], choice: _Choice) -> tuple[dict[str, Any], list
     elsewhere = keys_of_other_modes(choice.mode) | choice.protection.unread
     used = {key: value for key, value in flat.items() if key not in elsewhere}
     given, problems = _given(used)
-    if choice.protection is SynDiffix:  # alone has a section that says what other keys say elsewhere
+    if choice.protection is SynDiffix:  # whose section says in its own keys what others say of the input
         problems += apply_section(flat.get(SYNDIFFIX, {}), given)
     nested: dict[str, Any] = {"protection": {}, "synthesis": {}}
     for place, value in given.items():

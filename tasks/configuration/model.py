@@ -294,7 +294,7 @@ class RunConfiguration(Model):
 
     @property
     def is_private(self) -> bool:
-        """Whether the release is differentially private."""
+        """Whether the release is differentially private: for sentences that name the protection."""
         return isinstance(self.protection, DifferentialPrivacy)
 
     @property

@@ -63,6 +63,7 @@ def drawn_parameters(configuration: RunConfiguration, schema: Schema) -> DpParam
 def drawn_settings(configuration: RunConfiguration, schema: Schema) -> Mapping[str, object]:
     """The same as what names the release (W20)."""
     parameters = drawn_parameters(configuration, schema)
+    # A workload leaves out what its theorem fixes; parameters by lengths are named as they stand.
     return parameters.as_settings() if isinstance(parameters, WorkloadParameters) else asdict(parameters)
 
 

@@ -10,16 +10,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.configuration.model import LARGEST_RESOLUTION, RunConfiguration
-from tasks.configuration.parameters import drawn_parameters, held_schema, reporting_length
-from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
-from tasks.configuration.protections.k_anonymity import KAnonymity
-from tasks.configuration.protections.syndiffix import SynDiffix
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import held_schema, reporting_length
 from tasks.configuration.sections import utility_problems
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.public_schema import Declarations, build_schema, numbers_without_bins
+from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.contracts.translation import load_contract
-from tasks.core.dp.claim_limits import Claim, cautions
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.ledger import open_ledger
@@ -28,14 +24,10 @@ from tasks.core.ledger.place import ledger_place
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes
+from tasks.plan.protections.known import plan_of
+from tasks.plan.protections.plan import vintage_of
 from tasks.plan.resources import require_records_fit
-from tasks.plan.syndiffix_columns import select_columns
-from tasks.plan.syndiffix_notes import NOT_PRIVATE, rows_are_people
-from tasks.public.bundles.bundle import unit_of
 from tasks.storage import Workspace
-
-#: Where neither configuration nor schedule gives a label.
-UNDATED = "undated"
 
 
 @dataclass(frozen=True)
@@ -74,11 +66,6 @@ class Described:
         return self.parameters
 
 
-def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
-    """The label of a run's release."""
-    return configuration.vintage or scheduled or UNDATED
-
-
 def describe(
     configuration: RunConfiguration, scheduled: str | None = None, headers: Headers | None = None
 ) -> Described:
@@ -98,14 +85,13 @@ def describe(
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = source.headers
     _require_split(source, configuration)
-    if isinstance(configuration.protection, SynDiffix):
-        # First, as it knows by which keys columns were given, and all of those.
-        select_columns(configuration, source, contract)
+    plan = plan_of(configuration)
+    plan.require_columns(configuration, source, contract)
     schema = build_schema(
         headers.names,
         declarations(configuration, headers.names),
         contract,
-        cap_required=configuration.is_private,
+        cap_required=plan.needs_caps,
         types=headers.types,
         constrained=configuration.draws_workload,
     )
@@ -114,25 +100,23 @@ def describe(
     if problems := problems + utility_problems(configuration.evaluate_utility, schema):
         raise ParameterError(problems)
     vintage = vintage_of(configuration, scheduled)
-    parameters = drawn_parameters(configuration, schema) if configuration.is_private else None
+    parameters = plan.parameters(configuration, schema)
     length = reporting_length(configuration, schema)
-    notes = _notes(configuration, schema, vintage)
-    notes += tuple(f"ATTENTION: {said}" for said in _cautions(configuration, schema, contract))
-    notes += (
-        header_notes(source)
-        + _zero_notes(contract)
-        + _constraint_notes(contract, held)
-        + (_open_derivation_notes(schema) if configuration.is_private else ())
-        + _mark_notes(configuration, source)
+    notes = (
+        *plan.notes(configuration, schema, contract, vintage),
+        *header_notes(source),
+        *_zero_notes(contract),
+        *_constraint_notes(contract, held),
+        *_open_derivation_notes(schema),
+        *_mark_notes(configuration, source),
+        *plan.notes_on_numbers(schema, headers, contract),
     )
-    if isinstance(configuration.protection, KAnonymity):
-        notes += _binning_notes(numbers_without_bins(schema, headers.names, contract, headers.types))
     return Described(source, headers.names, contract, schema, length, parameters, vintage, notes)
 
 
 def has_committed(configuration: RunConfiguration) -> bool:
     """Whether the ledger holds any release of the configured vintage; a ledger that is not there does not."""
-    if not configuration.is_private or not (ledger_place() / "ledger.sqlite").is_file():
+    if not configuration.protection.is_drawn_once or not (ledger_place() / "ledger.sqlite").is_file():
         return False
     ledger = open_ledger()
     if not ledger.is_registered(configuration.dataset):
@@ -218,68 +202,6 @@ def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Dec
     )
 
 
-def _notes(configuration: RunConfiguration, schema: Schema, vintage: str) -> tuple[str, ...]:
-    if isinstance(configuration.protection, SynDiffix):
-        return tuple(_syndiffix_notes(configuration, schema))
-    notes = (
-        _private_notes(configuration, vintage)
-        if configuration.is_private
-        else _anonymity_notes(configuration, schema)
-    )
-    known = all(column.max_items for column in schema.columns)
-    if known and configuration.reporting_length > schema.width:
-        notes.append(
-            f"The reporting length {configuration.reporting_length} is more than the {schema.width} values "
-            f"a record can hold: {schema.width} is used, and nothing is spent on the rest."
-        )
-    for key in configuration.unused_keys:
-        notes.append(_WHY_UNUSED.get(key, f"{key} is accepted and has no effect here."))
-    return tuple(notes)
-
-
-_WHY_UNUSED = {
-    "cache_max_size": "cache_max_size is accepted and has no effect: rows are found by index, and memory "
-    "is bounded by memory_limit_mb.",
-}
-
-
-#: Of 15 digits; a shorter seed can be found by trying.
-_LEAST_SEED = 10**14
-
-
-def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
-    notes = _resolution_notes(configuration.reporting_resolution)
-    synthesis = configuration.synthesis
-    seed = synthesis.random_seed
-    if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
-        notes.append(
-            "random_seed is short. Whoever knows most of the records could try seeds until one gives the "
-            "released ones, and so test a guess of the rest: give a random number of 15 digits, or none."
-        )
-    if schema.subject_id:
-        return notes
-    return [
-        *notes,
-        "No subject_id is given: rows are counted. Where one person has several rows, a group of "
-        "reporting_resolution rows can be that person alone; give subject_id unless a row is a person.",
-    ]
-
-
-def _resolution_notes(resolution: int) -> list[str]:
-    if resolution == 1:
-        return [
-            "ATTENTION: reporting_resolution is 1, which is no protection at all: every combination is "
-            "reported, also of a single person, with its true count. Give the least number of people who "
-            "must share what is reported, such as 10."
-        ]
-    if resolution >= LARGEST_RESOLUTION:
-        return [
-            "ATTENTION: reporting_resolution is above the number of records of any table, so nothing can be "
-            f"reported. It is taken as {LARGEST_RESOLUTION}; give one such as 10."
-        ]
-    return []
-
-
 def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[str]:
     """Names in the page's layout that are neither a column that is released nor a chart of its own."""
     report = configuration.report
@@ -311,19 +233,6 @@ def _is_column(text: str, columns: Collection[str], schema: Schema) -> bool:
         column.is_multi_valued and name.startswith(f"{matching_name(column.name)}_")
         for column in schema.columns
     )
-
-
-def _syndiffix_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
-    notes = [f"{NOT_PRIVATE}; privacy.json says what protects and what does not."]
-    if schema.subject_id is None:
-        notes.append(rows_are_people("subject_id"))
-    if not configuration.dataset_is_named:
-        notes.append(
-            f"No dataset is named: its salt is kept under the prefix, {configuration.dataset!r}. Tables "
-            "about the same people must share one dataset name, or their noise could be averaged away."
-        )
-    notes += [f"{key} is accepted and has no effect here." for key in configuration.unused_keys]
-    return notes
 
 
 def _zero_notes(contract: Contract | None) -> tuple[str, ...]:
@@ -376,37 +285,3 @@ def _mark_notes(configuration: RunConfiguration, source: InputFile) -> tuple[str
         f"{' and '.join(keys)}: the mark {source.delimiter!r} also separates the cells of the input, so each "
         "number that has it must be in quotes there, as programs that write tables do.",
     )
-
-
-def _binning_notes(columns: list[str]) -> tuple[str, ...]:
-    if not columns:
-        return ()
-    names = ", ".join(map(repr, columns))
-    return (
-        f"Numbers without bins ({names}): each is a value of its own, and rare ones are not reported; public "
-        "edges in bins would keep more of them.",
-    )
-
-
-def _cautions(configuration: RunConfiguration, schema: Schema, contract: Contract | None) -> list[str]:
-    """What must be told of the claim of a differentially private release."""
-    protection = configuration.protection
-    if not isinstance(protection, DifferentialPrivacy):
-        return []
-    unit, least = unit_of(schema), contract.min_rows if contract else None
-    return cautions(Claim(protection.epsilon, protection.delta, unit, least))
-
-
-def _private_notes(configuration: RunConfiguration, vintage: str) -> list[str]:
-    notes = []
-    if not configuration.dataset_is_named:
-        notes.append(
-            f"No dataset is named: the budget is kept under the prefix, {configuration.dataset!r}. "
-            "Tables about the same people must share one dataset name."
-        )
-    if vintage == UNDATED:
-        notes.append(
-            f"No vintage is given: this release is labelled {UNDATED!r}, and a later run of that label "
-            "returns it whatever the table then holds. Give each new release a vintage of its own."
-        )
-    return notes

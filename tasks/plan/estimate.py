@@ -16,14 +16,13 @@ from tasks.core.dp.accounting import plan
 from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.workload.expected import planned_first_length
-from tasks.core.dp.workload.limits import worst_case_bytes
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.line_lengths import guessed_rows
 from tasks.plan.describe import Described
-from tasks.plan.resources import free_disk_mb, free_memory_mb
+from tasks.plan.resources import free_disk_mb, free_memory_mb, tables_bytes
 
 #: A guess for an open column, whose number of values is not public.
 OPEN_VALUES = 50
@@ -99,10 +98,9 @@ def estimate(described: Described, *, look: bool = False) -> Estimate:
     width = _width(schema)
     length = width if described.reporting_length == -1 else min(described.reporting_length, width)
     parameters = described.parameters
+    # Only a draw by lengths has an estimate a length.
     levels = _levels(schema, parameters) if isinstance(parameters, DpParameters) else ()
-    tables = (
-        worst_case_bytes(parameters, schema.measured) if isinstance(parameters, WorkloadParameters) else 0
-    )
+    tables = tables_bytes(parameters, schema)
     records, source = number_of_records(described.source, look=look)
     combinations = min(sum(math.comb(width, k) for k in range(1, length + 1)), _BEYOND)
     found = [level.candidates for level in levels] or _reported(described, length, records)
@@ -200,7 +198,7 @@ def first_length(described: Described, records: int) -> FirstLength:
     """What the guarantee for several rows depends on: the draw of single values of about so many records."""
     schema, parameters = described.schema, described.drawn
     opened = sum(column.max_items for column in schema.columns if column.is_open)
-    if isinstance(parameters, WorkloadParameters):
+    if isinstance(parameters, WorkloadParameters):  # which draws single values without a level of their own
         return planned_first_length(parameters, schema.measured, records)
     level = _levels(schema, parameters)[0]
     return FirstLength(level.threshold, level.scale, min(level.sensitivity, opened))

@@ -61,15 +61,19 @@ def require_records_fit(configuration: RunConfiguration) -> None:
         )
 
 
+def tables_bytes(parameters: AnyParameters | None, schema: Schema) -> int:
+    """The most that the tables of a fitted release may take; 0 for other releases."""
+    # Of the two draws a workload alone is held as a whole; the other is written length by length.
+    return worst_case_bytes(parameters, schema.measured) if isinstance(parameters, WorkloadParameters) else 0
+
+
 def require_draw_fits(parameters: AnyParameters, schema: Schema) -> None:
     """Refuse a draw that memory might not hold: half-way it would be lost, and stay charged (W5).
 
     Raises:
         ResourceLimit: its largest possible size, by public facts alone, is more than what is free.
     """
-    if not isinstance(parameters, WorkloadParameters):
-        return
-    needed, free = worst_case_bytes(parameters, schema.measured) // 2**20, free_memory_mb()
+    needed, free = tables_bytes(parameters, schema) // 2**20, free_memory_mb()
     if needed > free:
         raise ResourceLimit(
             f"The tables of a fitted release must fit into memory; these may need {needed:,} MB, and "

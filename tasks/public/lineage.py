@@ -13,20 +13,11 @@ from prefect.artifacts import create_markdown_artifact, create_table_artifact
 from prefect.cache_policies import NO_CACHE
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
-from tasks.configuration.protections.syndiffix import SynDiffix
-from tasks.core.statement.syndiffix.statement import LABEL
+from tasks.public.bundles.bundle import Bundle
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.publish import Release
 from tasks.public.release_files import PUBLIC
 from tasks.storage import SENSITIVE, StoredTable, Workspace
-
-#: Of a measurement, by regime.
-_ORIGINS = {
-    "differential_privacy": "drawn once, kept in the ledger",
-    "k_anonymity": "true counts, rounded down",
-    "syndiffix": "synthetic tables, stitched and shuffled",
-}
 
 
 @task(cache_policy=NO_CACHE, persist_result=False)
@@ -38,13 +29,14 @@ def record_lineage(
     release: Release,
 ) -> None:
     """Create the artifacts ``lineage-<dataset>`` and, where there is a contract, ``contract-<dataset>``."""
+    bundle = open_bundle(workspace, measurement)
     key = re.sub(r"[^a-z0-9]+", "-", configuration.dataset.lower()).strip("-")
     create_markdown_artifact(
         markdown="\n".join(
             [
-                *_diagram(configuration, sensitive, release),
+                *_diagram(configuration, bundle, sensitive, release),
                 "",
-                *_table(workspace, sensitive, measurement, release),
+                *_table(workspace, sensitive, bundle, release),
             ]
         ),
         key=f"lineage-{key}",
@@ -61,16 +53,15 @@ def record_lineage(
 
 
 def _diagram(
-    configuration: RunConfiguration, sensitive: Sequence[StoredTable], release: Release
+    configuration: RunConfiguration, bundle: Bundle, sensitive: Sequence[StoredTable], release: Release
 ) -> list[str]:
     """A Mermaid flow chart from the table to the released files."""
-    claim, crossing = _claim(configuration)
     lines = ["```mermaid", "flowchart LR", "  subgraph sensitive"]
     lines += [f"    s{place}[{table.stage}]" for place, table in enumerate(sensitive)]
     lines += [f"    s{place} --> s{place + 1}" for place in range(len(sensitive) - 1)]
-    lines += ["  end", f"  measurement[measurement<br/>{claim}]"]
+    lines += ["  end", f"  measurement[measurement<br/>{bundle.strength(configuration)}]"]
     if sensitive:
-        lines.append(f"  s{len(sensitive) - 1} -- {crossing} --> measurement")
+        lines.append(f"  s{len(sensitive) - 1} -- {bundle.crossing} --> measurement")
     lines.append("  subgraph release")
     lines += [f"    r{place}[{entry['file']}]" for place, entry in enumerate(release.files)]
     lines.append("  end")
@@ -79,24 +70,13 @@ def _diagram(
     return [*lines, "```"]
 
 
-def _claim(configuration: RunConfiguration) -> tuple[str, str]:
-    """What protects a measurement, and how it is made, in few words."""
-    protection = configuration.protection
-    if isinstance(protection, DifferentialPrivacy):
-        return f"epsilon {protection.epsilon:g}, delta {protection.delta:g}", "drawn once"
-    if isinstance(protection, SynDiffix):
-        return LABEL, "noise, suppression, stitching"
-    return f"k-anonymity, k = {configuration.reporting_resolution}", "rounded down"
-
-
 def _table(
-    workspace: Workspace, sensitive: Sequence[StoredTable], measurement: StoredTable, release: Release
+    workspace: Workspace, sensitive: Sequence[StoredTable], bundle: Bundle, release: Release
 ) -> list[str]:
     rows = ["| what | zone | hash | rows | made from |", "|---|---|---|---|---|"]
     for table in sensitive:
         rows.append(f"| {table.stage} | {SENSITIVE} | keyed {workspace.keyed_hash(table.sha256)[:16]} | | |")
-    bundle = open_bundle(workspace, measurement)
-    rows.append(f"| measurement | measurement | {bundle.sha256()[:16]} | | {_ORIGINS[bundle.regime]} |")
+    rows.append(f"| measurement | measurement | {bundle.sha256()[:16]} | | {bundle.made_of} |")
     for entry in release.files:
         digest, count = str(entry["sha256"])[:16], entry.get("rows", "")
         rows.append(f"| {entry['file']} | release | {digest} | {count} | {entry['made_from']} |")

@@ -43,7 +43,7 @@ def tell_dropped(workspace: Workspace, configuration: RunConfiguration, read: St
     """
     path = workspace.sensitive / run / f"{configuration.prefix}_{DROPPED}"
     shutil.copyfile(workspace.path(read) / DROPPED, path)
-    if configuration.is_private:
+    if configuration.protection.is_silent:
         say(
             f"ATTENTION: see {path} for cells that were not counted, if there are any, and why: numbers that "
             "can't be read, values outside their domain. It must not leave this machine."
@@ -106,6 +106,7 @@ class EncodingRules(Model):
         """Those of a run; ``parameters`` of the draw, if there is one."""
         if parameters is None:
             return cls(total=False, record_limit=configuration.input.record_limit)
+        # Constraints are held by fitted records alone, so a draw by lengths fills no cell.
         filled = parameters.filled if isinstance(parameters, WorkloadParameters) else ()
         return cls(total=True, tags=parameters.needs_tags, filled=filled)
 

@@ -19,7 +19,8 @@ from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import EVERY_COLUMN
-from tasks.plan.describe import Described, describe, vintage_of
+from tasks.plan.describe import Described, describe
+from tasks.plan.protections.plan import vintage_of
 from tasks.progress import say
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import release_name
@@ -54,7 +55,7 @@ def describe_or_recall(configuration: RunConfiguration, scheduled: str | None) -
         return Recalled(describe(configuration, scheduled))
     except ParameterError as error:
         problem = error
-    recalled = _recalled(configuration, scheduled) if configuration.is_private else None
+    recalled = _recalled(configuration, scheduled) if configuration.protection.is_drawn_once else None
     if recalled is None:
         raise problem
     return Recalled(recalled, problem)

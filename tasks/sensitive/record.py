@@ -52,11 +52,11 @@ def compare_with_last(
     seen here where it was drawn elsewhere; under k-anonymity it is the last one that was counted.
     """
     label = _label(described.vintage, configured_digest(configuration, described.schema))
-    now = fingerprint(workspace, table, made)
+    now, is_kept = fingerprint(workspace, table, made), configuration.protection.is_drawn_once
     before = _known(workspace, configuration.dataset).get(label)
     if before is not None and not set(before.split()) & set(now.split()):
-        say(_changed(described.vintage, is_private=configuration.is_private))
-    if before is None or not configuration.is_private:
+        say(_changed(described.vintage, is_kept=is_kept))
+    if before is None or not is_kept:
         _record(workspace, configuration.dataset, label, now)
 
 
@@ -90,9 +90,9 @@ def _known(workspace: Workspace, dataset: str) -> dict[str, str]:
     return body
 
 
-def _changed(vintage: str, *, is_private: bool) -> str:
+def _changed(vintage: str, *, is_kept: bool) -> str:
     changed = f"ATTENTION: the table has changed since a run measured it as {vintage!r}."
-    if is_private:
+    if is_kept:
         return (
             f"{changed} The release of that label stays the one that was drawn first; what has changed is "
             "not in it. Give the changed table a vintage of its own."

@@ -1,11 +1,11 @@
 """What ``marginalia check`` prints: a configuration goes in, what its run would do and cost comes out."""
 
 import math
+from collections.abc import Callable
 
 from flows.command.check.fitted import print_fitted
 from flows.command.check.noise import fitted_warnings, level_warnings
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.places import SYNDIFFIX
 from tasks.configuration.syndiffix_parameters import anonymization
 from tasks.core.charts.charts import Level, curve_text
 from tasks.core.dp.group_privacy import group_guarantees
@@ -48,32 +48,50 @@ def report(configuration: RunConfiguration) -> None:
     if configuration is not given:
         for sentence in drawn_before(given):
             print(f"  note: {sentence}")
-    warned: list[str] = []
-    if configuration.protection.regime == SYNDIFFIX:
-        selection = select_columns(configuration, described.source, described.contract)
-        kept_ledger()
-        require_one_salt(
-            ledger_place(), (configuration.dataset, synthesized_table(described.source, selection))
-        )
-        _print_syndiffix(selection)
-    else:
-        _print_columns(described)
-        if configuration.is_private:
-            if configuration.draws_workload:
-                print_fitted(configuration, described.schema, found.records)
-                warned = fitted_warnings(configuration, described.schema.measured, found)
-            else:
-                _print_levels(found)
-                warned = level_warnings(configuration, found, described.schema.width)
-            _print_sentences(["", *warned] if warned else [])
-            _print_several_rows(described, found.records)
-            _print_budget(configuration, described)
-        else:
-            _print_anonymity(configuration, described)
-            _print_too_few(configuration, found)
+    warned = TOLD[configuration.protection.regime](configuration, described, found)
     _print_resources(found)
     require_room(found, workspace.root)
     print(_CAN_BE_RUN[any(sentence.startswith("ATTENTION") for sentence in warned)])
+
+
+def _tell_drawn(configuration: RunConfiguration, described: Described, found: Estimate) -> list[str]:
+    """What is drawn and what it is charged; return what was warned of."""
+    _print_columns(described)
+    if configuration.draws_workload:
+        print_fitted(configuration, described.schema, found.records)
+        warned = fitted_warnings(configuration, described.schema.measured, found)
+    else:
+        _print_levels(found)
+        warned = level_warnings(configuration, found, described.schema.width)
+    _print_sentences(["", *warned] if warned else [])
+    _print_several_rows(described, found.records)
+    _print_budget(configuration, described)
+    return warned
+
+
+def _tell_rounded(configuration: RunConfiguration, described: Described, found: Estimate) -> list[str]:
+    """What is counted, and whether any of it could be reported."""
+    _print_columns(described)
+    _print_anonymity(configuration, described)
+    _print_too_few(configuration, found)
+    return []
+
+
+def _tell_trees(configuration: RunConfiguration, described: Described, found: Estimate) -> list[str]:
+    """What is synthesized, under the one salt of its table."""
+    selection = select_columns(configuration, described.source, described.contract)
+    kept_ledger()
+    require_one_salt(ledger_place(), (configuration.dataset, synthesized_table(described.source, selection)))
+    _print_syndiffix(selection)
+    return []
+
+
+#: What is told of a protection alone, by the name of its regime.
+TOLD: dict[str, Callable[[RunConfiguration, Described, Estimate], list[str]]] = {
+    "differential_privacy": _tell_drawn,
+    "k_anonymity": _tell_rounded,
+    "syndiffix": _tell_trees,
+}
 
 
 def _count(number: int, what: str) -> str:

@@ -8,11 +8,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
+from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import ParameterError
@@ -31,7 +32,7 @@ DeclaredInput = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Bundle:
+class Bundle(ABC):
     """One handed-over folder.
 
     Attributes:
@@ -40,6 +41,8 @@ class Bundle:
         dataset, vintage: what it is named.
         digest: of the public configuration that it was made with.
         input: what was declared of the table; see `declared_input`.
+        crossing: how it came over from the sensitive side, in few words.
+        made_of: what is in it, in few words.
     """
 
     folder: Path
@@ -48,6 +51,18 @@ class Bundle:
     vintage: str
     digest: str
     input: DeclaredInput
+
+    crossing: ClassVar[str]
+    made_of: ClassVar[str]
+
+    @staticmethod
+    @abstractmethod
+    def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
+        """The protection's settings, as they name what is measured (W20)."""
+
+    @abstractmethod
+    def strength(self, configuration: RunConfiguration) -> str:
+        """What protects it and how strongly, in few words."""
 
     @property
     def contract_mode(self) -> Literal["none", "repair", "strict"]:
@@ -65,7 +80,7 @@ class Bundle:
         return folder_sha256(self.folder)
 
 
-class CountsBundle(Bundle, ABC):
+class CountsBundle(Bundle):
     """A bundle of protected counts: what a release of counts and records asks of the protection."""
 
     @property

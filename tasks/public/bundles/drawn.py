@@ -8,11 +8,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import drawn_settings
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
+from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
 from tasks.core.dp.normalization import normalise
 from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
@@ -30,6 +33,18 @@ _NORMALISED = "the measurement, normalised (post-processing)"
 
 class DrawnBundle(CountsBundle):
     """A differentially private measurement."""
+
+    crossing: ClassVar[str] = "drawn once"
+    made_of: ClassVar[str] = "drawn once, kept in the ledger"
+
+    @staticmethod
+    def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
+        """Of the draw."""
+        return drawn_settings(configuration, schema)
+
+    def strength(self, configuration: RunConfiguration) -> str:
+        """The claim."""
+        return f"epsilon {configuration.privacy.epsilon:g}, delta {configuration.privacy.delta:g}"
 
     def measurement(self) -> Measurement | WorkloadMeasurement:
         """What was drawn, under differential privacy."""

@@ -15,32 +15,26 @@ All of it is protected, so who may publish may read it; ledger and ``sensitive/`
 """
 
 import json
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from tasks.configuration.model import Input, RunConfiguration
-from tasks.configuration.parameters import anonymity_parameters, drawn_settings, syndiffix_parameters
 from tasks.core.contracts.translation import load_contract
-from tasks.core.dp.digest import Parameters, configuration_digest
+from tasks.core.dp.digest import configuration_digest
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
 from tasks.core.hints import located
 from tasks.core.records.columns import Schema
 from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, DeclaredInput, declared_input
 from tasks.public.bundles.drawn import DrawnBundle, ledger_facts
 from tasks.public.bundles.rounded import RoundedBundle
+from tasks.public.bundles.tables import TablesBundle
 from tasks.storage import MEASUREMENT, StoredTable, Workspace, folder_sha256
 
 #: A protection's bundle, by the name of its regime in `name.json`; silence is the first one.
-_KINDS: dict[str, type[Bundle]] = {
+KINDS: dict[str, type[Bundle]] = {
     "differential_privacy": DrawnBundle,
     "k_anonymity": RoundedBundle,
-    "syndiffix": Bundle,
-}
-_PARAMETERS: dict[str, Callable[[RunConfiguration, Schema], Parameters]] = {
-    "differential_privacy": drawn_settings,
-    "k_anonymity": anonymity_parameters,
-    "syndiffix": syndiffix_parameters,
+    "syndiffix": TablesBundle,
 }
 
 
@@ -75,11 +69,11 @@ def open_drawn(workspace: Workspace, measurement: StoredTable) -> DrawnBundle:
 
 def _read(folder: Path) -> Bundle:
     name = json.loads((folder / NAME).read_text(encoding="utf-8"))
-    regime = name.get("regime", next(iter(_KINDS)))
+    regime = name.get("regime", next(iter(KINDS)))
     # What was drawn is named by the ledger's account of it.
     account = folder / ACCOUNT
     about = json.loads(account.read_text(encoding="utf-8")) if account.is_file() else name
-    return _KINDS[regime](folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
+    return KINDS[regime](folder, regime, about["dataset"], about["vintage"], name["digest"], name["input"])
 
 
 def _said(declared: DeclaredInput) -> DeclaredInput:
@@ -106,7 +100,7 @@ def _preparation(configuration: RunConfiguration) -> dict[str, object]:
 
 def configured_digest(configuration: RunConfiguration, schema: Schema) -> str:
     """Of every public setting that touches what is measured."""
-    found = _PARAMETERS[configuration.protection.regime](configuration, schema)
+    found = KINDS[configuration.protection.regime].parameters(configuration, schema)
     return configuration_digest(schema, found, _preparation(configuration))
 
 

@@ -8,11 +8,14 @@ synthetic_records/  of a mode that reads raw records
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 from tasks.configuration.model import RunConfiguration, ValueSeeded
-from tasks.configuration.parameters import held_schema
+from tasks.configuration.parameters import anonymity_parameters, held_schema
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
+from tasks.core.dp.digest import Parameters
+from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import RoundedNumbers
 from tasks.core.statement.k_anonymity import statement as anonymity
 from tasks.public.bundles.bundle import CountsBundle, unit_of
@@ -23,6 +26,18 @@ _ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
 
 class RoundedBundle(CountsBundle):
     """Rounded counts."""
+
+    crossing: ClassVar[str] = "rounded down"
+    made_of: ClassVar[str] = "true counts, rounded down"
+
+    @staticmethod
+    def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:
+        """Of the rounding, and of a mode that reads raw records."""
+        return anonymity_parameters(configuration, schema)
+
+    def strength(self, configuration: RunConfiguration) -> str:
+        """The resolution."""
+        return f"k-anonymity, k = {configuration.reporting_resolution}"
 
     @property
     def synthetic_records(self) -> Path | None:

@@ -1,0 +1,65 @@
+"""A run under k-anonymity, planned: what may weaken it."""
+
+from tasks.configuration.model import LARGEST_RESOLUTION, RunConfiguration
+from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.public_schema import numbers_without_bins
+from tasks.core.records.columns import Schema
+from tasks.core.tables.header import Headers
+from tasks.plan.protections.plan import ProtectionPlan, counting_notes
+
+#: Of 15 digits; a shorter seed can be found by trying.
+_LEAST_SEED = 10**14
+
+
+class RoundingPlan(ProtectionPlan):
+    """k-anonymity: exact counts are rounded down, and nothing is drawn of them."""
+
+    def notes(
+        self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
+    ) -> list[str]:
+        """On what is asked for that protects little."""
+        return [*_anonymity_notes(configuration, schema), *counting_notes(configuration, schema)]
+
+    def notes_on_numbers(self, schema: Schema, headers: Headers, contract: Contract | None) -> list[str]:
+        """That rare ones are lost without bins."""
+        columns = numbers_without_bins(schema, headers.names, contract, headers.types)
+        if not columns:
+            return []
+        names = ", ".join(map(repr, columns))
+        return [
+            f"Numbers without bins ({names}): each is a value of its own, and rare ones are not reported; "
+            "public edges in bins would keep more of them."
+        ]
+
+
+def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
+    notes = _resolution_notes(configuration.reporting_resolution)
+    synthesis = configuration.synthesis
+    seed = synthesis.random_seed
+    if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
+        notes.append(
+            "random_seed is short. Whoever knows most of the records could try seeds until one gives the "
+            "released ones, and so test a guess of the rest: give a random number of 15 digits, or none."
+        )
+    if schema.subject_id:
+        return notes
+    return [
+        *notes,
+        "No subject_id is given: rows are counted. Where one person has several rows, a group of "
+        "reporting_resolution rows can be that person alone; give subject_id unless a row is a person.",
+    ]
+
+
+def _resolution_notes(resolution: int) -> list[str]:
+    if resolution == 1:
+        return [
+            "ATTENTION: reporting_resolution is 1, which is no protection at all: every combination is "
+            "reported, also of a single person, with its true count. Give the least number of people who "
+            "must share what is reported, such as 10."
+        ]
+    if resolution >= LARGEST_RESOLUTION:
+        return [
+            "ATTENTION: reporting_resolution is above the number of records of any table, so nothing can be "
+            f"reported. It is taken as {LARGEST_RESOLUTION}; give one such as 10."
+        ]
+    return []

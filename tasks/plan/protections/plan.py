@@ -1,0 +1,71 @@
+"""What every protection answers of a planned run, and what those that count records say alike."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.contracts.contract import Contract
+from tasks.core.ledger.mechanisms import AnyParameters
+from tasks.core.records.columns import Schema
+from tasks.core.tables.header import Headers, InputFile
+
+#: Where neither configuration nor schedule gives a label.
+UNDATED = "undated"
+
+
+class ProtectionPlan(ABC):
+    """One protection's answers.
+
+    Attributes:
+        needs_caps: a column of several items needs a cap of them.
+    """
+
+    needs_caps: ClassVar[bool] = False
+
+    def require_columns(  # noqa: B027 - most protect any columns
+        self, configuration: RunConfiguration, source: InputFile, contract: Contract | None
+    ) -> None:
+        """Refuse columns that can't be protected so, before any other look at them.
+
+        Raises:
+            ParameterError: naming them.
+        """
+
+    def parameters(self, configuration: RunConfiguration, schema: Schema) -> AnyParameters | None:
+        """Of what is drawn; None where nothing is."""
+        return None
+
+    @abstractmethod
+    def notes(
+        self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
+    ) -> list[str]:
+        """Sentences that the person who runs it should read first."""
+
+    def notes_on_numbers(self, schema: Schema, headers: Headers, contract: Contract | None) -> list[str]:
+        """The same on columns of numbers, said last."""
+        return []
+
+
+def vintage_of(configuration: RunConfiguration, scheduled: str | None) -> str:
+    """The label of a run's release."""
+    return configuration.vintage or scheduled or UNDATED
+
+
+def counting_notes(configuration: RunConfiguration, schema: Schema) -> list[str]:
+    """What is asked for without an effect, where combinations are counted."""
+    notes = []
+    known = all(column.max_items for column in schema.columns)
+    if known and configuration.reporting_length > schema.width:
+        notes.append(
+            f"The reporting length {configuration.reporting_length} is more than the {schema.width} values "
+            f"a record can hold: {schema.width} is used, and nothing is spent on the rest."
+        )
+    for key in configuration.unused_keys:
+        notes.append(_WHY_UNUSED.get(key, f"{key} is accepted and has no effect here."))
+    return notes
+
+
+_WHY_UNUSED = {
+    "cache_max_size": "cache_max_size is accepted and has no effect: rows are found by index, and memory "
+    "is bounded by memory_limit_mb.",
+}

@@ -1,0 +1,34 @@
+"""A run of SynDiffix, planned: which columns it can take, and what it is not."""
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.contracts.contract import Contract
+from tasks.core.records.columns import Schema
+from tasks.core.tables.header import InputFile
+from tasks.plan.protections.plan import ProtectionPlan
+from tasks.plan.syndiffix_columns import select_columns
+from tasks.plan.syndiffix_notes import NOT_PRIVATE, rows_are_people
+
+
+class TreesPlan(ProtectionPlan):
+    """SynDiffix: a table of its own, from trees."""
+
+    def require_columns(
+        self, configuration: RunConfiguration, source: InputFile, contract: Contract | None
+    ) -> None:
+        """It alone knows by which keys columns were given, and all of those."""
+        select_columns(configuration, source, contract)
+
+    def notes(
+        self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
+    ) -> list[str]:
+        """On what it does not promise."""
+        notes = [f"{NOT_PRIVATE}; privacy.json says what protects and what does not."]
+        if schema.subject_id is None:
+            notes.append(rows_are_people("subject_id"))
+        if not configuration.dataset_is_named:
+            notes.append(
+                f"No dataset is named: its salt is kept under the prefix, {configuration.dataset!r}. Tables "
+                "about the same people must share one dataset name, or their noise could be averaged away."
+            )
+        notes += [f"{key} is accepted and has no effect here." for key in configuration.unused_keys]
+        return notes
