@@ -49,7 +49,7 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     require_made_as_configured(workspace, configuration, found)
     workspace.prepare_publishing()
     with work_folder(workspace, configuration) as work:
-        built: Built = _BUILDING[configuration.protection.regime](
+        built: Built = BUILDING[configuration.protection.regime](
             workspace, configuration, found, STAGES[-1], work
         )
         return releasing(workspace, configuration, found, built).key
@@ -134,7 +134,7 @@ def building_tables(
 
 
 #: How what was handed over is built from, by its regime.
-_BUILDING: dict[str, Callable[[Workspace, RunConfiguration, StoredTable, str, str], Built]] = {
+BUILDING: dict[str, Callable[[Workspace, RunConfiguration, StoredTable, str, str], Built]] = {
     "differential_privacy": building,
     "k_anonymity": building,
     "syndiffix": building_tables,
