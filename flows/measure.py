@@ -16,7 +16,7 @@ from tasks.caching import cached
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.naming import require_seed_stays, run_label, scheduled_date
 from tasks.plan.describe import Described
 from tasks.plan.resources import query_resources
@@ -51,7 +51,7 @@ class Place:
     """Where the sensitive side works: a run's folder in ``sensitive/``, and what its queries may use."""
 
     run: str
-    resources: Resources
+    resources: QueryResources
 
 
 class Measured:

@@ -17,7 +17,7 @@ from flows.publish import building_tables, releasing, work_folder
 from tasks.caching import cached
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.syndiffix_parameters import anonymization, strategy
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
@@ -257,6 +257,6 @@ def measuring_table_utility(
     settings = UtilitySettings.of(configuration, bins)
     if settings is None:
         return None
-    resources = Resources(threads=configuration.resources.parallel_jobs)
+    resources = QueryResources(threads=configuration.resources.parallel_jobs)
     measure = cached(measure_worth, workspace)
     return measure(workspace, settings, (made.typed, made.table), made.place.run, resources)

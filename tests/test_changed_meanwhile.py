@@ -7,7 +7,7 @@ import pytest
 
 from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.errors import InputError
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.tables.header import InputFile
 from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records
 from tasks.storage import Workspace
@@ -21,7 +21,7 @@ def test_a_table_that_changed_since_it_was_hashed_is_not_coded(tmp_path: Path) -
     workspace.sensitive.mkdir(parents=True)
     schema = build_schema(("town",), Declarations(), None, cap_required=True)
     encode = functools.partial(
-        encode_records.fn, workspace, table, schema, EncodingRules(total=True), "people/run", Resources()
+        encode_records.fn, workspace, table, schema, EncodingRules(total=True), "people/run", QueryResources()
     )
     path.write_text("town\n" + 50 * "Brenmoor\n")  # in place: the same open file
     with pytest.raises(InputError, match="must stay as it is"):

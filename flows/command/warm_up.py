@@ -42,8 +42,8 @@ from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregate
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain
-from tasks.core.kernel_cache import publish
-from tasks.core.queries import Resources
+from tasks.core.kernel_cache import publish_kernels
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, read_coded_records
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
@@ -111,7 +111,7 @@ def main() -> None:
     syndiffix.join()
     if syndiffix.exitcode:
         sys.exit(syndiffix.exitcode)
-    if publish() is None:
+    if publish_kernels() is None:
         own = os.environ["NUMBA_CACHE_DIR"]
         sys.stdout.write(f"  for this user alone, in {own}: this checkout is another user's\n")
 
@@ -139,7 +139,7 @@ def _release() -> None:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         (root / "table.csv").write_text(_made_up_table(), encoding="utf-8")
-        resources = Resources(scratch=root)
+        resources = QueryResources(scratch=root)
         options = EncodingOptions(total=True, key=b"warm-up", tags=True, resources=resources)
         encoded = encode(InputFile(root / "table.csv"), _SCHEMA, options)
         encode(InputFile(root / "table.csv"), _WITHOUT_CAP, replace(options, total=False))

@@ -39,7 +39,7 @@ def use_kernel_cache() -> None:
     os.environ["NUMBA_CACHE_DIR"] = str(folder or _temporary())
 
 
-def publish() -> Path | None:
+def publish_kernels() -> Path | None:
     """Copy this process's kernels to the checkout; None where this user can't write there.
 
     Raises:

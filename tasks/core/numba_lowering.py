@@ -97,7 +97,7 @@ class KernelLowering(Lower):
         self._borrowed: frozenset[str] = frozenset()
         if self.generator_info is None and not self._disable_sroa_like_opt:
             assigned = Counter(name for block in self.blocks.values() for name, _ in _assignments(block))
-            self._borrowed = borrowed(self.blocks, assigned, self._kind_of)
+            self._borrowed = borrowed_names(self.blocks, assigned, self._kind_of)
             # All other blocks come after the first one: what it assigns needs no place in memory.
             self._singly_assigned_vars |= {
                 name
@@ -140,7 +140,9 @@ class KernelLowering(Lower):
         return self.typeof(name)  # type: ignore[no-untyped-call]
 
 
-def borrowed(blocks: Mapping[int, Any], assigned: Mapping[str, int], kind_of: _Typing) -> frozenset[str]:
+def borrowed_names(
+    blocks: Mapping[int, Any], assigned: Mapping[str, int], kind_of: _Typing
+) -> frozenset[str]:
     """Names that are assigned once in all: arguments, members of their tuples, and other names for these."""
     found: set[str] = set()
     for place in sorted(blocks):

@@ -29,7 +29,7 @@ def query_text(name: str) -> str:
     return (SQL_ROOT / f"{name}.sql").read_text(encoding="utf-8")
 
 
-def render(name: str, **fragments: str) -> str:
+def filled_query(name: str, **fragments: str) -> str:
     """Text of a query with its ``${...}`` filled by fragments made with `identifier` or `listed`."""
     return _IdentifierTemplate(query_text(name)).substitute(fragments)
 
@@ -76,7 +76,7 @@ def connect(
 
 
 @dataclass(frozen=True)
-class Resources:
+class QueryResources:
     """What a query may use.
 
     Attributes:

@@ -9,7 +9,7 @@ from tasks.core.dp.workload.limits import worst_case_bytes
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ResourceLimit
 from tasks.core.ledger.mechanisms import AnyParameters
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.leftovers import mark
 from tasks.storage import Workspace
@@ -81,9 +81,11 @@ def require_draw_fits(parameters: AnyParameters, schema: Schema) -> None:
         )
 
 
-def query_resources(configuration: RunConfiguration, workspace: Workspace) -> Resources:
+def query_resources(configuration: RunConfiguration, workspace: Workspace) -> QueryResources:
     """What DuckDB may use: four fifths of what is free unless configured, spilling into ``sensitive/``."""
     scratch = workspace.sensitive / ".scratch" / f".{mark()}"  # DuckDB's names are unique in a process only
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     limit = configuration.resources.memory_limit_mb or max(free_memory_mb() * 4 // 5, 256)
-    return Resources(scratch=scratch, threads=configuration.resources.parallel_jobs, memory_limit_mb=limit)
+    return QueryResources(
+        scratch=scratch, threads=configuration.resources.parallel_jobs, memory_limit_mb=limit
+    )

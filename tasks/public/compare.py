@@ -10,7 +10,7 @@ from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.dp.measurement import Measurement
 from tasks.core.evaluation.release import compare_release
 from tasks.core.evaluation.synthetic import recounted
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.public.bundles.opening import open_bundle, open_counts
 from tasks.storage import StoredTable, Workspace
@@ -39,7 +39,7 @@ def compare_with_reportable(
             read_aggregates(workspace.path(aggregates)),
             read_aggregates(workspace.path(counted)),
             drawn if isinstance(drawn, Measurement) else None,
-            Resources(scratch=Path(scratch)),
+            QueryResources(scratch=Path(scratch)),
         )
     text = json.dumps(compared.to_dict(), indent=1, sort_keys=True) + "\n"
 

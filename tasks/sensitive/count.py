@@ -7,7 +7,7 @@ from prefect import task
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.failures import sanitised
 from tasks.progress import Progress
 from tasks.sensitive.export import Sources
@@ -17,7 +17,7 @@ from tasks.storage import StoredTable, Workspace
 @task
 @sanitised
 def count_records(
-    workspace: Workspace, records: StoredTable, length: int, run: str, resources: Resources
+    workspace: Workspace, records: StoredTable, length: int, run: str, resources: QueryResources
 ) -> StoredTable:
     """Count every combination up to a length exactly; stays in ``sensitive/``."""
     progress = Progress("count")
@@ -42,7 +42,7 @@ def describe_records(
     resolution: int,
     prefix: str,
     run: str,
-    resources: Resources,
+    resources: QueryResources,
 ) -> StoredTable:
     """Write true counts, rare combinations and who they single out, under SDS's names, in ``sensitive/``."""
     progress = Progress("describe")

@@ -11,7 +11,7 @@ from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import Claim
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.failures import sanitised
 from tasks.progress import Progress
@@ -61,7 +61,7 @@ def evaluate_against_raw(
     sensitive: tuple[StoredTable, StoredTable],
     released: tuple[StoredTable, StoredTable],
     run: str,
-    resources: Resources,
+    resources: QueryResources,
 ) -> StoredTable:
     """Write SDS's evaluation files and ``evaluation.json``.
 

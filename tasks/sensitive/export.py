@@ -18,7 +18,7 @@ from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.arrays import StageDone
 from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.evaluation.raw import list_combinations
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
 from tasks.leftovers import mark
 from tasks.storage import FULL, INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, StoredTable, Workspace
@@ -95,7 +95,7 @@ def export(place: Path, names: Sequence[str], output: Path | None, report: Stage
         for stage, folder in stages.items():
             own = [name for name in FILES[stage] if name in wanted]
             sources = Sources.model_validate_json((folder / _SOURCES).read_text(encoding="utf-8"))
-            writers = _Run(folder, sources, Resources(scratch), report).writers() if own else {}
+            writers = _Run(folder, sources, QueryResources(scratch), report).writers() if own else {}
             written += [_closed_file(home / f"{sources.prefix}_{name}", writers[name]) for name in own]
     return written
 
@@ -106,7 +106,7 @@ class _Run:
 
     folder: Path
     sources: Sources
-    resources: Resources
+    resources: QueryResources
     report: StageDone
 
     def writers(self) -> dict[str, Callable[[Path], None]]:

@@ -15,7 +15,7 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import violations
 from tasks.core.contracts.validation import validate
 from tasks.core.errors import ContractViolation
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.failures import sanitised
@@ -36,7 +36,7 @@ def judge_contract(
     contract: Contract,
     schema: Schema,
     run: str,
-    resources: Resources,
+    resources: QueryResources,
 ) -> StoredTable:
     """Judge the raw table; counts of what was found go to ``sensitive/``.
 

@@ -16,7 +16,7 @@ from tasks.configuration.sections import Model
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import InputError
 from tasks.core.ledger.mechanisms import AnyParameters
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
@@ -119,7 +119,7 @@ def encode_records(
     schema: Schema,
     rules: EncodingRules,
     run: str,
-    resources: Resources,
+    resources: QueryResources,
 ) -> StoredTable:
     """Read, normalise, join by subject and code the records.
 

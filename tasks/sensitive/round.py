@@ -14,7 +14,7 @@ from tasks.configuration.model import AnySynthesis, RunConfiguration
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.rows import common_rows
 from tasks.failures import sanitised
@@ -33,7 +33,7 @@ def round_counts(
     reporting_length: int,
     resolution: int,
     run: str,
-    resources: Resources,
+    resources: QueryResources,
 ) -> StoredTable:
     """Round every count down to the resolution and drop what is zero; beside them, a public seed.
 

@@ -12,7 +12,7 @@ from tasks.configuration.sections import Model, UtilityRequest
 from tasks.core.evaluation.utility.files import write_utility
 from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, coded_pair, typed_pair
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.failures import sanitised
@@ -55,7 +55,7 @@ def measure_worth(
     settings: UtilitySettings,
     tables: tuple[StoredTable, StoredTable],
     run: str,
-    resources: Resources,
+    resources: QueryResources,
 ) -> StoredTable:
     """Measure what is synthetic against what is raw; into a folder of its own: no stored one is added to.
 

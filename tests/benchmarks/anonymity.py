@@ -61,7 +61,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.evaluation.synthetic import recounted
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.report import ReportInputs, render
-    from tasks.core.queries import Resources
+    from tasks.core.queries import QueryResources
     from tasks.core.records.encoding import EncodingOptions, encode
     from tasks.core.statement.k_anonymity.statement import AnonymityFacts, statement
     from tasks.core.synthesis.aggregate_seeded import synthesize
@@ -73,7 +73,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
 
     for part in ("coded", "marginals", "aggregate", "evaluation"):
         (folder / part).mkdir()
-    resources = Resources(folder, threads=2)
+    resources = QueryResources(folder, threads=2)
     configuration = RunConfiguration.model_validate(_configuration(mode))
     synthesis = configuration.synthesis
     resolution = WIDE_RESOLUTION if name == "wide" else RESOLUTION

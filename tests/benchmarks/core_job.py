@@ -12,7 +12,7 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.dp.accounting import sigma_proportions_named
 from tasks.core.dp.parameters import DpParameters, Thresholds
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
@@ -25,7 +25,7 @@ def coded(path: Path, *, tags: bool = False) -> CodedRecords:
     source = InputFile(path)
     names = source.headers.names
     schema = build_schema(names, Declarations(sensitive_zeros=names), cap_required=True)
-    options = EncodingOptions(total=True, key=b"benchmark", tags=tags, resources=Resources(threads=1))
+    options = EncodingOptions(total=True, key=b"benchmark", tags=tags, resources=QueryResources(threads=1))
     return encode(source, schema, options)
 
 
@@ -134,7 +134,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     synthetic = synthesize(aggregates, AggregateSeeded(), 1)
     write_wide_tsv(synthetic, folder / "synthetic.tsv")
     watch.stop("generate")
-    schema, resources = measurement.schema, Resources(folder, threads=1)
+    schema, resources = measurement.schema, QueryResources(folder, threads=1)
     counted = recounted(synthetic, aggregates, schema)
     compared = compare_release(aggregates, counted, measurement, resources)
     (folder / "evaluation.json").write_text(json.dumps(compared.to_dict()))

@@ -70,10 +70,10 @@ def codes(records: int) -> Path:
 def counted(folder: Path, length: int, scratch: Path) -> int:
     """Count a folder of coded records; how many combinations there are."""
     from tasks.core.aggregates.marginals import count_marginals
-    from tasks.core.queries import Resources
+    from tasks.core.queries import QueryResources
 
     destination = Path(tempfile.mkdtemp(dir=scratch))
-    found = count_marginals(folder, destination, length, Resources(scratch, threads=1))
+    found = count_marginals(folder, destination, length, QueryResources(scratch, threads=1))
     return sum(pq.read_metadata(found.path(k)).num_rows for k in found.lengths)
 
 

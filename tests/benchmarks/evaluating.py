@@ -96,9 +96,9 @@ def ours(path: Path, length: int) -> Result:
     from tasks.core.evaluation.sentences import Claim
     from tasks.core.evaluation.synthetic import coded_synthetic
     from tasks.core.evaluation.tables import measures_rows
-    from tasks.core.queries import Resources
+    from tasks.core.queries import QueryResources
 
-    one = Resources(threads=1)
+    one = QueryResources(threads=1)
     records, reportable, drawn = coded(path), _reported(path, length), _drawn(path, length)
 
     def run() -> Result:

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
@@ -41,7 +41,7 @@ def measure(rows: int, people: int = 0) -> dict[str, object]:
     """The figure."""
     path = table(rows, people)
     schema = Schema(tuple(Column(f"c{place}") for place in range(COLUMNS)), "person" if people else None)
-    options = EncodingOptions(total=True, key=b"benchmark", resources=Resources(threads=1))
+    options = EncodingOptions(total=True, key=b"benchmark", resources=QueryResources(threads=1))
     seconds = []
     for _ in range(5):
         start = time.process_time()

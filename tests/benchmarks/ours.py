@@ -31,7 +31,7 @@ Result = dict[str, object]
 def count(path: Path, length: str) -> Result:
     """Exact marginals by DuckDB, one thread."""
     from tasks.core.aggregates.marginals import count_marginals
-    from tasks.core.queries import Resources
+    from tasks.core.queries import QueryResources
 
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
@@ -40,7 +40,7 @@ def count(path: Path, length: str) -> Result:
         coded(path).write(root / "coded")
 
         def run(name: str) -> int:
-            found = count_marginals(root / "coded", root / name, int(length), Resources(root, threads=1))
+            found = count_marginals(root / "coded", root / name, int(length), QueryResources(root, threads=1))
             return sum(found.table(k).num_rows for k in found.lengths)
 
         run("warm")

@@ -31,7 +31,7 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = kernel_cache._CORE / PACKAGE
     (compiled / kernel_cache._numba_name(home) / "kernel.nbi").write_bytes(b"compiled")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(compiled))
-    place = kernel_cache.publish()
+    place = kernel_cache.publish_kernels()
     assert place is not None
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     return place / PACKAGE
@@ -63,7 +63,7 @@ def test_what_was_published_is_in_every_users_own_cache_and_readable_by_all(publ
 def test_a_second_publication_leaves_one_version(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(published.parents[2] / "numba"))
     (published.parents[1] / "another version").mkdir()
-    kernel_cache.publish()
+    kernel_cache.publish_kernels()
     assert [path.name for path in published.parents[1].iterdir()] == [published.parent.name]
 
 

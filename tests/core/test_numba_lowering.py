@@ -15,7 +15,7 @@ from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python, rtsys
 
 from tasks.core.compiling import njit
-from tasks.core.numba_lowering import borrowed
+from tasks.core.numba_lowering import borrowed_names
 from tasks.core.numba_options import variables_of
 
 
@@ -138,11 +138,11 @@ def test_arguments_and_what_is_in_them_are_borrowed():
         for own in block.find_insts(ir.Assign)
         if isinstance(own.value, ir.Expr) and own.value.op == "getattr"
     }
-    found = borrowed(blocks, counted, kind_of)
+    found = borrowed_names(blocks, counted, kind_of)
     assert {"parts", "low"} <= found
     assert set(where) <= found | {name for name in where if where[name] not in Parts._fields}
     assert "total" not in found
-    assert not borrowed(blocks, dict.fromkeys(counted, 2), kind_of)
+    assert not borrowed_names(blocks, dict.fromkeys(counted, 2), kind_of)
 
 
 def test_kernels_that_kernels_alone_call_are_never_written_as_machine_code():

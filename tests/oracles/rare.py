@@ -10,12 +10,12 @@ from tasks.core.aggregates.linkability import single_out
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.rare import RecordAnalysis, analysis_of
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.tables.header import InputFile
 from tests.oracles.anonymous_loading import load
 
-ONE_THREAD = Resources(threads=1)
+ONE_THREAD = QueryResources(threads=1)
 
 #: sds.md, T1, as a file.
 T1_FILE = "A,B,C\na1,b1,c1\na1,b2,c1\na2,,c2\na2,b2,c1\na1,b2,\n"
@@ -72,7 +72,7 @@ def analyse_records(records: CodedRecords, marginals: Marginals, resolution: int
 
 
 def counted(
-    records: CodedRecords, folder: Path, length: int = 3, resources: Resources = ONE_THREAD
+    records: CodedRecords, folder: Path, length: int = 3, resources: QueryResources = ONE_THREAD
 ) -> Marginals:
     """Write records to ``folder/records`` and count them into ``folder/marginals``."""
     for name in ("records", "marginals"):

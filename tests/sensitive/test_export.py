@@ -11,14 +11,14 @@ import pytest
 from flows.command import main as command
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tasks.sensitive.export import Sources
 from tasks.storage import Workspace
 from tests.oracles.marginals import coded
 from tests.oracles.synthetic import synthetic
 
-ONE_THREAD = Resources(threads=1)
+ONE_THREAD = QueryResources(threads=1)
 SCHEMA = Schema((Column("b"), Column("M", delimiter=";", max_items=3), Column("A"), Column('c\t"')))
 #: Of the files that every run wrote for this table before they were left to be exported.
 BEFORE = {

@@ -24,7 +24,7 @@ from tasks.core.errors import (
     StoredTableMismatch,
 )
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn, require_made_as_configured
 from tasks.public.fit import estimate_counts, fit_records
@@ -45,10 +45,10 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
     admitted = admit_release.fn(workspace, configuration, described)
     table, judged = SensitiveTable(described.source), None
     if described.contract is not None and configuration.input.contract_mode == "strict":
-        facts = (described.contract, described.schema, "people/run", Resources())
+        facts = (described.contract, described.schema, "people/run", QueryResources())
         judged = judge_contract.fn(workspace, table, *facts)
     rules = EncodingRules.of(configuration, described.parameters)
-    records = encode_records.fn(workspace, table, described.schema, rules, "people/run", Resources())
+    records = encode_records.fn(workspace, table, described.schema, rules, "people/run", QueryResources())
     table_hash = workspace.keyed_hash(table.sha256)
     return workspace, protect_records.fn(workspace, records, judged, admitted, table_hash)
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds
 from tasks.core.aggregates.selections import Pieces, Surroundings
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import Numbering, in_order, wide_headers
+from tasks.core.aggregates.wide_form import AttributeNumbering, in_order, wide_headers
 from tasks.core.arrays import Integers
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Schema
@@ -93,7 +93,9 @@ def write_aggregates_json(aggregates: Aggregates, schema: Schema, path: Path, *,
         entries.finish()
 
 
-def write_true_counts_json(marginals: Marginals, numbering: Numbering, parts: _Parts, path: Path) -> None:
+def write_true_counts_json(
+    marginals: Marginals, numbering: AttributeNumbering, parts: _Parts, path: Path
+) -> None:
     """Write true counts and the true number of records, a bounded number of them in memory; sensitive.
 
     Args:

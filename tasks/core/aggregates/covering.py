@@ -73,7 +73,7 @@ class Shape:
         return min(rare + math.exp(growth) * _normal_above(spread - place), self.bound(slots))
 
 
-def plan(targets: Iterable[Slots], shape: Shape, most_cells: int) -> dict[Slots, Slots | None]:
+def plan_roll_ups(targets: Iterable[Slots], shape: Shape, most_cells: int) -> dict[Slots, Slots | None]:
     """From what each set is rolled up; None: grouped over the records.
 
     Args:

@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from tasks.core.aggregates import kernels
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.sides import Columns, Part, RecordSide, Side
+from tasks.core.aggregates.sides import Columns, CountedSide, PrefixRows, RecordSide
 from tasks.core.aggregates.stored_marginals import MarginalFacts
-from tasks.core.aggregates.wide_form import Cells, aggregates_of_cells
+from tasks.core.aggregates.wide_form import CountedCells, aggregates_of_cells
 from tasks.core.arrays import Codes, HalfWords, Integers
 from tasks.core.records.coded import CodedRecords
 
@@ -55,7 +55,7 @@ class _Prefix:
 
 
 @dataclass(frozen=True)
-class Rows:
+class CountedRows:
     """Rows that were counted.
 
     Attributes:
@@ -72,7 +72,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Table:
+class CubeTable:
     """The counts of sets of columns that agree in all but the last: of one, or of several if rows are few.
 
     Attributes:
@@ -95,7 +95,7 @@ class Table:
     first: int
     codes: HalfWords
     whole: npt.NDArray[np.bool_]
-    rows: Sequence[Sequence[Rows]]
+    rows: Sequence[Sequence[CountedRows]]
 
     @property
     def length(self) -> int:
@@ -119,7 +119,7 @@ class Table:
 class Tabulator:
     """Counts the sides' rows by cells of sets of columns. One thread's; it remembers where it was."""
 
-    def __init__(self, sides: Sequence[Side], sizes: Sequence[int], *, absent: bool = True) -> None:
+    def __init__(self, sides: Sequence[CountedSide], sizes: Sequence[int], *, absent: bool = True) -> None:
         """Count sides of the same codes.
 
         Args:
@@ -132,7 +132,7 @@ class Tabulator:
         self._stack: list[_Prefix] = []
         self._room: kernels.Cube = np.empty(0, np.uint32)
 
-    def tables(self, sets: Iterable[Columns]) -> Iterator[Table]:
+    def tables(self, sets: Iterable[Columns]) -> Iterator[CubeTable]:
         """The counts of all sets in their order, each table gone when the next is asked for.
 
         Sets that begin alike should stand together: they share work, and a table where rows are few.
@@ -171,7 +171,7 @@ class Tabulator:
         held = [[None] for _ in self._sides]
         return _Prefix((), length, numbers, held, np.empty((1, 0), np.uint32), np.ones(1, np.bool_))
 
-    def _parts(self, prefix: _Prefix, lasts: Columns) -> list[list[tuple[HalfWords, Part]]]:
+    def _parts(self, prefix: _Prefix, lasts: Columns) -> list[list[tuple[HalfWords, PrefixRows]]]:
         """By side and part, the rows' numbers in the prefix, and what is added to it."""
         parts = []
         for side, numbers, held in zip(self._sides, prefix.numbers, prefix.held, strict=True):
@@ -184,7 +184,7 @@ class Tabulator:
         return parts
 
     def _held(
-        self, prefix: _Prefix, parts: list[list[tuple[HalfWords, Part]]]
+        self, prefix: _Prefix, parts: list[list[tuple[HalfWords, PrefixRows]]]
     ) -> list[list[Integers | None]]:
         """Which rows parts are of; those without the last value are taken out of them, if unwanted."""
         found: list[list[Integers | None]] = []
@@ -218,7 +218,7 @@ class Tabulator:
         kernels.spell_out(cells, size, prefix.codes, codes, whole)
         return _Prefix((*prefix.columns, column), prefix.length, numbers, held, codes, whole)
 
-    def _table(self, prefix: _Prefix, lasts: Columns) -> Table:
+    def _table(self, prefix: _Prefix, lasts: Columns) -> CubeTable:
         size, first = max(self._sizes[last] for last in lasts), 1
         parts = self._parts(prefix, lasts)
         prefixes = len(prefix.whole) if len(lasts) > 1 else 0
@@ -242,7 +242,7 @@ class Tabulator:
         codes, whole = prefix.codes, prefix.whole
         if len(sets) > 1:
             codes, whole = np.tile(codes, (len(sets), 1)), np.tile(whole, len(sets))
-        return Table(sets, cubes, totals, size, first, codes, whole, rows)
+        return CubeTable(sets, cubes, totals, size, first, codes, whole, rows)
 
     def _cubes(self, most: int, cells: int) -> kernels.Cube:
         """Zeros for every side, all of one type, the smaller one where counts up to ``most`` fit."""
@@ -258,13 +258,13 @@ def _largest(rows: int) -> int:
     return min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_A_ROW * rows))
 
 
-def _rows_of(before: HalfWords, part: Part, prefixes: int) -> Rows:
+def _rows_of(before: HalfWords, part: PrefixRows, prefixes: int) -> CountedRows:
     """The rows of a part; each set has so many prefixes of its own (0: there is one set)."""
     numbers = (before + part.sets * np.uint32(prefixes)).ravel() if prefixes else before
-    return Rows(numbers, part.last.reshape(-1), part.counts, part.slots)
+    return CountedRows(numbers, part.last.reshape(-1), part.counts, part.slots)
 
 
-def _add(rows: Sequence[Rows], size: int, cube: kernels.Cube) -> None:
+def _add(rows: Sequence[CountedRows], size: int, cube: kernels.Cube) -> None:
     """Count a side's rows."""
     for own in rows:
         if own.counts is None:
@@ -273,7 +273,9 @@ def _add(rows: Sequence[Rows], size: int, cube: kernels.Cube) -> None:
             kernels.add_counts(own.numbers, own.last, size, own.counts, cube)
 
 
-def _numbers(parts: Sequence[Sequence[tuple[HalfWords, Part]]], size: int, kind: Any) -> list[list[Any]]:
+def _numbers(
+    parts: Sequence[Sequence[tuple[HalfWords, PrefixRows]]], size: int, kind: Any
+) -> list[list[Any]]:
     """By side and part the number of each row's cell."""
     numbers = [[np.empty(len(before), kind) for before, _ in side] for side in parts]
     for side, found in zip(parts, numbers, strict=True):
@@ -313,7 +315,9 @@ def count_in_memory(records: CodedRecords, longest: int) -> Aggregates:
     return aggregates_of_cells(facts, records.number_of_records, levels.values())
 
 
-def counted_cells(records: CodedRecords, longest: int) -> tuple[MarginalFacts, dict[int, Iterator[Cells]]]:
+def counted_cells(
+    records: CodedRecords, longest: int
+) -> tuple[MarginalFacts, dict[int, Iterator[CountedCells]]]:
     """What `count_in_memory` is made of: by length the cells of each set of columns, counted when read."""
     size = records.number_of_records
     facts = MarginalFacts(records.schema, records.slot_columns, records.values, size, {}).with_workload(
@@ -329,11 +333,11 @@ def tabulator(records: CodedRecords, *, absent: bool = True) -> Tabulator:
     return Tabulator(sides, [len(values) + 1 for values in records.values], absent=absent)
 
 
-def cells_of_length(facts: MarginalFacts, counter: Tabulator, length: int) -> Iterator[Cells]:
+def cells_of_length(facts: MarginalFacts, counter: Tabulator, length: int) -> Iterator[CountedCells]:
     """The cells of each set of columns that is counted at a length, in the order of stored marginals."""
     counted = facts.counted(length)
     ids = iter(counted)
     for table in counter.tables(counted.values()):
         own = np.array(list(itertools.islice(ids, len(table.sets))), np.uint32)
         codes, cells = table.cells()
-        yield Cells(own[table.sets_of(cells)], codes, table.cubes[0][cells].astype(np.int64))
+        yield CountedCells(own[table.sets_of(cells)], codes, table.cubes[0][cells].astype(np.int64))

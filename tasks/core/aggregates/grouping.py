@@ -19,10 +19,10 @@ import pyarrow as pa
 from tasks.core.aggregates.covering import LARGEST_KEY, Shape, Slots
 from tasks.core.aggregates.stored_marginals import MarginalFacts, slot_choices
 from tasks.core.arrays import Codes
-from tasks.core.queries import Resources, identifier, listed, render
+from tasks.core.queries import QueryResources, filled_query, identifier, listed
 from tasks.core.records.coded import code_type
 
-Integers = npt.NDArray[np.integer]
+AnyIntegers = npt.NDArray[np.integer]
 
 #: Adding into an array of all cells beats sorting while there are at most so many cells a row.
 _DENSE_CELLS_A_ROW = 6
@@ -35,7 +35,7 @@ _MOST_CELLS = 1 << 24
 _BYTES_A_CODE = 48
 
 
-def most_cells(resources: Resources) -> int:
+def most_cells(resources: QueryResources) -> int:
     """How many cells of one set of slots are held in memory."""
     if not resources.memory_limit_mb:
         return _MOST_CELLS
@@ -49,7 +49,7 @@ def fits(sizes: Sequence[int], records: int, most: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Cells:
+class FilledCells:
     """Filled cells, each once.
 
     Attributes:
@@ -58,9 +58,9 @@ class Cells:
     """
 
     codes: tuple[Codes, ...]
-    counts: Integers
+    counts: AnyIntegers
 
-    def onto_each(self, sets: Iterable[Sequence[int]], sizes: Sequence[int]) -> Iterator["Cells"]:
+    def onto_each(self, sets: Iterable[Sequence[int]], sizes: Sequence[int]) -> Iterator["FilledCells"]:
         """The cells of each of some sets of slots, ascending.
 
         Args:
@@ -78,7 +78,7 @@ class Cells:
             np.add(keys, self.codes[places[-1]], out=keys)
             yield _added(keys, self.counts, own)
 
-    def present(self) -> "Cells":
+    def present(self) -> "FilledCells":
         """The cells in which no value is absent."""
         if not self.codes:
             return self
@@ -87,10 +87,10 @@ class Cells:
             filled &= codes > 0
         if filled.all():
             return self
-        return Cells(tuple(codes[filled] for codes in self.codes), self.counts[filled])
+        return FilledCells(tuple(codes[filled] for codes in self.codes), self.counts[filled])
 
 
-def add_up(parts: Sequence[Cells], sizes: Sequence[int]) -> Cells:
+def add_up(parts: Sequence[FilledCells], sizes: Sequence[int]) -> FilledCells:
     """The sum of cells of the same values, ascending; of one part, the part."""
     if len(parts) == 1:
         return parts[0]
@@ -99,7 +99,7 @@ def add_up(parts: Sequence[Cells], sizes: Sequence[int]) -> Cells:
     return _added(_packed(codes, sizes, math.prod(sizes), len(counts)), counts, sizes)
 
 
-def _added(keys: Integers, counts: Integers, sizes: Sequence[int]) -> Cells:
+def _added(keys: AnyIntegers, counts: AnyIntegers, sizes: Sequence[int]) -> FilledCells:
     product = math.prod(sizes)
     if product <= max(_DENSE_CELLS, _DENSE_CELLS_A_ROW * len(keys)):
         keys, counts = _added_densely(keys, counts, product)
@@ -107,20 +107,20 @@ def _added(keys: Integers, counts: Integers, sizes: Sequence[int]) -> Cells:
         keys, counts = _sorted_as_one(keys, counts)
     else:
         keys, counts = _sorted(keys, counts)
-    return Cells(_unpacked(keys, sizes), counts)
+    return FilledCells(_unpacked(keys, sizes), counts)
 
 
-def _packed(codes: Sequence[Codes], sizes: Sequence[int], product: int, rows: int) -> Integers:
+def _packed(codes: Sequence[Codes], sizes: Sequence[int], product: int, rows: int) -> AnyIntegers:
     """One number a row, of a kind that holds ``product`` of them: 32 bits are half the memory to walk."""
     kind = np.uint32 if product <= _LARGEST_SHORT else np.uint64
-    keys: Integers = np.zeros(rows, kind) if not codes else codes[0].astype(kind)
+    keys: AnyIntegers = np.zeros(rows, kind) if not codes else codes[0].astype(kind)
     for own, size in zip(codes[1:], sizes[1:], strict=True):
         np.multiply(keys, kind(size), out=keys)
         np.add(keys, own, out=keys)
     return keys
 
 
-def _unpacked(keys: Integers, sizes: Sequence[int]) -> tuple[Codes, ...]:
+def _unpacked(keys: AnyIntegers, sizes: Sequence[int]) -> tuple[Codes, ...]:
     codes: list[Codes] = []
     for size in reversed(sizes[1:]):
         rest = keys // keys.dtype.type(size)
@@ -130,14 +130,14 @@ def _unpacked(keys: Integers, sizes: Sequence[int]) -> tuple[Codes, ...]:
     return tuple(reversed(codes))
 
 
-def _added_densely(keys: Integers, counts: Integers, product: int) -> tuple[Integers, Integers]:
+def _added_densely(keys: AnyIntegers, counts: AnyIntegers, product: int) -> tuple[AnyIntegers, AnyIntegers]:
     cells = np.zeros(product, counts.dtype)
     np.add.at(cells, keys, counts)
     filled = np.flatnonzero(cells != 0)
     return filled.astype(keys.dtype), cells[filled]
 
 
-def _sorted_as_one(keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
+def _sorted_as_one(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyIntegers]:
     """Key and count in one word: words sort several times faster than an order is found."""
     words = keys.astype(np.uint64)
     words <<= np.uint64(32)
@@ -146,12 +146,12 @@ def _sorted_as_one(keys: Integers, counts: Integers) -> tuple[Integers, Integers
     return _runs((words >> np.uint64(32)).astype(keys.dtype), words.astype(np.uint32))
 
 
-def _sorted(keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
+def _sorted(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyIntegers]:
     order = np.argsort(keys, kind="stable")
     return _runs(keys[order], counts[order])
 
 
-def _runs(keys: Integers, counts: Integers) -> tuple[Integers, Integers]:
+def _runs(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyIntegers]:
     """Sorted keys once each, with the sum of their counts."""
     starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
     if not len(starts):
@@ -177,13 +177,13 @@ class RecordsQueries:
         connection: duckdb.DuckDBPyConnection,
         partitions: Sequence[Path],
         facts: MarginalFacts,
-        resources: Resources,
+        resources: QueryResources,
     ) -> None:
         """Load the records of all partitions."""
         self._connection, self._facts = connection, facts
         connection.execute(f"set perfect_ht_threshold = {_perfect_bits(resources)}")
         connection.execute("set preserve_insertion_order = false")
-        text = render(
+        text = filled_query(
             "aggregates/load_records", slots=listed(_slots(range(len(facts.slot_columns)))) or "record"
         )
         connection.execute(text, {"records": [str(folder / "records.parquet") for folder in partitions]})
@@ -195,26 +195,26 @@ class RecordsQueries:
         if not sizes:
             return Shape(facts.number_of_records, (), (), ())
         texts = [
-            render("aggregates/surprisals", index=str(index), slot=identifier(slot))
+            filled_query("aggregates/surprisals", index=str(index), slot=identifier(slot))
             for index, slot in enumerate(_slots(range(len(sizes))))
         ]
         rows = sorted(self._connection.sql("\nunion all\n".join(f"({text})" for text in texts)).fetchall())
         variances = tuple(max(0.0, square - mean * mean) for _, mean, square in rows)
         return Shape(facts.number_of_records, sizes, tuple(mean for _, mean, _ in rows), variances)
 
-    def cube(self, slots: Slots) -> Cells:
+    def cube(self, slots: Slots) -> FilledCells:
         """The filled cells of a set of slots, in any order."""
-        text = render("aggregates/count_cube", slots=listed(_slots(slots)))
+        text = filled_query("aggregates/count_cube", slots=listed(_slots(slots)))
         *codes, counts = (column.to_numpy() for column in self._connection.sql(text).to_arrow_table().columns)
         short = self._facts.number_of_records < 1 << 32
-        return Cells(tuple(codes), counts.astype(np.uint32) if short else counts)
+        return FilledCells(tuple(codes), counts.astype(np.uint32) if short else counts)
 
     def append_combination(self, combination_id: int, combination: tuple[int, ...], append: Append) -> None:
         """Count one combination of columns by sorting and spilling: rows in their final order."""
         choices = list(slot_choices(combination, self._facts.slot_columns))
         texts = [self._cells_text(combination_id, slots) for slots in choices]
         codes = [f"code_{place}" for place in range(1, len(combination) + 1)]
-        text = render(
+        text = filled_query(
             "aggregates/select_cells" if len(choices) == 1 else "aggregates/sum_cells",
             cells="(" + "\nunion all\n".join(texts) + ")",
             codes=listed(codes),
@@ -227,7 +227,7 @@ class RecordsQueries:
         # Few records fill a slot that is not the first of its column, so it pays to ask first.
         repeated = [slot for slot in slots if slot and columns[slot - 1] == columns[slot]]
         named = zip(_slots(slots), range(1, len(slots) + 1), strict=True)
-        return render(
+        return filled_query(
             "aggregates/count_cells",
             combination_id=str(combination_id),
             codes=", ".join(f"{identifier(slot)} as {identifier(f'code_{place}')}" for slot, place in named),
@@ -247,7 +247,7 @@ def _slots(slots: Sequence[int]) -> list[str]:
     return [f"slot_{slot}" for slot in slots]
 
 
-def _perfect_bits(resources: Resources) -> int:
+def _perfect_bits(resources: QueryResources) -> int:
     """Widest key that is counted by direct addressing: a quarter of the memory limit, at most 2^20."""
     if not resources.memory_limit_mb:
         return _MOST_BITS

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute, Ranges
-from tasks.core.aggregates.selections import TextOrder, cells_of, pieces_of
+from tasks.core.aggregates.selections import TextOrder, pieces_of, quoted_pieces
 from tasks.core.errors import InputError
 from tasks.core.tables.delimited import as_lines, quoted
 
@@ -45,7 +45,7 @@ def write_aggregates_tsv(aggregates: Aggregates, path: Path, count_name: str) ->
         path: the file to write.
         count_name: header of the counts: ``protected_count``, or ``count`` of synthetic records.
     """
-    pieces = cells_of(aggregates.attributes)
+    pieces = quoted_pieces(aggregates.attributes)
     with path.open("wb") as file:
         file.writelines(first_lines(aggregates.number_of_records, count_name))
         for ids, counts in _ordered(aggregates):

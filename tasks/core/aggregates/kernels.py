@@ -158,7 +158,7 @@ def mark_rare(cube: Cube, whole: Flags, first: int, resolution: int, marks: Byte
 
 
 @njit(cache=True, nogil=True)
-def look_up(records: Integers, cells: tuple[HalfWords, Codes, int], marks: Bytes, found: Bytes) -> None:
+def look_up_marks(records: Integers, cells: tuple[HalfWords, Codes, int], marks: Bytes, found: Bytes) -> None:
     """The mark of each record's cell, block by block.
 
     Args:

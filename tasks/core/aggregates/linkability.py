@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.cubes import Table, Tabulator, tabulator
-from tasks.core.aggregates.kernels import look_up, mark_rare
+from tasks.core.aggregates.cubes import CubeTable, Tabulator, tabulator
+from tasks.core.aggregates.kernels import look_up_marks, mark_rare
 from tasks.core.aggregates.sides import Columns
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import attribute, check_every_combination
@@ -95,7 +95,7 @@ class FirstLengths:
         self._marks: dict[int, tuple[Integers, Bytes]] = {}
         self._lock = threading.Lock()
 
-    def look_at(self, table: Table) -> None:
+    def look_at(self, table: CubeTable) -> None:
         """Take in a table whose first side are the records."""
         length = table.length
         with self._lock:
@@ -163,13 +163,13 @@ def _marks(
     return marks
 
 
-def _found(table: Table, records: Integers, resolution: int) -> Iterator[tuple[Integers, Bytes]]:
+def _found(table: CubeTable, records: Integers, resolution: int) -> Iterator[tuple[Integers, Bytes]]:
     """The marks that a table leaves on records, the first side: by choice of slots, and these."""
     marks = np.empty(table.cubes.shape[1], np.uint8)
     mark_rare(table.cubes[0], table.whole, table.first, resolution, marks)
     for part in table.rows[0]:
         found = np.empty((len(part.slots), len(records)), np.uint8)
-        look_up(records, (part.numbers, part.last, table.size), marks, found)
+        look_up_marks(records, (part.numbers, part.last, table.size), marks, found)
         yield part.slots, found
 
 

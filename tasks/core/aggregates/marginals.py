@@ -24,9 +24,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.covering import Shape, Slots, plan
+from tasks.core.aggregates.covering import Shape, Slots, plan_roll_ups
 from tasks.core.aggregates.cubes import cells_of_length, tabulator
-from tasks.core.aggregates.grouping import Append, Cells, RecordsQueries, add_up, fits, most_cells
+from tasks.core.aggregates.grouping import Append, FilledCells, RecordsQueries, add_up, fits, most_cells
 from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
     Marginals,
@@ -37,7 +37,7 @@ from tasks.core.aggregates.stored_marginals import (
     writing,
 )
 from tasks.core.arrays import ShareDone
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, read_coded_records, read_dictionary
 from tasks.core.records.columns import Schema
 
@@ -55,7 +55,7 @@ class Spool:
         self._path, self._memory = path, memory
         self._file: BinaryIO | None = None
 
-    def put(self, cells: Cells) -> "Waiting":
+    def put(self, cells: FilledCells) -> "Waiting":
         """Keep cells."""
         if self._path is None or _bytes(cells) <= self._memory:
             self._memory -= _bytes(cells)
@@ -68,7 +68,7 @@ class Spool:
             self._file.write(np.ascontiguousarray(array).data)
         return Waiting(None, offset, tuple((array.dtype, len(array)) for array in arrays))
 
-    def take(self, waiting: "Waiting") -> Cells:
+    def take(self, waiting: "Waiting") -> FilledCells:
         """The cells again; they no longer count."""
         if waiting.cells is not None:
             self._memory += _bytes(waiting.cells)
@@ -76,7 +76,7 @@ class Spool:
         assert self._file is not None
         self._file.seek(waiting.offset)
         arrays = [np.frombuffer(self._file.read(kind.itemsize * size), kind) for kind, size in waiting.kinds]
-        return Cells(tuple(arrays[:-1]), arrays[-1])
+        return FilledCells(tuple(arrays[:-1]), arrays[-1])
 
     def close(self) -> None:
         """Remove the file."""
@@ -89,12 +89,12 @@ class Spool:
 class Waiting:
     """Cells in memory, or where they are in the file."""
 
-    cells: Cells | None
+    cells: FilledCells | None
     offset: int
     kinds: tuple[tuple["np.dtype[np.generic]", int], ...]
 
 
-def _bytes(cells: Cells) -> int:
+def _bytes(cells: FilledCells) -> int:
     return sum(array.nbytes for array in (*cells.codes, cells.counts))
 
 
@@ -104,10 +104,10 @@ class RowBuffer:
     def __init__(self, writer: MarginalsWriter, length: int) -> None:
         """Args: writer: of the marginals of one length."""
         self._writer, self._schema = writer, table_schema(length)
-        self._cells: list[tuple[int, Cells]] = []
+        self._cells: list[tuple[int, FilledCells]] = []
         self._rows = 0
 
-    def append(self, combination_id: int, cells: Cells) -> None:
+    def append(self, combination_id: int, cells: FilledCells) -> None:
         """Append the cells of one combination, ascending, no value absent."""
         self._cells.append((combination_id, cells))
         self._rows += len(cells.counts)
@@ -166,7 +166,7 @@ class LengthGatherer:
         """Say that a combination will be added, from so many sets of slots."""
         self._missing[self._ids[combination]] = choices
 
-    def add(self, slots: tuple[int, ...], cells: Cells) -> None:
+    def add(self, slots: tuple[int, ...], cells: FilledCells) -> None:
         """Add the present cells of one choice of slots."""
         combination = tuple(self._facts.slot_columns[slot] for slot in slots)
         index = self._ids[combination]
@@ -217,7 +217,7 @@ def count_marginals(
     partitions: Path | Sequence[Path],
     destination: Path,
     workload: int | Sequence[tuple[int, ...]],
-    resources: Resources = Resources(),
+    resources: QueryResources = QueryResources(),
     progress: ShareDone | None = None,
 ) -> Marginals:
     """Count how many records hold each tuple of values (sds.md 2.1).
@@ -289,7 +289,11 @@ def facts_of(partition: Path) -> MarginalFacts:
 
 @contextmanager
 def _gatherers(
-    facts: MarginalFacts, destination: Path, queries: RecordsQueries, resources: Resources, report: ShareDone
+    facts: MarginalFacts,
+    destination: Path,
+    queries: RecordsQueries,
+    resources: QueryResources,
+    report: ShareDone,
 ) -> Iterator[dict[int, LengthGatherer]]:
     """One gatherer a length, writing its file."""
     with ExitStack() as stack:
@@ -330,20 +334,20 @@ def _count(
                 gatherer.expect(combination, choices_of(facts, combination))
                 targets.add(first)
                 targets.update(choices)
-    for slots, cells in _rolled_up(plan(targets, shape, most), shape, queries):
+    for slots, cells in _rolled_up(plan_roll_ups(targets, shape, most), shape, queries):
         if slots in targets:
             gatherers[len(slots)].add(slots, cells.present())
 
 
 def _rolled_up(
     parents: dict[Slots, Slots | None], shape: Shape, queries: RecordsQueries
-) -> Iterator[tuple[Slots, Cells]]:
+) -> Iterator[tuple[Slots, FilledCells]]:
     """Every planned set with its cells, parents first; at any time only one line of descent is held."""
     children: dict[Slots | None, list[Slots]] = {}
     for slots in sorted(parents):
         children.setdefault(parents[slots], []).append(slots)
 
-    def descend(slots: Slots, cells: Cells) -> Iterator[tuple[Slots, Cells]]:
+    def descend(slots: Slots, cells: FilledCells) -> Iterator[tuple[Slots, FilledCells]]:
         yield slots, cells
         below = children.get(slots, [])
         places = ([slots.index(slot) for slot in smaller] for smaller in below)

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.grouping import Cells, add_up, append_rows, fits, most_cells
+from tasks.core.aggregates.grouping import FilledCells, add_up, append_rows, fits, most_cells
 from tasks.core.aggregates.marginals import RowBuffer
 from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
@@ -21,13 +21,13 @@ from tasks.core.aggregates.stored_marginals import (
     read_marginals,
     writing,
 )
-from tasks.core.queries import Resources, listed, render
+from tasks.core.queries import QueryResources, filled_query, listed
 
 _ROWS_A_READ = 1 << 17
 
 
 def merge_partials(
-    partials: Sequence[Marginals], destination: Path, resources: Resources = Resources()
+    partials: Sequence[Marginals], destination: Path, resources: QueryResources = QueryResources()
 ) -> Marginals:
     """Add up the marginals of the partitions of one table, into an existing empty folder.
 
@@ -68,7 +68,7 @@ def _merge_length(own: _Length, buffer: RowBuffer, connection: duckdb.DuckDBPyCo
     readers = [_combinations(path, own.in_memory) for path in own.paths]
     heads = [next(reader, None) for reader in readers]
     codes = listed([f"code_{place}" for place in range(1, own.length + 1)])
-    text = render("aggregates/merge_partials", codes=codes)
+    text = filled_query("aggregates/merge_partials", codes=codes)
     for index, sizes in own.sizes.items():
         if not own.in_memory(index):
             values: dict[str, object] = {"partials": [str(p) for p in own.paths], "combination_id": index}
@@ -83,7 +83,7 @@ def _merge_length(own: _Length, buffer: RowBuffer, connection: duckdb.DuckDBPyCo
             buffer.append(index, add_up(parts, sizes))
 
 
-def _combinations(path: Path, wanted: Callable[[int], bool]) -> Iterator[tuple[int, Cells]]:
+def _combinations(path: Path, wanted: Callable[[int], bool]) -> Iterator[tuple[int, FilledCells]]:
     """The cells of each wanted combination of a file, in its order."""
     pending: list[pa.Table] = []
     current = -1
@@ -104,6 +104,6 @@ def _combinations(path: Path, wanted: Callable[[int], bool]) -> Iterator[tuple[i
         yield current, _cells(pending)
 
 
-def _cells(pieces: list[pa.Table]) -> Cells:
+def _cells(pieces: list[pa.Table]) -> FilledCells:
     _, *codes, counts = (column.to_numpy() for column in pa.concat_tables(pieces).columns)
-    return Cells(tuple(codes), counts)
+    return FilledCells(tuple(codes), counts)

@@ -13,9 +13,9 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import Cells, aggregates_of_cells, check_every_combination
+from tasks.core.aggregates.wide_form import CountedCells, aggregates_of_cells, check_every_combination
 from tasks.core.errors import ParameterError
-from tasks.core.queries import Resources, listed, render
+from tasks.core.queries import QueryResources, filled_query, listed
 
 
 def rounded_down(count: int, resolution: int) -> int:
@@ -26,7 +26,9 @@ def rounded_down(count: int, resolution: int) -> int:
 _ROWS_A_READ = 1 << 18
 
 
-def protect_counts(marginals: Marginals, resolution: int, resources: Resources = Resources()) -> Aggregates:
+def protect_counts(
+    marginals: Marginals, resolution: int, resources: QueryResources = QueryResources()
+) -> Aggregates:
     """Round every count down to a multiple of the resolution and keep what is not 0 (sds.md 2.2).
 
     The number of records is rounded down too. Attributes and headers of items are those of reported
@@ -73,13 +75,13 @@ def as_asked(aggregates: Aggregates, reporting_length: int) -> Aggregates:
 
 def _reported(
     connection: duckdb.DuckDBPyConnection, marginals: Marginals, length: int, resolution: int
-) -> Iterator[Cells]:
+) -> Iterator[CountedCells]:
     """The cells of one length that are reported, in the order of the file."""
     names = [f"code_{place}" for place in range(1, length + 1)]
-    text = render("aggregates/round_down_counts", codes=listed(names))
+    text = filled_query("aggregates/round_down_counts", codes=listed(names))
     values = {"marginals": str(marginals.path(length)), "resolution": resolution}
     for rows in connection.sql(text, params=values).to_arrow_reader(_ROWS_A_READ):
-        yield Cells(
+        yield CountedCells(
             rows["combination_id"].to_numpy(),
             np.stack([rows[name].to_numpy() for name in names]).T,
             rows["count"].to_numpy(),

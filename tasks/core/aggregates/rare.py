@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.aggregates.protection import rounded_down
 from tasks.core.aggregates.stored_marginals import Marginals, table_schema
-from tasks.core.aggregates.wide_form import Cells
+from tasks.core.aggregates.wide_form import CountedCells
 from tasks.core.arrays import Bytes
 
 #: Combinations of up to so many attributes are listed as text in every run; all of them on request.
@@ -93,7 +93,7 @@ def analysis_of(unique: Bytes, rare: Bytes, longest: int) -> RecordAnalysis:
     return RecordAnalysis(len(unique), *map(tuple, found))
 
 
-def rarest_cells(marginals: Marginals, length: int, most: int) -> Cells:
+def rarest_cells(marginals: Marginals, length: int, most: int) -> CountedCells:
     """The cells of one length with the smallest counts, those that come first in the file of equal ones.
 
     Reads counts alone wherever none is small enough; at most ``most`` cells, the smallest counts first.
@@ -113,4 +113,4 @@ def rarest_cells(marginals: Marginals, length: int, most: int) -> Cells:
             largest, found = rows["count"].to_numpy()[order[-1]], len(order)
     (rows,) = parts
     codes = np.stack([rows[name].to_numpy() for name in names]).T
-    return Cells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())
+    return CountedCells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())

@@ -15,7 +15,7 @@ from tasks.core.aggregates.text_kernels import (
     join_rows,
     pack_rows,
     unpack_rows,
-    write_rows,
+    write_text_rows,
 )
 from tasks.core.arrays import Ids, Integers
 from tasks.core.tables.delimited import needs_quotes
@@ -79,7 +79,7 @@ class Pieces:
         pieces = (*self._followed, self.enclosed if self.enclosed.any() else self.enclosed[:0])
         for start in range(0, len(ids), step):
             rows = slice(start, start + step)
-            yield out[: write_rows(ids[rows], counts[rows], pieces, around.texts, out)].data
+            yield out[: write_text_rows(ids[rows], counts[rows], pieces, around.texts, out)].data
 
     def rows_at_once(self, length: int) -> int:
         """How many combinations of a length may be turned into text at once."""
@@ -103,7 +103,7 @@ def pieces_of(attributes: Sequence[Attribute]) -> Pieces:
     return Pieces(texts, np.zeros(len(texts), np.bool_))
 
 
-def cells_of(attributes: Sequence[Attribute]) -> Pieces:
+def quoted_pieces(attributes: Sequence[Attribute]) -> Pieces:
     """The attributes' texts as they stand in a cell of a delimited file.
 
     Quotation marks are doubled piece by piece; the enclosing ones are added where any piece needs them.

@@ -18,11 +18,11 @@ from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.aggregates_json import write_true_counts_json
 from tasks.core.aggregates.interchange import first_lines
 from tasks.core.aggregates.rare import rarest_cells
-from tasks.core.aggregates.selections import TextOrder, cells_of
+from tasks.core.aggregates.selections import TextOrder, quoted_pieces
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import number_everything, numbered
 from tasks.core.arrays import Ids, Integers, ShareDone
-from tasks.core.queries import Resources, query_text
+from tasks.core.queries import QueryResources, query_text
 
 #: Integers that are sorted at once, and how far apart those are that runs may be cut at.
 AT_ONCE = 1 << 23
@@ -97,7 +97,7 @@ def _merged(runs: list[Integers], at_once: int) -> Iterator[Integers]:
 
 
 #: Combinations and their counts, some at a time.
-Rows = Iterable[tuple[Ids, Integers]]
+IdsAndCounts = Iterable[tuple[Ids, Integers]]
 
 #: So many of the rarest combinations of each length are listed.
 MOST_RAREST = 1000
@@ -108,7 +108,7 @@ _ROWS_A_READ = 1 << 18
 def write_true_counts(
     marginals: Marginals,
     path: Path,
-    resources: Resources = Resources(),
+    resources: QueryResources = QueryResources(),
     longest: int | None = None,
     progress: ShareDone = lambda fraction: None,
 ) -> None:
@@ -145,7 +145,7 @@ def write_rarest(marginals: Marginals, path: Path) -> None:
     rare ones by text. Where too many are equally rare, those of the first columns are taken. Sensitive.
     """
     numbering = number_everything(marginals)
-    order, pieces = TextOrder(numbering.attributes), cells_of(numbering.attributes)
+    order, pieces = TextOrder(numbering.attributes), quoted_pieces(numbering.attributes)
     with path.open("wb") as file:
         file.write(first_lines(0, "count")[0])
         for length in marginals.lengths:
@@ -162,7 +162,7 @@ class _Told:
         self._all = sum(pq.read_metadata(marginals.path(length)).num_rows for length in lengths)
         self._progress, self._read = progress, 0
 
-    def by(self, rows: Rows) -> Iterator[tuple[Ids, Integers]]:
+    def by(self, rows: IdsAndCounts) -> Iterator[tuple[Ids, Integers]]:
         """The same rows."""
         for ids, counts in rows:
             yield ids, counts
@@ -173,9 +173,9 @@ class _Told:
 def write_counts_tsv(
     attributes: Sequence[Attribute],
     number_of_records: int,
-    levels: Mapping[int, Rows],
+    levels: Mapping[int, IdsAndCounts],
     path: Path,
-    resources: Resources = Resources(),
+    resources: QueryResources = QueryResources(),
 ) -> None:
     """Write true counts as `interchange.write_aggregates_tsv` writes aggregates: the same lines and order.
 
@@ -186,7 +186,7 @@ def write_counts_tsv(
         path: the file to write; sensitive.
         resources: memory, threads, and scratch for what does not fit (otherwise beside the file).
     """
-    order, pieces = TextOrder(attributes), cells_of(attributes)
+    order, pieces = TextOrder(attributes), quoted_pieces(attributes)
     with path.open("wb") as file:
         file.writelines(first_lines(number_of_records, "count"))
         for length, rows in levels.items():
@@ -199,7 +199,7 @@ def write_counts_tsv(
 
 
 def _by_key(
-    rows: Rows, order: TextOrder, of: tuple[int, int], scratch: Path
+    rows: IdsAndCounts, order: TextOrder, of: tuple[int, int], scratch: Path
 ) -> Iterator[tuple[Ids, Integers]]:
     """Rows in the order of the file, each packed in one integer; ``of``: length and most count."""
     length, most = of
@@ -210,7 +210,7 @@ def _by_key(
 
 
 def _by_query(
-    rows: Rows, order: TextOrder, length: int, resources: Resources
+    rows: IdsAndCounts, order: TextOrder, length: int, resources: QueryResources
 ) -> Iterator[tuple[Ids, Integers]]:
     """Rows in the order of the file, where there are too many attributes for one integer."""
     names = [f"rank_{place}" for place in range(1, length + 1)]

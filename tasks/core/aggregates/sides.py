@@ -18,7 +18,7 @@ Slots = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Part:
+class PrefixRows:
     """Rows of sets of columns that agree in all but the last.
 
     Attributes:
@@ -38,7 +38,7 @@ class Part:
     slots: Integers = field(default_factory=lambda: np.empty((1, 0), np.int64))
 
 
-class Side(Protocol):
+class CountedSide(Protocol):
     """What is counted. Sets of columns are given by what they agree in, and the last column of each."""
 
     def all_rows(self, length: int) -> int:
@@ -47,7 +47,7 @@ class Side(Protocol):
     def totals(self, prefix: Columns, lasts: Columns) -> Integers:
         """The sum of each set's counts."""
 
-    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[Part]:
+    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[PrefixRows]:
         """The rows of each set; sets are the first columns of sets of ``length``."""
 
 
@@ -70,7 +70,7 @@ class RecordSide:
         choices = [sum(len(self._following(slots, last)) for slots in chosen) for last in lasts]
         return self._records * np.array(choices, np.int64)
 
-    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[Part]:
+    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[PrefixRows]:
         """A part a choice of slots; of several sets, a part a choice of the slots that they agree in."""
         parts = []
         for parent, before in enumerate(_choices(prefix, self._slot_columns)):
@@ -82,10 +82,10 @@ class RecordSide:
             parts += [self._part(parent, before, blocks) for blocks in together]
         return parts
 
-    def _part(self, parent: int, before: Slots, blocks: list[tuple[int, int]]) -> Part:
+    def _part(self, parent: int, before: Slots, blocks: list[tuple[int, int]]) -> PrefixRows:
         """A block for each set and slot."""
         codes = [self._slots[slot] for _, slot in blocks]
-        return Part(
+        return PrefixRows(
             parent=parent,
             rows=slice(0, self._records),
             last=np.stack(codes) if len(codes) > 1 else codes[0][None],
@@ -150,7 +150,7 @@ class ListedSide:
         starts, ends = self._spans(prefix, lasts, length)
         return self._sums[length][ends] - self._sums[length][starts] if length in self._sums else ends
 
-    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[Part]:
+    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[PrefixRows]:
         """One part, if there is a row."""
         starts, ends = self._spans(prefix, lasts, length)
         sizes = ends - starts
@@ -164,7 +164,7 @@ class ListedSide:
         level, sets = self._levels[length], np.repeat(np.arange(len(lasts), dtype=np.uint32), sizes)
         counts = level.counts[rows] if len(prefix) + 1 == length else None
         inside = slice(first - before, first - before + number) if isinstance(rows, slice) else rows - before
-        return [Part(0, inside, level.codes[len(prefix)][None, rows], sets[None], counts)]
+        return [PrefixRows(0, inside, level.codes[len(prefix)][None, rows], sets[None], counts)]
 
     def _spans(self, prefix: Columns, lasts: Columns, length: int) -> tuple[Integers, Integers]:
         """Where the combinations of each set begin and end."""

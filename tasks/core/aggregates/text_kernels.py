@@ -103,7 +103,7 @@ def unpack_rows(keys: Integers, numbers: Ids, bits: int, most: int, rows: Ids, c
 
 
 @njit(cache=True, nogil=True)
-def write_rows(
+def write_text_rows(
     rows: Ids,
     counts: Integers,
     pieces: tuple[Bytes, Integers, npt.NDArray[np.bool_]],
@@ -147,7 +147,7 @@ def write_rows(
 
 @njit(cache=True, nogil=True)
 def join_rows(rows: Ids, pieces: Texts, out: Bytes, ends: npt.NDArray[np.int32]) -> None:
-    """Write each row's pieces as `write_rows`, nothing between rows; ``ends``: (N,) where each ends."""
+    """Write each row's pieces as `write_text_rows`, nothing between rows; ``ends``: (N,) where each ends."""
     at = 0
     for row in range(len(rows)):
         for place in range(rows.shape[1]):

@@ -20,7 +20,7 @@ _LARGEST_KEY = 1 << 63
 
 
 @dataclass(frozen=True)
-class Cells:
+class CountedCells:
     """Some counted cells of one length, as marginals hold them.
 
     Attributes:
@@ -45,17 +45,17 @@ def check_every_combination(marginals: Marginals) -> None:
         )
 
 
-def stored_cells(marginals: Marginals, length: int) -> Iterator[Cells]:
+def stored_cells(marginals: Marginals, length: int) -> Iterator[CountedCells]:
     """Every cell of one length, in the order of the file, a bounded number at a time."""
     names = [f"code_{place}" for place in range(1, length + 1)]
     with pq.ParquetFile(marginals.path(length)) as file:
         for rows in file.iter_batches(_ROWS_A_READ):
             codes = np.stack([rows[name].to_numpy() for name in names]).T
-            yield Cells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())
+            yield CountedCells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())
 
 
 def aggregates_of_cells(
-    facts: MarginalFacts, number_of_records: int, levels: Iterable[Iterable[Cells]]
+    facts: MarginalFacts, number_of_records: int, levels: Iterable[Iterable[CountedCells]]
 ) -> Aggregates:
     """Aggregates of counted cells, over the attributes that stand in one of length 1.
 
@@ -66,11 +66,11 @@ def aggregates_of_cells(
         levels: the cells of lengths 1, 2, ...; an attribute in a longer one is in one of length 1.
     """
     combinations, counts = [], []
-    numbering = Numbering(facts, np.empty(0, np.int32))
+    numbering = AttributeNumbering(facts, np.empty(0, np.int32))
     for length, cells in enumerate(levels, start=1):
         if length == 1:
             parts = list(cells)
-            numbering = Numbering(facts, _places_used(facts, parts))
+            numbering = AttributeNumbering(facts, _places_used(facts, parts))
             cells = parts
         rows = ((numbering.ids(part), part.counts) for part in cells)
         level = in_order(rows, length, len(numbering.attributes))
@@ -85,7 +85,7 @@ def aggregates_of_cells(
     )
 
 
-class Numbering:
+class AttributeNumbering:
     """The attributes of some marginals, by the code-point order of their texts (sds.md 2.1).
 
     Attributes:
@@ -107,7 +107,7 @@ class Numbering:
         self._ids = np.zeros(number_of_places(facts.values), np.int32)
         self._ids[used[order]] = np.arange(len(used), dtype=np.int32)
 
-    def ids(self, cells: Cells) -> Ids:
+    def ids(self, cells: CountedCells) -> Ids:
         """Each cell as a row of attribute ids, ascending within the row."""
         length = cells.codes.shape[1]
         if length not in self._before:
@@ -119,22 +119,24 @@ class Numbering:
         return rows
 
 
-def number_everything(marginals: Marginals) -> Numbering:
+def number_everything(marginals: Marginals) -> AttributeNumbering:
     """The numbering of every attribute that somebody holds."""
     cells = stored_cells(marginals, 1) if marginals.lengths else ()
-    return Numbering(marginals.facts, _places_used(marginals.facts, cells))
+    return AttributeNumbering(marginals.facts, _places_used(marginals.facts, cells))
 
 
-def numbered(marginals: Marginals, length: int, numbering: Numbering) -> Iterator[tuple[Ids, Integers]]:
+def numbered(
+    marginals: Marginals, length: int, numbering: AttributeNumbering
+) -> Iterator[tuple[Ids, Integers]]:
     """Every cell of one length as attribute ids and its count, in the order of the file."""
     return ((numbering.ids(cells), cells.counts) for cells in stored_cells(marginals, length))
 
 
-def _places(facts: MarginalFacts, cells: Cells) -> Integers:
+def _places(facts: MarginalFacts, cells: CountedCells) -> Integers:
     return place_rows(facts, cells.combination_ids, list(cells.codes.T))
 
 
-def _places_used(facts: MarginalFacts, cells: Iterable[Cells]) -> Ids:
+def _places_used(facts: MarginalFacts, cells: Iterable[CountedCells]) -> Ids:
     """Places of the attributes in cells of length 1, ascending."""
     return np.unique(np.concatenate([np.empty((0, 1), np.int64), *(_places(facts, part) for part in cells)]))
 

@@ -21,7 +21,7 @@ from tasks.core.records.constraints import (
     ImpossibleCombination,
     Ordering,
 )
-from tasks.core.records.rulebook import Coding, Rulebook, slots_by_column
+from tasks.core.records.rulebook import Coding, Rulebook, slot_ranges
 from tasks.core.tables.column_names import matching_name
 
 #: Stands for a value of an open column that no constraint names; no cell can spell it.
@@ -81,7 +81,7 @@ def public_coding(schema: Schema, filled: Collection[int] = ()) -> Coding:
         empty = (column.other or "") if place in filled else ""
         texts.append(((empty,), *((value,) for value in known)))
     width = range(len(texts))
-    return Coding(tuple(texts), (0,) * len(texts), slots_by_column(width, len(texts)))
+    return Coding(tuple(texts), (0,) * len(texts), slot_ranges(width, len(texts)))
 
 
 def _decided(schema: Schema, contract: Contract, problems: list[str]) -> list[FunctionalDependency]:

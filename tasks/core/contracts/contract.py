@@ -24,20 +24,20 @@ from tasks.core.contracts import odcs
 from tasks.core.tables.column_names import matching_name
 
 
-class Model(BaseModel):
+class ContractModel(BaseModel):
     """Frozen, and every key known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Forbidden(Model):
+class Forbidden(ContractModel):
     """What no cell may look like: a name for sentences, and expressions that find it."""
 
     name: str
     patterns: tuple[str, ...]
 
 
-class ContractColumn(Model):
+class ContractColumn(ContractModel):
     """What is declared of one column.
 
     Attributes:
@@ -86,7 +86,7 @@ class ContractColumn(Model):
         return self.logical_type in ("integer", "number")
 
 
-class StructuralZero(Model):
+class StructuralZero(ContractModel):
     """A combination that can't occur: for each of its columns the values that don't go together.
 
     Attributes:
@@ -98,7 +98,7 @@ class StructuralZero(Model):
     excluded: tuple[str, ...] = ()
 
 
-class FunctionalDependency(Model):
+class FunctionalDependency(ContractModel):
     """A column whose values decide the value of another one.
 
     Attributes:
@@ -114,7 +114,7 @@ class FunctionalDependency(Model):
     otherwise: str | None = None
 
 
-class ValueOrdering(Model):
+class ValueOrdering(ContractModel):
     """Columns of which none ever holds less than one before it.
 
     Attributes:
@@ -126,7 +126,7 @@ class ValueOrdering(Model):
     strict: bool = False
 
 
-class Contract(Model):
+class Contract(ContractModel):
     """One table's contract.
 
     Attributes:

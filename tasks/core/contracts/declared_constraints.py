@@ -22,12 +22,12 @@ from tasks.core.contracts.contract import (
     StructuralZero,
     ValueOrdering,
 )
-from tasks.core.contracts.odcs import CustomProperty, Place, Problems
+from tasks.core.contracts.odcs import CustomProperty, ElementPath, Problems
 from tasks.core.hints import did_you_mean
 from tasks.core.records.columns import Column, bin_labels, bin_problems
-from tasks.core.records.constraints import Scale
+from tasks.core.records.constraints import OrderedScale
 from tasks.core.records.scales import Ends, ends_of_values
-from tasks.core.tables.column_names import column_name, matching_name, normalise
+from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 from tasks.core.tables.number_format import NumberFormat
 
 #: Of the values that a column has, so many are named.
@@ -126,7 +126,7 @@ def _range_problems(text: str, ends: Ends, column: Column, found: list[str]) -> 
 
 
 #: What the values of a logical type are compared as.
-SCALES: dict[str, Scale] = {
+SCALES: dict[str, OrderedScale] = {
     "integer": "number",
     "number": "number",
     "date": "moment",
@@ -135,7 +135,7 @@ SCALES: dict[str, Scale] = {
 }
 
 
-class OtherValues(odcs.Part):
+class OtherValues(odcs.StandardPart):
     """Any value but these."""
 
     excluded: tuple[str, ...] = Field(alias="not")
@@ -158,7 +158,7 @@ def _require_values(body: object) -> object:
 ZeroValues = Annotated[tuple[str, ...] | OtherValues, BeforeValidator(_require_values)]
 
 
-class Dependency(odcs.Part):
+class Dependency(odcs.StandardPart):
     """One functional dependency as written."""
 
     determinants: tuple[str, ...] = Field(alias="from", min_length=1)
@@ -175,7 +175,7 @@ class Dependency(odcs.Part):
         return body
 
 
-class OrderedColumns(odcs.Part):
+class OrderedColumns(odcs.StandardPart):
     """Columns in order as written."""
 
     columns: tuple[str, ...] = Field(min_length=2)
@@ -193,16 +193,16 @@ class KnownColumns:
         self._properties = properties
         self._problems = problems
 
-    def place(self, name: str, index: int) -> Place:
+    def place(self, name: str, index: int) -> ElementPath:
         """Where an entry of a property of the table stands."""
         found = next(at for at, item in enumerate(self._properties) if item.property == name)
         return ("schema", 0, "customProperties", found, "value", index)
 
-    def fault(self, place: Place, text: str) -> None:
+    def fault(self, place: ElementPath, text: str) -> None:
         """Note a fault."""
         self._problems.add(place, text)
 
-    def column(self, name: str, place: Place) -> ContractColumn | None:
+    def column(self, name: str, place: ElementPath) -> ContractColumn | None:
         """The described column of a name; a fault where there is none."""
         column = self._columns.get(matching_name(name))
         ids = [item.value for item in self._properties if item.property == "subjectId"]
@@ -213,9 +213,9 @@ class KnownColumns:
             self.fault(place, f"the contract describes no column {name!r}{'; ' + meant if meant else '.'}")
         return column
 
-    def values(self, texts: Sequence[str], column: ContractColumn, place: Place) -> tuple[str, ...]:
+    def values(self, texts: Sequence[str], column: ContractColumn, place: ElementPath) -> tuple[str, ...]:
         """Texts that name values of a column, as they should be kept; a fault for each that names none."""
-        listed = tuple(map(normalise, texts))
+        listed = tuple(map(output_spelling, texts))
         if column.values is None and column.bins is None:  # perhaps a configuration declares them
             return listed
         known = _as_declared(column)
@@ -281,10 +281,10 @@ def functional_dependencies(
             continue
         if len(names) != 2 or columns[0] is None or columns[1] is None:
             continue
-        pairs = {normalise(one): normalise(other) for one, other in entry.values.items()}
+        pairs = {output_spelling(one): output_spelling(other) for one, other in entry.values.items()}
         if len(pairs) < len(entry.values):
             known.fault(place, f"a value of {columns[0].name!r} is given twice; keep one.")
-        otherwise = normalise(entry.otherwise or "")
+        otherwise = output_spelling(entry.otherwise or "")
         known.values(tuple(pairs), columns[0], place)
         known.values((*dict.fromkeys((*pairs.values(), otherwise)),), columns[1], place)
         found.append(

@@ -15,17 +15,17 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 from pydantic.alias_generators import to_camel
 
 LogicalType = Literal["string", "integer", "number", "boolean", "date", "timestamp", "time", "array"]
-Place = tuple[str | int, ...]
-PartType = TypeVar("PartType", bound="Part")
+ElementPath = tuple[str | int, ...]
+PartType = TypeVar("PartType", bound="StandardPart")
 
 
-class Part(BaseModel):
+class StandardPart(BaseModel):
     """Frozen, keys in the standard's spelling, unknown keys refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel)
 
 
-class Described(Part):
+class DescribedElement(StandardPart):
     """What any element may say of itself for human readers; nothing here is enforced."""
 
     id: str = ""
@@ -35,7 +35,7 @@ class Described(Part):
     authoritative_definitions: Any = None
 
 
-class CustomProperty(Part):
+class CustomProperty(StandardPart):
     """The standard's place for what it has no field for."""
 
     property: str
@@ -43,7 +43,7 @@ class CustomProperty(Part):
     description: str = ""
 
 
-class Implementation(Part):
+class Implementation(StandardPart):
     """A rule of our own, in a quality entry of type ``custom`` and engine ``marginalia``."""
 
     rule: Literal["distinctValues", "noPersonalIdentifiers", "forbiddenPattern"]
@@ -57,13 +57,13 @@ class Implementation(Part):
     pattern: str = ""
 
 
-class Arguments(Part):
+class Arguments(StandardPart):
     """Arguments of a library metric."""
 
     valid_values: tuple[str, ...] = Field(min_length=1)
 
 
-class Quality(Part):
+class Quality(StandardPart):
     """One rule: a library metric with an operator, or one of ours."""
 
     id: str = ""
@@ -83,19 +83,19 @@ class Quality(Part):
     implementation: Implementation | None = None
 
 
-class Options(Part):
+class Options(StandardPart):
     """Options of a logical type."""
 
     max_items: int | None = Field(None, ge=1, le=64)
 
 
-class Items(Part):
+class Items(StandardPart):
     """What an array holds."""
 
     logical_type: Literal["string"] = "string"
 
 
-class Property(Described):
+class Property(DescribedElement):
     """One column."""
 
     name: str = Field(min_length=1)
@@ -112,7 +112,7 @@ class Property(Described):
     custom_properties: tuple[CustomProperty, ...] = ()
 
 
-class Table(Described):
+class ContractTable(DescribedElement):
     """One table; its columns are validated one by one, so that a fault in one hides none in another."""
 
     name: str = Field(min_length=1)
@@ -125,7 +125,7 @@ class Table(Described):
     custom_properties: tuple[CustomProperty, ...] = ()
 
 
-class Document(Described):
+class Document(DescribedElement):
     """A whole contract. Sections that say nothing about the values are accepted and not read."""
 
     api_version: Literal["v3.1.0"]
@@ -162,7 +162,7 @@ class Problems:
         line = f", line {node.start_mark.line + 1}" if node is not None else ""
         self.found.append(f"{self._file}{line}: {path + ': ' if path else ''}{text}")
 
-    def validated(self, model: type[PartType], body: object, place: Place = ()) -> PartType | None:
+    def validated(self, model: type[PartType], body: object, place: ElementPath = ()) -> PartType | None:
         """The body as a model, or None with its faults noted under ``place``."""
         try:
             return model.model_validate(body)
@@ -233,7 +233,7 @@ def _node_at(node: yaml.Node | None, place: Sequence[str | int]) -> yaml.Node | 
     return node
 
 
-def _repeated_keys(node: yaml.Node | None, place: Place = ()) -> Iterator[Place]:
+def _repeated_keys(node: yaml.Node | None, place: ElementPath = ()) -> Iterator[ElementPath]:
     if isinstance(node, yaml.MappingNode):
         keys = [key.value for key, _ in node.value]
         yield from ((*place, key) for key in dict.fromkeys(keys) if keys.count(key) > 1)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import duckdb
 import pyarrow as pa
 
-from tasks.core.contracts.rules import Rule
-from tasks.core.queries import bound_in, identifier, query_text, render
+from tasks.core.contracts.rules import ContractRule
+from tasks.core.queries import bound_in, filled_query, identifier, query_text
 from tasks.core.records.cells import is_list, text_of_values
 from tasks.core.records.columns import Schema
 from tasks.core.records.used_columns import column_positions
@@ -32,7 +32,7 @@ class Profile:
     """What was counted.
 
     Attributes:
-        numbers: for each rule the number that decides it; see `rules.Rule`.
+        numbers: for each rule the number that decides it; see `rules.ContractRule`.
         some_values: for each rule about allowed values as many values as can decide it, those that
             break it first; empty for other rules.
         unbinned: positions in the file, from 1, of open columns with thousands of different numbers.
@@ -42,7 +42,7 @@ class Profile:
     some_values: tuple[tuple[str, ...], ...]
     unbinned: tuple[int, ...]
 
-    def counts(self, rules: list[Rule]) -> pa.Table:
+    def counts(self, rules: list[ContractRule]) -> pa.Table:
         """Table (rule, column, number, least, most) for ``sensitive/``, one row a rule."""
         return pa.table(
             {
@@ -64,7 +64,7 @@ class Profile:
 
 
 def profile(
-    connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema, rules: list[Rule]
+    connection: duckdb.DuckDBPyConnection, source: InputFile, schema: Schema, rules: list[ContractRule]
 ) -> Profile:
     """Read the table and count what the rules ask for.
 
@@ -130,7 +130,9 @@ def _run_on(connection: duckdb.DuckDBPyConnection, query: str, batch: pa.Table) 
         connection.unregister("batch")
 
 
-def load_values(connection: duckdb.DuckDBPyConnection, schema: Schema, rules: list[Rule]) -> dict[int, float]:
+def load_values(
+    connection: duckdb.DuckDBPyConnection, schema: Schema, rules: list[ContractRule]
+) -> dict[int, float]:
     """Make the table ``cell_values`` from ``raw``: column_id, value, number of cells (of subjects for items).
 
     Returns:
@@ -149,11 +151,11 @@ def load_values(connection: duckdb.DuckDBPyConnection, schema: Schema, rules: li
         }
         cell = identifier(_cell(index))
         if not column.is_multi_valued:
-            _execute(connection, render("contracts/values_of_cells", cell=cell), values)
+            _execute(connection, filled_query("contracts/values_of_cells", cell=cell), values)
             continue
         subject = identifier(_SUBJECT) if schema.subject_id is not None else "cast(rowid as varchar)"
         items = "raw_cell" if kinds[_cell(index)].endswith("[]") else "string_split(raw_cell, $delimiter)"
-        query = render("contracts/create_items", cell=cell, subject=subject, items=items)
+        query = filled_query("contracts/create_items", cell=cell, subject=subject, items=items)
         _execute(connection, query, values)
         _execute(connection, query_text("contracts/values_of_items"), values)
         for number, rule in enumerate(rules):
@@ -173,7 +175,7 @@ _QUERIES = {
 }
 
 
-def _number(connection: duckdb.DuckDBPyConnection, rule: Rule, schema: Schema) -> float:
+def _number(connection: duckdb.DuckDBPyConnection, rule: ContractRule, schema: Schema) -> float:
     """The number that decides one rule."""
     values = {
         "column_id": rule.column_id,
@@ -193,7 +195,9 @@ def _number(connection: duckdb.DuckDBPyConnection, rule: Rule, schema: Schema) -
 
 
 def _with_subject(query: str) -> str:
-    return render(query, subject=identifier(_SUBJECT)) if "${" in query_text(query) else query_text(query)
+    return (
+        filled_query(query, subject=identifier(_SUBJECT)) if "${" in query_text(query) else query_text(query)
+    )
 
 
 def _execute(connection: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, object]) -> float:
@@ -202,7 +206,7 @@ def _execute(connection: duckdb.DuckDBPyConnection, text: str, values: Mapping[s
     return float(row[0]) if row is not None else 0.0
 
 
-def _some_values(connection: duckdb.DuckDBPyConnection, rule: Rule) -> tuple[str, ...]:
+def _some_values(connection: duckdb.DuckDBPyConnection, rule: ContractRule) -> tuple[str, ...]:
     """Values that decide a rule: one more than are allowed always holds a value that is not."""
     if rule.kind != "allowed values":
         return ()

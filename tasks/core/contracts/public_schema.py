@@ -26,7 +26,7 @@ from tasks.core.contracts.declared_columns import Given, declared_column, withou
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.records.columns import Schema
-from tasks.core.tables.column_names import column_name, matching_name, normalise
+from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 from tasks.core.tables.number_format import EVERY_COLUMN
 
 ValueType = TypeVar("ValueType")
@@ -63,7 +63,7 @@ class Declarations:
         domain = _of(self.domains, key)
         return Given(
             bins=None if bins is None else tuple(map(float, bins)),
-            domain=None if domain is None else tuple(map(normalise, domain)),
+            domain=None if domain is None else tuple(map(output_spelling, domain)),
             delimiter=_of(self.multi_value_columns, key),
             max_items=_of(self.max_items, key),
             zero_is_value=key in map(matching_name, self.sensitive_zeros),

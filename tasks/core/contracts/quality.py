@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from tasks.core.contracts import odcs
 from tasks.core.contracts.contract import Forbidden
-from tasks.core.contracts.odcs import Place, Problems, Property, Quality
+from tasks.core.contracts.odcs import ElementPath, Problems, Property, Quality
 
 EMAIL = (r"[^\s@]+@[^\s@]+\.[^\s@.]+",)
 
@@ -34,7 +34,7 @@ IDENTITY_NUMBER = (
 )
 
 #: The standard's spelling of each kind -> its patterns and its name in a sentence.
-KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
+TEXT_KINDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "email": ("e-mail addresses", EMAIL),
     "telephone": ("telephone numbers", TELEPHONE),
     "identityNumber": ("identity numbers", IDENTITY_NUMBER),
@@ -69,7 +69,7 @@ class ColumnRules:
         forbidden: what is searched for in the column.
     """
 
-    def __init__(self, part: Property, place: Place, problems: Problems) -> None:
+    def __init__(self, part: Property, place: ElementPath, problems: Problems) -> None:
         """Args: place: of the column; faults are noted in ``problems``."""
         self.values: tuple[str, ...] | None = None
         self.max_distinct: int | None = None
@@ -110,7 +110,7 @@ class ColumnRules:
 def _forbidden(own: odcs.Implementation) -> tuple[list[Forbidden], str]:
     """The searches that a rule of ours stands for, and what is wrong with it."""
     if own.rule == "noPersonalIdentifiers":
-        return [Forbidden(name=KINDS[kind][0], patterns=KINDS[kind][1]) for kind in own.kinds], ""
+        return [Forbidden(name=TEXT_KINDS[kind][0], patterns=TEXT_KINDS[kind][1]) for kind in own.kinds], ""
     if not own.pattern or not own.name:
         return [], "forbiddenPattern needs a name and a pattern."
     problem = pattern_problem(own.pattern)
@@ -118,7 +118,7 @@ def _forbidden(own: odcs.Implementation) -> tuple[list[Forbidden], str]:
 
 
 def table_rules(
-    rules: tuple[Quality, ...], place: Place, problems: Problems
+    rules: tuple[Quality, ...], place: ElementPath, problems: Problems
 ) -> tuple[int | None, tuple[Forbidden, ...]]:
     """Least number of rows, and what is searched for in every column."""
     min_rows: int | None = None

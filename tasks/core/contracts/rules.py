@@ -25,7 +25,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True)
-class Rule:
+class ContractRule:
     """One rule.
 
     Attributes:
@@ -83,7 +83,7 @@ class RuleResult:
     passed: bool
 
 
-def result(rule: Rule, passed: bool) -> RuleResult:
+def result(rule: ContractRule, passed: bool) -> RuleResult:
     """What may be said of a judged rule."""
     return RuleResult(rule.sentence, rule.column, passed)
 
@@ -93,13 +93,13 @@ def violations(results: list[RuleResult]) -> list[str]:
     return [f"The contract is broken: {item.rule}." for item in results if not item.passed]
 
 
-def rules_of(contract: Contract, schema: Schema) -> list[Rule]:
+def rules_of(contract: Contract, schema: Schema) -> list[ContractRule]:
     """Every rule of the contract on the columns that the schema uses."""
     rules = []
     if schema.subject_id is not None:
-        rules.append(Rule("subject id present", most=0))
+        rules.append(ContractRule("subject id present", most=0))
     if contract.min_rows is not None:
-        rules.append(Rule("minimum rows", least=contract.min_rows))
+        rules.append(ContractRule("minimum rows", least=contract.min_rows))
     for index, column in enumerate(schema.columns):
         promised = contract.column(column.name)
         if promised is not None:
@@ -107,12 +107,14 @@ def rules_of(contract: Contract, schema: Schema) -> list[Rule]:
     return rules
 
 
-def _column_rules(index: int, column: Column, contract: Contract, promised: ContractColumn) -> Iterator[Rule]:
+def _column_rules(
+    index: int, column: Column, contract: Contract, promised: ContractColumn
+) -> Iterator[ContractRule]:
     """Rules of one column. Where ``other`` is declared, no cell is outside the list or of another type."""
     name = promised.name
     typed = promised.logical_type not in ("string", "array") and column.other is None
     if typed and promised.domain is None:
-        yield Rule(
+        yield ContractRule(
             "type",
             index,
             name,
@@ -123,12 +125,14 @@ def _column_rules(index: int, column: Column, contract: Contract, promised: Cont
         )
     allowed = promised.values if promised.drafted or column.bins is not None else column.domain
     if allowed is not None and column.other is None:
-        yield Rule("allowed values", index, name, most=0, allowed=allowed)
+        yield ContractRule("allowed values", index, name, most=0, allowed=allowed)
     if promised.max_distinct is not None:
-        yield Rule("distinct values", index, name, most=promised.max_distinct)
+        yield ContractRule("distinct values", index, name, most=promised.max_distinct)
     if promised.max_empty_percent is not None:
-        yield Rule("share of empties", index, name, most=promised.max_empty_percent)
+        yield ContractRule("share of empties", index, name, most=promised.max_empty_percent)
     if promised.max_items is not None:
-        yield Rule("items of a subject", index, name, most=0, detail=str(promised.max_items))
+        yield ContractRule("items of a subject", index, name, most=0, detail=str(promised.max_items))
     for searched in contract.forbidden_in(promised):
-        yield Rule("identifiers", index, name, most=0, patterns=searched.patterns, detail=searched.name)
+        yield ContractRule(
+            "identifiers", index, name, most=0, patterns=searched.patterns, detail=searched.name
+        )

@@ -25,12 +25,12 @@ from tasks.core.contracts.declared_constraints import (
     structural_zeros,
     value_orderings,
 )
-from tasks.core.contracts.odcs import CustomProperty, Place, Problems, Property
+from tasks.core.contracts.odcs import CustomProperty, ElementPath, Problems, Property
 from tasks.core.contracts.quality import ColumnRules, table_rules
 from tasks.core.errors import ParameterError
 from tasks.core.hints import located, missing
 from tasks.core.records.columns import bin_problems, domain_problems
-from tasks.core.tables.column_names import column_name, matching_name, normalise
+from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 from tasks.core.tables.number_format import canonical_thousands
 
 
@@ -74,7 +74,7 @@ def read_contract(text: str, file_name: str = "contract") -> Contract:
     return contract.model_copy(update={"sha256": digest})
 
 
-ExtrasType = TypeVar("ExtrasType", bound=odcs.Part)
+ExtrasType = TypeVar("ExtrasType", bound=odcs.StandardPart)
 _DATED = ("date", "time", "timestamp")
 
 
@@ -82,7 +82,7 @@ Decimal = Literal[".", ","]
 Thousands = Annotated[Literal["", ".", ",", " ", "'"], BeforeValidator(canonical_thousands)]
 
 
-class ColumnExtras(odcs.Part):
+class ColumnExtras(odcs.StandardPart):
     """Our custom properties of a column."""
 
     bins: tuple[FiniteFloat, ...] | None = None
@@ -96,7 +96,7 @@ class ColumnExtras(odcs.Part):
     drafted: bool = False
 
 
-class TableExtras(odcs.Part):
+class TableExtras(odcs.StandardPart):
     """Our custom properties of the table."""
 
     subject_id: str | None = Field(None, min_length=1)
@@ -113,8 +113,8 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
     listed = body.get("schema")
     if not isinstance(listed, list) or not listed:
         return None
-    place: Place = ("schema", 0)
-    table = problems.validated(odcs.Table, listed[0], place)
+    place: ElementPath = ("schema", 0)
+    table = problems.validated(odcs.ContractTable, listed[0], place)
     if table is None:  # its columns have faults of their own
         properties = listed[0].get("properties") if isinstance(listed[0], dict) else None
         _columns(properties if isinstance(properties, list) else [], None, problems)
@@ -149,7 +149,7 @@ def _columns(properties: Sequence[Any], subject: str | None, problems: Problems)
     """The described columns in order, without the subject id."""
     columns: list[ContractColumn] = []
     for index, body in enumerate(properties):
-        place: Place = ("schema", 0, "properties", index)
+        place: ElementPath = ("schema", 0, "properties", index)
         part = problems.validated(Property, body, place)
         if part is None:  # others may refer to it by its name
             named = body.get("name") if isinstance(body, dict) else None
@@ -181,13 +181,13 @@ def _makes_promises(column: ContractColumn) -> bool:
 
 
 def _extras(
-    model: type[ExtrasType], properties: tuple[CustomProperty, ...], place: Place, problems: Problems
+    model: type[ExtrasType], properties: tuple[CustomProperty, ...], place: ElementPath, problems: Problems
 ) -> ExtrasType:
     """Custom properties as a model; a property that we do not know is a fault."""
     names = [item.property for item in properties]
     body: dict[str, JsonValue] = {}
     for index, item in enumerate(properties):
-        entry: Place = (*place, "customProperties", index)
+        entry: ElementPath = (*place, "customProperties", index)
         known = sorted(field.alias or name for name, field in model.model_fields.items())
         if item.property not in known:
             problems.add(entry, f"the property must be one of {', '.join(known)}; it is {item.property!r}.")
@@ -198,17 +198,17 @@ def _extras(
     return model.model_validate(body)
 
 
-def _column(part: Property, place: Place, problems: Problems) -> ContractColumn:
+def _column(part: Property, place: ElementPath, problems: Problems) -> ContractColumn:
     extras = _extras(ColumnExtras, part.custom_properties, place, problems)
     rules = ColumnRules(part, place, problems)
-    values = None if rules.values is None else tuple(normalise(value) for value in rules.values)
+    values = None if rules.values is None else tuple(output_spelling(value) for value in rules.values)
     column = ContractColumn(
         name=column_name(part.physical_name or part.name),
         logical_type=part.logical_type,
         values=values,
         drafted=extras.drafted,
-        other=None if extras.other is None else normalise(extras.other),
-        repair=None if extras.repair is None else normalise(extras.repair),
+        other=None if extras.other is None else output_spelling(extras.other),
+        repair=None if extras.repair is None else output_spelling(extras.repair),
         bins=extras.bins,
         delimiter=extras.delimiter,
         max_items=part.logical_type_options.max_items,

@@ -25,13 +25,13 @@ import pyarrow as pa
 
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.profile import Profile, profile
-from tasks.core.contracts.rules import Rule, RuleResult, result, rules_of
+from tasks.core.contracts.rules import ContractRule, RuleResult, result, rules_of
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
 
 
-def judge(rules: list[Rule], profile: Profile) -> list[bool]:
+def judge(rules: list[ContractRule], profile: Profile) -> list[bool]:
     """Whether each rule holds, in the rules' order."""
     if not rules:
         return []
@@ -54,7 +54,7 @@ def judge(rules: list[Rule], profile: Profile) -> list[bool]:
     return [verdicts[index] for index in range(len(rules))]
 
 
-def _expectation(index: int, rule: Rule) -> Any:
+def _expectation(index: int, rule: ContractRule) -> Any:
     """One rule compiled; its number travels in ``meta``."""
     from great_expectations import expectations
 

@@ -22,14 +22,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates, AttributeIds
-from tasks.core.aggregates.cubes import Table, Tabulator
+from tasks.core.aggregates.cubes import CubeTable, Tabulator
 from tasks.core.aggregates.sides import Columns, Listed, ListedSide, RecordSide
 from tasks.core.arrays import Codes, Floats, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.kernels import order_by_column, put_together
 from tasks.core.evaluation.measures import Comparison, MarginalDistance, named_sums
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, code_type
 
 Side = CodedRecords | Aggregates
@@ -177,7 +177,7 @@ class Listener:
     """
 
     progress: Callable[[float], None] = lambda fraction: None
-    visit: Callable[[Table], Any] | None = None
+    visit: Callable[[CubeTable], Any] | None = None
     take: Callable[[Any], None] = lambda told: None
 
 
@@ -186,7 +186,7 @@ def compare(
     compared: Side,
     resolution: int,
     longest: int | None = None,
-    resources: Resources = Resources(),
+    resources: QueryResources = QueryResources(),
 ) -> Comparison:
     """Compare two sides (see `compare_sides`)."""
     return compare_sides((reference, compared), ((0, 1),), resolution, longest, resources)[0]
@@ -197,7 +197,7 @@ def compare_sides(
     pairs: Sequence[tuple[int, int]],
     resolution: int,
     longest: int | None = None,
-    resources: Resources = Resources(),
+    resources: QueryResources = QueryResources(),
     listener: Listener = Listener(),
 ) -> list[Comparison]:
     """Compare sides in pairs, each side counted once; equal results whatever the number of threads.
@@ -335,7 +335,7 @@ def _mapped(
 
 
 def _compared(
-    counter: Tabulator, sets: list[Columns], pairs: _Pairs, visit: Callable[[Table], Any] | None
+    counter: Tabulator, sets: list[Columns], pairs: _Pairs, visit: Callable[[CubeTable], Any] | None
 ) -> Iterator[_Family]:
     """Compare sets of columns; sums are taken family by family, whoever does it."""
     number = len(pairs.places)

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates import kernels as counting
-from tasks.core.aggregates.cubes import Table
+from tasks.core.aggregates.cubes import CubeTable
 from tasks.core.aggregates.selections import bytes_of
 from tasks.core.aggregates.sensitive_text import write_counts_tsv
 from tasks.core.aggregates.text_kernels import SPARE, number_cells
@@ -27,7 +27,7 @@ from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Ids, Integers
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.comparison import Numbering
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.tables.delimited import needs_quotes
 
@@ -63,7 +63,7 @@ class SyntheticCombinations:
         self._pending: list[Told] = []
         self._waiting = 0
 
-    def tell(self, table: Table, synthetic: int, sensitive: int) -> Told:
+    def tell(self, table: CubeTable, synthetic: int, sensitive: int) -> Told:
         """The combinations of a table's sets, of the sides at these places; uses up the synthetic cube."""
         codes, cells = table.cells(synthetic)
         counts = table.cubes[synthetic][cells].astype(np.int64)
@@ -96,7 +96,7 @@ class SyntheticCombinations:
             self._flush()
 
     def write_aggregates(
-        self, number_of_records: int, path: Path, resources: Resources = Resources()
+        self, number_of_records: int, path: Path, resources: QueryResources = QueryResources()
     ) -> None:
         """Write the counts of all combinations (see `interchange.write_aggregates_tsv`)."""
         self._flush()
@@ -147,7 +147,7 @@ class SyntheticCombinations:
         return np.diff(self._pieces[1])
 
 
-def _holders(table: Table, side: int, cells: Integers, starts: Integers) -> Integers:
+def _holders(table: CubeTable, side: int, cells: Integers, starts: Integers) -> Integers:
     """The records of each cell, ascending, one cell's behind the other's."""
     cube, holders = table.cubes[side], np.empty(starts[-1], np.int64)
     cube[:] = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.cubes import Table
+from tasks.core.aggregates.cubes import CubeTable
 from tasks.core.aggregates.linkability import FirstLengths
 from tasks.core.aggregates.rare import LISTED, RareByLength, RecordAnalysis, analysis_of
 from tasks.core.aggregates.stored_marginals import Marginals
@@ -28,7 +28,7 @@ from tasks.core.evaluation.measures import (
 )
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations, Told
 from tasks.core.evaluation.synthetic import coded_synthetic
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.records import SyntheticRecords
 
@@ -98,7 +98,7 @@ class RawEvaluation:
 
 
 def evaluate_raw(
-    inputs: RawInputs, resources: Resources = Resources(), progress: ShareDone | None = None
+    inputs: RawInputs, resources: QueryResources = QueryResources(), progress: ShareDone | None = None
 ) -> RawEvaluation:
     """Evaluate synthetic records and reported counts against the raw data.
 
@@ -115,7 +115,7 @@ def evaluate_raw(
     singled_out = FirstLengths(records.number_of_records, inputs.resolution)
     found = SyntheticCombinations(Numbering(sides), synthetic.schema, inputs.resolution, resources.scratch)
 
-    def visit(table: Table) -> Told | None:
+    def visit(table: CubeTable) -> Told | None:
         singled_out.look_at(table)
         return found.tell(table, _SYNTHETIC, _SENSITIVE) if table.length <= LISTED else None
 
@@ -137,7 +137,7 @@ def list_combinations(
     synthetic: SyntheticRecords,
     longest: int,
     resolution: int,
-    resources: Resources = Resources(),
+    resources: QueryResources = QueryResources(),
     progress: ShareDone = lambda fraction: None,
 ) -> SyntheticCombinations:
     """All combinations of the synthetic records; an evaluation lists the short ones.

@@ -17,7 +17,7 @@ from tasks.core.evaluation.measures import (
     preservation_by_length,
     summary,
 )
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 
 #: 97.5th percentile of the standard normal: half the width of a 95 % interval.
 _NORMAL_95 = 1.959963984540054
@@ -64,7 +64,7 @@ def compare_release(
     reportable: Aggregates,
     recounted: Aggregates,
     measurement: Measurement | None = None,
-    resources: Resources = Resources(),
+    resources: QueryResources = QueryResources(),
 ) -> ReleaseEvaluation:
     """Compare the synthetic records' counts with the reported ones, at every reported length.
 

@@ -19,7 +19,7 @@ from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.arrays import ShareDone
 from tasks.core.charts.standalone import BarAndLine, RankedBars, bar_and_line, ranked_bars
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.tables.delimited import quoted
 
@@ -52,7 +52,7 @@ def write_sensitive_aggregates(
     resolution: int,
     folder: Path,
     prefix: str,
-    resources: Resources = Resources(),
+    resources: QueryResources = QueryResources(),
     progress: ShareDone | None = None,
 ) -> list[Path]:
     """Write the files of the aggregate stage that hold true counts.

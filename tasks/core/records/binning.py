@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, bin_labels
 from tasks.core.records.dropped import FORBIDDEN, NOT_A_NUMBER, OUTSIDE
-from tasks.core.tables.column_names import normalise
+from tasks.core.tables.column_names import output_spelling
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def present(text: str | None, column: Column) -> str:
     """A cell's value, or ``""`` where it is absent: nothing, or ``0`` where that is not a value."""
     if text is None:
         return ""
-    value = normalise(text)
+    value = output_spelling(text)
     return "" if value == "0" and not column.keeps_zero else value
 
 

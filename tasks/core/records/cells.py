@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from tasks.core.arrays import Codes
 from tasks.core.queries import query_text
 from tasks.core.records.coded import code_type
-from tasks.core.records.kernels import mark
+from tasks.core.records.kernels import mark_codes
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
 #: Seconds, from and below: years 1 to 9999, and the times of a day. All of them have a text in DuckDB.
@@ -100,7 +100,7 @@ class CellCollector:
         if indices.null_count:
             indices = indices.fill_null(size)
         rows = indices.to_numpy().astype(code_type(size))
-        mark(rows, self._used[-1])
+        mark_codes(rows, self._used[-1])
         self._parts.append((rows, self._size - size, size))
 
     def finish(self) -> RawColumn:

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.arrays import Codes
 from tasks.core.records.columns import Schema
-from tasks.core.records.kernels import mark
+from tasks.core.records.kernels import mark_codes
 
 
 def code_type(size: int) -> type[np.unsignedinteger]:
@@ -87,7 +87,7 @@ def held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes
     """
     held = np.zeros(len(values) + 1, dtype=np.bool_)
     for codes in slots:
-        mark(codes, held)
+        mark_codes(codes, held)
     held[0] = True
     if held.all():
         return slots, values

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 #: What the values of an ordering are.
-Scale = Literal["number", "moment", "time"]
+OrderedScale = Literal["number", "moment", "time"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Ordering:
 
     columns: tuple[int, int]
     strict: bool
-    scale: Scale
+    scale: OrderedScale
     later: int
     repair: str | None = None
     kind: Literal["ordering"] = "ordering"

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from tasks.core.arrays import Codes, StageDone, Words
 from tasks.core.errors import InputError, InternalError, ResourceLimit
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import CellCollector, RawColumn
 from tasks.core.records.coded import CodedRecords, held_values
@@ -74,7 +74,7 @@ class EncodingOptions:
     key: bytes = field(repr=False)
     tags: bool = False
     record_limit: int | None = None
-    resources: Resources = field(default_factory=Resources)
+    resources: QueryResources = field(default_factory=QueryResources)
     progress: StageDone | None = None
     dropping: Dropping | None = None
     filled: tuple[int, ...] = ()

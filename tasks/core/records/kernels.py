@@ -114,7 +114,7 @@ def fold_hashes(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def mark(codes, seen) -> None:  # type: ignore[no-untyped-def]
+def mark_codes(codes, seen) -> None:  # type: ignore[no-untyped-def]
     """Set ``seen[code]`` for every code that occurs."""
     for row in range(len(codes)):
         seen[codes[row]] = True

@@ -23,7 +23,7 @@ from tasks.core.records.constraints import ImpossibleCombination, Ordering
 from tasks.core.records.scales import Ends, ends_of_text, ends_of_values
 
 #: What each column of a record holds: codes, none where it is absent.
-Row = dict[int, tuple[int, ...]]
+CodedRow = dict[int, tuple[int, ...]]
 
 #: Of a table that the search of a fit can keep records out of.
 MOST_COLUMNS_OF_A_MASK, MOST_CELLS_OF_A_MASK = 4, 2_000_000
@@ -64,18 +64,18 @@ def coding_of_values(
             for column, of_column in enumerate(values)
         ),
         (0,) * len(values),
-        slots_by_column(slot_columns, len(values)),
+        slot_ranges(slot_columns, len(values)),
     )
 
 
-def slots_by_column(slot_columns: Sequence[int], number: int) -> tuple[range, ...]:
+def slot_ranges(slot_columns: Sequence[int], number: int) -> tuple[range, ...]:
     """For each column the slots it has; ``slot_columns`` is ascending."""
     starts = np.searchsorted(np.asarray(slot_columns, np.int64), np.arange(number + 1))
     return tuple(range(int(low), int(high)) for low, high in itertools.pairwise(starts))
 
 
 @dataclass(frozen=True)
-class Rule:
+class CodeRule:
     """One constraint over codes.
 
     Attributes:
@@ -145,11 +145,11 @@ class Rulebook:
         return self._possible(together, {column: ((code,) if code != self._coding.absent[column] else ())})
 
     @cached_property
-    def resorts(self) -> dict[int, Row] | None:
+    def resorts(self) -> dict[int, CodedRow] | None:
         """For each column what all that hang together with it may always be; None if nothing can be."""
-        found: dict[int, Row] = {}
+        found: dict[int, CodedRow] = {}
         for group in self._groups:
-            row: Row = {}
+            row: CodedRow = {}
             if not self._possible(group, row):
                 return None
             found |= dict.fromkeys(group, row)
@@ -168,7 +168,7 @@ class Rulebook:
             groups = [group for group in groups if not group & joined] + [joined]
         return [tuple(sorted(group)) for group in groups]
 
-    def _possible(self, group: Sequence[int], row: Row) -> bool:
+    def _possible(self, group: Sequence[int], row: CodedRow) -> bool:
         """Extend a row over a group of columns so that nothing is broken, in place; False if none can be."""
         left = [column for column in group if column not in row]
         ready = [rule for rule in self.rules if all(column in row for column in rule.columns)]
@@ -207,7 +207,7 @@ class Rulebook:
     def _mended(self, codes: Ids, involved: Sequence[int]) -> list[int]:
         """The codes of one record's involved slots, repaired."""
         at = dict(zip(involved, codes.tolist(), strict=True))
-        row: Row = {}
+        row: CodedRow = {}
         for column in self._involved:
             absent = self._coding.absent[column]
             row[column] = tuple(at[slot] for slot in self._coding.slots[column] if at[slot] != absent)
@@ -219,7 +219,7 @@ class Rulebook:
             at |= itertools.zip_longest(slots, sorted(row[column]), fillvalue=absent)
         return [at[slot] for slot in involved]
 
-    def _mend(self, rule: Rule, row: Row) -> None:
+    def _mend(self, rule: CodeRule, row: CodedRow) -> None:
         """Change a row that breaks a rule so that it keeps it and breaks none that it kept."""
         last = rule.columns[-1]
         for codes in self._instead(rule, row):
@@ -234,7 +234,7 @@ class Rulebook:
             changed = row | self.resorts[last]
         row.update(changed)
 
-    def _instead(self, rule: Rule, row: Row) -> Iterator[tuple[int, ...]]:
+    def _instead(self, rule: CodeRule, row: CodedRow) -> Iterator[tuple[int, ...]]:
         """What the last column may become: of several items those that break nothing are kept."""
         last = rule.columns[-1]
         if len(self._coding.slots[last]) > 1:
@@ -243,18 +243,18 @@ class Rulebook:
         yield from ((code,) for code in rule.instead)
         yield ()
 
-    def _any_broken(self, row: Row, columns: Sequence[int]) -> bool:
+    def _any_broken(self, row: CodedRow, columns: Sequence[int]) -> bool:
         """Whether a row breaks a rule in which one of some columns has part."""
         return any(
             self._is_broken(rule, row) for rule in self.rules if not {*columns}.isdisjoint(rule.columns)
         )
 
-    def _is_broken(self, rule: Rule, row: Row) -> bool:
+    def _is_broken(self, rule: CodeRule, row: CodedRow) -> bool:
         held = [row[column] or (self._coding.absent[column],) for column in rule.columns]
         choices = itertools.product(*held)
         return any(bool(rule.breaks([np.array(code) for code in codes])) for codes in choices)
 
-    def _rule(self, constraint: ImpossibleCombination | Ordering) -> Rule:
+    def _rule(self, constraint: ImpossibleCombination | Ordering) -> CodeRule:
         if isinstance(constraint, Ordering):
             return self._ordering(constraint)
         last = constraint.conditions[-1].column
@@ -264,7 +264,7 @@ class Rulebook:
 
     def _combination(
         self, conditions: Sequence[tuple[int, Callable[[str], bool]]], last: int, repair: str | None
-    ) -> Rule:
+    ) -> CodeRule:
         """A rule that conditions on texts of columns make; several of one measured column are one."""
         matches: dict[int, npt.NDArray[np.bool_]] = {}
         for column, holds in conditions:
@@ -283,9 +283,9 @@ class Rulebook:
                 broken = broken & array[of_column]
             return np.asarray(broken)
 
-        return Rule(columns, self._instead_of(last, repair), breaks)
+        return CodeRule(columns, self._instead_of(last, repair), breaks)
 
-    def _ordering(self, ordering: Ordering) -> Rule:
+    def _ordering(self, ordering: Ordering) -> CodeRule:
         """A rule on the lowest that one value may stand for against the highest of the other."""
         lower, higher = ordering.columns
         ends = {column: self._ends(column, ordering) for column in ordering.columns}
@@ -307,7 +307,7 @@ class Rulebook:
             return np.asarray(lows[one] > highs[other])
 
         columns = (self._base(lower), self._base(higher))
-        return Rule(
+        return CodeRule(
             columns[::-1] if turned else columns, self._instead_of(ordering.later, ordering.repair), breaks
         )
 

@@ -7,14 +7,14 @@ import itertools
 from datetime import UTC, datetime, time
 
 from tasks.core.records.columns import Column
-from tasks.core.records.constraints import Scale
+from tasks.core.records.constraints import OrderedScale
 
 #: A place on a scale: a number, and -1 or 1 where what ends there is just below or just above it.
 End = tuple[float, int]
 Ends = tuple[End, End]
 
 
-def ends_of_values(column: Column, scale: Scale) -> dict[str, Ends]:
+def ends_of_values(column: Column, scale: OrderedScale) -> dict[str, Ends]:
     """The ends of each declared value of a column, for those that have them."""
     if column.bins is not None:
         return dict(zip(_labels(column), _ends_of_bins(column.bins), strict=True))
@@ -22,7 +22,7 @@ def ends_of_values(column: Column, scale: Scale) -> dict[str, Ends]:
     return {value: ends for value, ends in found if ends is not None}
 
 
-def ends_of_text(text: str, column: Column, scale: Scale) -> Ends | None:
+def ends_of_text(text: str, column: Column, scale: OrderedScale) -> Ends | None:
     """The ends of one text of a column without bins, which are the same; None for a text that has none."""
     text = text.replace("<colon>", ":").replace("<semicolon>", ";")
     try:
@@ -49,7 +49,7 @@ def _number(text: str, column: Column) -> float:
     return float("nan") if plain is None else float(plain)
 
 
-def _moment(text: str, value_format: str | None, scale: Scale) -> float:
+def _moment(text: str, value_format: str | None, scale: OrderedScale) -> float:
     """Seconds since 1970, or since midnight."""
     if value_format is not None:
         read = datetime.strptime(text, value_format)

@@ -25,7 +25,7 @@ import numpy as np
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.contract import Contract
-from tasks.core.contracts.rules import Rule, rules_of
+from tasks.core.contracts.rules import ContractRule, rules_of
 from tasks.core.dp.measurement import Drawn
 from tasks.core.records.columns import Column, Schema
 
@@ -203,7 +203,7 @@ def judge_released(
     ]
 
 
-def _verdict(rule: Rule, values: list[str], numbers: ReleasedNumbers) -> Verdict:
+def _verdict(rule: ContractRule, values: list[str], numbers: ReleasedNumbers) -> Verdict:
     if rule.kind == "minimum rows":
         return numbers.enough_records(rule.least or 0)
     if rule.column_id is None or _is_enforced(rule, numbers.schema.columns[rule.column_id]):
@@ -225,7 +225,7 @@ def _verdict(rule: Rule, values: list[str], numbers: ReleasedNumbers) -> Verdict
     return "passed" if holds[rule.kind]() else "failed"
 
 
-def _is_enforced(rule: Rule, column: Column) -> bool:
+def _is_enforced(rule: ContractRule, column: Column) -> bool:
     """Whether reading the table makes the rule true (see `tasks.core.records.binning`)."""
     if rule.kind == "type":
         return column.bins is not None
@@ -236,7 +236,7 @@ def _is_enforced(rule: Rule, column: Column) -> bool:
     return rule.kind == "identifiers" and set(rule.patterns) <= set(column.forbidden)
 
 
-def _parses(rule: Rule, value: str) -> bool:
+def _parses(rule: ContractRule, value: str) -> bool:
     """Whether a released value is of the declared type (as ``cells_of_another_type.sql`` reads it)."""
     value = value.replace("<colon>", ":").replace("<semicolon>", ";")
     if rule.number_pattern is not None:

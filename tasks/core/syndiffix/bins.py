@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from tasks.core.arrays import Floats, Integers
 from tasks.core.records.binning import bin_codes
 from tasks.core.records.columns import Schema, bin_labels
-from tasks.core.tables.column_names import normalise
+from tasks.core.tables.column_names import output_spelling
 from tasks.core.tables.writing import plain_type
 
 #: Of a column with no more distinct numbers, each is shown by itself.
@@ -75,7 +75,7 @@ def kind_of(kind: pa.DataType) -> str:
 def public_edges(schema: Schema, names: Sequence[str]) -> dict[str, tuple[float, ...]]:
     """The declared edges by the file's names of columns, which the schema spells as SDS's outputs do."""
     edges = {column.name: column.bins for column in schema.columns if column.bins}
-    return {name: edges[normalise(name)] for name in names if normalise(name) in edges}
+    return {name: edges[output_spelling(name)] for name in names if output_spelling(name) in edges}
 
 
 def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = None) -> Bins:

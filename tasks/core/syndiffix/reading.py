@@ -26,7 +26,7 @@ from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile, find_dialect, parquet_schema
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 from tasks.core.tables.texts import (
-    KINDS,
+    ARROW_KINDS,
     LETTERS,
     MEANINGS,
     TypeLetter,
@@ -233,7 +233,7 @@ def _require_readable(columns: Sequence[DeclaredColumn], read: Sequence[_Read]) 
 def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, _Read, int]:
     """Cells of the column's type, how many of those that aren't empty could be read, and the number not."""
     if has_types:
-        if column.letter is None or KINDS[column.letter](cells.type):
+        if column.letter is None or ARROW_KINDS[column.letter](cells.type):
             return cells, _Read.ALL, 0
         marks = column.number_format if _is_text(cells.type) else PLAIN
         cells = _as_texts(column.name, cells).dictionary_encode()

@@ -8,7 +8,7 @@ Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
 _RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
 
 
-def normalise(text: str) -> str:
+def output_spelling(text: str) -> str:
     """A header or value as the outputs spell it: trimmed, ``;`` and ``:`` replaced (sds.md 1.3)."""
     text = text.strip()
     for reserved, replacement in _RESERVED:
@@ -30,7 +30,7 @@ def bare_name(text: str) -> str:
 
 def column_name(text: str) -> str:
     """The same as the outputs spell it."""
-    return normalise(bare_name(text))
+    return output_spelling(bare_name(text))
 
 
 def matching_name(text: str) -> str:

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.tables.column_names import Encoding, bare_name, matching_name, normalise
+from tasks.core.tables.column_names import Encoding, bare_name, matching_name, output_spelling
 from tasks.core.tables.source import COMPRESSIONS, Compression, OpenedFile, TextBytes, text_lines
 
 _PARQUET_SUFFIXES = (".parquet", ".pq")
@@ -186,7 +186,7 @@ class Headers:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The same as outputs spell them (`column_name`)."""
-        return tuple(map(normalise, self.texts))
+        return tuple(map(output_spelling, self.texts))
 
     @cached_property
     def _positions(self) -> dict[str, int]:

@@ -20,7 +20,7 @@ TypeLetter = Literal["b", "i", "r", "t", "s"]
 LETTERS: tuple[TypeLetter, ...] = ("b", "i", "r", "t", "s")
 #: What a column declared so holds, in words, and whether an Arrow type is of it.
 MEANINGS = {"b": "booleans", "i": "integers", "r": "real numbers", "t": "dates or times"}
-KINDS = {
+ARROW_KINDS = {
     "b": pa.types.is_boolean,
     "i": pa.types.is_integer,
     "r": pa.types.is_floating,
@@ -43,7 +43,7 @@ def type_letter(kind: pa.DataType) -> TypeLetter:
     """The letter of a column's type; s where none says more."""
     if pa.types.is_decimal(kind) and kind.scale == 0:
         return "i"
-    return next((letter for letter in LETTERS if KINDS[letter](kind)), "s")
+    return next((letter for letter in LETTERS if ARROW_KINDS[letter](kind)), "s")
 
 
 def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.Array:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import grouping as cells_module
-from tasks.core.aggregates.grouping import Cells, add_up, fits, most_cells
-from tasks.core.queries import Resources
+from tasks.core.aggregates.grouping import FilledCells, add_up, fits, most_cells
+from tasks.core.queries import QueryResources
 
 SETTINGS = settings(max_examples=60, deadline=None)
 #: Few cells (counted densely), many (sorted as one word), more than a word holds beside a count (sorted).
@@ -28,12 +28,14 @@ def tables(draw):
     return sizes, rows
 
 
-def as_cells(rows: list[tuple[int, ...]], count_type) -> Cells:
+def as_cells(rows: list[tuple[int, ...]], count_type) -> FilledCells:
     columns = np.array(rows, np.int64).reshape(-1, 5).T
-    return Cells(tuple(column.astype(np.uint32) for column in columns[:4]), columns[4].astype(count_type))
+    return FilledCells(
+        tuple(column.astype(np.uint32) for column in columns[:4]), columns[4].astype(count_type)
+    )
 
 
-def as_pairs(cells: Cells) -> list[tuple[tuple[int, ...], int]]:
+def as_pairs(cells: FilledCells) -> list[tuple[tuple[int, ...], int]]:
     codes = zip(*(codes.tolist() for codes in cells.codes), strict=True)
     return list(zip(codes, cells.counts.tolist(), strict=True))
 
@@ -67,7 +69,7 @@ def test_parts_add_up(table, cut) -> None:
 
 
 def test_what_fits_follows_the_memory_limit() -> None:
-    assert most_cells(Resources()) > most_cells(Resources(memory_limit_mb=64)) > 100_000
+    assert most_cells(QueryResources()) > most_cells(QueryResources(memory_limit_mb=64)) > 100_000
     assert fits([1000, 1000], 10**9, 10**6)
     assert not fits([1000, 1001], 10**9, 10**6)
     assert fits([1000] * 6, 10**6, 10**6)

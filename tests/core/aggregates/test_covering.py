@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import covering
-from tasks.core.aggregates.covering import LARGEST_KEY, Shape, cover, plan
+from tasks.core.aggregates.covering import LARGEST_KEY, Shape, cover, plan_roll_ups
 
 SETTINGS = settings(max_examples=60, deadline=None)
 
@@ -51,7 +51,7 @@ def test_every_set_comes_from_a_superset_or_from_the_records(problem, few, many)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(covering, "_FEW_RECORDS", few)
         patch.setattr(covering, "_MANY_SETS", many)
-        check_plan(plan(targets, shape, most), targets, shape, most)
+        check_plan(plan_roll_ups(targets, shape, most), targets, shape, most)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_every_set_comes_from_a_superset_or_from_the_records(problem, few, many)
 def test_many_thousand_sets_are_planned_at_once(columns, length, records, evenness) -> None:
     shape = shape_of(records, tuple(2 + place * 7 % 40 for place in range(columns)), evenness)
     targets = [s for k in range(1, length + 1) for s in itertools.combinations(range(columns), k)]
-    check_plan(plan(targets, shape, 1 << 24), targets, shape, 1 << 24)
+    check_plan(plan_roll_ups(targets, shape, 1 << 24), targets, shape, 1 << 24)
 
 
 def test_many_sets_of_few_cells_are_rolled_up_from_cubes_of_many_of_them() -> None:
@@ -119,14 +119,16 @@ def test_a_cube_of_few_expected_cells_is_held_to_what_it_may_have_at_worst() -> 
 
 def test_a_table_that_fits_is_grouped_once() -> None:
     shape = shape_of(50_000, (20,) * 14)
-    parents = plan([s for k in (1, 2, 3) for s in itertools.combinations(range(14), k)], shape, 1 << 24)
+    parents = plan_roll_ups(
+        [s for k in (1, 2, 3) for s in itertools.combinations(range(14), k)], shape, 1 << 24
+    )
     assert [slots for slots, parent in parents.items() if parent is None] == [tuple(range(14))]
 
 
 def test_a_table_that_does_not_fit_is_grouped_far_fewer_times_than_it_has_combinations() -> None:
     shape = shape_of(10**8, (2, 3, 5, 8, 2, 4, 6, 2, 9, 3, 7, 2, 5, 4, 3))
     triples = list(itertools.combinations(range(15), 3))
-    parents = plan(triples, shape, 1 << 14)
+    parents = plan_roll_ups(triples, shape, 1 << 14)
     roots = [slots for slots, parent in parents.items() if parent is None]
     assert len(roots) < len(triples) / 5
     assert all(shape.product(root) <= 1 << 14 for root in roots)
@@ -134,7 +136,7 @@ def test_a_table_that_does_not_fit_is_grouped_far_fewer_times_than_it_has_combin
 
 def test_a_cube_whose_cells_have_no_number_is_grouped_over_the_records() -> None:
     shape = shape_of(1_000_000, (1000,) * 12)
-    parents = plan(list(itertools.combinations(range(12), 2)), shape, 1 << 24)
+    parents = plan_roll_ups(list(itertools.combinations(range(12), 2)), shape, 1 << 24)
     large = [slots for slots in parents if shape.product(slots) > LARGEST_KEY]
     assert large == [tuple(range(12))]
     assert parents[large[0]] is None
@@ -157,4 +159,4 @@ def test_expected_cells_are_within_a_factor_of_two_of_independent_slots(slots) -
 
 def test_a_table_without_records_has_no_cells() -> None:
     assert shape_of(0, (3, 4)).expected((0, 1)) == 0
-    assert plan([], shape_of(10, ()), 100) == {}
+    assert plan_roll_ups([], shape_of(10, ()), 100) == {}

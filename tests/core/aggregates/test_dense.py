@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates import cubes
-from tasks.core.aggregates.cubes import Table, Tabulator, count_in_memory
+from tasks.core.aggregates.cubes import CubeTable, Tabulator, count_in_memory
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.sides import Listed, ListedSide, RecordSide
 from tasks.core.evaluation.comparison import Sides
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import as_aggregates, coded
 
@@ -40,7 +40,7 @@ def test_in_memory_counts_are_duckdb_s(tmp_path_factory, most_cells, table) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cubes, "_MOST_CELLS", most_cells)
         ours = count_in_memory(records, 3)
-    stored = count_marginals(tmp_path / "records", tmp_path / "duckdb", 3, Resources(threads=1))
+    stored = count_marginals(tmp_path / "records", tmp_path / "duckdb", 3, QueryResources(threads=1))
     theirs = as_aggregates(stored)
     assert (ours.headers, ours.attributes) == (theirs.headers, theirs.attributes)
     assert ours.number_of_records == theirs.number_of_records
@@ -129,7 +129,7 @@ def test_sets_counted_together_have_the_counts_that_they_have_alone(
     assert [own[0] for own in found(0)] == sets
 
 
-def _of_set(table: Table, place: int) -> list[object]:
+def _of_set(table: CubeTable, place: int) -> list[object]:
     """Codes and counts of one of a table's sets, side by side."""
     found: list[object] = []
     for side, cube in enumerate(table.cubes):

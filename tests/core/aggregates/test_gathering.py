@@ -4,13 +4,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.core.aggregates.grouping import Cells
+from tasks.core.aggregates.grouping import FilledCells
 from tasks.core.aggregates.marginals import Spool
 
 
-def some(seed: int, rows: int) -> Cells:
+def some(seed: int, rows: int) -> FilledCells:
     generator = np.random.default_rng(seed)
-    return Cells(
+    return FilledCells(
         (generator.integers(1, 9, rows).astype(np.uint8), generator.integers(1, 999, rows).astype(np.uint16)),
         generator.integers(1, 9, rows).astype(np.uint32),
     )

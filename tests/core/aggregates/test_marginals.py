@@ -16,13 +16,13 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.merging import merge_partials
 from tasks.core.aggregates.stored_marginals import Marginals, read_marginals
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, as_aggregates, coded, count, read_back, rows
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))
-ONE_THREAD = Resources(threads=1)
+ONE_THREAD = QueryResources(threads=1)
 
 
 def stored(records: CodedRecords, folder: Path) -> Path:
@@ -167,7 +167,7 @@ def test_bytes_are_the_same_whatever_is_counted_in_memory(tmp_path_factory, tabl
         patch.setattr(cells, "_MOST_CELLS", most)
         patch.setattr(marginals, "_WAITING_BYTES", 3 * most)
         patch.setattr(merging, "_ROWS_A_READ", 3)
-        resources = Resources(made(tmp_path / "scratch"), 1)
+        resources = QueryResources(made(tmp_path / "scratch"), 1)
         wide = counted(records, tmp_path / "some", length, resources)
         assert digest(wide.folder) == digest(whole.folder)
         partials = [
@@ -230,7 +230,7 @@ def test_bytes_are_the_same_whatever_the_threads_and_the_memory(tmp_path: Path) 
     for index, (threads, memory) in enumerate([(1, 0), (2, 0), (2, 200)]):
         destination = tmp_path / f"marginals_{index}"
         destination.mkdir()
-        count_marginals(source, destination, 3, Resources(tmp_path, threads, memory))
+        count_marginals(source, destination, 3, QueryResources(tmp_path, threads, memory))
         digests.append(digest(destination))
     assert digests[0] == digests[1] == digests[2]
 
@@ -240,7 +240,7 @@ def test_what_does_not_fit_is_spilled_and_counted_right(tmp_path: Path) -> None:
     source = stored(records, tmp_path / "records")
     destination = tmp_path / "marginals"
     destination.mkdir()
-    marginals = count_marginals(source, destination, [(0, 1, 2)], Resources(tmp_path, 1, 64))
+    marginals = count_marginals(source, destination, [(0, 1, 2)], QueryResources(tmp_path, 1, 64))
     filled = np.stack([codes.astype(np.int64) for codes in records.slots], axis=1)
     filled = filled[(filled > 0).all(axis=1)]
     keys, counts = np.unique((filled[:, 0] << 20) + (filled[:, 1] << 10) + filled[:, 2], return_counts=True)

@@ -12,14 +12,14 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import rounded_down
 from tasks.core.aggregates.rare import rare_by_length
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, coded, count
 from tests.oracles.rare import analyse_records
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))
-ONE_THREAD = Resources(threads=1)
+ONE_THREAD = QueryResources(threads=1)
 
 
 def counted(records: CodedRecords, folder: Path, length: int = 3) -> tuple[CodedRecords, Marginals]:

@@ -5,7 +5,7 @@ import re
 import duckdb
 import pytest
 
-from tasks.core.contracts.quality import KINDS, pattern_problem
+from tasks.core.contracts.quality import TEXT_KINDS, pattern_problem
 
 EXAMPLES = {
     "email": ["jane@x.org", "write to jane.doe+x@mail.example.co.uk today"],
@@ -51,19 +51,19 @@ HARMLESS = [
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in EXAMPLES for text in EXAMPLES[kind]])
 def test_identifiers_are_found(kind: str, text: str) -> None:
-    patterns = KINDS[kind][1]
+    patterns = TEXT_KINDS[kind][1]
     assert any(re.search(pattern, text) for pattern in patterns)
 
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_ordinary_values_are_not(text: str) -> None:
-    assert not any(re.search(pattern, text) for _, patterns in KINDS.values() for pattern in patterns)
+    assert not any(re.search(pattern, text) for _, patterns in TEXT_KINDS.values() for pattern in patterns)
 
 
 def test_duckdb_reads_every_pattern_as_python_does() -> None:
     texts = HARMLESS + [text for found in EXAMPLES.values() for text in found]
     with duckdb.connect() as connection:
-        for _, patterns in KINDS.values():
+        for _, patterns in TEXT_KINDS.values():
             for pattern in patterns:
                 assert pattern_problem(pattern) == ""
                 rows = connection.execute(

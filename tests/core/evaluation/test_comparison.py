@@ -26,7 +26,7 @@ from tasks.core.evaluation.measures import (
     summary,
     weighted_mean_preservation,
 )
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.evaluation import bin_bounds, measures
 from tests.oracles.marginals import T1, coded, count, rows
@@ -177,7 +177,7 @@ def test_measures_are_those_of_the_oracle(sensitive, synthetic, resolution, most
             ((0, 2), (0, 1), (1, 2)),
             resolution,
             3,
-            Resources(threads=threads),
+            QueryResources(threads=threads),
         )
     counted = []
     for table in (sensitive, synthetic):
@@ -231,7 +231,7 @@ def test_the_number_of_threads_changes_no_digit() -> None:
         for _ in range(2)
     ]
     sides = [coded(schema, table) for table in tables]
-    one, many = (compare(*sides, 5, 3, Resources(threads=threads)) for threads in (1, 3))
+    one, many = (compare(*sides, 5, 3, QueryResources(threads=threads)) for threads in (1, 3))
     assert one.distances == many.distances
     assert all(np.array_equal(one.sums[name], many.sums[name]) for name in one.sums)
 

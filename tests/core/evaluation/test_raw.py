@@ -15,14 +15,14 @@ from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import Claim
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, as_aggregates, coded, count, rows
 from tests.oracles.synthetic import synthetic
 
 ABC = Schema(tuple(Column(name) for name in "ABC"))
 MIXED = Schema((Column("b"), Column("M", delimiter=";", max_items=3), Column("A")))
-ONE_THREAD = Resources(threads=1)
+ONE_THREAD = QueryResources(threads=1)
 SYNTHETIC = rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")
 TABLE = st.lists(
     st.tuples(

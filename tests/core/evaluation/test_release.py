@@ -13,7 +13,7 @@ from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.evaluation.release import compare_release, noise_errors
 from tasks.core.evaluation.synthetic import coded_synthetic
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, coded, count, read_back, rows
 from tests.oracles.synthetic import synthetic
@@ -61,7 +61,7 @@ def recount(folder_of_test: Path, records) -> Aggregates:
 
 def test_records_that_keep_every_count_have_no_error(tmp_path: Path) -> None:
     found = compare_release(
-        exact(tmp_path, T1), recount(tmp_path, synthetic(ABC, T1)), resources=Resources(tmp_path, 1)
+        exact(tmp_path, T1), recount(tmp_path, synthetic(ABC, T1)), resources=QueryResources(tmp_path, 1)
     )
     assert found.summary["missed_pct"] == found.summary["unreported_pct"] == 0
     assert found.summary["mean_error_of_union"] == 0

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.errors import InputError, InternalError
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.binning import bin_codes
 from tasks.core.records.coded import read_coded_records
 from tasks.core.records.columns import Column, Schema, bin_labels
@@ -292,7 +292,7 @@ def test_threads_row_groups_and_formats_give_the_same_bytes(tmp_path):
     columns = mixed_table(20_000)
     found = []
     for threads, size in ((1, 20_000), (2, 777), (2, 20_000)):
-        options = EncodingOptions(total=True, key=b"s", tags=True, resources=Resources(threads=threads))
+        options = EncodingOptions(total=True, key=b"s", tags=True, resources=QueryResources(threads=threads))
         records = parquet(tmp_path, columns, MIXED, options, row_group_size=size)
         found.append(digest(records, tmp_path / f"{threads}-{size}"))
     plain = parquet(
@@ -389,6 +389,6 @@ def test_real_tables_load_as_the_oracle_says(name):
 def test_nothing_is_left_in_scratch(tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    options = EncodingOptions(total=True, key=b"s", resources=Resources(scratch=scratch))
+    options = EncodingOptions(total=True, key=b"s", resources=QueryResources(scratch=scratch))
     table(tmp_path, T1, columns_of("A,B,C"), options=options)
     assert not list(scratch.iterdir())

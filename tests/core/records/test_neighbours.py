@@ -16,7 +16,7 @@ from tasks.core.dp.workload.cells import ColumnCells, domain_of, map_records
 from tasks.core.dp.workload.first_values import filled
 from tasks.core.dp.workload.tables import sensitivity
 from tasks.core.fitting.noisy_tables import table_counts
-from tasks.core.queries import Resources
+from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.constraints import Condition, Constraint, Derivation, ImpossibleCombination, Ordering
@@ -80,7 +80,7 @@ def coded(path: Path, schema: Schema, rows: list[list[str]]) -> CodedRecords:
     """The records of a file."""
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([["id", *(about.name for about in schema.columns)], *rows])
-    resources = Resources(scratch=path.parent, threads=1, memory_limit_mb=512)
+    resources = QueryResources(scratch=path.parent, threads=1, memory_limit_mb=512)
     options = EncodingOptions(total=True, key=b"k" * 32, tags=True, resources=resources)
     return encode(InputFile(path), schema, options).measured
 

@@ -13,7 +13,7 @@ import pytest
 from tasks.core.errors import InputError
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.tables.column_names import normalise
+from tasks.core.tables.column_names import output_spelling
 from tasks.core.tables.header import InputFile
 from tests.oracles.decoding import decode
 
@@ -56,7 +56,7 @@ def test_values_are_text_as_duckdb_casts_them(tmp_path, name):
         rows = (
             connection.sql(query, params={"path": str(tmp_path / "t.parquet")}).to_arrow_table().to_pylist()
         )
-    expected = [normalise(row["value"] or "") or None for row in rows]
+    expected = [output_spelling(row["value"] or "") or None for row in rows]
     if name == "double":
         expected[1] = None  # NaN
     assert decode(records)[name].to_pylist() == expected
