@@ -30,9 +30,9 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.compiling import keep_quiet, load_declarations
-from tasks.core.dp.normalization import normalise
+from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.parameters import AccountantName, ContributionName, DpParameters
-from tasks.core.dp.release import measure
+from tasks.core.dp.release import draw_lengths
 from tasks.core.dp.sampling.stream import WordStream
 from tasks.core.dp.workload.draw import draw_workload
 from tasks.core.dp.workload.measurement import read_workload_measurement
@@ -191,8 +191,8 @@ def _draw(records: CodedRecords) -> Aggregates:
         parameters = DpParameters(
             100.0, 1e-6, 3, accountant=accountant, contribution=contribution, threshold_delta_share=0.0
         )
-        measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
-    return normalise(measurement)
+        measurement = draw_lengths(records, parameters, WordStream(), before_first_word=lambda: None)
+    return normalised_counts(measurement)
 
 
 def _round(records: CodedRecords, counted: Marginals, root: Path) -> None:

@@ -14,7 +14,7 @@ from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
@@ -107,13 +107,15 @@ def _sigma_proportions(given: Sequence[float] | str, asked: int, length: int) ->
     return tuple(given[:length])
 
 
-def _thresholds(protection: DifferentialPrivacy, length: int) -> Thresholds:
+def _thresholds(protection: DifferentialPrivacy, length: int) -> ReleaseThresholds:
     given = protection.thresholds
     if isinstance(given, str):
-        return Thresholds("adaptive", threshold_values_named(given, length), _DEFAULT_VALUES["adaptive"])
+        return ReleaseThresholds(
+            "adaptive", threshold_values_named(given, length), _DEFAULT_VALUES["adaptive"]
+        )
     default = _DEFAULT_VALUES[given.kind] if given.default is None else given.default
     values = {key: value for key, value in given.values.items() if key <= length}
-    return Thresholds(given.kind, values, default)
+    return ReleaseThresholds(given.kind, values, default)
 
 
 def held_schema(configuration: RunConfiguration, schema: Schema) -> Schema:

@@ -12,7 +12,7 @@ from typing import Literal
 import pyarrow.parquet as pq
 
 from tasks.core.dp import thresholds
-from tasks.core.dp.accounting import plan
+from tasks.core.dp.accounting import plan_release
 from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.workload.expected import planned_first_length
@@ -170,7 +170,7 @@ def _reported(described: Described, length: int, records: int) -> list[int]:
 
 def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ...]:
     all_declared = not any(column.is_open for column in schema.columns)
-    planned = plan(parameters, all_declared=all_declared, levels=parameters.reporting_length)
+    planned = plan_release(parameters, all_declared=all_declared, levels=parameters.reporting_length)
     found = _candidates(_sizes(schema), parameters.reporting_length)
     levels = []
     before = 0

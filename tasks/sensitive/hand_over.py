@@ -16,7 +16,7 @@ from tasks.configuration.places import SYNDIFFIX
 from tasks.core.dp.budget import Caps, float_up
 from tasks.core.errors import StoredTableMismatch
 from tasks.core.ledger.account import Account
-from tasks.core.ledger.drawing import Measured
+from tasks.core.ledger.drawing import ReleaseMeasurement
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.statement.k_anonymity.statement import REGIME
@@ -42,7 +42,7 @@ class Circumstances:
 
 
 def hand_over(
-    workspace: Workspace, name: ReleaseName, drawn: Measured, circumstances: Circumstances
+    workspace: Workspace, name: ReleaseName, drawn: ReleaseMeasurement, circumstances: Circumstances
 ) -> StoredTable:
     """Copy a measurement out of the ledger's place; the same one however often it is done."""
     facts = account_facts(drawn.account, name, drawn.remaining_runs, circumstances.scope)

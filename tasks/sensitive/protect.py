@@ -213,7 +213,7 @@ def protect_records(
             # Before the first word: whatever is kept of this draw holds the verdicts on its own table.
             shutil.copyfile(workspace.path(judged) / VERDICTS, folder / CONTRACT)
         # The stream's key is made here, in the thread and process that use it (rule 17).
-        measurement = mechanisms.measure(
+        measurement = mechanisms.draw_measurement(
             read_coded_records(workspace.path(records)),
             admitted.described.drawn,
             WordStream(),

@@ -11,7 +11,7 @@ import numpy as np
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.dp.accounting import sigma_proportions_named
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.encoding import EncodingOptions, encode
@@ -41,7 +41,7 @@ def parameters_of(records: CodedRecords, length: int, accountant: str) -> DpPara
         count_share=0.005 if zcdp else 0.01,
         sigma_proportions=tuple(sigma_proportions_named("long", length)),
         contribution="percentile" if zcdp else "schema",
-        thresholds=Thresholds("adaptive", {}, 1.0),
+        thresholds=ReleaseThresholds("adaptive", {}, 1.0),
     )
 
 
@@ -111,8 +111,8 @@ class Stopwatch:
 def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     """CSV to page: code, measure, normalise, synthesize, compare, write every file; CPU seconds by stage."""
     from tasks.core.aggregates.interchange import write_reportable_tsv
-    from tasks.core.dp.normalization import normalise
-    from tasks.core.dp.release import measure
+    from tasks.core.dp.normalization import normalised_counts
+    from tasks.core.dp.release import draw_lengths
     from tasks.core.dp.sampling.stream import WordStream
     from tasks.core.evaluation.release import compare_release
     from tasks.core.evaluation.synthetic import recounted
@@ -126,9 +126,9 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     records = coded(path)
     watch.stop("ingest")
     parameters = parameters_of(records, length, "gdp")
-    measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
+    measurement = draw_lengths(records, parameters, WordStream(), before_first_word=lambda: None)
     watch.stop("protect")
-    aggregates = normalise(measurement)
+    aggregates = normalised_counts(measurement)
     write_reportable_tsv(aggregates, folder / "aggregates.tsv")
     watch.stop("normalise")
     synthetic = synthesize(aggregates, AggregateSeeded(), 1)

@@ -49,16 +49,16 @@ def count(path: Path, length: str) -> Result:
 
 def fit(path: Path, length: str, accountant: str) -> Result:
     """Codes in memory to released counts."""
-    from tasks.core.dp.normalization import normalise
-    from tasks.core.dp.release import measure
+    from tasks.core.dp.normalization import normalised_counts
+    from tasks.core.dp.release import draw_lengths
     from tasks.core.dp.sampling.stream import WordStream
 
     records = coded(path, tags=True)
     parameters = parameters_of(records, int(length), accountant)
 
     def run() -> Result:
-        measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
-        return {"survivors": [len(counts) for counts in normalise(measurement).counts]}
+        measurement = draw_lengths(records, parameters, WordStream(), before_first_word=lambda: None)
+        return {"survivors": [len(counts) for counts in normalised_counts(measurement).counts]}
 
     run()
     return timed(run)
@@ -66,16 +66,16 @@ def fit(path: Path, length: str, accountant: str) -> Result:
 
 def survivors(path: Path, length: str, fits: str) -> Result:
     """Released combinations by length, of many fits with the peer's accountant."""
-    from tasks.core.dp.normalization import normalise
-    from tasks.core.dp.release import measure
+    from tasks.core.dp.normalization import normalised_counts
+    from tasks.core.dp.release import draw_lengths
     from tasks.core.dp.sampling.stream import WordStream
 
     records = coded(path, tags=True)
     parameters = parameters_of(records, int(length), "zcdp")
 
     def run() -> list[int]:
-        measurement = measure(records, parameters, WordStream(), before_first_word=lambda: None)
-        return [len(counts) for counts in normalise(measurement).counts]
+        measurement = draw_lengths(records, parameters, WordStream(), before_first_word=lambda: None)
+        return [len(counts) for counts in normalised_counts(measurement).counts]
 
     return {"survivors": [run() for _ in range(int(fits))]}
 

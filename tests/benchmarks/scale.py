@@ -50,7 +50,7 @@ def whole(records: int) -> dict[str, object]:
 
 def fit(records: int) -> dict[str, object]:
     """The DP fit alone."""
-    from tasks.core.dp.release import measure
+    from tasks.core.dp.release import draw_lengths
     from tasks.core.dp.sampling.stream import WordStream
     from tasks.core.records.coded import CodedRecords
     from tasks.core.records.columns import Column, Schema
@@ -61,7 +61,9 @@ def fit(records: int) -> dict[str, object]:
     coded = CodedRecords(schema, tuple(codes), schema.slot_columns, values, records)
     start = resident_mb()
     begun = time.process_time()
-    measurement = measure(coded, parameters_of(coded, 3, "gdp"), WordStream(), before_first_word=lambda: None)
+    measurement = draw_lengths(
+        coded, parameters_of(coded, 3, "gdp"), WordStream(), before_first_word=lambda: None
+    )
     seconds = time.process_time() - begun
     survivors = [int(level.survives.sum()) for level in measurement.levels]
     # The peak includes making the table, so it bounds what the fit took from above.

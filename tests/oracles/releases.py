@@ -12,7 +12,7 @@ from collections import Counter
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.dp.accounting import for_noisy_count, plan
+from tasks.core.dp.accounting import for_noisy_count, plan_release
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema, bin_labels
@@ -92,7 +92,7 @@ def as_planned(measurement: Measurement) -> Measurement:
     """The measurement with the charge and the noise multipliers that its own parameters give."""
     parameters, levels = measurement.parameters, measurement.levels
     declared = not any(column.is_open for column in measurement.schema.columns)
-    nominal = plan(parameters, all_declared=declared, levels=len(levels))
+    nominal = plan_release(parameters, all_declared=declared, levels=len(levels))
     sigmas = for_noisy_count(nominal, parameters, measurement.number_of_records).sigmas
     return dataclasses.replace(
         measurement,
@@ -110,7 +110,7 @@ def release(
     table = records(number)
     draw = np.random.default_rng(11)
     parameters = DpParameters(epsilon, 1e-6, length, sigma_proportions=(1.0,) * length)
-    planned = plan(parameters, all_declared=False, levels=length)
+    planned = plan_release(parameters, all_declared=False, levels=length)
     width, sigma = SCHEMA.width, planned.sigmas[0]
     counts = [
         Counter(c for r in table for c in itertools.combinations(attributes_of(r), k))

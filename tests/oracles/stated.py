@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tasks.core.dp.budget import Charge
-from tasks.core.dp.measurement import Drawn
+from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.registration import Registration
@@ -75,7 +75,9 @@ def lowered_ledger(folder: Path) -> Ledger:
     return made
 
 
-def stated_after_charge(ledger: Ledger, charge: Charge, drawn: Drawn, choices: RunChoices) -> dict[str, Any]:
+def stated_after_charge(
+    ledger: Ledger, charge: Charge, drawn: DrawnMeasurement, choices: RunChoices
+) -> dict[str, Any]:
     """The statement of a draw as its next release in the account, as a reader gets it."""
     dataset = "people" if drawn.schema.subject_id is not None else "rows"
     name = ReleaseName(dataset, f"month {len(ledger.account(dataset).reservations)}", "0" * 64)

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from tasks.core.dp.accounting import plan
+from tasks.core.dp.accounting import plan_release
 from tasks.core.dp.budget import Charge
 from tasks.core.dp.contribution import Bounds
 from tasks.core.dp.lengths import spurious_bounded
 from tasks.core.dp.measurement import Measurement
-from tasks.core.dp.parameters import DpParameters, Thresholds
-from tasks.core.dp.release import measure
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
+from tasks.core.dp.release import draw_lengths
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import expected_spurious
 from tasks.core.ledger.ledger import Ledger
@@ -39,10 +39,10 @@ from tests.oracles.statement import Statement, differences
 
 MODES = (("gdp", "schema"), ("gdp", "profile"), ("zcdp", "schema"), ("zcdp", "percentile"))
 THRESHOLDS = (
-    Thresholds(),
-    Thresholds("adaptive", {2: 0.3, 3: 1.0}, 0.7),
-    Thresholds("fixed", {2: 4.5}, 0.0),
-    Thresholds("spurious", {3: 1.0}, 0.01),
+    ReleaseThresholds(),
+    ReleaseThresholds("adaptive", {2: 0.3, 3: 1.0}, 0.7),
+    ReleaseThresholds("fixed", {2: 4.5}, 0.0),
+    ReleaseThresholds("spurious", {3: 1.0}, 0.01),
 )
 #: Other settings, taken by turns.
 MORE: tuple[dict[str, Any], ...] = (
@@ -84,9 +84,9 @@ def stated(
         reporting_length=length,
         threshold_delta_share=0.0 if declared else parameters.threshold_delta_share,
     )
-    planned = plan(parameters, all_declared=declared, levels=length)
+    planned = plan_release(parameters, all_declared=declared, levels=length)
     charge = Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
-    drawn = measure(records, parameters, SeededStream(3), before_first_word=lambda: None)
+    drawn = draw_lengths(records, parameters, SeededStream(3), before_first_word=lambda: None)
     drawn = dataclasses.replace(drawn, private=True)
     return drawn, stated_after_charge(ledger, charge, drawn, RunChoices(least_records=100))
 
@@ -135,7 +135,7 @@ def test_the_sums_that_were_wrong_with_a_delta_factor(ledger: Ledger) -> None:
 
 
 def test_a_threshold_that_is_raised_for_too_many_candidates_is_recomputed(ledger: Ledger) -> None:
-    asked = DpParameters(8.0, 1e-5, 2, thresholds=Thresholds("fixed", {}, 0.0))
+    asked = DpParameters(8.0, 1e-5, 2, thresholds=ReleaseThresholds("fixed", {}, 0.0))
     drawn, body = stated(ledger, "open", asked, subject=True)
     second, candidates = drawn.levels[1], 10**11
     scale = Fraction(second.scale)

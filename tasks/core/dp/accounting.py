@@ -23,9 +23,9 @@ from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling.normal import (
     Mpf,
+    exact_number,
     float_above,
     float_below,
-    number,
     precision,
     upper_quantile,
     upper_tail,
@@ -68,7 +68,7 @@ def _gdp_delta(mu: Mpf, epsilon: Mpf) -> Mpf:
 def gdp_delta(mu: Number, epsilon: Number) -> float:
     """The delta of a mu-GDP mechanism at epsilon >= 0, rounded up; mu >= 0."""
     with precision(_CONVERSION_BITS):
-        return float_above(_gdp_delta(number(mu), number(epsilon))) if mu > 0 else 0.0
+        return float_above(_gdp_delta(exact_number(mu), exact_number(epsilon))) if mu > 0 else 0.0
 
 
 def gdp_epsilon(mu: Number, delta: Number) -> float:
@@ -76,7 +76,7 @@ def gdp_epsilon(mu: Number, delta: Number) -> float:
     if not 0 < delta < 1:
         raise ParameterError(f"delta must be above 0 and below 1, not {float(delta):g}.")
     with precision(_CONVERSION_BITS) as mp:
-        mu, delta = number(mu), number(delta)
+        mu, delta = exact_number(mu), exact_number(delta)
         if mu == 0 or _gdp_delta(mu, mp.mpf(0)) <= delta:
             return 0.0
         high = mp.mpf(1)
@@ -93,7 +93,7 @@ def gdp_mu(epsilon: Number, delta: Number) -> float:
     """
     check_claim(epsilon, delta)
     with precision(_CONVERSION_BITS) as mp:
-        epsilon, delta = number(epsilon), number(delta)
+        epsilon, delta = exact_number(epsilon), exact_number(delta)
         high = mp.sqrt(2 * epsilon)
         while _gdp_delta(high, epsilon) <= delta:
             high *= 2
@@ -115,21 +115,21 @@ def zcdp_rho(epsilon: Number, delta: Number) -> float:
     """
     check_claim(epsilon, delta)
     with precision(_CONVERSION_BITS) as mp:
-        log_term = mp.log(2 / number(delta))
-        return float_below((mp.sqrt(number(epsilon) + log_term) - mp.sqrt(log_term)) ** 2)
+        log_term = mp.log(2 / exact_number(delta))
+        return float_below((mp.sqrt(exact_number(epsilon) + log_term) - mp.sqrt(log_term)) ** 2)
 
 
 def cks_delta(rho: Number, epsilon: Number) -> float:
     """The delta of rho-zCDP at epsilon by the optimal order (Canonne, Kamath, Steinke), rounded up."""
     with precision(_CONVERSION_BITS):
-        return float_above(_cks_delta(number(rho), number(epsilon)))
+        return float_above(_cks_delta(exact_number(rho), exact_number(epsilon)))
 
 
 def cks_rho(epsilon: Number, delta: Number) -> float:
     """The largest rho that this conversion turns into (epsilon, delta)-DP, rounded down."""
     check_claim(epsilon, delta)
     with precision(_CONVERSION_BITS) as mp:
-        epsilon, delta = number(epsilon), number(delta)
+        epsilon, delta = exact_number(epsilon), exact_number(delta)
         return float_below(_bisect(lambda rho: _cks_delta(rho, epsilon) <= delta, mp.mpf(0), epsilon)[0])
 
 
@@ -274,7 +274,7 @@ class Plan:
     profile_sigma: float | None = None
 
 
-def plan(parameters: DpParameters, *, all_declared: bool, levels: int) -> Plan:
+def plan_release(parameters: DpParameters, *, all_declared: bool, levels: int) -> Plan:
     """The plan of a release.
 
     Args:
@@ -324,8 +324,8 @@ def applied_delta(parameters: DpParameters, noisy_count: int) -> float:
     if parameters.delta_factor is None or noisy_count <= 2:
         return parameters.delta
     with precision(_BITS) as mp:
-        delta = number(parameters.delta_factor) / (noisy_count * mp.log(noisy_count))
-        return float_below(mp.mpf(min(delta, number(parameters.delta))))
+        delta = exact_number(parameters.delta_factor) / (noisy_count * mp.log(noisy_count))
+        return float_below(mp.mpf(min(delta, exact_number(parameters.delta))))
 
 
 def assert_within(nominal: Plan, realised: Sequence[tuple[int, Fraction | float]]) -> None:
@@ -411,7 +411,7 @@ def _zcdp_plan(parameters: DpParameters, proportions: tuple[Fraction, ...], delt
     if parameters.contribution == "percentile":
         percentile_share = Fraction(parameters.percentile_share)
         with precision(_BITS) as mp:
-            percentile_epsilon = float_below(mp.sqrt(number(2 * rho * percentile_share / levels)))
+            percentile_epsilon = float_below(mp.sqrt(exact_number(2 * rho * percentile_share / levels)))
     whole = 2 * rho * (1 - percentile_share)
     inverse_squares = [1 / p**2 for p in proportions]
     sigmas = tuple(_sigma(whole * part / sum(inverse_squares)) for part in inverse_squares)
@@ -424,19 +424,19 @@ def _zcdp_plan(parameters: DpParameters, proportions: tuple[Fraction, ...], delt
 def pure_mu(epsilon: float) -> float:
     """m(eps) = 2 Phi^-1(e^eps / (1 + e^eps)), rounded up: eps-DP is m-GDP (rule 8)."""
     with precision(_BITS) as mp:
-        return float_above(2 * upper_quantile(1 / (1 + mp.exp(number(epsilon)))))
+        return float_above(2 * upper_quantile(1 / (1 + mp.exp(exact_number(epsilon)))))
 
 
 def _sigma(charge: Fraction) -> float:
     """The least float sigma with 1 / sigma^2 <= charge."""
     with precision(_BITS) as mp:
-        return float_above(1 / mp.sqrt(number(charge)))
+        return float_above(1 / mp.sqrt(exact_number(charge)))
 
 
 def fraction_above(value: Fraction) -> float:
     """The least float that is no less."""
     with precision(_BITS):
-        exact: Mpf = number(value)
+        exact: Mpf = exact_number(value)
         nearest = float_above(exact)
     return nearest if Fraction(nearest) >= value else float_above(exact * (1 + 2.0**-52))
 

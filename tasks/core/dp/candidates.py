@@ -160,7 +160,7 @@ class Cubes:
         return keys + self.offsets[combinations]
 
 
-def mark(cubes: Cubes, lattice: Lattice) -> tuple[npt.NDArray[np.uint32], Integers]:
+def flag_candidates(cubes: Cubes, lattice: Lattice) -> tuple[npt.NDArray[np.uint32], Integers]:
     """Cells with the candidates flagged and counts of zero, and how many candidates each cube has."""
     below = lattice.levels[-1]
     without = [

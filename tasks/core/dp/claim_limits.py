@@ -8,7 +8,7 @@ to delta (`sampling_delta`; privacy.md, rule 20).
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.core.dp.sampling.normal import float_above, number, precision
+from tasks.core.dp.sampling.normal import exact_number, float_above, precision
 from tasks.core.figures import plain_up
 
 #: Beyond these a release is refused, and below the last: the noise's own distance from its law would count.
@@ -110,7 +110,7 @@ def sampling_delta(epsilon: float, sensitivities: Sequence[int]) -> float:
     """
     draws = 1 + sum(sensitivity + 2 for sensitivity in sensitivities)
     with precision(_BITS) as mp:
-        return float_above((1 + mp.exp(number(epsilon))) * draws * number(DISTANCE))
+        return float_above((1 + mp.exp(exact_number(epsilon))) * draws * exact_number(DISTANCE))
 
 
 def _whom(claim: Claim) -> str:

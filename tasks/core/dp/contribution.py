@@ -28,7 +28,7 @@ from tasks.core.arrays import Integers
 from tasks.core.dp.counting import CodeMatrix, Coins
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.exact_tables import GUARD_BITS, draw_one
-from tasks.core.dp.sampling.normal import Mpf, number, precision
+from tasks.core.dp.sampling.normal import Mpf, exact_number, precision
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
 
@@ -73,7 +73,7 @@ class PercentileLaw:
         with precision(bits + GUARD_BITS) as mp:
             # Relative to the best score no exponent is positive and one is 0.
             best, rate = max(self._scores), self._epsilon / (2 * max(self._q, 1 - self._q))
-            weight = {u: mp.exp(number(rate * (u - best))) for u in set(self._scores)}
+            weight = {u: mp.exp(exact_number(rate * (u - best))) for u in set(self._scores)}
             total = mp.fsum(weight[u] for u in self._scores)
             return [weight[u] / total for u in self._scores]
 
@@ -87,7 +87,7 @@ class PercentileLaw:
             return int(mp.floor(mp.ldexp(self._sums[bits][v - 1], bits)))
 
 
-def choose(
+def draw_percentile(
     sizes_histogram: Sequence[int], q: Fraction | float, epsilon: float, largest: int, stream: WordSource
 ) -> int:
     """Draw the percentile: epsilon-DP for adding or removing one record; exact to better than 2^-160.
@@ -178,7 +178,7 @@ def from_percentile(
 ) -> int:
     """Delta_k by the exponential mechanism over 1..C(W, k) (C4)."""
     sizes = np.bincount(sensitivity).tolist()
-    return bounds.clamp(choose(sizes, Fraction(percentage, 100), epsilon, bounds.most, stream))
+    return bounds.clamp(draw_percentile(sizes, Fraction(percentage, 100), epsilon, bounds.most, stream))
 
 
 def coins(tags: npt.NDArray[np.uint64], sensitivity: Sensitivity, limit: int, length: int) -> Coins:

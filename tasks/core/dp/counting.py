@@ -73,7 +73,7 @@ class DenseCounts:
     def of(
         cls, cubes: Cubes, choices: Choices, sizes: Integers, marked: tuple[HalfWords, Integers]
     ) -> "DenseCounts":
-        """Cells as `candidates.mark` gives them; combinations without a candidate are not counted."""
+        """Cells as `candidates.flag_candidates` gives them; combinations without a candidate are not counted."""
         cells, found = marked
         place = np.full(int(choices.combinations.max(initial=-1)) + 1, -1)
         place[cubes.ids] = np.where(found > 0, np.arange(len(cubes.ids)), -1)

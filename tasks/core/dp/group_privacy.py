@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tasks.core.arrays import Json
 from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.measurement import Drawn
+from tasks.core.dp.measurement import DrawnMeasurement
 
 #: How many rows of one person the guarantee is stated for.
 SIZES = (2, 3, 5, 10)
@@ -41,7 +41,7 @@ class FirstLength:
     open_sensitivity: int
 
     @classmethod
-    def of(cls, measurement: Drawn) -> "FirstLength":
+    def of(cls, measurement: DrawnMeasurement) -> "FirstLength":
         """As it was drawn."""
         first = measurement.length_one
         if first is None:

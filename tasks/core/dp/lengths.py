@@ -19,7 +19,7 @@ from tasks.core.dp.counting import CodeMatrix
 from tasks.core.dp.first_length import NoisyValues, ValueCounts
 from tasks.core.dp.longer_lengths import TupleCounts
 from tasks.core.dp.measurement import Level
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
@@ -61,7 +61,7 @@ class _Choice:
     threshold: int | None
 
 
-def spurious_bounded(rule: Thresholds, bounds: Bounds, scale: Fraction, survivors_before: int) -> int:
+def spurious_bounded(rule: ReleaseThresholds, bounds: Bounds, scale: Fraction, survivors_before: int) -> int:
     """The rule's threshold, raised until no more than `MOST_SPURIOUS` spurious survivors are expected.
 
     A function of |V_k|, |S_(k-1)| and constants, so post-processing; without it a fixed threshold of

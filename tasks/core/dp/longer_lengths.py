@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tasks.core.arrays import Integers
 from tasks.core.dp import contribution, kernels, sparse
-from tasks.core.dp.candidates import Combination, Cubes, Kept, Lattice, SizeRule, mark
+from tasks.core.dp.candidates import Combination, Cubes, Kept, Lattice, SizeRule, flag_candidates
 from tasks.core.dp.contribution import Sensitivity
 from tasks.core.dp.counting import Choices, CodeMatrix, DenseCounts
 from tasks.core.dp.sampling import noise
@@ -60,7 +60,7 @@ class TupleCounts:
             place: SparseTable(combinations[place], choices.of_combination(place), lattice)
             for place in np.flatnonzero(~visited).tolist()
         }
-        dense = DenseCounts.of(cubes, choices, by_slot, mark(cubes, lattice))
+        dense = DenseCounts.of(cubes, choices, by_slot, flag_candidates(cubes, lattice))
         return cls(length, dense, declared[cubes.ids], tables)
 
     @property

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.records.columns import Schema
 
 
@@ -49,7 +49,7 @@ def sampled_share(record_limit: int | None, noisy_count: int) -> Fraction:
     return Fraction(record_limit, noisy_count)
 
 
-class Drawn(Protocol):
+class DrawnMeasurement(Protocol):
     """A measurement, of lengths or of a workload."""
 
     @property
@@ -261,7 +261,7 @@ def _parameters(body: dict[str, object]) -> DpParameters:
     thresholds = dict(body.pop("thresholds"))  # type: ignore[call-overload]
     thresholds["values"] = {int(k): v for k, v in thresholds["values"].items()}
     body["sigma_proportions"] = tuple(body["sigma_proportions"])  # type: ignore[arg-type]
-    return DpParameters(thresholds=Thresholds(**thresholds), **body)  # type: ignore[arg-type]
+    return DpParameters(thresholds=ReleaseThresholds(**thresholds), **body)  # type: ignore[arg-type]
 
 
 def measurement_sha256(folder: Path) -> str:

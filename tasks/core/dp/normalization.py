@@ -13,7 +13,7 @@ from tasks.core.arrays import Integers
 from tasks.core.dp.measurement import Level, Measurement
 
 
-def normalise(measurement: Measurement) -> Aggregates:
+def normalised_counts(measurement: Measurement) -> Aggregates:
     """SDS's normalised counts of the survivors (sds.md 3.3).
 
     Counts of zero or less are removed, and with an attribute every combination that holds it. A missing

@@ -13,7 +13,7 @@ ThresholdName = Literal["spurious", "adaptive", "fixed"]
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class ReleaseThresholds:
     """Which combinations of length >= 2 are released; length 1 of open columns has its own rule.
 
     Attributes:
@@ -67,7 +67,7 @@ class DpParameters:
     contribution: ContributionName = "schema"
     percentile_percentage: int = 99
     percentile_share: float = 0.01
-    thresholds: Thresholds = Thresholds()
+    thresholds: ReleaseThresholds = ReleaseThresholds()
     delta_factor: float | None = None
     record_limit: int | None = None
     engine: Literal["aes", "insecure-seeded"] = "aes"

@@ -28,7 +28,7 @@ from tasks.core.records.coded import CodedRecords
 _MOST_RECORDS = 2**31 - 1
 
 
-def measure(
+def draw_lengths(
     records: CodedRecords,
     parameters: DpParameters,
     stream: WordSource,
@@ -63,13 +63,13 @@ def _silent(step: str, share: float) -> None:
 
 
 def draw(asked: Draw) -> Measurement:
-    """As `measure`, of a `Draw`."""
+    """As `draw_lengths`, of a `Draw`."""
     records, parameters = asked.records, asked.parameters
     _check(records, parameters)
     schema = records.schema
     all_declared = not any(column.is_open for column in schema.columns)
     levels = max(1, min(parameters.reporting_length, schema.width))
-    plan = accounting.plan(parameters, all_declared=all_declared, levels=levels)
+    plan = accounting.plan_release(parameters, all_declared=all_declared, levels=levels)
     _check_plan(plan, parameters, schema.width)
     keeps_sensitivity = parameters.contribution != "schema"
     counted = None

@@ -8,9 +8,16 @@ towards more privacy.
 from fractions import Fraction
 from math import ceil, isqrt
 
-from tasks.core.dp.parameters import Thresholds
+from tasks.core.dp.parameters import ReleaseThresholds
 from tasks.core.dp.sampling.noise import GRID
-from tasks.core.dp.sampling.normal import Mpf, float_above, number, precision, upper_quantile, upper_tail
+from tasks.core.dp.sampling.normal import (
+    Mpf,
+    exact_number,
+    float_above,
+    precision,
+    upper_quantile,
+    upper_tail,
+)
 from tasks.core.errors import InternalError, ParameterError
 
 _BITS = 256
@@ -51,13 +58,13 @@ def first_threshold(noise_scale: Fraction, open_sensitivity: int, threshold_delt
     if open_sensitivity < 1 or not 0 < threshold_delta < 1:
         raise InternalError("An open column needs a threshold delta above 0 and below 1.")
     with precision(_BITS) as mp:
-        tail = -mp.expm1(mp.log1p(-number(threshold_delta)) / open_sensitivity)
-        least = mp.mpf("1.5") + number(noise_scale) * upper_quantile(tail) + mp.mpf("1e-9")
+        tail = -mp.expm1(mp.log1p(-exact_number(threshold_delta)) / open_sensitivity)
+        least = mp.mpf("1.5") + exact_number(noise_scale) * upper_quantile(tail) + mp.mpf("1e-9")
         return max(1, int(mp.ceil(least)))
 
 
 def level_threshold(
-    rule: Thresholds, length: int, noise_scale: Fraction, survivors_before: int, candidates: int
+    rule: ReleaseThresholds, length: int, noise_scale: Fraction, survivors_before: int, candidates: int
 ) -> int | None:
     """The least noisy count of a survivor of length k >= 2; None if there is no candidate.
 
@@ -92,12 +99,12 @@ def level_threshold(
     return _applied(noise_scale, tail)
 
 
-def rule_problems(rule: Thresholds, levels: int) -> list[str]:
+def rule_problems(rule: ReleaseThresholds, levels: int) -> list[str]:
     """What is wrong with a rule for lengths 2..R: one sentence each."""
     return [problem for length in range(2, levels + 1) for problem in _value_problems(rule, length)]
 
 
-def _value_problems(rule: Thresholds, length: int) -> list[str]:
+def _value_problems(rule: ReleaseThresholds, length: int) -> list[str]:
     value = rule.value(length)
     if rule.kind == "fixed":
         if not 0 <= value <= _LARGEST_FIXED:
@@ -113,12 +120,14 @@ def _applied(noise_scale: Fraction, tail: Fraction) -> int:
     if tail >= _HALF:
         return 1
     with precision(_BITS) as mp:
-        return max(1, int(mp.ceil(number(noise_scale) * upper_quantile(number(tail)) + mp.mpf("0.5"))))
+        return max(
+            1, int(mp.ceil(exact_number(noise_scale) * upper_quantile(exact_number(tail)) + mp.mpf("0.5")))
+        )
 
 
 def _chance(noise_scale: Fraction, least: int) -> Mpf:
     """P(Z >= least) of the rounded Gaussian, at the current precision."""
-    return upper_tail(number((least - _HALF) / noise_scale))
+    return upper_tail(exact_number((least - _HALF) / noise_scale))
 
 
 def survival_probability(noise_scale: Fraction, threshold: int | None, true_count: int) -> float:
@@ -140,5 +149,5 @@ def error_bar(noise_scale: Fraction, confidence: float) -> int:
     if not 0 < confidence < 1:
         raise ParameterError(f"A confidence lies between 0 and 1, not at {confidence}.")
     with precision(_BITS) as mp:
-        quantile = upper_quantile((1 - number(confidence)) / 2)
-        return max(0, int(mp.ceil(number(noise_scale) * quantile - mp.mpf("0.5"))))
+        quantile = upper_quantile((1 - exact_number(confidence)) / 2)
+        return max(0, int(mp.ceil(exact_number(noise_scale) * quantile - mp.mpf("0.5"))))

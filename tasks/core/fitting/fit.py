@@ -12,7 +12,7 @@ import numpy as np
 from tasks.core.arrays import Ids, ShareDone
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
-from tasks.core.fitting.search import LONG, SHORT, Search, independent_records
+from tasks.core.fitting.search import LONG_ANNEALING, SHORT_ANNEALING, Search, independent_records
 from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
 from tasks.core.fitting.targets import Target, Targets, targets_of
 
@@ -86,7 +86,7 @@ def _passes(domain: Domain, number: int, longer: bool) -> tuple[tuple[float, ...
     """The temperatures of both searches; a function of public sizes and of the number of records."""
     is_long = number * sum(domain.sizes) * (len(domain.sizes) - 1) > _MOST_WORK
     if not longer:
-        return (SHORT if is_long else LONG), ()
+        return (SHORT_ANNEALING if is_long else LONG_ANNEALING), ()
     return (_FEW_BEFORE, _FEW_WARM) if is_long else (_BEFORE, _WARM)
 
 

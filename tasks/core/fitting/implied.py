@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from tasks.core.arrays import Floats, Ids
-from tasks.core.fitting.kernels import MOST_COLUMNS
+from tasks.core.fitting.kernels import MOST_TABLE_COLUMNS
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.table_kernels import rake_to_pairs
 
@@ -37,10 +37,10 @@ class ImpliedCounts:
         if self._domain.multi_valued & set(columns):
             return table_counts(self._domain, columns, self._records).astype(np.float64)
         # Four axes, whatever the set has; those in front are of one cell.
-        missing = MOST_COLUMNS - len(columns)
+        missing = MOST_TABLE_COLUMNS - len(columns)
         shape = (*[1] * missing, *self._domain.shape(columns))
-        places = list(itertools.combinations(range(missing, MOST_COLUMNS), 2))
-        strides = np.zeros((len(places), MOST_COLUMNS), np.int64)
+        places = list(itertools.combinations(range(missing, MOST_TABLE_COLUMNS), 2))
+        strides = np.zeros((len(places), MOST_TABLE_COLUMNS), np.int64)
         for pair, (one, other) in enumerate(places):
             strides[pair, [one, other]] = shape[other], 1
         pairs = [self._pair(pair) for pair in itertools.combinations(columns, 2)]

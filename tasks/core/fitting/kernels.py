@@ -126,7 +126,7 @@ fetch: Any = intrinsic(_fetch)
 
 
 #: The most columns of one table.
-MOST_COLUMNS = 4
+MOST_TABLE_COLUMNS = 4
 #: What a cell that no record may be in adds to the energy.
 FORBIDDEN = np.float32(1.0e30)
 #: The cell of an empty slot: times any stride, beyond any gradient.

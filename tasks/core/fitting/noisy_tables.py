@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import Floats
-from tasks.core.fitting.table_kernels import count_cells
+from tasks.core.fitting.table_kernels import count_record_cells
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def table_counts(
         if not (by_column.flags.c_contiguous and by_column.flags.writeable):
             # The kernel is compiled for one layout.
             by_column, slots = np.ascontiguousarray(by_column[slots]), np.arange(len(slots))
-        count_cells(by_column, slots, strides_of(shape), counts)
+        count_record_cells(by_column, slots, strides_of(shape), counts)
         return counts.reshape(shape)
     for chosen in domain.choices_of_slots(columns):
         codes = [domain.cells(column, slot, records) for column, slot in zip(columns, chosen, strict=True)]

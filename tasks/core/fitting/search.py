@@ -19,8 +19,8 @@ from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
 
 #: Temperatures of the passes, in squared records; at 0 the best value is always taken.
-LONG = (1000.0, 300.0, 100.0, 50.0, 20.0, 5.0, 0.0)
-SHORT = (100.0, 20.0, 0.0, 0.0)
+LONG_ANNEALING = (1000.0, 300.0, 100.0, 50.0, 20.0, 5.0, 0.0)
+SHORT_ANNEALING = (100.0, 20.0, 0.0, 0.0)
 
 
 #: A shard has at least so many records; more shards than 8 move too many records at once.

@@ -8,7 +8,7 @@ _ROWS_AT_ONCE = 4096
 
 
 @njit(cache=True, nogil=True)
-def count_cells(columns, slots, strides, counts):  # type: ignore[no-untyped-def]
+def count_record_cells(columns, slots, strides, counts):  # type: ignore[no-untyped-def]
     """Count every record in its cell.
 
     Args:

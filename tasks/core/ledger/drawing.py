@@ -25,10 +25,12 @@ from tasks.core.ledger.refusals import non_private
 from tasks.core.ledger.signals import DeferredInterrupts
 
 #: Draws into an empty folder; calls the second argument once, after counting and before any noise.
-Draw = Callable[[Path, Callable[[], None]], None]
+DrawInto = Callable[[Path, Callable[[], None]], None]
 Notice = Callable[[str], None]
 
-WAITING = "Another run of this release is at work: this one waits and returns its measurement."
+WAITING_FOR_ANOTHER_RUN = (
+    "Another run of this release is at work: this one waits and returns its measurement."
+)
 REUSED = "An earlier run of this release stopped before any noise was drawn: its reservation is used."
 LOST = (
     "An earlier run of this release stopped while its noise was being drawn: its measurement is lost, "
@@ -40,7 +42,7 @@ RESCUED = (
 
 
 @dataclass(frozen=True)
-class Measured:
+class ReleaseMeasurement:
     """A release's measurement.
 
     Attributes:
@@ -66,8 +68,8 @@ class Measured:
 
 
 def draw_once(
-    ledger: Ledger, name: ReleaseName, charge: Charge, draw: Draw, notice: Notice | None = None
-) -> Measured:
+    ledger: Ledger, name: ReleaseName, charge: Charge, draw: DrawInto, notice: Notice | None = None
+) -> ReleaseMeasurement:
     """The measurement of a release, drawn if it never was (rules 1 and 4).
 
     Args:
@@ -95,14 +97,14 @@ def draw_once(
     if charge.engine != "aes":
         raise non_private(charge.engine)
     ledger.account(name.dataset)
-    with ledger.store.release_lock(name.key, lambda: tell(WAITING)):
+    with ledger.store.release_lock(name.key, lambda: tell(WAITING_FOR_ANOTHER_RUN)):
         latest = _settled(ledger, ledger.account(name.dataset).latest(name), tell)
         reused = latest is not None and latest.phase == "commit"
         if latest is None or not reused:
             latest = _drawn(ledger, _reserved(ledger, name, charge, latest, tell), draw, tell)
         folder = ledger.committed_folder(latest)
     account = ledger.account(name.dataset, latest.head)
-    return Measured(
+    return ReleaseMeasurement(
         folder=folder,
         sha256=str(latest.measurement_sha256),
         reused=reused,
@@ -182,7 +184,7 @@ class _Permit:
         return False
 
 
-def _drawn(ledger: Ledger, reservation: Reservation, draw: Draw, tell: Notice) -> Reservation:
+def _drawn(ledger: Ledger, reservation: Reservation, draw: DrawInto, tell: Notice) -> Reservation:
     """Draw, keep and commit."""
     folder = ledger.folder(reservation)
     with DeferredInterrupts(tell) as interrupts:

@@ -18,7 +18,7 @@ _NAME = "head.json"
 _DRAFT = ".head.part"
 
 #: What an entry says from which on a missing file is a loss. Chains of before have no such entry.
-KEPT = {"head_file": "kept"}
+HEAD_IS_KEPT = {"head_file": "kept"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Head:
 
 def is_expected(entries: list[Entry]) -> bool:
     """Whether a chain says that its head is kept in a file."""
-    return any(KEPT.items() <= entry.body.items() for entry in entries)
+    return any(HEAD_IS_KEPT.items() <= entry.body.items() for entry in entries)
 
 
 def read_head(folder: Path) -> Head | None:

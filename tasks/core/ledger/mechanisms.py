@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tasks.core.arrays import StageDone
 from tasks.core.dp import release
-from tasks.core.dp.accounting import fraction_above, plan
+from tasks.core.dp.accounting import fraction_above, plan_release
 from tasks.core.dp.budget import Charge
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.parameters import DpParameters
@@ -27,11 +27,11 @@ def nominal_charge(parameters: AnyParameters, schema: Schema) -> Charge:
     if isinstance(parameters, WorkloadParameters):
         mu_squared, threshold_delta = budget_of(parameters, all_declared=all_declared)
         return Charge(fraction_above(mu_squared), threshold_delta, parameters.epsilon, parameters.delta)
-    planned = plan(parameters, all_declared=all_declared, levels=parameters.reporting_length)
+    planned = plan_release(parameters, all_declared=all_declared, levels=parameters.reporting_length)
     return Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
 
 
-def measure(
+def draw_measurement(
     records: CodedRecords,
     parameters: AnyParameters,
     stream: WordSource,
@@ -39,11 +39,11 @@ def measure(
     before_first_word: Callable[[], None],
     progress: StageDone | None = None,
 ) -> Measurement | WorkloadMeasurement:
-    """Draw; see `release.measure` and `draw_workload`, which take the same arguments."""
+    """Draw; see `release.draw_lengths` and `draw_workload`, which take the same arguments."""
     if isinstance(parameters, WorkloadParameters):
         return draw_workload(
             records, parameters, stream, before_first_word=before_first_word, progress=progress
         )
-    return release.measure(
+    return release.draw_lengths(
         records, parameters, stream, before_first_word=before_first_word, progress=progress
     )

@@ -13,7 +13,7 @@ from typing import Any
 
 _DEFERRED = (signal.SIGINT, signal.SIGTERM)
 
-WAITING = (
+WAITING_FOR_THE_DRAW = (
     "The noise is being drawn: the run stops as soon as the measurement is kept. "
     "Interrupted again it stops now, and the charge is lost."
 )
@@ -50,7 +50,7 @@ class DeferredInterrupts:
             self._held = number
             # A notice that is cut into another (print is not reentrant) must not cost the measurement.
             with suppress(Exception):
-                self._notice(WAITING)
+                self._notice(WAITING_FOR_THE_DRAW)
             return
         raise KeyboardInterrupt
 

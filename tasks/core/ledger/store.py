@@ -21,7 +21,15 @@ from tasks.core.canonical_json import canonical
 from tasks.core.errors import LedgerError
 from tasks.core.ledger import place
 from tasks.core.ledger.entries import Entry, Transaction, broken, verified
-from tasks.core.ledger.head import KEPT, Head, draft_head, is_expected, keep_head, read_head, require_whole
+from tasks.core.ledger.head import (
+    HEAD_IS_KEPT,
+    Head,
+    draft_head,
+    is_expected,
+    keep_head,
+    read_head,
+    require_whole,
+)
 
 _SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger"
 _BUSY_SECONDS = 120.0
@@ -163,7 +171,7 @@ class SqliteStore:
         with self.transaction() as work:
             if is_expected(work.entries):  # another process was faster
                 return
-            work.append({"phase": "head", **KEPT})
+            work.append({"phase": "head", **HEAD_IS_KEPT})
         if notice is not None:
             notice(HEAD_IS_KEPT_NOW.format(folder=self.folder))
 
@@ -205,7 +213,7 @@ class SqliteStore:
             draft = Path(scratch) / "ledger.sqlite"
             draft.touch(mode=0o600)
             first = Transaction([])
-            first.append({"phase": "open", "ledger": uuid.uuid4().hex, **KEPT})
+            first.append({"phase": "open", "ledger": uuid.uuid4().hex, **HEAD_IS_KEPT})
             with self._connection(draft) as connection:
                 connection.executescript(_statement("create"))
                 _append(connection, first.appended)

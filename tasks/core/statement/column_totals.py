@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from tasks.core.dp.measurement import Drawn
+from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.figures import up, whole
 
 _WITHIN_95 = NormalDist().inv_cdf(0.975)
@@ -49,7 +49,7 @@ class ColumnTotal:
         return not self.is_nothing and self.half_width > 0 and self.total < self.expected
 
 
-def column_totals(measurement: Drawn) -> list[ColumnTotal]:
+def column_totals(measurement: DrawnMeasurement) -> list[ColumnTotal]:
     """Of every column, by the counts of length 1 as drawn.
 
     A record with more attributes than the sensitivity of length 1 is counted for so many of them, which
@@ -69,7 +69,7 @@ def column_totals(measurement: Drawn) -> list[ColumnTotal]:
     return totals
 
 
-def to_look_at(measurement: Drawn) -> list[str]:
+def to_look_at(measurement: DrawnMeasurement) -> list[str]:
     """What there is to say of columns whose total is nothing or low, and what to do about them."""
     totals = column_totals(measurement)
     told = [

@@ -26,7 +26,7 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import ContractRule, rules_of
-from tasks.core.dp.measurement import Drawn
+from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.records.columns import Column, Schema
 
 #: ``enforced``: the rule holds because cells or records that broke it were repaired or dropped;
@@ -60,7 +60,7 @@ class NoisyNumbers:
     were suppressed count as empty.
     """
 
-    measurement: Drawn
+    measurement: DrawnMeasurement
 
     @property
     def schema(self) -> Schema:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Floats, Ids, ShareDone
 from tasks.core.fitting.noisy_tables import Domain, table_counts
-from tasks.core.fitting.search import LONG, Search, independent_records
+from tasks.core.fitting.search import LONG_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import Target
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.constrained_headers import ConstrainedHeaders, Held
@@ -86,7 +86,7 @@ def synthesize(
     records = independent_records(counts.domain, counts.margins, wanted, seed)
     targets = [*counts.column_targets(scale), *counts.pair_targets(scale)]
     search = Search(counts.domain, targets, records, missing.deviation**2)
-    search.run(LONG, seed, threads=threads, progress=lambda share: report(0.6 * share))
+    search.run(LONG_ANNEALING, seed, threads=threads, progress=lambda share: report(0.6 * share))
     longer = counts.longer_targets(records, scale)
     if longer:
         search = Search(counts.domain, [*targets, *longer], records, missing.deviation**2)

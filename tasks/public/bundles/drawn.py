@@ -17,7 +17,7 @@ from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement, measurement_sha256, read_measurement
-from tasks.core.dp.normalization import normalise
+from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
 from tasks.core.records.columns import Schema
@@ -86,7 +86,7 @@ class DrawnBundle(CountsBundle):
 
     def reportable(self) -> Aggregates:
         """Noisy counts, made to agree with each other."""
-        return normalise(self.counts_by_length())
+        return normalised_counts(self.counts_by_length())
 
     def synthesis_seed(self) -> int:
         """A seed that follows from the noise that was drawn."""

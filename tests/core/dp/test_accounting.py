@@ -11,7 +11,7 @@ from tasks.core.dp.accounting import (
     assert_within,
     for_noisy_count,
     gdp_mu,
-    plan,
+    plan_release,
     pure_mu,
     sigma_proportions_named,
     threshold_values_named,
@@ -31,7 +31,7 @@ def numbers(text):
 
 
 def open_plan(parameters):
-    return plan(parameters, all_declared=False, levels=parameters.reporting_length)
+    return plan_release(parameters, all_declared=False, levels=parameters.reporting_length)
 
 
 @pytest.mark.parametrize("vector", GAUSSIAN)
@@ -46,7 +46,7 @@ def test_published_plans_of_gdp(vector):
         threshold_delta_share=float(vector.share),
     )
     declared = vector.share == "0"
-    planned = plan(parameters, all_declared=declared, levels=len(fractions) - 1)
+    planned = plan_release(parameters, all_declared=declared, levels=len(fractions) - 1)
     assert math.sqrt(planned.mu_squared) == close(float(vector.mu) * (1 - 1e-9), rel=1e-12)
     assert planned.threshold_delta == planned.applied_threshold_delta
     assert planned.threshold_delta == close(float(vector.threshold_delta), rel=1e-14)
@@ -123,7 +123,7 @@ def test_rule_8_the_charge_of_the_documents_accountant():
     assert pure_mu(0.1) == close(0.125309012211608, rel=1e-14)
     s3 = replace(ZCDP, epsilon=1.0)
     assert open_plan(s3).mu_squared == close(0.0392431236496512, rel=1e-14)
-    assert plan(s3, all_declared=True, levels=3).threshold_delta == 5e-6
+    assert plan_release(s3, all_declared=True, levels=3).threshold_delta == 5e-6
 
 
 @pytest.mark.parametrize("epsilon", [1e-4, 0.3, 20.0])
@@ -145,14 +145,14 @@ def test_profile_pays_for_a_histogram_a_length():
 
 
 def test_declared_domains_leave_all_of_delta_to_the_noise():
-    planned = plan(GDP, all_declared=True, levels=3)
+    planned = plan_release(GDP, all_declared=True, levels=3)
     assert planned.threshold_delta == planned.applied_threshold_delta == 0
     assert planned.mu_squared == close(gdp_mu(1, 1e-6) ** 2, rel=1e-8)
 
 
 def test_nothing_is_spent_on_lengths_that_are_not_measured():
     asked = replace(GDP, reporting_length=4, sigma_proportions=(1, 1, 1, 1))
-    planned = plan(asked, all_declared=False, levels=2)
+    planned = plan_release(asked, all_declared=False, levels=2)
     assert len(planned.sigmas) == 2
     assert planned.sigmas == close([(planned.mu_squared * 0.495) ** -0.5] * 2, rel=1e-12)
 
@@ -246,7 +246,7 @@ def test_rule_16_the_claim_stays_and_nothing_gets_cheaper(parameters, n):
 
 def test_rule_16_a_delta_factor_keeps_declared_domains_without_a_threshold():
     asked = replace(GDP, delta_factor=0.01)
-    applied = for_noisy_count(plan(asked, all_declared=True, levels=3), asked, 10**6)
+    applied = for_noisy_count(plan_release(asked, all_declared=True, levels=3), asked, 10**6)
     assert applied.applied_threshold_delta == 0
 
 

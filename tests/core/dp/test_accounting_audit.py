@@ -7,7 +7,7 @@ import pytest
 from dp_accounting.pld import common
 from dp_accounting.pld import privacy_loss_distribution as pld
 
-from tasks.core.dp.accounting import gdp_epsilon, gdp_mu, plan
+from tasks.core.dp.accounting import gdp_epsilon, gdp_mu, plan_release
 from tasks.core.dp.parameters import DpParameters
 from tests.oracles.privacy_vectors import OLD_DOCUMENT
 
@@ -16,7 +16,7 @@ ZCDP = DpParameters(4.0, 1e-5, 3, accountant="zcdp", count_share=0.005)
 
 
 def open_plan(parameters):
-    return plan(parameters, all_declared=False, levels=parameters.reporting_length)
+    return plan_release(parameters, all_declared=False, levels=parameters.reporting_length)
 
 
 def pld_epsilon(planned, delta):

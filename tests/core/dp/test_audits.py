@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from tasks.core.dp.accounting import gdp_epsilon
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.records.columns import Column, Schema
 from tests.oracles import measuring
@@ -38,7 +38,7 @@ def clopper_pearson(hits, runs, level=0.99):
 
 
 def parameters(length, contribution="schema"):
-    return DpParameters(1.0, 1e-5, length, contribution=contribution, thresholds=Thresholds("fixed"))
+    return DpParameters(1.0, 1e-5, length, contribution=contribution, thresholds=ReleaseThresholds("fixed"))
 
 
 def declared(columns, values):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.dp.accounting import plan
+from tasks.core.dp.accounting import plan_release
 from tasks.core.dp.budget import (
     MOST_RUNS,
     Caps,
@@ -82,7 +82,7 @@ def test_rule_9_a_planned_release_is_charged_its_whole_nominal_mu_squared(
     epsilon: float, all_declared: bool, share: float
 ) -> None:
     parameters = DpParameters(epsilon, 1e-6, reporting_length=3, threshold_delta_share=share)
-    planned = plan(parameters, all_declared=all_declared, levels=3)
+    planned = plan_release(parameters, all_declared=all_declared, levels=3)
     charge = Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
     assert planned.mu_squared < charge.mu_squared_exact < Decimal(planned.mu_squared) * (1 + Decimal("3e-9"))
     caps = caps_of(epsilon, 1e-6, default_threshold_delta_cap(1e-6, charge))
@@ -93,7 +93,7 @@ def test_rule_8_a_planned_zcdp_release_is_charged_its_plan() -> None:
     parameters = DpParameters(
         1.0, 1e-5, 3, accountant="zcdp", count_share=0.005, contribution="percentile", percentile_share=0.01
     )
-    planned = plan(parameters, all_declared=False, levels=3)
+    planned = plan_release(parameters, all_declared=False, levels=3)
     charge = Charge.planned(parameters, planned.mu_squared, planned.threshold_delta)
     assert float(charge.mu_squared_exact) == pytest.approx(0.0392431236496512, rel=1e-12)
     assert charge.mu_squared_exact >= Decimal(planned.mu_squared)

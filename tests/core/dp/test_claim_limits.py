@@ -6,7 +6,7 @@ import math
 import mpmath
 import pytest
 
-from tasks.core.dp.accounting import plan
+from tasks.core.dp.accounting import plan_release
 from tasks.core.dp.claim_limits import (
     DISTANCE,
     MOST_SAMPLING_DELTA,
@@ -38,12 +38,12 @@ from tests.oracles.releases import ledger_facts, release
 def test_a_claim_that_promises_nothing_is_refused(accountant, change, said):
     asked = dataclasses.replace(DpParameters(1.0, 1e-6, 2, accountant=accountant), **change)
     with pytest.raises(ParameterError, match=said):
-        plan(asked, all_declared=False, levels=2)
+        plan_release(asked, all_declared=False, levels=2)
 
 
 def test_claims_at_the_limits_are_planned():
     for epsilon, delta in ((100.0, 1e-3), (100.0, 1e-20), (1e-3, 1e-20)):
-        assert plan(DpParameters(epsilon, delta, 2), all_declared=False, levels=2).mu_squared > 0
+        assert plan_release(DpParameters(epsilon, delta, 2), all_declared=False, levels=2).mu_squared > 0
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_rule_20_the_sampling_term_is_the_formulas_and_below_the_stated_constant
 
 def test_rule_20_no_release_that_can_be_drawn_has_a_larger_term():
     # The largest scale bounds Delta_k, as s_k >= sigma_k sqrt(Delta_k), at the largest claim.
-    sigma = min(plan(DpParameters(100.0, 1e-3, 1), all_declared=True, levels=1).sigmas)
+    sigma = min(plan_release(DpParameters(100.0, 1e-3, 1), all_declared=True, levels=1).sigmas)
     most = (LARGEST_SCALE / sigma) ** 2
     assert most * 512 < 2**51
     assert (1 + math.exp(100)) * 2**51 * DISTANCE < MOST_SAMPLING_DELTA

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.dp.measurement import Level, Measurement
-from tasks.core.dp.normalization import normalise
+from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema
 
@@ -61,7 +61,9 @@ def test_t8_counts_are_capped_by_their_parts():
     pairs = {((0, 1), (1, 1)): 25}
     pairs |= {(columns, (1, code)): 99 for columns in [(0, 2), (1, 2)] for code in (1, 2)}
     triples = {((0, 1, 2), (1, 1, 1)): 30, ((0, 1, 2), (1, 1, 2)): 40}
-    found = by_text(normalise(measurement(ABC, (("x",), ("x",), ("1", "2")), SINGLES, pairs, triples)))
+    found = by_text(
+        normalised_counts(measurement(ABC, (("x",), ("x",), ("1", "2")), SINGLES, pairs, triples))
+    )
     assert (found["a:x;b:x"], found["a:x;b:x;c:1"], found["a:x;b:x;c:2"]) == (25, 25, 25)
 
 
@@ -69,7 +71,7 @@ def test_t8_a_missing_part_returns_with_the_largest_count_that_contains_it():
     """sds.md T8: abc 7, ab 9, ac 9 survive and bc does not: it comes back as 7."""
     pairs = {((0, 1), (1, 1)): 9, ((0, 2), (1, 1)): 9}
     values = (("x",), ("x",), ("1", "2"))
-    found = by_text(normalise(measurement(ABC, values, SINGLES, pairs, {((0, 1, 2), (1, 1, 1)): 7})))
+    found = by_text(normalised_counts(measurement(ABC, values, SINGLES, pairs, {((0, 1, 2), (1, 1, 1)): 7})))
     assert found["b:x;c:1"] == 7
     assert found["a:x;b:x;c:1"] == 7
 
@@ -77,16 +79,16 @@ def test_t8_a_missing_part_returns_with_the_largest_count_that_contains_it():
 def test_what_holds_an_attribute_without_a_positive_count_is_removed():
     singles = SINGLES | {((0,), (1,)): -3}
     pairs = {((0, 1), (1, 1)): 9, ((1, 2), (1, 1)): 8}
-    found = by_text(normalise(measurement(ABC, (("x",), ("x",), ("1", "2")), singles, pairs)))
+    found = by_text(normalised_counts(measurement(ABC, (("x",), ("x",), ("1", "2")), singles, pairs)))
     assert found == {"b:x": 50, "c:1": 60, "c:2": 70, "b:x;c:1": 8}
 
 
 def test_a_negative_number_of_records_is_reported_as_zero():
-    assert normalise(measurement(ABC, ((), (), ()), {}, number_of_records=-4)).number_of_records == 0
+    assert normalised_counts(measurement(ABC, ((), (), ()), {}, number_of_records=-4)).number_of_records == 0
 
 
 def test_no_columns_and_no_levels_give_empty_aggregates():
-    nothing = normalise(measurement(Schema(()), ()))
+    nothing = normalised_counts(measurement(Schema(()), ()))
     assert (nothing.headers, nothing.attributes, nothing.reporting_length) == ((), (), 0)
 
 
@@ -96,7 +98,9 @@ def test_items_become_headers_only_where_declared_or_released():
         (Column("m", delimiter=";", max_items=2), Column("d", ("q", "p"), None, ";", 2), Column("z"))
     )
     counts = {((0,), (1,)): 5, ((0,), (2,)): -1, ((1,), (1,)): 4, ((1,), (2,)): 0}
-    found = normalise(measurement(schema, (("b", "a"), ("q", "p"), ()), counts, {((0, 1), (1, 1)): 3}))
+    found = normalised_counts(
+        measurement(schema, (("b", "a"), ("q", "p"), ()), counts, {((0, 1), (1, 1)): 3})
+    )
     assert found.headers == ("m_b", "d_p", "d_q", "z")
     assert by_text(found) == {"d_q:1": 4, "m_b:1": 5, "d_q:1;m_b:1": 3}
     assert [(a.column, a.item) for a in found.attributes] == [(1, "q"), (0, "b")]
@@ -160,7 +164,7 @@ def noisy(draw):
 def test_normalised_counts_are_the_slow_ones_and_agree(case):
     """Every part of a reported combination is reported, with a count at least as large."""
     schema, values, counts = case
-    found = normalise(measurement(schema, values, *counts))
+    found = normalised_counts(measurement(schema, values, *counts))
     source = {
         i: (a.column, values[a.column].index(a.item if a.item is not None else a.value) + 1)
         for i, a in enumerate(found.attributes)

@@ -2,15 +2,15 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.core.dp.accounting import plan
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.accounting import plan_release
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.errors import ParameterError
 
 GDP = DpParameters(1.0, 1e-6, 3)
 
 
 def open_plan(parameters):
-    return plan(parameters, all_declared=False, levels=parameters.reporting_length)
+    return plan_release(parameters, all_declared=False, levels=parameters.reporting_length)
 
 
 NAN, INFINITE = float("nan"), float("inf")
@@ -34,9 +34,9 @@ NAN, INFINITE = float("nan"), float("inf")
         {"contribution": "profile", "percentile_percentage": 101},
         {"accountant": "zcdp", "contribution": "profile"},
         {"accountant": "zcdp", "contribution": "percentile", "percentile_share": 1.0},
-        *({"thresholds": Thresholds("spurious", {3: bad})} for bad in (0.0, 1.1, NAN)),
-        *({"thresholds": Thresholds("adaptive", {2: bad})} for bad in (0.0, 1.1, NAN)),
-        *({"thresholds": Thresholds("fixed", {2: bad})} for bad in (-1.0, NAN, INFINITE)),
+        *({"thresholds": ReleaseThresholds("spurious", {3: bad})} for bad in (0.0, 1.1, NAN)),
+        *({"thresholds": ReleaseThresholds("adaptive", {2: bad})} for bad in (0.0, 1.1, NAN)),
+        *({"thresholds": ReleaseThresholds("fixed", {2: bad})} for bad in (-1.0, NAN, INFINITE)),
     ],
     ids=str,
 )
@@ -53,4 +53,4 @@ def test_every_problem_is_named_at_once():
 
 def test_a_release_without_a_length_is_refused():
     with pytest.raises(ParameterError, match="at least 1"):
-        plan(GDP, all_declared=False, levels=0)
+        plan_release(GDP, all_declared=False, levels=0)

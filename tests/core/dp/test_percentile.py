@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tasks.core.dp.contribution import PercentileLaw, choose, scores
+from tasks.core.dp.contribution import PercentileLaw, draw_percentile, scores
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.errors import InternalError
 from tests.oracles.noise_audit import ALPHA, chi_square_p
@@ -120,7 +120,7 @@ def test_choices_follow_the_law(vector):
     """False alarms 1e-4 each."""
     sizes, q, epsilon, largest = vector_law(vector)
     stream = SeededStream(5)
-    draws = np.array([choose(sizes, q, epsilon, largest, stream) for _ in range(800)])
+    draws = np.array([draw_percentile(sizes, q, epsilon, largest, stream) for _ in range(800)])
     probabilities = [float(p) for p in vector.probabilities.split()]
     assert chi_square_p(draws, probabilities, 1) > ALPHA
 
@@ -130,22 +130,22 @@ def test_a_choice_at_a_tie_takes_more_bits():
     place = law.floor_cdf(2, 320)
     for step, expected in ((-1, 2), (1, 3)):
         words = ListedWords(split(place + step, 5))
-        assert choose([0, 0, 1, 1], Fraction(1, 2), 1.0, 4, words) == expected
+        assert draw_percentile([0, 0, 1, 1], Fraction(1, 2), 1.0, 4, words) == expected
         assert words.left == 0
 
 
 def test_a_choice_takes_one_word():
     words = ListedWords([2**63])
-    assert choose(np.array([0, 3, 5], np.int64), 0.5, 1.0, 3, words) in {1, 2, 3}
+    assert draw_percentile(np.array([0, 3, 5], np.int64), 0.5, 1.0, 3, words) in {1, 2, 3}
     assert words.left == 0
 
 
 @pytest.mark.parametrize("word", [0, 2**64 - 1])
 def test_both_ends_stay_in_the_public_range(word):
-    assert choose([], 0.99, 0.5, 7, ListedWords([word, *[word] * 3, word ^ 1])) == (7 if word else 1)
+    assert draw_percentile([], 0.99, 0.5, 7, ListedWords([word, *[word] * 3, word ^ 1])) == (7 if word else 1)
 
 
 @pytest.mark.parametrize(("q", "epsilon", "largest"), [(-0.1, 1, 3), (1.1, 1, 3), (0.5, 0, 3), (0.5, 1, 0)])
 def test_a_percentile_that_makes_no_sense_is_refused(q, epsilon, largest):
     with pytest.raises(InternalError):
-        choose([1], q, epsilon, largest, SeededStream(1))
+        draw_percentile([1], q, epsilon, largest, SeededStream(1))

@@ -14,9 +14,9 @@ from tasks.core.dp.candidates import SizeRule
 from tasks.core.dp.contribution import Bounds, profile_edges
 from tasks.core.dp.lengths import MOST_SPURIOUS, Draw, spurious_bounded
 from tasks.core.dp.measurement import read_measurement
-from tasks.core.dp.normalization import normalise
-from tasks.core.dp.parameters import DpParameters, Thresholds
-from tasks.core.dp.release import draw, measure, sample
+from tasks.core.dp.normalization import normalised_counts
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
+from tasks.core.dp.release import draw, draw_lengths, sample
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import expected_spurious
 from tasks.core.errors import InternalError, ParameterError
@@ -47,7 +47,7 @@ def parameters(accountant="gdp", contribution="schema", length=3, **more):
 def release(records, asked, seed=1, before=nothing, rule=None):
     stream = SeededStream(seed)
     if rule is None:
-        return measure(records, asked, stream, before_first_word=before)
+        return draw_lengths(records, asked, stream, before_first_word=before)
     return draw(Draw(records, asked, stream, before, lambda step, share: None, rule))
 
 
@@ -94,7 +94,7 @@ def test_rule_2_every_table_of_the_schema_gives_a_measurement(records, mode, len
         rows = rows_of_level(found, level)
         assert rows == sorted(set(rows))
         assert level.sensitivity <= math.comb(width, number)
-    normalise(found)
+    normalised_counts(found)
 
 
 @pytest.mark.parametrize("schema", [Schema(()), Schema((Column("a", domain=()), Column("b", domain=())))])
@@ -103,7 +103,7 @@ def test_rule_2_a_schema_without_a_column_or_a_value_gives_the_noisy_count_alone
     records = CodedRecords(schema, slots, schema.slot_columns, ((),) * len(slots), 5)
     found = release(records, parameters())
     assert all(len(level.counts) == 0 and level.candidates == 0 for level in found.levels)
-    assert normalise(found).number_of_records == max(0, found.number_of_records)
+    assert normalised_counts(found).number_of_records == max(0, found.number_of_records)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -116,7 +116,7 @@ def test_rule_4_the_ledger_is_told_once_before_the_first_word_and_can_stop_it(mo
             return super().words(count)
 
     stream, told = Watched(3), []
-    measure(survey(), parameters(*mode), stream, before_first_word=lambda: told.append(stream.taken))
+    draw_lengths(survey(), parameters(*mode), stream, before_first_word=lambda: told.append(stream.taken))
     assert told == [0]
     assert stream.taken > 0
 
@@ -125,7 +125,7 @@ def test_rule_4_the_ledger_is_told_once_before_the_first_word_and_can_stop_it(mo
 
     stream = Watched(3)
     with pytest.raises(InternalError):
-        measure(survey(), parameters(), stream, before_first_word=refuse)
+        draw_lengths(survey(), parameters(), stream, before_first_word=refuse)
     assert stream.taken == 0
 
 
@@ -141,7 +141,7 @@ def test_rule_9_the_scales_drawn_with_are_covered_by_the_charge():
     for mode in MODES:
         asked = parameters(*mode)
         found = release(survey(), asked)
-        plan = accounting.plan(asked, all_declared=False, levels=3)
+        plan = accounting.plan_release(asked, all_declared=False, levels=3)
         accounting.assert_within(plan, [(level.sensitivity, level.scale) for level in found.levels])
 
 
@@ -190,7 +190,7 @@ def test_rule_12_the_schema_alone_gives_the_sensitivity():
     for length, level in enumerate(found.levels, start=1):
         most = math.comb(5, length)
         assert level.sensitivity == (most if level.candidates is None else min(most, level.candidates))
-    plan = accounting.plan(parameters(length=9), all_declared=False, levels=5)
+    plan = accounting.plan_release(parameters(length=9), all_declared=False, levels=5)
     assert tuple(level.sigma for level in found.levels) == plan.sigmas
 
 
@@ -295,12 +295,12 @@ def test_rule_16_a_delta_from_the_noisy_count_changes_what_is_drawn_but_not_what
 def test_thresholds_are_raised_where_noise_alone_would_fill_the_memory(candidates, scale):
     """A fixed threshold of 0 over 10^10 candidates would publish half of them."""
     law, bounds = Fraction(scale), Bounds(2, 2, candidates)
-    least = spurious_bounded(Thresholds("fixed"), bounds, law, 100)
+    least = spurious_bounded(ReleaseThresholds("fixed"), bounds, law, 100)
     assert expected_spurious(law, least, candidates) <= MOST_SPURIOUS
     assert expected_spurious(law, least - 1, candidates) > MOST_SPURIOUS
-    high = Thresholds("fixed", {}, 1000.0)
+    high = ReleaseThresholds("fixed", {}, 1000.0)
     assert spurious_bounded(high, bounds, law, 100) == 1001
-    assert spurious_bounded(Thresholds("fixed"), Bounds(2, 2, 100), law, 100) == 1
+    assert spurious_bounded(ReleaseThresholds("fixed"), Bounds(2, 2, 100), law, 100) == 1
 
 
 def test_rule_15_four_hundred_million_candidates_are_not_visited():
@@ -308,7 +308,7 @@ def test_rule_15_four_hundred_million_candidates_are_not_visited():
     schema = Schema((Column("a", domain=texts), Column("b", domain=texts)))
     slots = (np.ones(100, np.uint16), np.full(100, 7, np.uint16))
     records = CodedRecords(schema, slots, (0, 1), (texts, texts), 100)
-    level = release(records, parameters(length=2, thresholds=Thresholds("fixed", {}, 8.0))).levels[1]
+    level = release(records, parameters(length=2, thresholds=ReleaseThresholds("fixed", {}, 8.0))).levels[1]
     assert level.candidates == 4 * 10**8
     assert abs(len(level.counts) - 1 - level.expected_spurious) < 6 * math.sqrt(level.expected_spurious)
     assert [1, 7] in level.codes.tolist()
@@ -318,8 +318,8 @@ def test_rule_15_four_hundred_million_candidates_are_not_visited():
     "wrong",
     [
         {"epsilon": 1e-6},
-        {"thresholds": Thresholds("fixed", {3: -1.0})},
-        {"thresholds": Thresholds("adaptive", {2: float("nan")})},
+        {"thresholds": ReleaseThresholds("fixed", {3: -1.0})},
+        {"thresholds": ReleaseThresholds("adaptive", {2: float("nan")})},
         {"percentile_percentage": 101},
     ],
 )
@@ -347,7 +347,9 @@ def test_a_measurement_is_a_function_of_records_parameters_and_noise(mode, tmp_p
     for path in folders[0].iterdir():
         assert path.read_bytes() == (folders[1] / path.name).read_bytes()
     again = read_measurement(folders[0])
-    assert normalise(again).headers == normalise(release(records, parameters(*mode), 9)).headers
+    assert (
+        normalised_counts(again).headers == normalised_counts(release(records, parameters(*mode), 9)).headers
+    )
     assert not again.private
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tasks.core.dp.accounting import gdp_mu
-from tasks.core.dp.parameters import Thresholds
+from tasks.core.dp.parameters import ReleaseThresholds
 from tasks.core.dp.sampling.noise import RoundedGaussian
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.thresholds import (
@@ -85,7 +85,7 @@ def test_published_thresholds_of_the_documents(vector):
     first = first_threshold(exact[0], sensitivities[0], float(vector.delta) / 2)
     assert first == ceil(rho[0] + 0.5)
     etas = dict(enumerate((float(eta) for eta in vector.etas.split()), start=2))
-    rule = Thresholds("adaptive", etas)
+    rule = ReleaseThresholds("adaptive", etas)
     for length in range(2, len(rho) + 1):
         found = level_threshold(rule, length, exact[length - 1], 1, 1)
         assert found == max(1, ceil(rho[length - 1] + 0.5))
@@ -122,7 +122,7 @@ def test_t5_the_first_threshold(sensitivity, rho):
 )
 def test_t5_the_adaptive_threshold(length, eta, sigma, sensitivity, rho):
     exact = Fraction(sigma * sqrt(sensitivity))
-    found = level_threshold(Thresholds("adaptive", {length: eta}), length, exact, 1, 1)
+    found = level_threshold(ReleaseThresholds("adaptive", {length: eta}), length, exact, 1, 1)
     assert found == max(1, ceil(rho + 0.5))
 
 
@@ -189,14 +189,14 @@ def test_an_open_column_without_a_budget_is_refused(items, threshold_delta):
     ("value", "tau"), [(0, 1), (0.4, 1), (0.5, 1), (0.51, 2), (1, 2), (7.5, 8), (7.6, 9)]
 )
 def test_rule_10_a_fixed_threshold_is_applied_half_a_record_higher(value, tau):
-    assert level_threshold(Thresholds("fixed", {2: value}, 0.0), 2, Fraction(50), 7, 100) == tau
-    assert level_threshold(Thresholds("fixed", {2: 99.0}, 0.0), 3, Fraction(50), 7, 100) == 1
+    assert level_threshold(ReleaseThresholds("fixed", {2: value}, 0.0), 2, Fraction(50), 7, 100) == tau
+    assert level_threshold(ReleaseThresholds("fixed", {2: 99.0}, 0.0), 3, Fraction(50), 7, 100) == 1
 
 
 @settings(max_examples=60, deadline=None)
 @given(grid, st.integers(1, 10**6), st.integers(1, 10**12), st.floats(1e-6, 1))
 def test_spurious_survivors_are_at_most_eta_times_the_survivors_before(s, survivors, candidates, eta):
-    tau = level_threshold(Thresholds("spurious", {}, eta), 2, s, survivors, candidates)
+    tau = level_threshold(ReleaseThresholds("spurious", {}, eta), 2, s, survivors, candidates)
     assert tau >= 1
     expected = expected_spurious(s, tau, candidates)
     assert expected <= eta * min(survivors, candidates) * (1 + 1e-12)
@@ -206,7 +206,7 @@ def test_spurious_survivors_are_at_most_eta_times_the_survivors_before(s, surviv
 
 def test_spurious_survivors_are_as_many_as_expected():
     s, candidates = Fraction(5), 1_000_000
-    tau = level_threshold(Thresholds(), 2, s, 2000, candidates)
+    tau = level_threshold(ReleaseThresholds(), 2, s, 2000, candidates)
     survivors = int((RoundedGaussian(s).draw(SeededStream(1), candidates) >= tau).sum())
     expected = expected_spurious(s, tau, candidates)
     assert expected <= 200
@@ -214,18 +214,18 @@ def test_spurious_survivors_are_as_many_as_expected():
 
 
 def test_the_adaptive_eta_is_not_divided_by_the_number_of_candidates():
-    rule = Thresholds("adaptive", {}, 0.1)
+    rule = ReleaseThresholds("adaptive", {}, 0.1)
     assert level_threshold(rule, 2, Fraction(5), 1, 10**9) == level_threshold(rule, 2, Fraction(5), 1, 1) == 9
 
 
 @pytest.mark.parametrize("kind", ["fixed", "adaptive", "spurious"])
 def test_without_candidates_there_is_no_threshold(kind):
-    assert level_threshold(Thresholds(kind), 2, Fraction(5), 0, 0) is None
+    assert level_threshold(ReleaseThresholds(kind), 2, Fraction(5), 0, 0) is None
 
 
 def test_candidates_without_survivors_are_our_fault():
     with pytest.raises(InternalError):
-        level_threshold(Thresholds(), 2, Fraction(5), 0, 3)
+        level_threshold(ReleaseThresholds(), 2, Fraction(5), 0, 3)
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_candidates_without_survivors_are_our_fault():
     [("fixed", -1), ("fixed", float("nan")), ("spurious", 0), ("adaptive", 1.5), ("spurious", float("nan"))],
 )
 def test_a_rule_that_cannot_be_applied_is_refused(kind, value):
-    rule = Thresholds(kind, {3: value}, 0.1)
+    rule = ReleaseThresholds(kind, {3: value}, 0.1)
     assert len(rule_problems(rule, 4)) == 1
     assert not rule_problems(rule, 2)
     with pytest.raises(ParameterError, match="length 3"):

@@ -4,7 +4,7 @@ import pytest
 from tasks.core.fitting import fit as fitting
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable, table_counts
-from tasks.core.fitting.search import LONG, SHORT
+from tasks.core.fitting.search import LONG_ANNEALING, SHORT_ANNEALING
 
 PAIRS = [(0, 1), (0, 2), (1, 2)]
 
@@ -100,7 +100,7 @@ def test_where_a_pass_is_long_there_are_few(monkeypatch):
         monkeypatch.setattr(fitting, "_MOST_WORK", most_work)
         told[most_work] = []
         fitting.fit(domain, tables, 100, 3, progress=told[most_work].append)
-    assert len(told[0]) == len(SHORT) < len(told[1_000_000_000]) == len(LONG)
+    assert len(told[0]) == len(SHORT_ANNEALING) < len(told[1_000_000_000]) == len(LONG_ANNEALING)
 
 
 @pytest.mark.parametrize(("most_work", "passes"), [(0, 5), (10**9, 10)])

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from tasks.core.fitting.kernels import LANES, _sum_runs, visit_records
 from tasks.core.fitting.noisy_tables import Domain, table_counts
-from tasks.core.fitting.search import LONG, Search, coprime, fill, independent_records, lay_out
+from tasks.core.fitting.search import LONG_ANNEALING, Search, coprime, fill, independent_records, lay_out
 from tasks.core.fitting.targets import Target
 from tests.oracles import fitting as oracle
 
@@ -191,7 +191,7 @@ def test_shards_come_as_close_to_the_targets_as_one():
     tables = [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)]
     targets = [Target(c, table_counts(domain, c, real).astype(float), 0.01) for c in tables]
     records = independent_records(domain, [target.counts for target in targets[:3]], 40_000, 1)
-    Search(domain, targets, records, 100.0).run(LONG, 1)
+    Search(domain, targets, records, 100.0).run(LONG_ANNEALING, 1)
     for target in targets:
         assert np.abs(table_counts(domain, target.columns, records) - target.counts).max() <= 3
 

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.core.ledger.drawing import LOST, RESCUED, REUSED
 from tasks.core.ledger.ledger import Admission
-from tasks.core.ledger.signals import WAITING
+from tasks.core.ledger.signals import WAITING_FOR_THE_DRAW
 from tests.oracles.ledger_runs import (
     DATASET,
     charged,
@@ -103,7 +103,7 @@ def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(
     ledger = ledger_for(tmp_path / "ledger", releases=1)
     stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"{blow}@{place}")
     out, err = stopped.communicate()
-    assert WAITING in err
+    assert WAITING_FOR_THE_DRAW in err
     assert out == ""
     assert stopped.returncode == (-signal.SIGTERM if blow == "TERM" else 1)
     assert ("KeyboardInterrupt" in err) == (blow == "INT")

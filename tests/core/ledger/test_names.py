@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis.strategies import integers, lists, sampled_from, text, tuples
 
 from tasks.core.dp.digest import configuration_digest
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.ledger.names import ReleaseName, earlier_folded, folded
 from tasks.core.records.columns import Column, Schema
 
@@ -30,7 +30,7 @@ def test_equal_configurations_have_one_digest_whatever_their_spelling() -> None:
         replace(PARAMETERS, delta=2e-6),
         replace(PARAMETERS, engine="insecure-seeded"),
         replace(PARAMETERS, record_limit=100),
-        replace(PARAMETERS, thresholds=Thresholds(values={2: 0.2})),
+        replace(PARAMETERS, thresholds=ReleaseThresholds(values={2: 0.2})),
         replace(PARAMETERS, sigma_proportions=(1.0, 2.0, 3.0)),
     ],
 )

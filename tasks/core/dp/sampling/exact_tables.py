@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import Integers
-from tasks.core.dp.sampling.noise_kernels import look_up
+from tasks.core.dp.sampling.noise_kernels import look_up_noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
 
@@ -123,7 +123,7 @@ class ExactTable:
             words = stream.words(part.size)
             if self.bits < 64:
                 words >>= np.uint64(64 - self.bits)
-            if look_up(words, self.words, self._guide, self._shift, self.first, part):
+            if look_up_noise(words, self.words, self._guide, self._shift, self.first, part):
                 for i in np.flatnonzero(part == _TIED):
                     part[i] = resolve(self.law, int(words[i]), self.bits, stream)
         return out

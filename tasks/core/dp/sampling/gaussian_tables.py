@@ -23,7 +23,7 @@ import numpy as np
 from tasks.core.arrays import Words
 from tasks.core.cache import cache_folder, is_ours
 from tasks.core.dp.sampling.exact_tables import GUARD_BITS
-from tasks.core.dp.sampling.normal import number, precision, upper_tail
+from tasks.core.dp.sampling.normal import exact_number, precision, upper_tail
 
 _BITS = 224
 _ONE = 1 << _BITS
@@ -47,7 +47,7 @@ class RoundedGaussianLaw:
     def floor_cdf(self, z: int, bits: int) -> int:
         """floor(2^bits F(z))."""
         with precision(bits + GUARD_BITS) as mp:
-            x = number((z + Fraction(1, 2)) / self.scale)
+            x = exact_number((z + Fraction(1, 2)) / self.scale)
             f = upper_tail(-x) if x < 0 else 1 - upper_tail(x)
             return int(mp.floor(mp.ldexp(f, bits)))
 
@@ -64,7 +64,7 @@ class UpperTailLaw:
             return 0
         with precision(bits + GUARD_BITS) as mp:
             beyond, all_of_it = (
-                upper_tail(number((end - Fraction(1, 2)) / self.scale)) for end in (z + 1, self.centre)
+                upper_tail(exact_number((end - Fraction(1, 2)) / self.scale)) for end in (z + 1, self.centre)
             )
             return int(mp.floor(mp.ldexp(1 - beyond / all_of_it, bits)))
 
@@ -89,9 +89,9 @@ def tail_words(scale: Fraction, threshold: int) -> tuple[int, Words]:
             words.append(min(_LAST, law.floor_cdf(first + len(words), 64)))
         return first, np.array(words, np.uint64)
     with precision(_BITS + GUARD_BITS) as mp:
-        start = number(threshold / scale)
+        start = exact_number(threshold / scale)
         inverse_density = mp.sqrt(2 * mp.pi) * mp.exp(start * start / 2)
-        whole = upper_tail(number((threshold - Fraction(1, 2)) / scale)) * inverse_density
+        whole = upper_tail(exact_number((threshold - Fraction(1, 2)) / scale)) * inverse_density
         whole = int(mp.ldexp(whole, _BITS))
     total = 0
     for mass in _cell_masses(scale, threshold, _ONE):
@@ -136,7 +136,7 @@ def _cell_masses(scale: Fraction, start: int, density: int) -> Iterator[int]:
     half_step_fourth = half_step_squared * half_step_squared >> _BITS
     x_half_step_squared_unit = _ONE * step.numerator**4 // 4
     with precision(_BITS + GUARD_BITS) as mp:
-        exponent = number(step * step)
+        exponent = exact_number(step * step)
         factor = int(mp.ldexp(mp.exp(-(start + mp.mpf(1) / 2) * exponent), _BITS))
         factor_step = int(mp.ldexp(mp.exp(-exponent), _BITS))
     z = start

@@ -20,7 +20,7 @@ from tasks.core.dp.sampling.gaussian_tables import (
     tail_words,
 )
 from tasks.core.dp.sampling.noise_kernels import mark_new
-from tasks.core.dp.sampling.normal import Mpf, number, precision, upper_tail
+from tasks.core.dp.sampling.normal import Mpf, exact_number, precision, upper_tail
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError, ParameterError
 
@@ -111,7 +111,7 @@ class RoundedGaussian:
     def upper_tail(self, threshold: int) -> Mpf:
         """P(Z >= threshold) = Q((threshold - 1/2) / s), to 800 bits."""
         with precision(_TAIL_BITS):
-            return upper_tail(number((threshold - Fraction(1, 2)) / self.scale))
+            return upper_tail(exact_number((threshold - Fraction(1, 2)) / self.scale))
 
     def draw_at_least(self, threshold: int, stream: WordSource, count: int) -> Integers:
         """``count`` independent draws of Z given Z >= threshold, for a threshold of 1 or more (rule 15)."""
@@ -144,7 +144,7 @@ class RoundedLaplace:
     def floor_cdf(self, z: int, bits: int) -> int:
         """floor(2^bits P(Z <= z)): exp(eps (z + 1/2)) / 2 below 0, 1 - exp(-eps (z + 1/2)) / 2 from 0 on."""
         with precision(bits + GUARD_BITS) as mp:
-            half = mp.exp(-number(self.epsilon * abs(z + Fraction(1, 2)))) / 2
+            half = mp.exp(-exact_number(self.epsilon * abs(z + Fraction(1, 2)))) / 2
             return int(mp.floor(mp.ldexp(half if z < 0 else 1 - half, bits)))
 
     def draw(self, stream: WordSource, count: int) -> Integers:

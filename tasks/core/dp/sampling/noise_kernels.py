@@ -9,7 +9,7 @@ from tasks.core.compiling import njit
 
 
 @njit(cache=True, nogil=True)
-def look_up(
+def look_up_noise(
     words: Words, table: Words, guide: npt.NDArray[np.int32], shift: np.uint64, first: int, out: Integers
 ) -> int:
     """Set out[i] = first + (number of table words <= words[i]); return how many words tie.

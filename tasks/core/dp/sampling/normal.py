@@ -37,7 +37,7 @@ def precision(bits: int) -> Iterator[Any]:
         yield _CONTEXT
 
 
-def number(value: float | Fraction | Mpf) -> Mpf:
+def exact_number(value: float | Fraction | Mpf) -> Mpf:
     """The value as an mpf: exact for floats and integers, rounded to the precision for fractions."""
     with _LOCK:
         if isinstance(value, Fraction):

@@ -41,7 +41,7 @@ from tasks.core.dp.workload.tables import Columns, MeasuredTable, one_half, sens
 from tasks.core.errors import InternalError, ResourceLimit
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain, table_counts
-from tasks.core.fitting.search import SHORT, Search, independent_records
+from tasks.core.fitting.search import SHORT_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedRecords
 
@@ -278,7 +278,7 @@ class WorkloadDraw:
         seed = int.from_bytes(self._digest()[:8], "big")
         records = independent_records(self._domain, targets.margins, round(targets.records), seed)
         search = Search(self._domain, targets.all, records, targets.variance)
-        search.run(SHORT, seed)
+        search.run(SHORT_ANNEALING, seed)
         return ImpliedCounts(self._domain, search.records).of
 
     def _digest(self) -> bytes:

@@ -14,7 +14,7 @@ from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, bu
 from tasks.core.dp.workload.shares import MOST_TABLES, grid_scale, least_share
 from tasks.core.dp.workload.tables import Columns
 from tasks.core.errors import ParameterError
-from tasks.core.fitting.kernels import MOST_COLUMNS
+from tasks.core.fitting.kernels import MOST_TABLE_COLUMNS
 from tasks.core.records.columns import Column, Schema
 
 #: What the draw and the fit hold for a measured cell: counts, noise, estimates, targets, gradients.
@@ -124,8 +124,8 @@ def _problems_of_sets(parameters: WorkloadParameters, schema: Schema) -> Iterato
     for columns in tables[: MOST_TABLES + 1]:
         several = len(set(columns)) < len(columns)
         inside = all(0 <= column < width for column in columns)
-        if not inside or list(columns) != sorted(columns) or not 1 <= len(columns) <= MOST_COLUMNS:
-            yield f"A set of the workload must name 1 to {MOST_COLUMNS} of the table's columns."
+        if not inside or list(columns) != sorted(columns) or not 1 <= len(columns) <= MOST_TABLE_COLUMNS:
+            yield f"A set of the workload must name 1 to {MOST_TABLE_COLUMNS} of the table's columns."
         elif several and (len(columns) > 2 or schema.columns[columns[0]].max_items < 2):
             yield "Only a column with several items can stand twice in a set, and then the set is just that."
     if len(set(tables)) < len(tables):
@@ -143,8 +143,8 @@ def _problems_of_sets(parameters: WorkloadParameters, schema: Schema) -> Iterato
 def _problems_of_longer(longer: LongerSets, width: int) -> Iterator[str]:
     if longer.holding is not None and not 0 <= longer.holding < width:
         yield "Longer sets can hold one of the table's columns only."
-    if any(not 3 <= length <= MOST_COLUMNS for length in longer.lengths):
-        yield f"Longer sets have 3 to {MOST_COLUMNS} columns."
+    if any(not 3 <= length <= MOST_TABLE_COLUMNS for length in longer.lengths):
+        yield f"Longer sets have 3 to {MOST_TABLE_COLUMNS} columns."
     if list(longer.lengths) != sorted(set(longer.lengths)):
         yield "The lengths of longer sets must ascend, each once."
     if min(longer.most, longer.most_cells, longer.most_candidates) < 1:

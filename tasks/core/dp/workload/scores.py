@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import Integers
-from tasks.core.dp.sampling.normal import number, precision, upper_quantile
+from tasks.core.dp.sampling.normal import exact_number, precision, upper_quantile
 
 _BITS = 128
 
@@ -59,6 +59,6 @@ def standing_out(noisy: Sequence[int], scale: Fraction, most: int) -> list[int]:
     if sets == 0:
         return []
     with precision(_BITS):
-        least = float(number(scale) * upper_quantile(number(1) / sets)) if sets > 2 else 0.0
+        least = float(exact_number(scale) * upper_quantile(exact_number(1) / sets)) if sets > 2 else 0.0
     order = sorted(range(sets), key=lambda place: (-noisy[place], place))
     return [place for place in order if noisy[place] >= least][:most]

@@ -11,7 +11,7 @@ from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.fitting.noisy_tables import NoisyTable
 
 Columns = tuple[int, ...]
-Cells = TypeVar("Cells", bound=np.generic)
+CellType = TypeVar("CellType", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,6 @@ def sensitivity(cells: tuple[ColumnCells, ...], columns: Columns) -> int:
     return max(1, found)
 
 
-def one_half(table: npt.NDArray[Cells]) -> npt.NDArray[Cells]:
+def one_half(table: npt.NDArray[CellType]) -> npt.NDArray[CellType]:
     """A table of a column with itself, each pair of different items once; 0 elsewhere."""
     return np.tril(table, -1)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from tasks.core.arrays import Json
 from tasks.core.dp import thresholds
-from tasks.core.dp.accounting import Plan, applied_delta, for_noisy_count, plan, pure_mu, zcdp_rho
+from tasks.core.dp.accounting import Plan, applied_delta, for_noisy_count, plan_release, pure_mu, zcdp_rho
 from tasks.core.dp.contribution import Bounds, profile_edges
 from tasks.core.dp.measurement import Measurement
 from tasks.core.errors import InternalError
@@ -80,7 +80,7 @@ class Constants:
         """
         parameters, noisy = measurement.parameters, measurement.number_of_records
         declared = not any(column.is_open for column in measurement.schema.columns)
-        nominal = plan(parameters, all_declared=declared, levels=len(measurement.levels))
+        nominal = plan_release(parameters, all_declared=declared, levels=len(measurement.levels))
         found = cls(nominal, for_noisy_count(nominal, parameters, noisy), applied_delta(parameters, noisy))
         if not all(math.isclose(*pair, rel_tol=_SAME) for pair in found._beside(measurement)):
             raise InternalError("A statement must describe the draw; its constants are not the draw's.")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tasks.core.dp.sampling import normal
 from tasks.core.dp.sampling.normal import (
+    exact_number,
     float_above,
     float_below,
-    number,
     precision,
     upper_quantile,
     upper_tail,
@@ -36,7 +36,7 @@ def test_the_quantile_of_one_half_is_zero():
 def test_floats_are_rounded_in_the_direction_that_is_asked(x):
     exact = Fraction(x)
     with precision(1200):
-        low, high = float_below(number(exact)), float_above(number(exact))
+        low, high = float_below(exact_number(exact)), float_above(exact_number(exact))
     assert Fraction(low) <= exact <= Fraction(high)
     assert low == high or math.nextafter(low, math.inf) == high
 

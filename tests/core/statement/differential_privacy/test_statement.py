@@ -10,7 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from tasks.core.dp.measurement import Level, Measurement
-from tasks.core.dp.parameters import DpParameters, Thresholds
+from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import RunChoices, statement, survival_curve
@@ -271,7 +271,7 @@ def test_the_rule_of_longer_thresholds_is_written_out(kind):
         level(5.0, 1, 5.0, threshold=9, length=1),
         level(5.0, 1, 5.0, threshold=4, candidates=10, spurious=1.0),
     )
-    base = one_level(5.0, thresholds=Thresholds(kind, default=0.25), levels=levels)
+    base = one_level(5.0, thresholds=ReleaseThresholds(kind, default=0.25), levels=levels)
     found = statement(base, ledger_facts(), "abc")["levels"][1]
     assert "0.25" in found["threshold_rule"]
 
