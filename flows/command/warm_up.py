@@ -50,7 +50,7 @@ from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
 from tasks.core.synthesis import fitted
-from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.core.synthesis.rows import common_rows
@@ -147,7 +147,7 @@ def _release() -> None:
         records = _stored(encoded, read_coded_records, root / "coded")
         aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
         _tell("noisy counts")
-        drawn = synthesize(aggregates, AggregateSeeded(), 1)
+        drawn = synthesize(aggregates, AggregateSeededParameters(), 1)
         synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
         write_wide_tsv(synthetic, root / "synthetic.tsv")
         workload = WorkloadParameters(_EPSILON, 1e-6, default_steps()[0].shares)

@@ -13,7 +13,7 @@ from tasks.core.errors import InternalError
 from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.synthesis import fitted
-from tasks.core.synthesis.estimates import ranges, scaled
+from tasks.core.synthesis.estimates import ranges, scaled_to_records
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.progress import Progress
 from tasks.public.bundles.opening import open_drawn
@@ -81,7 +81,7 @@ def estimate_counts(
         counted = Aggregates(
             made.headers, counted.attributes, counted.number_of_records, counted.combinations, counted.counts
         )
-        reported = scaled(counted, max(0, drawn.number_of_records))
+        reported = scaled_to_records(counted, max(0, drawn.number_of_records))
         reported.write(folder)
         write_all_ranges(ranges(drawn, reported), folder)
 

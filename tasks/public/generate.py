@@ -9,7 +9,7 @@ from tasks.configuration.model import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.constrained_headers import Held
+from tasks.core.synthesis.constrained_headers import HeldConstraints
 from tasks.progress import Progress
 from tasks.public.bundles.opening import open_counts
 from tasks.public.modes import PublicFacts, draw_from_counts, public_seed
@@ -50,7 +50,7 @@ def generate_records(
     """
     resolution, schema = public
     bundle = open_counts(workspace, measurement)
-    held = Held.of(schema, bundle.schema()) if schema.constraints else None
+    held = HeldConstraints.of(schema, bundle.schema()) if schema.constraints else None
     progress = Progress("generate")
 
     def write(folder: Path) -> None:

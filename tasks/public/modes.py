@@ -15,14 +15,14 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import ShareDone
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import aggregate_seeded, fitted_to_counts, row_seeded, unseeded, value_seeded
-from tasks.core.synthesis.constrained_headers import Held
+from tasks.core.synthesis.constrained_headers import HeldConstraints
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows
+from tasks.core.synthesis.rows import FrequentRows
 from tasks.public.bundles.bundle import CountsBundle
 
 
 def draw_from_rows(
-    rows: Rows,
+    rows: FrequentRows,
     reported: Aggregates,
     synthesis: AnySynthesis,
     seed: int,
@@ -59,7 +59,7 @@ class PublicFacts:
 
     seed: int | None
     resolution: int
-    held: Held | None
+    held: HeldConstraints | None
 
 
 def draw_from_counts(
@@ -87,9 +87,9 @@ def draw_from_counts(
     raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
 
 
-def aggregate_parameters(synthesis: AggregateSeeded) -> aggregate_seeded.AggregateSeeded:
+def aggregate_parameters(synthesis: AggregateSeeded) -> aggregate_seeded.AggregateSeededParameters:
     """The core's parameters of the mode that reads reported counts."""
-    return aggregate_seeded.AggregateSeeded(
+    return aggregate_seeded.AggregateSeededParameters(
         use_synthetic_counts=synthesis.use_synthetic_counts,
         weight_selection_percentile=synthesis.weight_selection_percentile,
         aggregate_counts_scale_factor=synthesis.counts_scale_factor,

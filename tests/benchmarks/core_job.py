@@ -64,10 +64,10 @@ def aggregates_of_peer(path: Path) -> Aggregates:
 
 def mean_errors(path: Path) -> tuple[list[float], list[float]]:
     """Mean absolute 2- and 3-way count errors of full runs, ours and the peer's, against its aggregates."""
-    from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
 
     aggregates = aggregates_of_peer(path)
-    records = synthesize(aggregates, AggregateSeeded(), 1)
+    records = synthesize(aggregates, AggregateSeededParameters(), 1)
     mine = [
         [int(i) for i in records.attribute_ids[records.offsets[r] : records.offsets[r + 1]]]
         for r in range(records.number_of_records)
@@ -119,7 +119,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.report import ReportInputs, render
     from tasks.core.statement.differential_privacy.statement import statement
-    from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv
 
     watch = Stopwatch()
@@ -131,7 +131,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     aggregates = normalised_counts(measurement)
     write_reportable_tsv(aggregates, folder / "aggregates.tsv")
     watch.stop("normalise")
-    synthetic = synthesize(aggregates, AggregateSeeded(), 1)
+    synthetic = synthesize(aggregates, AggregateSeededParameters(), 1)
     write_wide_tsv(synthetic, folder / "synthetic.tsv")
     watch.stop("generate")
     schema, resources = measurement.schema, QueryResources(folder, threads=1)

@@ -82,9 +82,9 @@ def _reported(path: Path, length: int):  # type: ignore[no-untyped-def]
 
 
 def _drawn(path: Path, length: int):  # type: ignore[no-untyped-def]
-    from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
 
-    return synthesize(_reported(path, length), AggregateSeeded(), 1)
+    return synthesize(_reported(path, length), AggregateSeededParameters(), 1)
 
 
 def ours(path: Path, length: int) -> Result:

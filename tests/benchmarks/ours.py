@@ -82,11 +82,11 @@ def survivors(path: Path, length: str, fits: str) -> Result:
 
 def synthesis(path: Path, records: str) -> Result:
     """Records drawn from the peer's own aggregates."""
-    from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
 
     aggregates = aggregates_of_peer(path)
-    parameters = AggregateSeeded(target_number_of_records=int(records))
-    synthesize(aggregates, AggregateSeeded(target_number_of_records=1), 1)
+    parameters = AggregateSeededParameters(target_number_of_records=int(records))
+    synthesize(aggregates, AggregateSeededParameters(target_number_of_records=1), 1)
     return timed(lambda: {"records": synthesize(aggregates, parameters, 2).number_of_records})
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows, common_rows
+from tasks.core.synthesis.rows import FrequentRows, common_rows
 from tests.oracles.marginals import coded
 
 Combination = frozenset[int]
@@ -46,13 +46,13 @@ def single_valued(text: str) -> Table:
     return schema_of(*[False] * len(lines[0])), records
 
 
-def rows_of(table: Table, resolution: int) -> Rows:
+def rows_of(table: Table, resolution: int) -> FrequentRows:
     """The table as the modes that read raw records see it."""
     schema, records = table
     return common_rows(coded(schema, records), resolution)
 
 
-def true_counts(table: Table, rows: Rows) -> Counter[Combination]:
+def true_counts(table: Table, rows: FrequentRows) -> Counter[Combination]:
     """How many records hold each combination, of any length, of the rows' attributes."""
     place = {(a.column, a.value if a.item is None else a.item): i for i, a in enumerate(rows.attributes)}
     counts: Counter[Combination] = Counter()
@@ -63,7 +63,7 @@ def true_counts(table: Table, rows: Rows) -> Counter[Combination]:
     return counts
 
 
-def reported(rows: Rows, counts: Mapping[Combination, int], reporting_length: int) -> Aggregates:
+def reported(rows: FrequentRows, counts: Mapping[Combination, int], reporting_length: int) -> Aggregates:
     """Counts rounded down to the resolution, those of 0 left out."""
     levels: list[dict[tuple[int, ...], int]] = [{} for _ in range(reporting_length)]
     for combination, count in counts.items():
@@ -94,7 +94,7 @@ def combinations_in(records: list[tuple[int, ...]]) -> Counter[Combination]:
     return found
 
 
-def check_columns(rows: Rows, records: list[tuple[int, ...]]) -> None:
+def check_columns(rows: FrequentRows, records: list[tuple[int, ...]]) -> None:
     """At most one value of a column in a record, which is ascending."""
     for record in set(records):
         assert list(record) == sorted(set(record))

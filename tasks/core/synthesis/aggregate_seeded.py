@@ -17,12 +17,12 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import ShareDone
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import Index as RowsIndex
+from tasks.core.synthesis.block_kernels import BlockIndex as RowsIndex
 from tasks.core.synthesis.holding import held_to, index_of
-from tasks.core.synthesis.index import Index, build_index
+from tasks.core.synthesis.index import CombinationIndex, build_index
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows
-from tasks.core.synthesis.shards import Drawn, Shard
+from tasks.core.synthesis.rows import FrequentRows
+from tasks.core.synthesis.shards import DrawnRecords, Shard
 
 #: Shards where the configuration leaves the number of threads to the machine (``parallel_jobs`` 0): a
 #: constant, so that the records don't depend on how many cores there are.
@@ -33,7 +33,7 @@ _SECONDS_BETWEEN_REPORTS = 0.5
 
 
 @dataclass(frozen=True)
-class AggregateSeeded:
+class AggregateSeededParameters:
     """Parameters of the synthesis, all public.
 
     Attributes:
@@ -74,7 +74,7 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def number_of_shards(parameters: AggregateSeeded, threads: int) -> int:
+def number_of_shards(parameters: AggregateSeededParameters, threads: int) -> int:
     """How many shards ``parallel_jobs`` means: a matter of the configuration alone.
 
     Synthetic counts are shared by all records, so a synthesis that uses them is one shard.
@@ -86,12 +86,12 @@ def number_of_shards(parameters: AggregateSeeded, threads: int) -> int:
 
 def synthesize(
     aggregates: Aggregates,
-    parameters: AggregateSeeded,
+    parameters: AggregateSeededParameters,
     seed: int,
     *,
     threads: int = 1,
     progress: ShareDone | None = None,
-    held: Rows | None = None,
+    held: FrequentRows | None = None,
 ) -> SyntheticRecords:
     """Draw synthetic records by sds.md 4.4, in the published order (sds.md 4.0).
 
@@ -100,7 +100,7 @@ def synthesize(
 
     Args:
         aggregates: what may appear, and how often. Combinations without one of their parts are ignored.
-        parameters: see `AggregateSeeded`.
+        parameters: see `AggregateSeededParameters`.
         seed: any integer; names the random stream.
         threads: SDS's ``parallel_jobs``: 1 is one shard, t is t shards, 0 is 8 shards on all cores.
         progress: told the share that is done, 0 to 1, a few times a second; the last time 1.
@@ -124,13 +124,13 @@ def synthesize(
         _run_together(shards, threads or os.cpu_count() or 1, report)
     report(1.0)
     parts = [shard.records() for shard in shards]
-    drawn = Drawn(
+    drawn = DrawnRecords(
         np.concatenate([part.sizes for part in parts]), np.concatenate([part.attribute_ids for part in parts])
     )
     return ordered(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
 
 
-def _check_totals(index: Index, aggregates: Aggregates) -> None:
+def _check_totals(index: CombinationIndex, aggregates: Aggregates) -> None:
     """Refuse counts whose weights could add up to more than a signed 64-bit integer holds."""
     largest = index.counts[: len(aggregates.attributes)].copy()
     start = len(largest)
@@ -146,7 +146,11 @@ def _check_totals(index: Index, aggregates: Aggregates) -> None:
 
 
 def _shards(
-    index: Index, parameters: AggregateSeeded, seed: int, number: int, held: tuple[RowsIndex, int]
+    index: CombinationIndex,
+    parameters: AggregateSeededParameters,
+    seed: int,
+    number: int,
+    held: tuple[RowsIndex, int],
 ) -> list[Shard]:
     """Shards with equal parts of availability and target; the first ones take what is left over.
 

@@ -17,7 +17,7 @@ from tasks.core.compiling import njit
 ROWS_A_BIT = 256
 
 
-class Index(NamedTuple):
+class BlockIndex(NamedTuple):
     """Which rows of a block hold an attribute.
 
     Attributes:
@@ -38,7 +38,7 @@ class Index(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def count_cells(cells: Codes, held: Integers) -> None:
+def count_attribute_cells(cells: Codes, held: Integers) -> None:
     """Add to each attribute the number of cells that it stands in."""
     for row in range(cells.shape[0]):
         for slot in range(cells.shape[1]):

@@ -13,11 +13,11 @@ import numpy as np
 
 from tasks.core.arrays import Integers, ShareDone
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
-from tasks.core.synthesis.growth import Growth
-from tasks.core.synthesis.nodes import Table
+from tasks.core.synthesis.growth import GrowingBatch
+from tasks.core.synthesis.nodes import TableTree
 from tasks.core.synthesis.record_kernels import cut_used_up, draw_in_turn, use_up_in_order
-from tasks.core.synthesis.record_stream_kernels import base_of
-from tasks.core.synthesis.shards import Drawn
+from tasks.core.synthesis.record_stream_kernels import stream_base
+from tasks.core.synthesis.shards import DrawnRecords
 
 #: Tables of fewer rows are drawn from in turn, so many records at a time.
 _FEW_ROWS = 1 << 16
@@ -32,7 +32,7 @@ _BATCHES_TO_COME, _FEWEST_A_BATCH = 8, 1 << 13
 class Consolidation:
     """What is available, and the records that have used the rest."""
 
-    def __init__(self, table: Table, available: Integers, seed: int) -> None:
+    def __init__(self, table: TableTree, available: Integers, seed: int) -> None:
         """Prepare to draw.
 
         Args:
@@ -42,12 +42,12 @@ class Consolidation:
             seed: names the random streams.
         """
         self._table = table
-        self._base = base_of(seed, "consolidation")
+        self._base = stream_base(seed, "consolidation")
         self._left, self._total = available.astype(np.int64), int(available.sum())
         self._streams = 0
-        self._parts: list[Drawn] = []
+        self._parts: list[DrawnRecords] = []
 
-    def run(self, threads: int, report: ShareDone, records_a_batch: int | None = None) -> Drawn:
+    def run(self, threads: int, report: ShareDone, records_a_batch: int | None = None) -> DrawnRecords:
         """Draw until nothing is available any more.
 
         Args:
@@ -63,19 +63,19 @@ class Consolidation:
             report(1.0 - int(self._left.sum()) / self._total)
         return joined(self._parts)
 
-    def _batch(self, size: int, threads: int) -> Drawn:
+    def _batch(self, size: int, threads: int) -> DrawnRecords:
         uses, slots = int(self._left.sum()), self._table.root.cells.shape[1]
         # No more are left than there are uses.
         size = min(size, uses, max(_FEWEST_A_BATCH, uses // (_BATCHES_TO_COME * slots)))
         drafts = drafts_of(self._table.root.cells, size, self._base, self._next(size))
         numbers, taken = np.arange(size, dtype=np.int32), 0
         while taken < size and self._left.any():
-            Growth(self._table, drafts, self._left).run(numbers, threads, lambda share: None)
+            GrowingBatch(self._table, drafts, self._left).run(numbers, threads, lambda share: None)
             taken = use_up_in_order(drafts, taken, self._left)
             numbers = cut_used_up(drafts, taken, self._left)
         return drawn_of(drafts, taken)
 
-    def _in_turn(self) -> Drawn:
+    def _in_turn(self) -> DrawnRecords:
         size = _RECORDS_IN_TURN
         drafts = drafts_of(self._table.root.cells, size, self._base, self._next(size))
         drawing = drawing_over(self._table.index, self._table.effort, self._left)

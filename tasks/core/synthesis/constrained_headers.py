@@ -25,7 +25,7 @@ from tasks.core.records.rulebook import MOST_CELLS_OF_A_MASK, Coding, Rulebook
 
 
 @dataclass(frozen=True)
-class Held:
+class HeldConstraints:
     """What holds in every record, over columns whose counts know nothing of it.
 
     Attributes:
@@ -37,7 +37,7 @@ class Held:
     places: tuple[int, ...]
 
     @classmethod
-    def of(cls, schema: Schema, counted: Schema) -> "Held":
+    def of(cls, schema: Schema, counted: Schema) -> "HeldConstraints":
         """Of two schemas of the same columns, the first with constraints, the second as they were counted."""
         names = [column.name for column in counted.columns]
         return cls(schema, tuple(names.index(column.name) for column in schema.columns))
@@ -70,7 +70,9 @@ class ConstrainedHeaders:
     A record has a cell of each header: a reported value, by its place in ``values``, or absence, the last.
     """
 
-    def __init__(self, held: Held, aggregates: Aggregates, values: Sequence[Sequence[int]]) -> None:
+    def __init__(
+        self, held: HeldConstraints, aggregates: Aggregates, values: Sequence[Sequence[int]]
+    ) -> None:
         """Args: held: what holds. aggregates: reported. values: of each header its attributes, in order."""
         self._held, self._aggregates = held, aggregates
         self._values = values

@@ -4,12 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import Codes, Integers
-from tasks.core.synthesis.block_kernels import Index
+from tasks.core.synthesis.block_kernels import BlockIndex
 from tasks.core.synthesis.present_row_kernels import CANDIDATES, Drawing, Effort, Work
 from tasks.core.synthesis.record_kernels import Drafts, begin_streams
-from tasks.core.synthesis.shards import Drawn
+from tasks.core.synthesis.shards import DrawnRecords
 
-NOTHING = Drawn(np.empty(0, np.int32), np.empty(0, np.int32))
+NOTHING = DrawnRecords(np.empty(0, np.int32), np.empty(0, np.int32))
 
 
 def drafts_of(like: Codes, number: int, base: int, first: int) -> Drafts:
@@ -21,23 +21,23 @@ def drafts_of(like: Codes, number: int, base: int, first: int) -> Drafts:
     return drafts
 
 
-def drawn_of(drafts: Drafts, number: int | None = None) -> Drawn:
+def drawn_of(drafts: Drafts, number: int | None = None) -> DrawnRecords:
     """The first ``number`` records, or all of them."""
     sizes = drafts.sizes[:number]
     filled = np.arange(drafts.records.shape[1], dtype=np.int32) < sizes[:, None]
-    return Drawn(sizes.copy(), drafts.records[:number][filled].astype(np.int32))
+    return DrawnRecords(sizes.copy(), drafts.records[:number][filled].astype(np.int32))
 
 
-def joined(parts: list[Drawn]) -> Drawn:
+def joined(parts: list[DrawnRecords]) -> DrawnRecords:
     """Records of several parts, in order."""
     if not parts:
         return NOTHING
-    return Drawn(
+    return DrawnRecords(
         np.concatenate([part.sizes for part in parts]), np.concatenate([part.attribute_ids for part in parts])
     )
 
 
-def drawing_over(index: Index, effort: Effort, available: Integers | None = None) -> Drawing:
+def drawing_over(index: BlockIndex, effort: Effort, available: Integers | None = None) -> Drawing:
     """Room for one record over an index.
 
     Args:
@@ -69,6 +69,6 @@ def drawing_over(index: Index, effort: Effort, available: Integers | None = None
     return Drawing(index, work, effort)
 
 
-def uses_of(drawn: Drawn, attributes: int) -> npt.NDArray[np.int64]:
+def uses_of(drawn: DrawnRecords, attributes: int) -> npt.NDArray[np.int64]:
     """How many of the records hold each attribute."""
     return np.bincount(drawn.attribute_ids, minlength=attributes)

@@ -10,13 +10,20 @@ import numpy.typing as npt
 
 from tasks.core.compiling import njit
 from tasks.core.random_kernels import below
-from tasks.core.synthesis.held_kernels import Held, are_few, choose, choose_all, enough_hold, keep_held
+from tasks.core.synthesis.held_kernels import (
+    Holders,
+    are_few,
+    enough_hold,
+    find_holders,
+    keep_held,
+    narrow_holders,
+)
 from tasks.core.synthesis.weight_kernels import (
     FIRST_TOTAL,
     SUBSETS,
     Law,
+    RecordWorkspace,
     Supply,
-    Workspace,
     accept,
     weigh,
     weigh_alone,
@@ -69,7 +76,7 @@ def first_attribute(supply: Supply) -> int:
 
 
 @njit(cache=True, nogil=True)
-def settle(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int32]) -> None:
+def settle(law: Law, supply: Supply, work: RecordWorkspace, record: npt.NDArray[np.int32]) -> None:
     """Take a finished record off what is available and, where the law says so, off the counts."""
     for attribute in record:
         supply.available[attribute] -= 1
@@ -84,7 +91,7 @@ def settle(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int
 
 
 @njit(cache=True, nogil=True)
-def drawn_place(supply: Supply, work: Workspace, allowed: int) -> int:
+def drawn_place(supply: Supply, work: RecordWorkspace, allowed: int) -> int:
     """Draw one of the weighed candidates: the first whose running sum is above a uniform integer."""
     cumulative = work.cumulative
     rest = below(supply.random, cumulative[allowed - 1])
@@ -99,7 +106,7 @@ def drawn_place(supply: Supply, work: Workspace, allowed: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def next_attribute(supply: Supply, work: Workspace, held: Held, allowed: int, beyond: bool) -> int:
+def next_attribute(supply: Supply, work: RecordWorkspace, held: Holders, allowed: int, beyond: bool) -> int:
     """Draw one of the weighed candidates, or -1 if none may join.
 
     ``beyond``: what it makes is longer than the reporting length, so that the records must be asked. One
@@ -122,7 +129,9 @@ def next_attribute(supply: Supply, work: Workspace, held: Held, allowed: int, be
 
 
 @njit(cache=True, nogil=True)
-def draw_record(law: Law, supply: Supply, work: Workspace, held: Held, record: npt.NDArray[np.int32]) -> int:
+def draw_record(
+    law: Law, supply: Supply, work: RecordWorkspace, held: Holders, record: npt.NDArray[np.int32]
+) -> int:
     """Draw one record into ``record``; returns its size, or -1 if the workspace is too small for it."""
     supply.now[SUBSETS] = 0
     size, chosen = 0, first_attribute(supply)
@@ -131,9 +140,9 @@ def draw_record(law: Law, supply: Supply, work: Workspace, held: Held, record: n
         size += 1
         if held.resolution:
             if size == law.reporting_length:
-                choose_all(held, record[:size])
+                find_holders(held, record[:size])
             elif size > law.reporting_length:
-                choose(held, chosen)
+                narrow_holders(held, chosen)
         accept(law, supply, work, chosen, size)
         if law.reporting_length == 1:
             allowed = weigh_alone(law, supply, work, record[:size])
@@ -156,8 +165,8 @@ def copy_words(source: npt.NDArray[np.uint64], target: npt.NDArray[np.uint64]) -
 def draw_records(
     law: Law,
     supply: Supply,
-    work: Workspace,
-    held: Held,
+    work: RecordWorkspace,
+    held: Holders,
     sizes: npt.NDArray[np.int32],
     attribute_ids: npt.NDArray[np.int32],
 ) -> tuple[int, int, int]:

@@ -141,7 +141,7 @@ def _groups(columns: Integers) -> Sequence[tuple[Columns, Integers]]:
     ]
 
 
-def scaled(counted: Aggregates, number: int) -> Aggregates:
+def scaled_to_records(counted: Aggregates, number: int) -> Aggregates:
     """Counts of records as counts of so many records, rounded; a combination that rounds to 0 stays at 1.
 
     Rounding keeps the order of counts, so no combination exceeds its parts. Of no records, as a noisy count

@@ -18,7 +18,7 @@ from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.search import LONG_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import Target
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.constrained_headers import ConstrainedHeaders, Held
+from tasks.core.synthesis.constrained_headers import ConstrainedHeaders, HeldConstraints
 from tasks.core.synthesis.records import SyntheticRecords
 
 #: Temperatures of the passes after longer sets have joined.
@@ -63,7 +63,7 @@ def synthesize(
     missing: Missing,
     seed: int,
     *,
-    held: Held | None = None,
+    held: HeldConstraints | None = None,
     number: int | None = None,
     threads: int = 0,
     progress: ShareDone | None = None,
@@ -98,7 +98,7 @@ def synthesize(
 class _Reported:
     """Reported counts as tables over headers; each header's cells are its reported values, then `absent`."""
 
-    def __init__(self, aggregates: Aggregates, missing: Missing, held: Held | None = None) -> None:
+    def __init__(self, aggregates: Aggregates, missing: Missing, held: HeldConstraints | None = None) -> None:
         self._aggregates, self._missing = aggregates, missing
         self.records = max(1.0, aggregates.number_of_records + missing.lost)
         places = {header: place for place, header in enumerate(aggregates.headers)}

@@ -16,7 +16,7 @@ from tasks.core.synthesis.assembly import chunks, header_places
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.tables.delimited import as_lines, quoted
 
-LONG = ("Id", "Attribute", "Value", "AttributeValue")
+LONG_HEADER = ("Id", "Attribute", "Value", "AttributeValue")
 _CELLS_AT_ONCE = 1 << 20
 
 
@@ -27,7 +27,7 @@ def write_long_tsv(records: SyntheticRecords, path: Path) -> None:
     colon between); empty cells have no line.
     """
     with path.open("wb") as file:
-        file.write(("\t".join(LONG) + "\n").encode())
+        file.write(("\t".join(LONG_HEADER) + "\n").encode())
         for columns in _long_columns(records):
             for line in as_lines(columns):
                 file.write(line)

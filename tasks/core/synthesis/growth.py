@@ -14,7 +14,7 @@ import numpy as np
 from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.drafts import drawing_over
-from tasks.core.synthesis.nodes import Node, Table
+from tasks.core.synthesis.nodes import Node, TableTree
 from tasks.core.synthesis.record_kernels import Drafts, finish_seeded, finish_unseeded
 from tasks.core.synthesis.tree_kernels import grouped, join_seeded, join_unseeded
 
@@ -31,10 +31,10 @@ def check_threads(threads: int) -> None:
         raise ParameterError(f"parallel_jobs must be at least 0, not {threads}.")
 
 
-class Growth:
+class GrowingBatch:
     """A batch of records while it grows."""
 
-    def __init__(self, table: Table, drafts: Drafts, available: Integers | None = None) -> None:
+    def __init__(self, table: TableTree, drafts: Drafts, available: Integers | None = None) -> None:
         """Prepare to grow.
 
         Args:

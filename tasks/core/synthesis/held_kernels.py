@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tasks.core.arrays import Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Index
+from tasks.core.synthesis.block_kernels import BlockIndex
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
 
 _ONE = np.uint64(1)
@@ -17,7 +17,7 @@ WHOLE, BITS, LIST = 0, 1, 2
 KIND, NUMBER = 0, 1
 
 
-class Held(NamedTuple):
+class Holders(NamedTuple):
     """The raw records, and which of them hold the record in the making.
 
     Attributes:
@@ -29,7 +29,7 @@ class Held(NamedTuple):
         resolution: how many must hold a combination; 0 where nothing is held to it.
     """
 
-    raw: Index
+    raw: BlockIndex
     words: npt.NDArray[np.uint64]
     rows: Ids
     tally: Integers
@@ -44,7 +44,7 @@ def _is_in(words: npt.NDArray[np.uint64], row: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _list_few(held: Held) -> None:
+def _list_few(held: Holders) -> None:
     """Turn a bitset of few rows into a list."""
     if held.now[NUMBER] > held.few:
         return
@@ -59,7 +59,7 @@ def _list_few(held: Held) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _choose_dense(held: Held, bits: npt.NDArray[np.uint64]) -> None:
+def _choose_dense(held: Holders, bits: npt.NDArray[np.uint64]) -> None:
     words, rows = held.words, held.rows
     if held.now[KIND] == LIST:
         used = 0
@@ -82,7 +82,7 @@ def _choose_dense(held: Held, bits: npt.NDArray[np.uint64]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _choose_sparse(held: Held, listed: Ids, attribute: int) -> None:
+def _choose_sparse(held: Holders, listed: Ids, attribute: int) -> None:
     rows, used = held.rows, 0
     if held.now[KIND] == LIST:
         for row in rows[: held.now[NUMBER]]:
@@ -97,7 +97,7 @@ def _choose_sparse(held: Held, listed: Ids, attribute: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _holds(held: Held, row: int, attribute: int) -> bool:
+def _holds(held: Holders, row: int, attribute: int) -> bool:
     """Whether a row holds an attribute, by its cells."""
     cells = held.raw.cells
     found = False
@@ -107,7 +107,7 @@ def _holds(held: Held, row: int, attribute: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def choose(held: Held, attribute: int) -> None:
+def narrow_holders(held: Holders, attribute: int) -> None:
     """Keep the rows that also hold an attribute."""
     index = held.raw
     if index.dense[attribute] >= 0:
@@ -118,21 +118,21 @@ def choose(held: Held, attribute: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def choose_all(held: Held, record: Ids) -> None:
+def find_holders(held: Holders, record: Ids) -> None:
     """Begin with the rows that hold all of a record, the rarest of it first."""
     rarest = 0
     for place in range(len(record)):
         if held.raw.held[record[place]] < held.raw.held[record[rarest]]:
             rarest = place
     held.now[KIND] = WHOLE
-    choose(held, record[rarest])
+    narrow_holders(held, record[rarest])
     for place in range(len(record)):
         if place != rarest:
-            choose(held, record[place])
+            narrow_holders(held, record[place])
 
 
 @njit(cache=True, nogil=True)
-def enough_hold(held: Held, attribute: int) -> bool:
+def enough_hold(held: Holders, attribute: int) -> bool:
     """Whether at least ``resolution`` of the rows also hold an attribute; looks no further than it must."""
     index, words, found = held.raw, held.words, 0
     dense = index.dense[attribute]
@@ -161,13 +161,13 @@ def enough_hold(held: Held, attribute: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def are_few(held: Held) -> bool:
+def are_few(held: Holders) -> bool:
     """Whether the rows are few enough for `keep_held`."""
     return bool(held.now[KIND] == LIST and held.now[NUMBER] <= held.few)
 
 
 @njit(cache=True, nogil=True)
-def keep_held(held: Held, drawn: Ids, cumulative: Integers, allowed: int) -> int:
+def keep_held(held: Holders, drawn: Ids, cumulative: Integers, allowed: int) -> int:
     """Keep those of the weighed candidates that enough rows hold; returns how many they are."""
     cells, tally, rows = held.raw.cells, held.tally, held.rows[: held.now[NUMBER]]
     for row in rows:

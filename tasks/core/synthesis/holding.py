@@ -7,15 +7,15 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
-from tasks.core.synthesis.block_kernels import Index
-from tasks.core.synthesis.held_kernels import Held
-from tasks.core.synthesis.rows import Rows, cells_of, indexed
+from tasks.core.synthesis.block_kernels import BlockIndex
+from tasks.core.synthesis.held_kernels import Holders
+from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed
 
 #: Counting all that so few rows hold takes as long as asking for some tens of attributes by bitsets: at most
 #: this many, one row in so many, and some more.
 _FEW, _ROWS_A_COUNT, _FEW_OF_ANY = 1024, 1024, 48
 
-_NO_ROWS = Index(
+_NO_ROWS = BlockIndex(
     np.empty((0, 0), np.uint16),
     np.zeros(1, np.int64),
     np.full(1, -1, np.int32),
@@ -25,7 +25,7 @@ _NO_ROWS = Index(
 )
 
 
-def index_of(rows: Rows | None, aggregates: Aggregates) -> tuple[Index, int]:
+def index_of(rows: FrequentRows | None, aggregates: Aggregates) -> tuple[BlockIndex, int]:
     """The rows' index and the resolution, 0 where there are no rows.
 
     Raises:
@@ -36,15 +36,15 @@ def index_of(rows: Rows | None, aggregates: Aggregates) -> tuple[Index, int]:
     if rows.attributes != aggregates.attributes:
         raise InternalError("Records are held to the resolution of their own aggregates only.")
     counts = np.append(rows.counts, 0)
-    return indexed(cells_of(rows), counts, rows.resolution), rows.resolution
+    return indexed(block_cells(rows), counts, rows.resolution), rows.resolution
 
 
-def held_to(index: Index, resolution: int) -> Held:
+def held_to(index: BlockIndex, resolution: int) -> Holders:
     """Room for one shard beside the index that all share."""
     rows = len(index.cells)
     few = min(_FEW, rows // _ROWS_A_COUNT + _FEW_OF_ANY)
     longest = max(int(np.diff(index.first).max()), few)
-    return Held(
+    return Holders(
         raw=index,
         words=np.empty(index.bits.shape[1] if resolution else 0, np.uint64),
         rows=np.empty(longest + 1, np.int32),
@@ -55,6 +55,6 @@ def held_to(index: Index, resolution: int) -> Held:
     )
 
 
-def not_held() -> Held:
+def not_held() -> Holders:
     """Nothing is held to the raw records."""
     return held_to(_NO_ROWS, 0)

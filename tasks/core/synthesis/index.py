@@ -1,4 +1,4 @@
-"""The aggregates as the sampler looks them up: `Aggregates` in, an `Index` of numbered counts out.
+"""The aggregates as the sampler looks them up: `Aggregates` in, an `CombinationIndex` of numbered counts out.
 
 Combination numbers: the attributes are 0 .. A - 1 by their ids, then the combinations of length 2, 3, ...
 in the order of the aggregates.
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Integers
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.synthesis.index_kernels import Rows, entries_of, parents_of, words_of
+from tasks.core.synthesis.index_kernels import CombinationRows, entries_of, parents_of, row_words
 
 #: Counts beyond this could overflow the sampler's exact percentile, which multiplies by 300.
 LARGEST_COUNT = 2**53
@@ -24,7 +24,7 @@ LARGEST_NUMBER = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Index:
+class CombinationIndex:
     """Numbered combinations, their counts and how to get from one to a longer one.
 
     Attributes:
@@ -37,7 +37,7 @@ class Index:
 
     reporting_length: int
     counts: Integers
-    rows: Rows
+    rows: CombinationRows
     header_of: npt.NDArray[np.int32]
     number_of_headers: int
 
@@ -47,7 +47,7 @@ class Index:
         return self.counts[self.rows.joined]
 
 
-def scaled(counts: Integers, factor: float | None) -> Integers:
+def scaled_up(counts: Integers, factor: float | None) -> Integers:
     """Every count c as ceil(c * factor) (sds.md 4.4), exactly, the factor being the decimal as written.
 
     In floating point 100 * 0.07 is a little above 7 and would become 8.
@@ -64,7 +64,7 @@ def scaled(counts: Integers, factor: float | None) -> Integers:
     return np.array(raised, np.int64)[places]
 
 
-def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> Index:
+def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> CombinationIndex:
     """Number and index all combinations of which every part is in the aggregates too.
 
     Protected aggregates are closed in that sense; of others the combinations that lack a part are
@@ -80,17 +80,17 @@ def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> In
     header_of = np.array([headers[a.header] for a in aggregates.attributes], np.int32)
     counts = np.zeros(size, np.int64)
     if aggregates.combinations:
-        counts[aggregates.combinations[0][:, 0]] = scaled(aggregates.counts[0], scale_factor)
+        counts[aggregates.combinations[0][:, 0]] = scaled_up(aggregates.counts[0], scale_factor)
     levels, base = [counts], 0
     rows = _no_rows(0)
     for ids, level in zip(aggregates.combinations[1:], aggregates.counts[1:], strict=True):
         first_number = base + len(levels[-1])
-        kept_counts = scaled(level, scale_factor)
+        kept_counts = scaled_up(level, scale_factor)
         present = _present(ids, kept_counts, counts)
         rows = _with_level(rows, ids, present, (base, len(levels[-1]), first_number))
         levels.append(kept_counts)
         base = first_number
-    return Index(
+    return CombinationIndex(
         reporting_length=aggregates.reporting_length,
         counts=np.concatenate(levels),
         rows=rows,
@@ -105,9 +105,9 @@ def _present(ids: npt.NDArray[np.int32], counts: Integers, singles: Integers) ->
     return present
 
 
-def _no_rows(combinations: int) -> Rows:
+def _no_rows(combinations: int) -> CombinationRows:
     """Rows of so many combinations that nothing may join."""
-    return Rows(
+    return CombinationRows(
         start=np.zeros(combinations + 1, np.int64),
         word=np.empty(0, np.int32),
         bits=np.empty(0, np.uint64),
@@ -117,16 +117,19 @@ def _no_rows(combinations: int) -> Rows:
 
 
 def _with_level(
-    rows: Rows, ids: npt.NDArray[np.int32], present: npt.NDArray[np.bool_], level: tuple[int, int, int]
-) -> Rows:
+    rows: CombinationRows,
+    ids: npt.NDArray[np.int32],
+    present: npt.NDArray[np.bool_],
+    level: tuple[int, int, int],
+) -> CombinationRows:
     """Rows with those of one more length; level: (first row, rows, number of the first combination)."""
     base, number_of_rows, first_number = level
     ids = np.ascontiguousarray(ids, np.int32)
     parents = parents_of(rows, ids)
     parents[~present, 0] = -1
     entry_start, joining, joined = entries_of(ids, parents, base, number_of_rows, first_number)
-    start, word, bits, first = words_of(entry_start, joining)
-    return Rows(
+    start, word, bits, first = row_words(entry_start, joining)
+    return CombinationRows(
         start=np.concatenate([rows.start, rows.start[-1] + start[1:]]),
         word=np.concatenate([rows.word, word]),
         bits=np.concatenate([rows.bits, bits]),

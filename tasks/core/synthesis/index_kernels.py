@@ -20,7 +20,7 @@ ONE = np.uint64(1)
 MISSING = -1
 
 
-class Rows(NamedTuple):
+class CombinationRows(NamedTuple):
     """The rows of combinations 0, 1, ...
 
     Attributes:
@@ -71,7 +71,7 @@ def rank_of(bits: np.uint64, bit: np.uint64) -> int:
 
 
 @njit(cache=True, nogil=True)
-def join(rows: Rows, combination: int, attribute: int) -> int:
+def longer_combination(rows: CombinationRows, combination: int, attribute: int) -> int:
     """The number of a combination with one more attribute, or `MISSING`."""
     wanted = attribute >> 6
     low, end = rows.start[combination], rows.start[combination + 1]
@@ -96,7 +96,7 @@ def join(rows: Rows, combination: int, attribute: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def parents_of(rows: Rows, combinations: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def parents_of(rows: CombinationRows, combinations: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     """For each combination the numbers of it without its first, second, ... attribute.
 
     A combination that lacks one of them gets `MISSING` in its first place: it can't be reached.
@@ -110,7 +110,7 @@ def parents_of(rows: Rows, combinations: npt.NDArray[np.int32]) -> npt.NDArray[n
                 if place == left_out:
                     continue
                 attribute = combinations[i, place]
-                found = attribute if found == MISSING else join(rows, found, attribute)
+                found = attribute if found == MISSING else longer_combination(rows, found, attribute)
                 if found == MISSING:
                     break
             if found == MISSING:
@@ -158,10 +158,10 @@ def entries_of(
 
 
 @njit(cache=True, nogil=True)
-def words_of(
+def row_words(
     entry_start: npt.NDArray[np.int64], joining: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """``start``, ``word``, ``bits`` and ``first`` of `Rows` from each row's ascending attributes."""
+    """``start``, ``word``, ``bits`` and ``first`` of `CombinationRows` from each row's ascending attributes."""
     rows = len(entry_start) - 1
     start = np.zeros(rows + 1, np.int64)
     for row in range(rows):

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from tasks.core.arrays import Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Index
+from tasks.core.synthesis.block_kernels import BlockIndex
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
 
 #: The present rows are a bitset or a list.
@@ -19,7 +19,7 @@ ONE = np.uint64(1)
 ROWS_A_LIST, SHORT = 256, 64
 
 
-class Columns(NamedTuple):
+class DrawnColumns(NamedTuple):
     """The columns that are drawn: of single values, or of one item each.
 
     Attributes:
@@ -48,12 +48,12 @@ class Block(NamedTuple):
         columns: as above.
     """
 
-    rows: Index
+    rows: BlockIndex
     rests: npt.NDArray[np.uint64]
-    columns: Columns
+    columns: DrawnColumns
 
 
-class Room(NamedTuple):
+class RecordRoom(NamedTuple):
     """Room for one record over a block.
 
     Attributes:
@@ -82,7 +82,7 @@ def _spell(bits: npt.NDArray[np.uint64], into: Ids) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _set_bits(room: Room, into: int, held: int, rows: int) -> None:
+def _set_bits(room: RecordRoom, into: int, held: int, rows: int) -> None:
     """Make one of the bitsets, which holds so many rows, the present rows; or spell it as a list."""
     room.now[KIND], room.now[HELD], room.now[OWN] = BITS, held, into
     if held <= SHORT or held * ROWS_A_LIST <= rows:
@@ -91,7 +91,7 @@ def _set_bits(room: Room, into: int, held: int, rows: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def begin_with_all(room: Room, rows: int) -> None:
+def begin_with_all(room: RecordRoom, rows: int) -> None:
     """Begin with all rows of the block, as many as given."""
     room.words[0, :] = ~np.uint64(0)
     if rows & 63:
@@ -100,7 +100,7 @@ def begin_with_all(room: Room, rows: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def rows_with(index: Index, room: Room, attribute: int, resolution: int) -> bool:
+def rows_with(index: BlockIndex, room: RecordRoom, attribute: int, resolution: int) -> bool:
     """Keep the rows, a bitset, that hold an attribute; False, and no change, where those are too few."""
     mine, into = room.words[room.now[OWN]], 1 - room.now[OWN]
     dense = index.dense[attribute]
@@ -145,7 +145,7 @@ def fill_rests(block: Block) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _up_to(index: Index, mine: npt.NDArray[np.uint64], attribute: int, enough: int) -> int:
+def _up_to(index: BlockIndex, mine: npt.NDArray[np.uint64], attribute: int, enough: int) -> int:
     """How many rows of a bitset hold an attribute; where it is ``enough`` or more, no more are looked for."""
     found, dense = 0, index.dense[attribute]
     if dense >= 0:
@@ -164,7 +164,7 @@ def _up_to(index: Index, mine: npt.NDArray[np.uint64], attribute: int, enough: i
 
 @njit(cache=True, nogil=True)
 def _add_both(
-    index: Index, mine: npt.NDArray[np.uint64], attribute: int, target: npt.NDArray[np.uint64]
+    index: BlockIndex, mine: npt.NDArray[np.uint64], attribute: int, target: npt.NDArray[np.uint64]
 ) -> None:
     """Add to a bitset the rows of another that hold an attribute."""
     dense = index.dense[attribute]
@@ -178,7 +178,7 @@ def _add_both(
 
 
 @njit(cache=True, nogil=True)
-def rows_without(block: Block, room: Room, column: int) -> bool:
+def rows_without(block: Block, room: RecordRoom, column: int) -> bool:
     """Keep the rows, a bitset, that hold no value of a column that enough of them do; False where too few."""
     index, columns, rest = block.rows, block.columns, block.rests[column]
     mine, into = room.words[room.now[OWN]], 1 - room.now[OWN]
@@ -200,7 +200,7 @@ def rows_without(block: Block, room: Room, column: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def row_at(room: Room, place: int) -> int:
+def row_at(room: RecordRoom, place: int) -> int:
     """The present row, of a bitset, in some place."""
     bits, word = room.words[room.now[OWN]], 0
     while int(np.int64(ones_in(bits[word]))) <= place:
@@ -213,7 +213,7 @@ def row_at(room: Room, place: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def present_rows(room: Room) -> Ids:
+def present_rows(room: RecordRoom) -> Ids:
     """The present rows, ascending."""
     if room.now[KIND] == LIST:
         return room.rows[: room.now[HELD]].copy()
@@ -223,7 +223,7 @@ def present_rows(room: Room) -> Ids:
 
 
 @njit(cache=True, nogil=True)
-def look_at(block: Block, room: Room, column: int) -> None:
+def look_at(block: Block, room: RecordRoom, column: int) -> None:
     """Fill ``seen`` with what each present row, of a list, holds of a column, and count it in ``tally``."""
     cells, seen, rows, absent = block.rows.cells, room.seen, room.rows, len(room.tally) - 1
     first, end, item = (
@@ -245,7 +245,7 @@ def look_at(block: Block, room: Room, column: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def keep_seen(room: Room, value: int, own: int, enough: int) -> int:
+def keep_seen(room: RecordRoom, value: int, own: int, enough: int) -> int:
     """Keep the present rows, of a list, that hold a value, or (below 0) what fewer of them do than enough.
 
     Returns the new place of the row in place ``own``, which is kept.

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import Codes, Ids, Integers
-from tasks.core.synthesis.block_kernels import Index
+from tasks.core.synthesis.block_kernels import BlockIndex
 from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.rows import Rows, cells_of, held_by, indexed
+from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed
 from tasks.core.synthesis.tree_kernels import split
 
 #: Bytes of the nodes right below the root that are kept; below each of them, as many as it takes itself.
@@ -39,7 +39,7 @@ class Cost(NamedTuple):
 
 
 @dataclass
-class Room:
+class NodeBudget:
     """How many bytes of nodes may still be kept below some node."""
 
     left: int
@@ -62,19 +62,19 @@ class Node:
     cells: Codes
     held: Integers
     depth: int
-    room: Room
+    room: NodeBudget
     passed: Integers
     children: dict[int, "Node"] = field(default_factory=dict)
-    index: Index | None = None
+    index: BlockIndex | None = None
 
 
 @dataclass(frozen=True)
-class Table:
+class TableTree:
     """The whole table as a tree, and how records are drawn from it.
 
     Attributes:
         root: all rows, with their index.
-        slots_of: as in `Rows`.
+        slots_of: as in `FrequentRows`.
         effort: how records are finished.
         cost: when a node is opened.
     """
@@ -85,11 +85,11 @@ class Table:
     cost: Cost
 
     @property
-    def index(self) -> Index:
+    def index(self) -> BlockIndex:
         """Of all rows."""
         return self.index_of(self.root)
 
-    def index_of(self, node: Node) -> Index:
+    def index_of(self, node: Node) -> BlockIndex:
         """The index of a node's rows, made when it is first needed."""
         if node.index is None:
             node.index = indexed(node.cells, node.held, self.effort.resolution, self.effort.rows_a_bit)
@@ -157,12 +157,12 @@ class Table:
 
     def _below(self, node: Node, cells: Codes, size: int) -> Node:
         absent = len(node.held) - 1
-        room = Room(size) if node.depth == 0 else node.room
+        room = NodeBudget(size) if node.depth == 0 else node.room
         return Node(cells, held_by(cells, absent), node.depth + 1, room, np.zeros(absent, np.int64))
 
 
-def table_of(rows: Rows, effort: Effort | None = None, cost: Cost = Cost()) -> Table:
+def table_of(rows: FrequentRows, effort: Effort | None = None, cost: Cost = Cost()) -> TableTree:
     """Rows ready to be drawn from."""
-    cells, absent = cells_of(rows), len(rows.attributes)
-    root = Node(cells, held_by(cells, absent), 0, Room(_KEPT_BYTES), np.zeros(absent, np.int64))
-    return Table(root, rows.slots_of, effort or Effort(rows.resolution), cost)
+    cells, absent = block_cells(rows), len(rows.attributes)
+    root = Node(cells, held_by(cells, absent), 0, NodeBudget(_KEPT_BYTES), np.zeros(absent, np.int64))
+    return TableTree(root, rows.slots_of, effort or Effort(rows.resolution), cost)

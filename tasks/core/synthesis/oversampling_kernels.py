@@ -14,12 +14,12 @@ import numpy.typing as npt
 from tasks.core.arrays import Integers
 from tasks.core.compiling import njit
 from tasks.core.synthesis import index_kernels
-from tasks.core.synthesis.index_kernels import MISSING, join
+from tasks.core.synthesis.index_kernels import MISSING, longer_combination
 from tasks.core.synthesis.present_row_kernels import (
     CANDIDATES,
     DROPPED,
     KIND,
-    NONE,
+    NO_ATTRIBUTE,
     ONE,
     OWN,
     SIZE,
@@ -28,8 +28,16 @@ from tasks.core.synthesis.present_row_kernels import (
     borrowed_drawing,
     narrowed,
 )
-from tasks.core.synthesis.record_kernels import Drafts, begin_record, keep, met, use_up, want_again, weighed
-from tasks.core.synthesis.record_stream_kernels import States, below
+from tasks.core.synthesis.record_kernels import (
+    Drafts,
+    begin_record,
+    keep_record,
+    met,
+    use_up,
+    want_again,
+    weighed,
+)
+from tasks.core.synthesis.record_stream_kernels import States, stream_below
 
 #: A row that holds the record is looked for among all rows while one in so many holds it.
 _ROWS_A_LOOK = 128
@@ -48,7 +56,7 @@ class Limits(NamedTuple):
         tries: how many draws in a row may be refused before a record ends.
     """
 
-    rows: index_kernels.Rows
+    rows: index_kernels.CombinationRows
     left: Integers
     reported: Integers
     reporting_length: int
@@ -78,7 +86,7 @@ class Combinations(NamedTuple):
 def _borrowed_limits(limits: Limits) -> Limits:
     rows = limits.rows
     return Limits(
-        index_kernels.Rows(
+        index_kernels.CombinationRows(
             borrowed(rows.start),
             borrowed(rows.word),
             borrowed(rows.bits),
@@ -113,7 +121,7 @@ def _fits(limits: Limits, combinations: Combinations, attribute: int) -> bool:
         return False
     # The longest ones have the lowest limits.
     for place in range(combinations.now[USED] - 1, -1, -1):
-        joined = join(limits.rows, number[place], attribute)
+        joined = longer_combination(limits.rows, number[place], attribute)
         if joined != MISSING and limits.left[joined] <= 0:
             return False
         made[place + 1] = joined
@@ -151,7 +159,7 @@ def _is_reported(limits: Limits, room: Combinations, attribute: int) -> bool:
     """Whether the record, shorter than R, makes a reported combination with an attribute."""
     used = room.now[USED]
     # The whole record is the last of its combinations.
-    return bool(used == 0 or join(limits.rows, room.number[used - 1], attribute) != MISSING)
+    return bool(used == 0 or longer_combination(limits.rows, room.number[used - 1], attribute) != MISSING)
 
 
 @njit(cache=True, nogil=True)
@@ -173,12 +181,12 @@ def _met_late(drawing: Drawing, room: Combinations, states: States, place: int) 
     left = int(work.now[CANDIDATES] - work.now[DROPPED])
     enough = (16 + left) * index.bits.shape[1] // 16
     for _ in range(min(enough, effort.hits * _ROWS_A_LOOK)):
-        row = int(below(states, place, rows))
+        row = int(stream_below(states, place, rows))
         if _holds(drawing, row, room):
-            attribute = int(index.cells[row, below(states, place, slots)])
+            attribute = int(index.cells[row, stream_below(states, place, slots)])
             if work.wanted[attribute]:
                 return attribute
-    return NONE
+    return NO_ATTRIBUTE
 
 
 @njit(cache=True, nogil=True)
@@ -218,15 +226,15 @@ def _put_off(drawing: Drawing, limits: Limits, room: Combinations, attribute: in
 
 @njit(cache=True, nogil=True)
 def _drawn(drawing: Drawing, room: Combinations, states: States, place: int, scarce: int) -> int:
-    """The next attribute by the law, or one of too few rows; `NONE` where nothing has a weight."""
-    attribute = NONE
+    """The next attribute by the law, or one of too few rows; `NO_ATTRIBUTE` where nothing has a weight."""
+    attribute = NO_ATTRIBUTE
     if room.now[LATE]:
         attribute = _met_late(drawing, room, states, place)
-        if attribute == NONE:
+        if attribute == NO_ATTRIBUTE:
             _narrow_late(drawing, room)
     elif scarce < drawing.effort.refusals:
         attribute = met(drawing, states, place)
-    if attribute == NONE:
+    if attribute == NO_ATTRIBUTE:
         attribute = weighed(drawing, states, place)
     return attribute
 
@@ -240,7 +248,7 @@ def _draw_limited(drawing: Drawing, states: States, record: int, limits: Limits,
     room.now[JOINED] += 1
     while tries and work.now[DROPPED] < work.now[CANDIDATES]:
         attribute = _drawn(drawing, room, states, record, scarce)
-        if attribute == NONE:
+        if attribute == NO_ATTRIBUTE:
             break
         late = work.now[SIZE] == 0 or room.now[LATE] > 0
         if room.refused_at[attribute] == room.now[JOINED]:
@@ -281,7 +289,7 @@ def draw_limited(
             return record
         begin_record(drawing, drafts.records[record], 0)
         _draw_limited(drawing, states, record, limits, room)
-        keep(drawing, drafts, record)
+        keep_record(drawing, drafts, record)
         want_again(drawing)
         use_up(drawing, available)
     return len(drafts.sizes)

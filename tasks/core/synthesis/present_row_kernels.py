@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 
 from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Index
+from tasks.core.synthesis.block_kernels import ROWS_A_BIT, BlockIndex
 from tasks.core.synthesis.index_kernels import lowest_in, ones_in
 
 
@@ -40,7 +40,7 @@ WHOLE, BITS, LIST = 0, 1, 2
 #: which of our own bitsets or lists; how many candidates are listed, how many attributes
 #: were dropped; the record's size; how many candidates were used up.
 KIND, HELD, SHARED, OWN, CANDIDATES, DROPPED, SIZE, ENDED = 0, 1, 2, 3, 4, 5, 6, 7
-NONE = -1
+NO_ATTRIBUTE = -1
 ONE = np.uint64(1)
 
 
@@ -93,7 +93,7 @@ class Work(NamedTuple):
 class Drawing(NamedTuple):
     """Where records come from (an inverted index), room for one, and how it is drawn."""
 
-    inverted: Index
+    inverted: BlockIndex
     work: Work
     effort: Effort
 
@@ -103,7 +103,7 @@ def borrowed_drawing(drawing: Drawing) -> Drawing:
     """The same, all its arrays borrowed."""
     index, work = drawing.inverted, drawing.work
     return Drawing(
-        Index(
+        BlockIndex(
             borrowed(index.cells),
             borrowed(index.held),
             borrowed(index.dense),
@@ -127,7 +127,7 @@ def borrowed_drawing(drawing: Drawing) -> Drawing:
 
 
 @njit(cache=True, nogil=True)
-def bits_of(index: Index, work: Work) -> npt.NDArray[np.uint64]:
+def bits_of(index: BlockIndex, work: Work) -> npt.NDArray[np.uint64]:
     """The present rows, where they are a bitset."""
     bits: npt.NDArray[np.uint64] = work.words[work.now[OWN]]
     if work.now[SHARED] >= 0:
@@ -184,7 +184,7 @@ def _with_cell(rows: Ids, cells: Codes, attribute: int, into: Ids) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _narrowed_list(index: Index, work: Work, attribute: int, resolution: int) -> bool:
+def _narrowed_list(index: BlockIndex, work: Work, attribute: int, resolution: int) -> bool:
     rows, into = work.lists[work.now[OWN]][: work.now[HELD]], work.lists[1 - work.now[OWN]]
     if index.dense[attribute] >= 0:
         used = _with_bit(rows, index.bits[index.dense[attribute]], into)
@@ -197,7 +197,7 @@ def _narrowed_list(index: Index, work: Work, attribute: int, resolution: int) ->
 
 
 @njit(cache=True, nogil=True)
-def _narrowed_to_listed(index: Index, work: Work, attribute: int, resolution: int) -> bool:
+def _narrowed_to_listed(index: BlockIndex, work: Work, attribute: int, resolution: int) -> bool:
     """What the attribute's own list and the present rows (all, or a bitset) have in common."""
     listed = index.listed[index.first[attribute] : index.first[attribute + 1]]
     into = work.lists[0]
@@ -214,13 +214,13 @@ def _narrowed_to_listed(index: Index, work: Work, attribute: int, resolution: in
 
 
 @njit(cache=True, nogil=True)
-def _narrowed_bits(index: Index, work: Work, dense: int, effort: Effort) -> bool:
+def _narrowed_bits(index: BlockIndex, work: Work, dense: int, effort: Effort) -> bool:
     now = work.now
     into = 1 - now[OWN]
     used = _both(bits_of(index, work), index.bits[dense], work.words[into])
     if used < effort.resolution:
         return False
-    now[HELD], now[SHARED], now[OWN] = used, NONE, into
+    now[HELD], now[SHARED], now[OWN] = used, NO_ATTRIBUTE, into
     if used <= effort.short or used * effort.rows_a_list <= len(index.cells):
         _common(work.words[into], work.words[into], work.lists[0])
         now[KIND], now[OWN] = LIST, 0
@@ -228,7 +228,7 @@ def _narrowed_bits(index: Index, work: Work, dense: int, effort: Effort) -> bool
 
 
 @njit(cache=True, nogil=True)
-def _narrowed_to_few(index: Index, work: Work, attribute: int, effort: Effort) -> int:
+def _narrowed_to_few(index: BlockIndex, work: Work, attribute: int, effort: Effort) -> int:
     """A list at once, where that is what it will probably be; -1: it has become too long, no change."""
     now, rows = work.now, len(index.cells)
     if now[HELD] * index.held[attribute] * effort.rows_a_list > rows * rows:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import Index
+from tasks.core.synthesis.block_kernels import BlockIndex
 from tasks.core.synthesis.index_kernels import ones_in
 from tasks.core.synthesis.present_row_kernels import (
     BITS,
@@ -27,7 +27,7 @@ from tasks.core.synthesis.present_row_kernels import (
     HELD,
     KIND,
     LIST,
-    NONE,
+    NO_ATTRIBUTE,
     ONE,
     OWN,
     SHARED,
@@ -40,7 +40,7 @@ from tasks.core.synthesis.present_row_kernels import (
     borrowed_drawing,
     narrowed,
 )
-from tasks.core.synthesis.record_stream_kernels import States, begin, below
+from tasks.core.synthesis.record_stream_kernels import States, begin, stream_below
 
 
 @njit(cache=True, nogil=True)
@@ -61,26 +61,26 @@ def _worth(drawing: Drawing) -> int:
 
 @njit(cache=True, nogil=True)
 def met(drawing: Drawing, states: States, place: int) -> int:
-    """What is wanted of a random cell of the present rows, or `NONE` after too many looks."""
+    """What is wanted of a random cell of the present rows, or `NO_ATTRIBUTE` after too many looks."""
     index, work, _ = drawing
     rows, slots = index.cells.shape
     kind, held = work.now[KIND], work.now[HELD]
     bits = bits_of(index, work) if kind == BITS else work.words[0]
     listed = work.lists[work.now[OWN]]
     for _ in range(_worth(drawing)):
-        row = below(states, place, held if kind == LIST else rows)
+        row = stream_below(states, place, held if kind == LIST else rows)
         if kind == LIST:
             row = np.int64(listed[row])
         elif kind == BITS and not (bits[row >> 6] >> np.uint64(row & 63)) & ONE:
             continue
-        attribute = int(index.cells[row, below(states, place, slots)])
+        attribute = int(index.cells[row, stream_below(states, place, slots)])
         if work.wanted[attribute]:
             return attribute
-    return NONE
+    return NO_ATTRIBUTE
 
 
 @njit(cache=True, nogil=True)
-def _weigh_list(index: Index, work: Work) -> int:
+def _weigh_list(index: BlockIndex, work: Work) -> int:
     """Count what is wanted in the listed rows; returns how many different attributes were met."""
     rows, number = work.lists[work.now[OWN]], 0
     for place in range(work.now[HELD]):
@@ -95,7 +95,7 @@ def _weigh_list(index: Index, work: Work) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _weight(index: Index, work: Work, attribute: int) -> int:
+def _weight(index: BlockIndex, work: Work, attribute: int) -> int:
     """How many of the present rows (all, or a bitset) hold an attribute."""
     if work.now[KIND] == WHOLE:
         return int(index.held[attribute])
@@ -113,7 +113,7 @@ def _weight(index: Index, work: Work, attribute: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _weigh_candidates(index: Index, work: Work) -> int:
+def _weigh_candidates(index: BlockIndex, work: Work) -> int:
     number = 0
     for attribute in work.candidates[: work.now[CANDIDATES]]:
         if work.wanted[attribute]:
@@ -125,7 +125,7 @@ def _weigh_candidates(index: Index, work: Work) -> int:
 
 @njit(cache=True, nogil=True)
 def weighed(drawing: Drawing, states: States, place: int) -> int:
-    """What is wanted, drawn by all counts that reach the resolution; `NONE` where none does."""
+    """What is wanted, drawn by all counts that reach the resolution; `NO_ATTRIBUTE` where none does."""
     index, work, effort = drawing
     number = _weigh_list(index, work) if work.now[KIND] == LIST else _weigh_candidates(index, work)
     total = 0
@@ -133,9 +133,9 @@ def weighed(drawing: Drawing, states: States, place: int) -> int:
         if work.weights[attribute] < effort.resolution:
             work.weights[attribute] = 0
         total += work.weights[attribute]
-    chosen, rest = NONE, below(states, place, total) if total else 0
+    chosen, rest = NO_ATTRIBUTE, stream_below(states, place, total) if total else 0
     for attribute in work.met[:number]:
-        if chosen == NONE and rest < work.weights[attribute]:
+        if chosen == NO_ATTRIBUTE and rest < work.weights[attribute]:
             chosen = int(attribute)
         rest -= work.weights[attribute]
         work.weights[attribute] = 0
@@ -160,7 +160,7 @@ def _join(drawing: Drawing, attribute: int) -> bool:
 def begin_record(drawing: Drawing, chosen: Codes, size: int) -> None:
     """Begin a record with the first ``size`` of what was chosen, which enough rows hold together."""
     now = drawing.work.now
-    now[KIND], now[HELD], now[SHARED], now[OWN] = WHOLE, len(drawing.inverted.cells), NONE, 0
+    now[KIND], now[HELD], now[SHARED], now[OWN] = WHOLE, len(drawing.inverted.cells), NO_ATTRIBUTE, 0
     now[DROPPED], now[SIZE] = 0, 0
     for place in range(size):
         _join(drawing, int(chosen[place]))
@@ -171,12 +171,12 @@ def finish_record(drawing: Drawing, states: States, place: int) -> None:
     """Add attributes to a record that was begun until none may join."""
     work, effort, refused = drawing.work, drawing.effort, 0
     while work.now[DROPPED] < work.now[CANDIDATES] - work.now[ENDED]:
-        attribute = NONE
+        attribute = NO_ATTRIBUTE
         if refused < effort.refusals:
             attribute = met(drawing, states, place)
-        if attribute == NONE:
+        if attribute == NO_ATTRIBUTE:
             attribute = weighed(drawing, states, place)
-        if attribute == NONE:
+        if attribute == NO_ATTRIBUTE:
             break
         refused = 0 if _join(drawing, attribute) else refused + 1
 
@@ -196,7 +196,7 @@ class Drafts(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def keep(drawing: Drawing, drafts: Drafts, record: int) -> None:
+def keep_record(drawing: Drawing, drafts: Drafts, record: int) -> None:
     """Copy the record that was drawn to its place."""
     size = drawing.work.now[SIZE]
     drafts.sizes[record] = size
@@ -228,7 +228,7 @@ def finish_seeded(drawing: Drawing, seeds: Codes, drafts: Drafts, numbers: Ids) 
         _want_row(drawing, seeds[record])
         begin_record(drawing, drafts.records[record], drafts.sizes[record])
         finish_record(drawing, states, record)
-        keep(drawing, drafts, record)
+        keep_record(drawing, drafts, record)
         for attribute in work.candidates[: work.now[CANDIDATES]]:
             work.wanted[attribute] = False
 
@@ -248,7 +248,7 @@ def finish_unseeded(drawing: Drawing, drafts: Drafts, numbers: Ids) -> None:
     for record in numbers:
         begin_record(drawing, drafts.records[record], drafts.sizes[record])
         finish_record(drawing, states, record)
-        keep(drawing, drafts, record)
+        keep_record(drawing, drafts, record)
         want_again(drawing)
 
 
@@ -266,7 +266,7 @@ def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
             return record
         begin_record(drawing, drafts.records[record], 0)
         finish_record(drawing, states, record)
-        keep(drawing, drafts, record)
+        keep_record(drawing, drafts, record)
         want_again(drawing)
         use_up(drawing, available)
     return len(drafts.sizes)
@@ -335,7 +335,7 @@ def shuffled(number: int, base: np.uint64) -> Ids:
     states = np.empty(1, np.uint64)
     begin(states, base, 0)
     for place in range(number - 1, 0, -1):
-        other = below(states, 0, place + 1)
+        other = stream_below(states, 0, place + 1)
         order[place], order[other] = order[other], order[place]
     return order
 
@@ -361,7 +361,7 @@ def choose_spare_rows(cells: Codes, holders: tuple[Integers, Ids], beyond: Integ
 
     Args:
         cells: (rows, slots).
-        holders: where the list of each attribute's rows begins, and the lists; see `Index`.
+        holders: where the list of each attribute's rows begins, and the lists; see `BlockIndex`.
         beyond: (attributes + 1,), how many rows with each may be chosen before it is lacking; above 0 for the
             empty cell. Counted down.
         number: how many rows to choose, at most all of them.
@@ -377,13 +377,13 @@ def choose_spare_rows(cells: Codes, holders: tuple[Integers, Ids], beyond: Integ
         for row in range(len(cells)):
             if lacking[row] != fewest or found == number:
                 continue
-            chosen[found], lacking[row] = row, NONE
+            chosen[found], lacking[row] = row, NO_ATTRIBUTE
             found += 1
             for attribute in cells[row]:
                 if attribute != empty:
                     beyond[attribute] -= 1
                     if beyond[attribute] == 0:
                         for other in listed[first[attribute] : first[attribute + 1]]:
-                            lacking[other] += lacking[other] != NONE
+                            lacking[other] += lacking[other] != NO_ATTRIBUTE
         fewest += 1
     return chosen

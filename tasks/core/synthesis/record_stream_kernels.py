@@ -21,7 +21,7 @@ _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-def base_of(seed: int, stage: str) -> int:
+def stream_base(seed: int, stage: str) -> int:
     """The word that all streams of one stage of a seed start from."""
     return int.from_bytes(hashlib.sha256(f"marginalia {stage} {seed}".encode()).digest()[:8], "little")
 
@@ -42,14 +42,14 @@ def begin(states: States, base: np.uint64, first: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def next_word(states: States, place: int) -> np.uint64:
+def stream_word(states: States, place: int) -> np.uint64:
     """64 random bits off one record's stream."""
     states[place] += _STEP
     return _mixed(states[place])
 
 
 @njit(cache=True, nogil=True)
-def below(states: States, place: int, bound: int) -> np.int64:
+def stream_below(states: States, place: int, bound: int) -> np.int64:
     """A uniform integer of 0 .. bound - 1 off one record's stream, 1 <= bound < 2^63, without bias.
 
     Below 2^32 by Lemire's multiplication, which hardly ever rejects; else as many bits as bound - 1 has,
@@ -58,11 +58,11 @@ def below(states: States, place: int, bound: int) -> np.int64:
     if bound >> 32:
         return _below_any(states, place, bound)
     wide = np.uint64(bound)
-    product = (next_word(states, place) >> _HALF) * wide
+    product = (stream_word(states, place) >> _HALF) * wide
     if (product & _LOW) < wide:
         least = (_LOW + _ONE - wide) % wide
         while (product & _LOW) < least:
-            product = (next_word(states, place) >> _HALF) * wide
+            product = (stream_word(states, place) >> _HALF) * wide
     return np.int64(product >> _HALF)
 
 
@@ -73,6 +73,6 @@ def _below_any(states: States, place: int, bound: int) -> np.int64:
     for by in (2, 4, 8, 16, 32):
         mask |= mask >> np.uint64(by)
     while True:
-        candidate = next_word(states, place) & mask
+        candidate = stream_word(states, place) & mask
         if candidate <= last:
             return np.int64(candidate)

@@ -20,16 +20,16 @@ from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.block_kernels import fill_lists
 from tasks.core.synthesis.consolidation import Consolidation
 from tasks.core.synthesis.drafts import drafts_of, drawn_of, joined, uses_of
-from tasks.core.synthesis.growth import Growth, check_threads
-from tasks.core.synthesis.nodes import Table, table_of
+from tasks.core.synthesis.growth import GrowingBatch, check_threads
+from tasks.core.synthesis.nodes import TableTree, table_of
 from tasks.core.synthesis.record_kernels import choose_spare_rows, remove_excess, shuffled
-from tasks.core.synthesis.record_stream_kernels import base_of
+from tasks.core.synthesis.record_stream_kernels import stream_base
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows, cells_of, held_by
-from tasks.core.synthesis.shards import Drawn
+from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by
+from tasks.core.synthesis.shards import DrawnRecords
 
 
-def suppressed(drawn: Drawn, excess: Integers, seed: int) -> Drawn:
+def suppressed(drawn: DrawnRecords, excess: Integers, seed: int) -> DrawnRecords:
     """Remove the first ``excess`` occurrences of each attribute in one random order of all records.
 
     Args:
@@ -43,11 +43,11 @@ def suppressed(drawn: Drawn, excess: Integers, seed: int) -> Drawn:
     sizes, ids = drawn
     if excess.any():
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-        order = shuffled(len(sizes), np.uint64(base_of(seed, "suppression")))
+        order = shuffled(len(sizes), np.uint64(stream_base(seed, "suppression")))
         kept = remove_excess(offsets, ids, order, excess.copy())
         records = np.repeat(np.arange(len(sizes)), sizes)
         sizes, ids = np.bincount(records[kept], minlength=len(sizes)).astype(np.int32), ids[kept]
-    return Drawn(sizes[sizes > 0], ids)
+    return DrawnRecords(sizes[sizes > 0], ids)
 
 
 #: The part of the time that growing records out of rows takes, about.
@@ -57,7 +57,7 @@ _LOOKED_AT = 1 << 16
 
 
 def synthesize(
-    rows: Rows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
+    rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
     """Draw synthetic records by sds.md 4.1, in the published order (sds.md 4.0).
 
@@ -90,26 +90,26 @@ def synthesize(
     return synthetic
 
 
-def _grown(rows: Rows, table: Table, seed: int, threads: int, report: ShareDone) -> Drawn:
+def _grown(rows: FrequentRows, table: TableTree, seed: int, threads: int, report: ShareDone) -> DrawnRecords:
     """A record out of each row that is begun with; of the others, empty ones."""
     number = rows.number_of_records
-    drafts = drafts_of(table.root.cells, number, base_of(seed, "rows"), 0)
+    drafts = drafts_of(table.root.cells, number, stream_base(seed, "rows"), 0)
     drafts.sizes[:] = 0
     begun = np.delete(np.arange(number, dtype=np.int32), _left_out(rows, seed))
-    Growth(table, drafts).run(begun, threads, report)
+    GrowingBatch(table, drafts).run(begun, threads, report)
     return drawn_of(drafts)
 
 
-def _left_out(rows: Rows, seed: int) -> Ids:
+def _left_out(rows: FrequentRows, seed: int) -> Ids:
     """Numbers of the rows that are not begun with: n modulo the resolution.
 
     One after the other, the row with the fewest attributes that are not beyond their rounded counts; the
     seed decides between equals, and of large tables which rows are looked at.
     """
     number = rows.number_of_records % rows.resolution
-    drawn = np.random.PCG64(base_of(seed, "rows left out")).random_raw(rows.number_of_records)
+    drawn = np.random.PCG64(stream_base(seed, "rows left out")).random_raw(rows.number_of_records)
     looked_at = np.argsort(drawn, kind="stable")[: max(_LOOKED_AT, number)].astype(np.int32)
-    cells = cells_of(replace(rows, ids=rows.ids[looked_at]))
+    cells = block_cells(replace(rows, ids=rows.ids[looked_at]))
     held = held_by(cells, len(rows.attributes))
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(held)])
     listed = np.empty(int(first[-1]), np.int32)

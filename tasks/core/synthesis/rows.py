@@ -14,11 +14,17 @@ from tasks.core.aggregates.wide_form import attribute, wide_headers
 from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.records.coded import CodedRecords
-from tasks.core.synthesis.block_kernels import ROWS_A_BIT, Index, count_cells, fill_bits, fill_lists
+from tasks.core.synthesis.block_kernels import (
+    ROWS_A_BIT,
+    BlockIndex,
+    count_attribute_cells,
+    fill_bits,
+    fill_lists,
+)
 
 
 @dataclass(frozen=True)
-class Rows:
+class FrequentRows:
     """Rows of attributes that enough records hold.
 
     Attributes:
@@ -48,7 +54,7 @@ class Rows:
         return len(self.ids)
 
 
-def common_rows(records: CodedRecords, resolution: int) -> Rows:
+def common_rows(records: CodedRecords, resolution: int) -> FrequentRows:
     """The rows of records, without the attributes that fewer than ``resolution`` of them hold.
 
     Raises:
@@ -77,7 +83,7 @@ def common_rows(records: CodedRecords, resolution: int) -> Rows:
     slots_of = np.stack(
         [np.searchsorted(slot_columns, columns), np.searchsorted(slot_columns, columns, side="right")], axis=1
     )
-    return Rows(
+    return FrequentRows(
         headers=wide_headers(records.schema, attributes),
         attributes=attributes,
         ids=ids,
@@ -99,7 +105,7 @@ def _exclusive(attributes: tuple[Attribute, ...], number_of_columns: int) -> Ids
     )
 
 
-def cells_of(rows: Rows) -> Codes:
+def block_cells(rows: FrequentRows) -> Codes:
     """The rows as a block: the narrowest of two types that holds an attribute, their number where empty."""
     absent = len(rows.attributes)
     narrow = absent <= np.iinfo(np.uint16).max
@@ -111,12 +117,12 @@ def cells_of(rows: Rows) -> Codes:
 def held_by(cells: Codes, absent: int) -> Integers:
     """How many rows of a block hold each attribute; int64 (attributes + 1,), 0 for the empty cell."""
     held = np.zeros(absent + 1, np.int64)
-    count_cells(cells, held)
+    count_attribute_cells(cells, held)
     held[absent] = 0
     return held
 
 
-def indexed(cells: Codes, held: Integers, resolution: int, rows_a_bit: int = ROWS_A_BIT) -> Index:
+def indexed(cells: Codes, held: Integers, resolution: int, rows_a_bit: int = ROWS_A_BIT) -> BlockIndex:
     """The index of a block.
 
     Args:
@@ -136,4 +142,4 @@ def indexed(cells: Codes, held: Integers, resolution: int, rows_a_bit: int = ROW
     if len(listed):
         fill_lists(cells, first, listed)
     bitset_of[~in_bits] = -1
-    return Index(cells, held, bitset_of, bits, first, listed)
+    return BlockIndex(cells, held, bitset_of, bits, first, listed)

@@ -14,10 +14,10 @@ import numpy.typing as npt
 from tasks.core.errors import InternalError
 from tasks.core.random_kernels import stream
 from tasks.core.synthesis.drawing_kernels import EXHAUSTED, RECORD_TOO_LONG, draw_records, fill_tree
-from tasks.core.synthesis.held_kernels import Held
+from tasks.core.synthesis.held_kernels import Holders
 from tasks.core.synthesis.holding import not_held
-from tasks.core.synthesis.index import Index
-from tasks.core.synthesis.weight_kernels import Law, Supply, Workspace
+from tasks.core.synthesis.index import CombinationIndex
+from tasks.core.synthesis.weight_kernels import Law, RecordWorkspace, Supply
 
 #: Records in the first slice; later ones are made longer or shorter to take about this long, so that
 #: progress can be told and an interrupt is heard. How records are sliced does not change them.
@@ -28,7 +28,7 @@ _SECONDS_A_SLICE = 0.2
 _FIRST_CAPACITY = 16
 
 
-class Drawn(NamedTuple):
+class DrawnRecords(NamedTuple):
     """Records as drawn: how many attributes each has, and the attributes, one record after the other."""
 
     sizes: npt.NDArray[np.int32]
@@ -53,7 +53,7 @@ def combinations_beside(size: int, reporting_length: int) -> int:
     return sum(math.comb(size, others) for others in range(min(size, reporting_length - 1) + 1))
 
 
-def longest_record(index: Index) -> int:
+def longest_record(index: CombinationIndex) -> int:
     """The largest size a record can have: its combinations up to R are all different ones of the index."""
     size = 0
     while size < index.number_of_headers:
@@ -64,7 +64,7 @@ def longest_record(index: Index) -> int:
     return size
 
 
-def law_of(index: Index, percentage: int, synthetic_counts: bool, capacity: int) -> Law:
+def law_of(index: CombinationIndex, percentage: int, synthetic_counts: bool, capacity: int) -> Law:
     """The law for records of up to ``capacity`` attributes."""
     lower, upper, share = [0], [0], [0]
     depth = 1
@@ -95,13 +95,13 @@ def law_of(index: Index, percentage: int, synthetic_counts: bool, capacity: int)
     )
 
 
-def workspace_of(index: Index, law: Law) -> Workspace:
+def workspace_of(index: CombinationIndex, law: Law) -> RecordWorkspace:
     """Room for one record under a law."""
     attributes, capacity = len(index.header_of), len(law.lower) - 1
     listed = law.reporting_length if law.synthetic_counts else max(law.reporting_length - 1, 1)
     subsets = sum(math.comb(capacity, k) for k in range(1, min(listed, capacity) + 1))
     words = (attributes + 63) // 64
-    return Workspace(
+    return RecordWorkspace(
         word=np.empty(words, np.int32),
         bits=np.empty(words, np.uint64),
         kept=np.empty(attributes * law.depth, np.int64),
@@ -126,16 +126,16 @@ class Shard:
         done: the share of its work that is done, 0 to 1.
     """
 
-    index: Index
+    index: CombinationIndex
     percentage: int
     synthetic_counts: bool
     available: npt.NDArray[np.int64]
     seed: int
     number: int
     target: int | None = None
-    held: Held = field(default_factory=not_held)
+    held: Holders = field(default_factory=not_held)
     done: float = 0.0
-    _slices: list[Drawn] = field(default_factory=list)
+    _slices: list[DrawnRecords] = field(default_factory=list)
     _records: int = 0
     _slice: int = _FIRST_SLICE
 
@@ -202,7 +202,7 @@ class Shard:
         fill_tree(self._supply)
 
     def _keep(self, sizes: npt.NDArray[np.int32], ids: npt.NDArray[np.int32]) -> None:
-        self._slices.append(Drawn(sizes, ids))
+        self._slices.append(DrawnRecords(sizes, ids))
         self._records += len(sizes)
         if self.target is None:
             total = int(self.available.sum())
@@ -210,11 +210,11 @@ class Shard:
         else:
             self.done = self._records / self.target if self.target else 1.0
 
-    def records(self) -> Drawn:
+    def records(self) -> DrawnRecords:
         """All records drawn so far."""
         if not self._slices:
-            return Drawn(np.empty(0, np.int32), np.empty(0, np.int32))
-        return Drawn(
+            return DrawnRecords(np.empty(0, np.int32), np.empty(0, np.int32))
+        return DrawnRecords(
             np.concatenate([part.sizes for part in self._slices]),
             np.concatenate([part.attribute_ids for part in self._slices]),
         )

@@ -20,23 +20,23 @@ import numpy as np
 
 from tasks.core.arrays import Codes, Ids, Integers, ShareDone
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import Index
+from tasks.core.synthesis.block_kernels import BlockIndex
 from tasks.core.synthesis.growth import check_threads
 from tasks.core.synthesis.narrowing_kernels import (
     ROWS_A_LIST,
     SHORT,
     Block,
-    Columns,
-    Room,
+    DrawnColumns,
+    RecordRoom,
     fill_rests,
     present_rows,
 )
-from tasks.core.synthesis.record_stream_kernels import base_of, begin
+from tasks.core.synthesis.record_stream_kernels import begin, stream_base
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows, cells_of, held_by, indexed
-from tasks.core.synthesis.shards import Drawn
+from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed
+from tasks.core.synthesis.shards import DrawnRecords
 from tasks.core.synthesis.unseeded_kernels import (
-    Drafts,
+    UnseededDrafts,
     begin_drafts,
     finish,
     follow_into,
@@ -60,7 +60,7 @@ _SECONDS_BETWEEN_REPORTS = 0.5
 
 
 def synthesize(
-    rows: Rows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
+    rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
     """Draw synthetic records by the law above, in the published order (sds.md 4.0).
 
@@ -82,17 +82,17 @@ def synthesize(
     columns = columns_of(rows)
     parts = []
     if number and len(columns.item):
-        cells = cells_of(rows)
+        cells = block_cells(rows)
         block = block_of(cells, held_by(cells, len(rows.attributes)), columns)
         step = max(_ORDERS_AT_ONCE // len(columns.item), 1)
-        base = base_of(seed, "unseeded")
+        base = stream_base(seed, "unseeded")
         for first in range(0, number, step):
             drafts = _drafts(block, min(step, number - first), base, first)
 
             def tell(share: float, first: int = first, size: int = len(drafts.steps)) -> None:
                 report((first + share * size) / number)
 
-            Batch(block, drafts).run(threads, tell)
+            RecordBatch(block, drafts).run(threads, tell)
             parts.append(_drawn(drafts))
     report(1.0)
     sizes = np.concatenate([np.empty(0, np.int32), *(part.sizes for part in parts)])
@@ -100,13 +100,13 @@ def synthesize(
     return ordered(rows.headers, rows.attributes, sizes, ids)
 
 
-def columns_of(rows: Rows) -> Columns:
+def columns_of(rows: FrequentRows) -> DrawnColumns:
     """The columns that have an attribute; each item of a multi-valued column is one."""
     order = np.argsort(rows.column_of, kind="stable").astype(np.int32)
     _, first, size = np.unique(rows.column_of[order], return_index=True, return_counts=True)
     heads = order[first]
     of_item = np.array([rows.attributes[head].item is not None for head in heads], np.bool_)
-    return Columns(
+    return DrawnColumns(
         first_slot=rows.slots_of[heads, 0],
         end_slot=rows.slots_of[heads, 1],
         item=np.where(of_item, heads, -1).astype(np.int32),
@@ -116,7 +116,7 @@ def columns_of(rows: Rows) -> Columns:
     )
 
 
-def block_of(cells: Codes, held: Integers, columns: Columns) -> Block:
+def block_of(cells: Codes, held: Integers, columns: DrawnColumns) -> Block:
     """Rows with their index; ``held`` as `held_by` counts."""
     index = indexed(cells, held, columns.resolution)
     block = Block(index, np.empty((len(columns.item), index.bits.shape[1]), np.uint64), columns)
@@ -124,10 +124,10 @@ def block_of(cells: Codes, held: Integers, columns: Columns) -> Block:
     return block
 
 
-def _drafts(block: Block, number: int, base: int, first: int) -> Drafts:
+def _drafts(block: Block, number: int, base: int, first: int) -> UnseededDrafts:
     """Records ``first``, ``first + 1``, ..., each at its beginning."""
     width, cells = len(block.columns.item), block.rows.cells
-    drafts = Drafts(
+    drafts = UnseededDrafts(
         orders=np.empty((number, width), np.uint16 if width < 1 << 16 else np.uint32),
         steps=np.empty(number, np.int32),
         follows=np.empty(number, np.int32),
@@ -140,16 +140,16 @@ def _drafts(block: Block, number: int, base: int, first: int) -> Drafts:
     return drafts
 
 
-def _drawn(drafts: Drafts) -> Drawn:
+def _drawn(drafts: UnseededDrafts) -> DrawnRecords:
     """The records that hold something."""
     filled = np.arange(drafts.values.shape[1], dtype=np.int32) < drafts.sizes[:, None]
-    return Drawn(drafts.sizes[drafts.sizes > 0], drafts.values[filled].astype(np.int32))
+    return DrawnRecords(drafts.sizes[drafts.sizes > 0], drafts.values[filled].astype(np.int32))
 
 
-def _room(index: Index) -> Room:
+def _room(index: BlockIndex) -> RecordRoom:
     rows = len(index.cells)
     longest = max(int(np.diff(index.first).max(initial=0)), SHORT, rows // ROWS_A_LIST) + 1
-    return Room(
+    return RecordRoom(
         words=np.empty((2, (rows + 63) // 64), np.uint64),
         rows=np.empty(longest, np.int32),
         seen=np.empty(longest, np.int32),
@@ -159,7 +159,7 @@ def _room(index: Index) -> Room:
 
 
 @dataclass
-class Batch:
+class RecordBatch:
     """Records while they are drawn, those together that were narrowed to the same rows.
 
     Attributes:
@@ -170,7 +170,7 @@ class Batch:
     """
 
     block: Block
-    drafts: Drafts
+    drafts: UnseededDrafts
     stopped: bool = False
     done: int = 0
 
@@ -220,7 +220,7 @@ class Batch:
                 block, numbers[first : first + _RECORDS_A_CALL], keys[first : first + _RECORDS_A_CALL]
             )
 
-    def _worth_opening(self, index: Index, left: Integers, records: Integers) -> np.ndarray:
+    def _worth_opening(self, index: BlockIndex, left: Integers, records: Integers) -> np.ndarray:
         """For which keys a block of their own costs less than finishing their records in this one."""
         rows, slots = index.cells.shape
         worth: np.ndarray = records * _FINISH_A_ROW * (rows - left) > left * slots * _OPEN_A_CELL + _OPEN

@@ -18,8 +18,8 @@ from tasks.core.synthesis.narrowing_kernels import (
     HELD,
     KIND,
     Block,
-    Columns,
-    Room,
+    DrawnColumns,
+    RecordRoom,
     begin_with_all,
     keep_seen,
     look_at,
@@ -27,7 +27,7 @@ from tasks.core.synthesis.narrowing_kernels import (
     rows_with,
     rows_without,
 )
-from tasks.core.synthesis.record_stream_kernels import States, below
+from tasks.core.synthesis.record_stream_kernels import States, stream_below
 
 Orders = npt.NDArray[np.uint16]
 
@@ -35,7 +35,7 @@ Orders = npt.NDArray[np.uint16]
 FINISHED = -1
 
 
-class Drafts(NamedTuple):
+class UnseededDrafts(NamedTuple):
     """Records while they are drawn.
 
     Attributes:
@@ -55,21 +55,21 @@ class Drafts(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def begin_drafts(drafts: Drafts, rows: int) -> None:
+def begin_drafts(drafts: UnseededDrafts, rows: int) -> None:
     """Draw every record's order of columns and the first row it follows."""
     columns = drafts.orders.shape[1]
     for record in range(len(drafts.steps)):
         order = drafts.orders[record]
         for place in range(columns):
-            other = below(drafts.states, record, place + 1)
+            other = stream_below(drafts.states, record, place + 1)
             order[place] = order[other]
             order[other] = place
-        drafts.follows[record] = below(drafts.states, record, rows)
+        drafts.follows[record] = stream_below(drafts.states, record, rows)
         drafts.steps[record], drafts.sizes[record] = 0, 0
 
 
 @njit(cache=True, nogil=True)
-def cell(cells: Codes, columns: Columns, row: int, column: int, absent: int) -> int:
+def cell(cells: Codes, columns: DrawnColumns, row: int, column: int, absent: int) -> int:
     """The attribute of a column that a row holds, or ``absent``."""
     item = columns.item[column]
     if item < 0:
@@ -81,14 +81,14 @@ def cell(cells: Codes, columns: Columns, row: int, column: int, absent: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def keep(drafts: Drafts, record: int, attribute: int) -> None:
+def add_attribute(drafts: UnseededDrafts, record: int, attribute: int) -> None:
     """Add a drawn attribute to a record."""
     drafts.values[record, drafts.sizes[record]] = attribute
     drafts.sizes[record] += 1
 
 
 @njit(cache=True, nogil=True)
-def rest_by_column(held: Integers, rows: int, columns: Columns) -> Integers:
+def rest_by_column(held: Integers, rows: int, columns: DrawnColumns) -> Integers:
     """For each column how many of so many rows hold none of its values that enough of them do."""
     rest = np.full(len(columns.item), rows)
     for column in range(len(rest)):
@@ -99,7 +99,7 @@ def rest_by_column(held: Integers, rows: int, columns: Columns) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def step_together(block: Block, rest: Integers, drafts: Drafts, numbers: Ids, keys: Ids) -> None:
+def step_together(block: Block, rest: Integers, drafts: UnseededDrafts, numbers: Ids, keys: Ids) -> None:
     """Draw the numbered records' columns until the rows of the block are narrowed.
 
     ``keys``, aligned with the numbers, becomes what by: an attribute, the number of attributes plus the
@@ -115,17 +115,17 @@ def step_together(block: Block, rest: Integers, drafts: Drafts, numbers: Ids, ke
             drafts.steps[record] += 1
             value = cell(index.cells, columns, drafts.follows[record], column, absent)
             if index.held[value] >= columns.resolution:
-                keep(drafts, record, value)
+                add_attribute(drafts, record, value)
                 if index.held[value] < rows:
                     keys[place] = value
             elif rest[column] < columns.resolution:
-                drafts.follows[record] = below(drafts.states, record, rows)
+                drafts.follows[record] = stream_below(drafts.states, record, rows)
             elif rest[column] < rows:
                 keys[place] = absent + column
 
 
 @njit(cache=True, nogil=True)
-def narrow_to(block: Block, room: Room, column: int, key: int) -> None:
+def narrow_to(block: Block, room: RecordRoom, column: int, key: int) -> None:
     """Begin with those rows of the block that a key of `step_together` says."""
     begin_with_all(room, len(block.rows.cells))
     if key < len(block.rows.held) - 1:
@@ -135,7 +135,7 @@ def narrow_to(block: Block, room: Room, column: int, key: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _finish_by_list(block: Block, drafts: Drafts, room: Room, record: int, step: int) -> None:
+def _finish_by_list(block: Block, drafts: UnseededDrafts, room: RecordRoom, record: int, step: int) -> None:
     """Draw the columns of a record from a step on; the present rows are a list."""
     enough, states = block.columns.resolution, drafts.states
     own = int(np.searchsorted(room.rows[: room.now[HELD]], drafts.follows[record]))
@@ -143,7 +143,7 @@ def _finish_by_list(block: Block, drafts: Drafts, room: Room, record: int, step:
         look_at(block, room, column)
         held, value = room.now[HELD], room.seen[own]
         if room.tally[value] >= enough:
-            keep(drafts, record, value)
+            add_attribute(drafts, record, value)
             if room.tally[value] < held:
                 own = keep_seen(room, value, own, enough)
         else:
@@ -151,7 +151,7 @@ def _finish_by_list(block: Block, drafts: Drafts, room: Room, record: int, step:
             for seen in room.seen[:held]:
                 left += int(np.int64(room.tally[seen] < enough))
             if left < enough:
-                own = int(below(states, record, held))
+                own = int(stream_below(states, record, held))
             elif left < held:
                 own = keep_seen(room, -1, own, enough)
         for seen in room.seen[:held]:
@@ -159,7 +159,7 @@ def _finish_by_list(block: Block, drafts: Drafts, room: Room, record: int, step:
 
 
 @njit(cache=True, nogil=True)
-def finish(block: Block, drafts: Drafts, room: Room, numbers: Ids, keys: Ids) -> None:
+def finish(block: Block, drafts: UnseededDrafts, room: RecordRoom, numbers: Ids, keys: Ids) -> None:
     """Draw what is left of the numbered records, beginning from what their keys narrow the block to."""
     rows, columns = block.rows, block.columns
     absent, width = len(rows.held) - 1, drafts.orders.shape[1]
@@ -171,9 +171,11 @@ def finish(block: Block, drafts: Drafts, room: Room, numbers: Ids, keys: Ids) ->
             column = int(np.int64(drafts.orders[record, step]))
             value = cell(rows.cells, columns, drafts.follows[record], column, absent)
             if value != absent and rows_with(rows, room, value, columns.resolution):
-                keep(drafts, record, value)
+                add_attribute(drafts, record, value)
             elif not rows_without(block, room, column):
-                drafts.follows[record] = row_at(room, int(below(drafts.states, record, room.now[HELD])))
+                drafts.follows[record] = row_at(
+                    room, int(stream_below(drafts.states, record, room.now[HELD]))
+                )
             step += 1
         if step < width:
             _finish_by_list(block, drafts, room, record, step)
@@ -181,7 +183,7 @@ def finish(block: Block, drafts: Drafts, room: Room, numbers: Ids, keys: Ids) ->
 
 
 @njit(cache=True, nogil=True)
-def follow_into(rows: Ids, drafts: Drafts, numbers: Ids) -> None:
+def follow_into(rows: Ids, drafts: UnseededDrafts, numbers: Ids) -> None:
     """Renumber the rows that the numbered records follow by their places among the rows of a new block."""
     for record in numbers:
         drafts.follows[record] = np.searchsorted(rows, drafts.follows[record])

@@ -21,14 +21,14 @@ from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.consolidation import Consolidation
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
 from tasks.core.synthesis.growth import check_threads
-from tasks.core.synthesis.index import Index, build_index
+from tasks.core.synthesis.index import CombinationIndex, build_index
 from tasks.core.synthesis.nodes import table_of
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
 from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.record_stream_kernels import base_of
+from tasks.core.synthesis.record_stream_kernels import stream_base
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import Rows, cells_of, indexed
-from tasks.core.synthesis.shards import Drawn
+from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed
+from tasks.core.synthesis.shards import DrawnRecords
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Oversampling:
 
 
 def synthesize(
-    rows: Rows,
+    rows: FrequentRows,
     seed: int,
     *,
     oversampling: Oversampling | None = None,
@@ -102,7 +102,7 @@ class Control(NamedTuple):
     reported: Aggregates | None
 
 
-def _drawn(rows: Rows, seed: int, control: Control, threads: int, report: ShareDone) -> Drawn:
+def _drawn(rows: FrequentRows, seed: int, control: Control, threads: int, report: ShareDone) -> DrawnRecords:
     if control.oversampling is None:
         available = rows.counts // rows.resolution * rows.resolution
         return Consolidation(table_of(rows), available, seed).run(threads, report)
@@ -120,12 +120,12 @@ _NO_LIMIT = 2**62
 
 
 def draw_oversampled(
-    rows: Rows,
+    rows: FrequentRows,
     reported: Aggregates,
     oversampling: "Oversampling",
     seed: int,
     progress: Callable[[float], None],
-) -> Drawn:
+) -> DrawnRecords:
     """Draw records one after the other until every attribute is used as often as its rounded count.
 
     An attribute is drawn with probability proportional to the number of rows that hold it and all that was
@@ -165,7 +165,7 @@ def draw_oversampled(
     return _drawn_by_stage(rows, available, limits, _room(rows, reported_index), seed, progress)
 
 
-def _check(rows: Rows, reported: Aggregates, available: Integers) -> None:
+def _check(rows: FrequentRows, reported: Aggregates, available: Integers) -> None:
     """Refuse aggregates of other records or another resolution: with them records might not end."""
     if rows.attributes != reported.attributes:
         raise InternalError(
@@ -186,7 +186,7 @@ def allowed(counts: Integers, ratio: float) -> Integers:
     return np.array(allowed, np.int64)[places]
 
 
-def _room(rows: Rows, reported: Index) -> Combinations:
+def _room(rows: FrequentRows, reported: CombinationIndex) -> Combinations:
     """Room for the combinations of the longest record, which are all different ones of those reported."""
     slots = rows.ids.shape[1]
     shorter = sum(math.comb(slots, length) for length in range(1, min(reported.reporting_length, slots + 1)))
@@ -202,17 +202,17 @@ def _room(rows: Rows, reported: Index) -> Combinations:
 
 
 def _drawn_by_stage(
-    rows: Rows,
+    rows: FrequentRows,
     available: Integers,
     limits: Limits,
     room: Combinations,
     seed: int,
     progress: Callable[[float], None],
-) -> Drawn:
-    index = indexed(cells_of(rows), np.append(rows.counts, 0), rows.resolution)
+) -> DrawnRecords:
+    index = indexed(block_cells(rows), np.append(rows.counts, 0), rows.resolution)
     left, total = available.copy(), int(available.sum())
     drawing = drawing_over(index, Effort(rows.resolution), left)
-    base, first, parts = base_of(seed, "oversampling"), 0, []
+    base, first, parts = stream_base(seed, "oversampling"), 0, []
     # Every record uses at least one attribute up, so this ends: the limit of an attribute alone begins at or
     # above what is available of it, and both fall by one with every use.
     while left.any():

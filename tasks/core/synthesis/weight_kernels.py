@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.compiling import njit
-from tasks.core.synthesis.index_kernels import ONE, Rows, attribute_at, join, rank_of
+from tasks.core.synthesis.index_kernels import ONE, CombinationRows, attribute_at, longer_combination, rank_of
 
 #: Places in ``Supply.now``.
 FIRST_TOTAL = 0  # sum of the weights of first attributes
 CANDIDATE_WORDS = 1  # how many words of candidates
 SUBSETS = 2  # how many combinations of the record are listed
-KEPT = 3  # how many counts are kept of each candidate
+KEPT_COUNTS = 3  # how many counts are kept of each candidate
 
 
 class Law(NamedTuple):
@@ -37,7 +37,7 @@ class Law(NamedTuple):
             the percentile of what a candidate makes with m attributes.
     """
 
-    rows: Rows
+    rows: CombinationRows
     header_of: npt.NDArray[np.int32]
     longest: int
     reporting_length: int
@@ -71,7 +71,7 @@ class Supply(NamedTuple):
     now: npt.NDArray[np.int64]
 
 
-class Workspace(NamedTuple):
+class RecordWorkspace(NamedTuple):
     """Room for one record in the making.
 
     Attributes:
@@ -95,7 +95,7 @@ class Workspace(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def list_subsets(law: Law, supply: Supply, work: Workspace, attribute: int) -> int:
+def list_subsets(law: Law, supply: Supply, work: RecordWorkspace, attribute: int) -> int:
     """List the combinations that an attribute makes with the record's; returns where they start."""
     start = int(supply.now[SUBSETS])
     longest = law.reporting_length if law.synthetic_counts else law.reporting_length - 1
@@ -105,14 +105,14 @@ def list_subsets(law: Law, supply: Supply, work: Workspace, attribute: int) -> i
     end += 1
     for i in range(start):
         if length[i] < longest:
-            subset[end], length[end] = join(rows, subset[i], attribute), length[i] + 1
+            subset[end], length[end] = longer_combination(rows, subset[i], attribute), length[i] + 1
             end += 1
     supply.now[SUBSETS] = end
     return start
 
 
 @njit(cache=True, nogil=True)
-def start_candidates(law: Law, supply: Supply, work: Workspace, attribute: int) -> None:
+def start_candidates(law: Law, supply: Supply, work: RecordWorkspace, attribute: int) -> None:
     """Candidates beside a first attribute: what may join it and is available."""
     start, word, bits = law.rows.start, law.rows.word, law.rows.bits
     available, remaining, counts, spent = supply.available, supply.remaining, work.kept, work.spent
@@ -131,11 +131,11 @@ def start_candidates(law: Law, supply: Supply, work: Workspace, attribute: int) 
             work.word[words], work.bits[words] = word[place], usable
             words += 1
     supply.now[CANDIDATE_WORDS] = words
-    supply.now[KEPT] = 1
+    supply.now[KEPT_COUNTS] = 1
 
 
 @njit(cache=True, nogil=True)
-def narrow_candidates(law: Law, supply: Supply, work: Workspace, combination: int) -> None:
+def narrow_candidates(law: Law, supply: Supply, work: RecordWorkspace, combination: int) -> None:
     """Keep only the candidates that may join a combination."""
     word, bits, candidate_word, candidate_bits = law.rows.word, law.rows.bits, work.word, work.bits
     place, end = law.rows.start[combination], law.rows.start[combination + 1]
@@ -166,12 +166,12 @@ def keep_count(counts: npt.NDArray[np.int64], base: int, kept: int, depth: int, 
 
 
 @njit(cache=True, nogil=True)
-def add_counts(law: Law, supply: Supply, work: Workspace, combination: int, whole: bool) -> None:
+def add_remaining(law: Law, supply: Supply, work: RecordWorkspace, combination: int, whole: bool) -> None:
     """Note, for every candidate, the remaining count of a combination (``whole``: the record) with it."""
     word, bits, first, joined = law.rows.word, law.rows.bits, law.rows.first, law.rows.joined
     remaining, beside, counts, depth, sign = supply.remaining, supply.beside, work.kept, law.depth, law.sign
     candidate_word, candidate_bits, spent = work.word, work.bits, work.spent
-    place, kept = law.rows.start[combination], int(supply.now[KEPT])
+    place, kept = law.rows.start[combination], int(supply.now[KEPT_COUNTS])
     for i in range(supply.now[CANDIDATE_WORDS]):
         while word[place] < candidate_word[i]:
             place += 1
@@ -190,11 +190,11 @@ def add_counts(law: Law, supply: Supply, work: Workspace, combination: int, whol
             if whole:
                 work.whole[candidate] = count
             keep_count(counts, candidate * depth, kept, depth, sign * count)
-    supply.now[KEPT] = min(kept + 1, depth)
+    supply.now[KEPT_COUNTS] = min(kept + 1, depth)
 
 
 @njit(cache=True, nogil=True)
-def accept(law: Law, supply: Supply, work: Workspace, attribute: int, size: int) -> None:
+def accept(law: Law, supply: Supply, work: RecordWorkspace, attribute: int, size: int) -> None:
     """Join an attribute to the record, which then has ``size``, and bring the candidates up to date."""
     start = list_subsets(law, supply, work, attribute)
     end = supply.now[SUBSETS]
@@ -210,7 +210,7 @@ def accept(law: Law, supply: Supply, work: Workspace, attribute: int, size: int)
                 narrow_candidates(law, supply, work, subset[i])
     for i in range(start, end):
         if length[i] <= longest:
-            add_counts(law, supply, work, subset[i], length[i] == size)
+            add_remaining(law, supply, work, subset[i], length[i] == size)
 
 
 @njit(cache=True, nogil=True)
@@ -220,7 +220,7 @@ def between(low: int, high: int, share: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def weigh(law: Law, supply: Supply, work: Workspace, size: int) -> int:
+def weigh(law: Law, supply: Supply, work: RecordWorkspace, size: int) -> int:
     """Fill ``drawn`` and ``cumulative`` for a record of ``size`` >= 1; returns how many are allowed."""
     counts, spent, whole, drawn, cumulative = work.kept, work.spent, work.whole, work.drawn, work.cumulative
     depth, sign = law.depth, law.sign
@@ -247,7 +247,7 @@ def weigh(law: Law, supply: Supply, work: Workspace, size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def weigh_alone(law: Law, supply: Supply, work: Workspace, record: npt.NDArray[np.int32]) -> int:
+def weigh_alone(law: Law, supply: Supply, work: RecordWorkspace, record: npt.NDArray[np.int32]) -> int:
     """`weigh` for R = 1, where an attribute's weight is its own count and only headers exclude."""
     allowed, total = 0, 0
     for candidate in range(len(supply.available)):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, number_of_shards, synthesize
-from tasks.core.synthesis.index import build_index, scaled
+from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, number_of_shards, synthesize
+from tasks.core.synthesis.index import build_index, scaled_up
 from tasks.core.synthesis.shards import Shard
 from tests.oracles.aggregate_seeded import aggregates_of, closed, counted, dictionary, oracle_of
 from tests.oracles.random_tables import exact_aggregates, noisy_aggregates
@@ -36,25 +36,29 @@ def _rows(synthetic):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_t13_noise_free_aggregates_with_synthetic_counts_give_the_rows_back(seed):
-    synthetic = synthesize(counted(T1 * 100, HEADERS, 3), AggregateSeeded(use_synthetic_counts=True), seed)
+    synthetic = synthesize(
+        counted(T1 * 100, HEADERS, 3), AggregateSeededParameters(use_synthetic_counts=True), seed
+    )
     assert Counter(_rows(synthetic)) == dict.fromkeys(T1, 100)
 
 
 def test_t13_a_target_of_three_times_the_records_gives_each_three_times():
-    parameters = AggregateSeeded(use_synthetic_counts=True, target_number_of_records=1500)
+    parameters = AggregateSeededParameters(use_synthetic_counts=True, target_number_of_records=1500)
     synthetic = synthesize(counted(T1 * 100, HEADERS, 3), parameters, 5)
     assert Counter(_rows(synthetic)) == dict.fromkeys(T1, 300)
 
 
 def test_t13_a_target_of_zero_gives_no_record():
-    synthetic = synthesize(counted(T1, HEADERS, 3), AggregateSeeded(target_number_of_records=0), 5)
+    synthetic = synthesize(counted(T1, HEADERS, 3), AggregateSeededParameters(target_number_of_records=0), 5)
     assert synthetic.number_of_records == 0
     assert synthetic.headers == ("A", "B", "C")
 
 
 @pytest.mark.parametrize("use_synthetic_counts", [False, True])
 def test_t13_a_scale_factor_of_a_half_gives_about_half_the_records(use_synthetic_counts):
-    parameters = AggregateSeeded(use_synthetic_counts=use_synthetic_counts, aggregate_counts_scale_factor=0.5)
+    parameters = AggregateSeededParameters(
+        use_synthetic_counts=use_synthetic_counts, aggregate_counts_scale_factor=0.5
+    )
     synthetic = synthesize(counted(T1 * 100, HEADERS, 3), parameters, 5)
     assert 250 <= synthetic.number_of_records <= 275
 
@@ -105,7 +109,7 @@ def _observed(aggregates, parameters, seeds):
 
 def _scaled(aggregates, factor):
     levels = [
-        dict(zip(map(tuple, ids.tolist()), scaled(counts, factor).tolist(), strict=True))
+        dict(zip(map(tuple, ids.tolist()), scaled_up(counts, factor).tolist(), strict=True))
         for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True)
     ]
     texts = [attribute.text for attribute in aggregates.attributes]
@@ -115,13 +119,13 @@ def _scaled(aggregates, factor):
 @pytest.mark.parametrize(
     "parameters",
     [
-        AggregateSeeded(),
-        AggregateSeeded(weight_selection_percentile=40),
-        AggregateSeeded(use_synthetic_counts=True),
-        AggregateSeeded(target_number_of_records=3),
-        AggregateSeeded(use_synthetic_counts=True, target_number_of_records=4),
-        AggregateSeeded(aggregate_counts_scale_factor=0.5),
-        AggregateSeeded(aggregate_counts_scale_factor=1.5, use_synthetic_counts=True),
+        AggregateSeededParameters(),
+        AggregateSeededParameters(weight_selection_percentile=40),
+        AggregateSeededParameters(use_synthetic_counts=True),
+        AggregateSeededParameters(target_number_of_records=3),
+        AggregateSeededParameters(use_synthetic_counts=True, target_number_of_records=4),
+        AggregateSeededParameters(aggregate_counts_scale_factor=0.5),
+        AggregateSeededParameters(aggregate_counts_scale_factor=1.5, use_synthetic_counts=True),
     ],
     ids=["plain", "p40", "synthetic", "target", "synthetic target", "half", "one and a half"],
 )
@@ -150,7 +154,7 @@ def test_lists_of_records_follow_the_exact_law(table, reporting_length, paramete
 
 @st.composite
 def _parameters(draw):
-    return AggregateSeeded(
+    return AggregateSeededParameters(
         weight_selection_percentile=draw(st.integers(0, 100)),
         use_synthetic_counts=draw(st.booleans()),
         aggregate_counts_scale_factor=draw(st.sampled_from([None, 0.3, 1.0, 2.5])),
@@ -191,7 +195,10 @@ def test_the_records_of_a_seed_never_change():
     """Everything that depends on the seed alone; a new hash here is a change of output to announce."""
     aggregates = counted(T1 * 20, HEADERS, 2)
     digests = []
-    for parameters, threads in [(AggregateSeeded(), 1), (AggregateSeeded(use_synthetic_counts=True), 0)]:
+    for parameters, threads in [
+        (AggregateSeededParameters(), 1),
+        (AggregateSeededParameters(use_synthetic_counts=True), 0),
+    ]:
         synthetic = synthesize(aggregates, parameters, 2024, threads=threads)
         digests.append(hashlib.sha256(synthetic.attribute_ids.astype("<i4").tobytes()).hexdigest()[:16])
     assert digests == ["aed4d92bf74176b4", "313e603348c95274"]
@@ -200,8 +207,8 @@ def test_the_records_of_a_seed_never_change():
 def test_the_machine_has_no_say_in_the_records():
     """0 is eight shards on all cores: the same as eight shards on eight threads."""
     aggregates = counted(T1 * 300, HEADERS, 2)
-    eight = synthesize(aggregates, AggregateSeeded(), 1, threads=8)
-    all_cores = synthesize(aggregates, AggregateSeeded(), 1, threads=0)
+    eight = synthesize(aggregates, AggregateSeededParameters(), 1, threads=8)
+    all_cores = synthesize(aggregates, AggregateSeededParameters(), 1, threads=0)
     assert (eight.attribute_ids == all_cores.attribute_ids).all()
     assert (eight.offsets == all_cores.offsets).all()
 
@@ -210,14 +217,15 @@ def test_seeds_and_numbers_of_shards_give_different_records():
     aggregates = counted(T1 * 300, HEADERS, 2)
     runs = [(seed, threads) for seed in (1, 2) for threads in (1, 2)]
     outcomes = {
-        synthesize(aggregates, AggregateSeeded(), s, threads=t).attribute_ids.tobytes() for s, t in runs
+        synthesize(aggregates, AggregateSeededParameters(), s, threads=t).attribute_ids.tobytes()
+        for s, t in runs
     }
     assert len(outcomes) == 4
 
 
 def test_synthetic_counts_are_one_shard():
-    assert number_of_shards(AggregateSeeded(use_synthetic_counts=True), 0) == 1
-    assert [number_of_shards(AggregateSeeded(), threads) for threads in (0, 1, 5)] == [8, 1, 5]
+    assert number_of_shards(AggregateSeededParameters(use_synthetic_counts=True), 0) == 1
+    assert [number_of_shards(AggregateSeededParameters(), threads) for threads in (0, 1, 5)] == [8, 1, 5]
 
 
 def test_records_longer_than_the_first_room_are_drawn_by_the_same_law():
@@ -225,7 +233,7 @@ def test_records_longer_than_the_first_room_are_drawn_by_the_same_law():
     headers = [f"h{i:02d}" for i in range(40)]
     aggregates = counted([["v"] * 40] * 3, headers, 2)
     for use_synthetic_counts in (False, True):
-        parameters = AggregateSeeded(use_synthetic_counts=use_synthetic_counts)
+        parameters = AggregateSeededParameters(use_synthetic_counts=use_synthetic_counts)
         synthetic = synthesize(aggregates, parameters, 4)
         assert _records(synthetic) == [tuple(range(40))] * 3
 
@@ -233,21 +241,21 @@ def test_records_longer_than_the_first_room_are_drawn_by_the_same_law():
 def test_many_attributes_in_few_rows():
     """A column of 3000 values, each going with one of another: no record mixes them."""
     rows = [(f"v{i:04d}", f"w{i:04d}") for i in range(3000)]
-    synthetic = synthesize(counted(rows, ["A", "B"], 2), AggregateSeeded(), 4)
+    synthetic = synthesize(counted(rows, ["A", "B"], 2), AggregateSeededParameters(), 4)
     assert sorted(_rows(synthetic)) == rows
 
 
 def test_nothing_to_draw_from_gives_no_records_or_empty_ones():
     nothing = counted([], HEADERS, 3)
-    assert synthesize(nothing, AggregateSeeded(), 1).number_of_records == 0
-    synthetic = synthesize(nothing, AggregateSeeded(target_number_of_records=3), 1, threads=0)
+    assert synthesize(nothing, AggregateSeededParameters(), 1).number_of_records == 0
+    synthetic = synthesize(nothing, AggregateSeededParameters(target_number_of_records=3), 1, threads=0)
     assert _records(synthetic) == [(), (), ()]
-    assert synthesize(counted([], [], 0), AggregateSeeded(), 1).number_of_records == 0
+    assert synthesize(counted([], [], 0), AggregateSeededParameters(), 1).number_of_records == 0
 
 
 def test_a_target_beyond_what_few_attributes_give_leaves_no_shard_without_any():
     synthetic = synthesize(
-        counted([("x",)], ["A"], 1), AggregateSeeded(target_number_of_records=20), 1, threads=8
+        counted([("x",)], ["A"], 1), AggregateSeededParameters(target_number_of_records=20), 1, threads=8
     )
     assert _records(synthetic) == [(0,)] * 20
 
@@ -256,7 +264,7 @@ def test_a_target_beyond_what_few_attributes_give_leaves_no_shard_without_any():
 def test_progress_ends_at_one_and_never_falls(threads):
     shares = []
     aggregates = counted(T1 * 2000, HEADERS, 2)
-    synthesize(aggregates, AggregateSeeded(), 1, threads=threads, progress=shares.append)
+    synthesize(aggregates, AggregateSeededParameters(), 1, threads=threads, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert min(shares) >= 0.0
@@ -278,22 +286,22 @@ def test_progress_ends_at_one_and_never_falls(threads):
 )
 def test_parameters_out_of_range_are_refused_by_name(wrong, named):
     with pytest.raises(ParameterError, match=named):
-        AggregateSeeded(**wrong)
+        AggregateSeededParameters(**wrong)
 
 
 def test_all_problems_are_told_at_once():
     with pytest.raises(ParameterError) as caught:
-        AggregateSeeded(101, False, -1.0, -1)
+        AggregateSeededParameters(101, False, -1.0, -1)
     assert len(caught.value.problems) == 3
 
 
 def test_threads_below_zero_are_refused():
     with pytest.raises(ParameterError, match="parallel_jobs"):
-        synthesize(counted(T1, HEADERS, 1), AggregateSeeded(), 1, threads=-1)
+        synthesize(counted(T1, HEADERS, 1), AggregateSeededParameters(), 1, threads=-1)
 
 
 def test_weights_that_could_overflow_are_refused():
     texts = [f"A:{i:04d}" for i in range(1025)]
     aggregates = aggregates_of(texts, ["A"], [{(i,): 2**53 for i in range(1025)}], 1)
     with pytest.raises(ParameterError, match="2\\^63"):
-        synthesize(aggregates, AggregateSeeded(), 1)
+        synthesize(aggregates, AggregateSeededParameters(), 1)

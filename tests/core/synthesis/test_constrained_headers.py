@@ -11,7 +11,7 @@ from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.contract import FunctionalDependency, StructuralZero
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.synthetic import coded_synthetic, recounted
-from tasks.core.synthesis.constrained_headers import Held
+from tasks.core.synthesis.constrained_headers import HeldConstraints
 from tasks.core.synthesis.fitted_to_counts import Missing, synthesize
 from tests.core.synthesis.test_constraints import raw_records, written
 from tests.oracles import constraints as oracle
@@ -39,7 +39,7 @@ def rounded(records, resolution, length=3):
 def fitted(contract, resolution, seed, number=80):
     """Records made of rounded counts of a table that breaks everything; their schema, and the counts."""
     try:
-        held = Held.of(with_constraints(oracle.SCHEMA, contract), oracle.SCHEMA)
+        held = HeldConstraints.of(with_constraints(oracle.SCHEMA, contract), oracle.SCHEMA)
         counts = rounded(raw_records(oracle.SCHEMA, number, seed), resolution)
         return synthesize(counts, Missing.of_rounding(resolution), seed, held=held, threads=1), counts
     except ParameterError:
@@ -114,7 +114,7 @@ def test_no_constraint_and_no_contract_give_the_same_records():
     counts = rounded(raw_records(oracle.SCHEMA, 300, 1), 10)
     plain, empty = (
         synthesize(counts, Missing.of_rounding(10), 5, held=held, threads=1)
-        for held in (None, Held.of(oracle.SCHEMA, oracle.SCHEMA))
+        for held in (None, HeldConstraints.of(oracle.SCHEMA, oracle.SCHEMA))
     )
     assert plain.attribute_ids.tolist() == empty.attribute_ids.tolist()
     assert plain.attributes == empty.attributes

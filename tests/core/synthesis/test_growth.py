@@ -7,10 +7,10 @@ import pytest
 from scipy.stats import chi2
 
 from tasks.core.synthesis.drafts import drafts_of, drawn_of
-from tasks.core.synthesis.growth import Growth
+from tasks.core.synthesis.growth import GrowingBatch
 from tasks.core.synthesis.nodes import Cost, table_of
 from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.record_stream_kernels import base_of
+from tasks.core.synthesis.record_stream_kernels import stream_base
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import rows_of, schema_of
 
@@ -72,8 +72,8 @@ def _sets(rows):
 def _grown(rows, way, number, available=None, threads=1):
     effort, cost = WAYS[way]
     table = table_of(rows, Effort(rows.resolution, **effort), cost)
-    drafts = drafts_of(table.root.cells, number, base_of(5, way), 0)
-    growth = Growth(table, drafts, available)
+    drafts = drafts_of(table.root.cells, number, stream_base(5, way), 0)
+    growth = GrowingBatch(table, drafts, available)
     # In two batches, so that the second meets nodes that were kept.
     for numbers in np.array_split(np.arange(number, dtype=np.int32), 2):
         growth.run(numbers, threads, lambda share: None)

@@ -13,17 +13,17 @@ from scipy.stats import chi2
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
 from tasks.core.synthesis import holding
-from tasks.core.synthesis.aggregate_seeded import AggregateSeeded, synthesize
-from tasks.core.synthesis.held_kernels import are_few, choose, choose_all, enough_hold, keep_held
+from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
+from tasks.core.synthesis.held_kernels import are_few, enough_hold, find_holders, keep_held, narrow_holders
 from tasks.core.synthesis.holding import held_to
-from tasks.core.synthesis.rows import Rows, cells_of, indexed
+from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
 from tests.oracles.random_tables import HEADERS, tables
 
 SEEDS = 1500
 
 
-def held_tables(table, reporting_length: int, resolution: int) -> tuple[Aggregates, Rows, Counter]:
+def held_tables(table, reporting_length: int, resolution: int) -> tuple[Aggregates, FrequentRows, Counter]:
     """Aggregates of at least the resolution, the rows, and every true count."""
     headers, rows = table
     exact = counted(rows, headers, reporting_length)
@@ -42,7 +42,7 @@ def held_tables(table, reporting_length: int, resolution: int) -> tuple[Aggregat
     number = {(a.header, a.value): i for i, a in enumerate(aggregates.attributes)}
     ids = [[number.get((h, v), -1) for h, v in zip(headers, row, strict=True)] for row in rows]
     columns = np.array([a.column for a in aggregates.attributes], np.int32)
-    matrix = Rows(
+    matrix = FrequentRows(
         headers=aggregates.headers,
         attributes=aggregates.attributes,
         ids=np.array(ids, np.int32).reshape(len(rows), len(headers)),
@@ -97,7 +97,7 @@ def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length: in
     )
     target = 2
     expected = oracle.distribution(target)
-    parameters = AggregateSeeded(target_number_of_records=target)
+    parameters = AggregateSeededParameters(target_number_of_records=target)
     seen = Counter(
         tuple(sorted(records_of(synthesize(aggregates, parameters, seed, held=rows))))
         for seed in range(SEEDS)
@@ -116,7 +116,7 @@ def test_every_combination_of_any_length_is_held_by_enough_records(
     table, reporting_length: int, resolution: int, use_synthetic_counts: bool, seed: int
 ) -> None:
     aggregates, rows, true = held_tables(table, reporting_length, resolution)
-    parameters = AggregateSeeded(use_synthetic_counts=use_synthetic_counts)
+    parameters = AggregateSeededParameters(use_synthetic_counts=use_synthetic_counts)
     for threads in (1, 3):
         for record in records_of(synthesize(aggregates, parameters, seed, threads=threads, held=rows)):
             assert true[frozenset(record)] >= resolution
@@ -126,7 +126,7 @@ def test_every_combination_of_any_length_is_held_by_enough_records(
 @given(tables(), st.integers(0, 9))
 def test_at_resolution_one_only_whole_rows_bound_what_is_drawn(table, seed: int) -> None:
     aggregates, rows, true = held_tables(table, 1, 1)
-    for record in records_of(synthesize(aggregates, AggregateSeeded(), seed, held=rows)):
+    for record in records_of(synthesize(aggregates, AggregateSeededParameters(), seed, held=rows)):
         assert true[frozenset(record)] >= 1
 
 
@@ -134,9 +134,11 @@ def test_sparse_attributes_are_held_too() -> None:
     """An attribute that few of many rows hold has a list instead of bits."""
     table = [("1", "1", "1")] * 2 + [("1", "1", "")] * 150 + [("1", "", "1")] * 3 + [("", "1", "1")] * 3
     aggregates, rows, true = held_tables((["A", "B", "C"], table), 2, 3)
-    drawn = records_of(synthesize(aggregates, AggregateSeeded(), 1, held=rows))
+    drawn = records_of(synthesize(aggregates, AggregateSeededParameters(), 1, held=rows))
     assert all(true[frozenset(record)] >= 3 for record in drawn)
-    assert any(len(record) == 3 for record in records_of(synthesize(aggregates, AggregateSeeded(), 1)))
+    assert any(
+        len(record) == 3 for record in records_of(synthesize(aggregates, AggregateSeededParameters(), 1))
+    )
 
 
 @pytest.mark.parametrize("few", [0, 20, 1000])
@@ -148,16 +150,16 @@ def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, 
     cells = np.array(["x", "y", "z", ""])[random.choice(4, (150, 4), p=[0.55, 0.25, 0.1, 0.1])]
     _, rows, _ = held_tables((HEADERS, cells.tolist()), 1, 2)
     held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
-    index = indexed(cells_of(rows), np.append(rows.counts, 0), 2, rows_a_bit)
+    index = indexed(block_cells(rows), np.append(rows.counts, 0), 2, rows_a_bit)
     held = held_to(index, 2)
     held = held._replace(few=few, rows=np.empty(len(rows.ids) + 1, np.int32))
     order = random.permutation(len(rows.attributes))
     first = int(random.integers(1, 3))
-    choose_all(held, order[:first].astype(np.int32))
+    find_holders(held, order[:first].astype(np.int32))
     present = set.intersection(*(held_by[i] for i in order[:first]))
     for attribute in [None, *order[first:]]:
         if attribute is not None:
-            choose(held, attribute)
+            narrow_holders(held, attribute)
             present &= held_by[attribute]
         enough = [i for i in range(len(order)) if len(held_by[i] & present) >= 2]
         assert [i for i in range(len(order)) if enough_hold(held, i)] == enough
@@ -172,4 +174,4 @@ def test_rows_of_other_aggregates_are_refused() -> None:
     aggregates, _, _ = held_tables(TABLE, 2, 2)
     _, other, _ = held_tables((["A"], [("1",)] * 3), 1, 2)
     with pytest.raises(InternalError):
-        synthesize(aggregates, AggregateSeeded(), 1, held=other)
+        synthesize(aggregates, AggregateSeededParameters(), 1, held=other)

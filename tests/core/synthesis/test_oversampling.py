@@ -15,8 +15,8 @@ from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.index import build_index
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
 from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.record_stream_kernels import base_of
-from tasks.core.synthesis.rows import cells_of, indexed
+from tasks.core.synthesis.record_stream_kernels import stream_base
+from tasks.core.synthesis.rows import block_cells, indexed
 from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, synthesize
 from tests.oracles.oversampling import Oversampled
 from tests.oracles.raw_tables import (
@@ -102,8 +102,8 @@ def test_tries_are_used_up_by_refusals_and_restored_by_acceptance(tries):
     left = np.full(len(index.counts), plenty)
     left[[len(rows.attributes) + place for place in spent]] = 0
     available = np.full(len(rows.attributes), plenty)
-    block = indexed(cells_of(rows), np.append(rows.counts, 0), 1)
-    drafts = drafts_of(block.cells, records, base_of(1, "test"), 0)
+    block = indexed(block_cells(rows), np.append(rows.counts, 0), 1)
+    drafts = drafts_of(block.cells, records, stream_base(1, "test"), 0)
     room = Combinations(
         *(np.empty(64, np.int32) for _ in range(4)),
         np.zeros(len(rows.attributes), np.int64),

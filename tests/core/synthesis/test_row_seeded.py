@@ -15,8 +15,8 @@ from tasks.core.errors import ParameterError
 from tasks.core.synthesis.block_kernels import fill_lists
 from tasks.core.synthesis.record_kernels import choose_spare_rows
 from tasks.core.synthesis.row_seeded import _left_out, suppressed, synthesize
-from tasks.core.synthesis.rows import Rows, cells_of, held_by
-from tasks.core.synthesis.shards import Drawn
+from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by
+from tasks.core.synthesis.shards import DrawnRecords
 from tests.benchmarks.data import generated_codes
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import (
@@ -51,7 +51,7 @@ ITEMS = (
 )
 
 
-def check_invariants(table, rows: Rows, records) -> None:
+def check_invariants(table, rows: FrequentRows, records) -> None:
     """T12 and sds.md 4.1: rounded 1-counts, every combination in enough raw records, no empty record."""
     check_columns(rows, records)
     assert all(records)
@@ -62,7 +62,7 @@ def check_invariants(table, rows: Rows, records) -> None:
     assert all(true[each] >= rows.resolution for each in combinations_in(records))
 
 
-def published(rows: Rows, records) -> list[tuple[str, ...]]:
+def published(rows: FrequentRows, records) -> list[tuple[str, ...]]:
     """The records as lines of cells in header order."""
     lines = []
     for record in records:
@@ -147,7 +147,7 @@ def test_the_rows_that_are_not_begun_with_are_those_of_the_oracle(table, resolut
     rows = rows_of(table, resolution)
     number = min(number, rows.number_of_records)
     as_sets = [frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()]
-    cells, empty = cells_of(rows), len(rows.attributes)
+    cells, empty = block_cells(rows), len(rows.attributes)
     first = np.concatenate([np.zeros(1, np.int64), np.cumsum(held_by(cells, empty))])
     listed = np.empty(int(first[-1]), np.int32)
     fill_lists(cells, first, listed)
@@ -164,14 +164,14 @@ def test_as_many_rows_as_asked_are_left_out_at_a_large_resolution():
     assert synthesize(rows, 1).number_of_records == 70_000
 
 
-def _one_value(number: int, resolution: int) -> Rows:
+def _one_value(number: int, resolution: int) -> FrequentRows:
     """So many rows of one value in one column."""
     like = rows_of(single_valued("x"), 1)
     ids, counts = np.zeros((number, 1), np.int32), np.array([number])
-    return Rows(like.headers, like.attributes, ids, like.slots_of, like.column_of, counts, resolution)
+    return FrequentRows(like.headers, like.attributes, ids, like.slots_of, like.column_of, counts, resolution)
 
 
-def big_rows(records: int, columns: int, resolution: int) -> Rows:
+def big_rows(records: int, columns: int, resolution: int) -> FrequentRows:
     """A table of some size, with empties."""
     codes = generated_codes(records, columns, seed=3)
     lines = [[{f"v{code}"} if code else set() for code in line] for line in zip(*codes, strict=True)]
@@ -212,7 +212,7 @@ def test_a_column_alone_gives_its_rounded_counts():
 def test_equal_records_come_back_whole():
     """However many they are: what all rows hold takes no time."""
     rows = rows_of(single_valued("a,b,c,d,e " * 10), 10)
-    many = Rows(
+    many = FrequentRows(
         rows.headers, rows.attributes, np.repeat(rows.ids, 30_000, axis=0), rows.slots_of, rows.column_of,
         np.full(5, 300_000), 7,
     )  # fmt: skip
@@ -229,11 +229,11 @@ def test_more_attributes_than_two_bytes_hold():
     assert np.bincount(synthetic.attribute_ids, minlength=number).tolist() == [1] * number
 
 
-def _one_column(number: int) -> Rows:
+def _one_column(number: int) -> FrequentRows:
     like = rows_of(single_valued("x"), 1)
     attributes = like.attributes * number
     ids = np.arange(number, dtype=np.int32).reshape(-1, 1)
-    return Rows(
+    return FrequentRows(
         like.headers, attributes, ids, np.repeat(like.slots_of, number, axis=0), np.zeros(number, np.int32),
         np.ones(number, np.int64), 1,
     )  # fmt: skip
@@ -269,7 +269,7 @@ def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_emp
         expected[tuple(tuple(record) for record in kept if record)] += 1
     found: Counter[tuple] = Counter()
     for seed in range(2400):
-        left_over = suppressed(Drawn(sizes, ids), excess, seed)
+        left_over = suppressed(DrawnRecords(sizes, ids), excess, seed)
         parts = np.split(left_over.attribute_ids, np.cumsum(left_over.sizes)[:-1])
         found[tuple(tuple(part.tolist()) for part in parts)] += 1
     assert set(found) == set(expected)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from tasks.core.synthesis.drawing_kernels import fill_tree, first_attribute, lower_first_weight
 from tasks.core.synthesis.index import build_index
-from tasks.core.synthesis.index_kernels import join
+from tasks.core.synthesis.index_kernels import longer_combination
 from tasks.core.synthesis.shards import Shard, percentile_places
 from tasks.core.synthesis.weight_kernels import FIRST_TOTAL, SUBSETS, accept, between, weigh, weigh_alone
 from tests.oracles.aggregate_seeded import (
@@ -78,7 +78,7 @@ def _numbers(index, oracle):
         attributes = sorted(combination)
         number = attributes[0]
         for attribute in attributes[1:]:
-            number = join(index.rows, number, attribute)
+            number = longer_combination(index.rows, number, attribute)
         found[combination] = number
     return found
 
