@@ -7,7 +7,7 @@ from tasks.configuration.places import PLACES, REFUSED_BY_SYNDIFFIX, SYNDIFFIX
 from tasks.configuration.protections.syndiffix import CLUSTERING_KEYS, SECTION_KEYS
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.reading import DeclaredColumn, parse_column
+from tasks.core.syndiffix.reading import ChosenColumn, parse_column
 
 Places = dict[tuple[str, ...], Any]
 
@@ -102,7 +102,7 @@ def _take_columns(section: dict[str, Any], given: Places) -> list[str]:
     problems, columns = [], []
     for item in items:
         try:
-            columns.append(parse_column(item) if isinstance(item, str) else DeclaredColumn(item["name"]))
+            columns.append(parse_column(item) if isinstance(item, str) else ChosenColumn(item["name"]))
         except ParameterError as error:
             problems += [f"syndiffix.columns: {problem}" for problem in error.problems]
     given["input", "use_columns"] = [column.name for column in columns]

@@ -16,7 +16,7 @@ from tasks.core.contracts.public_schema import Declarations
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
-from tasks.core.syndiffix.reading import DeclaredColumn
+from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import with_ids
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import InputFile
@@ -37,7 +37,7 @@ class Selection:
 
     columns: tuple[str, ...]
     ids: tuple[str, ...]
-    table: tuple[DeclaredColumn, ...]
+    table: tuple[ChosenColumn, ...]
     settings: SynDiffix
     questions: tuple[tuple[str, ...], ...]
 
@@ -65,7 +65,7 @@ def select_columns(
     match.refuse()
     with_ids(strategy(settings), columns)
     table = tuple(
-        DeclaredColumn(name, settings.types.get(name), _number_format(configuration, contract, name))
+        ChosenColumn(name, settings.types.get(name), _number_format(configuration, contract, name))
         for name in names
         if name not in ids
     )

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import pyarrow as pa
 
-from tasks.core.syndiffix.reading import DeclaredColumn
+from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval, SuppressionParameters
 from tasks.core.tables.texts import type_letter
 
@@ -59,7 +59,7 @@ def without_ids(ids: pa.Table) -> list[str]:
     ]
 
 
-def inferred_types(columns: Sequence[DeclaredColumn], schema: pa.Schema) -> list[str]:
+def inferred_types(columns: Sequence[ChosenColumn], schema: pa.Schema) -> list[str]:
     """Types that were found out, in a line; a text may have been meant for something else."""
     found = [
         (column.name, type_letter(schema.field(column.name).type)) for column in columns if not column.letter

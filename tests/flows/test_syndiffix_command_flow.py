@@ -9,7 +9,7 @@ from flows.command.syndiffix import flow as syndiffix_flow
 from flows.command.syndiffix import settings as syndiffix_settings
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.syndiffix_parameters import anonymization, bucketization, strategy
-from tasks.core.syndiffix.reading import DeclaredColumn, parse_column
+from tasks.core.syndiffix.reading import ChosenColumn, parse_column
 from tasks.core.syndiffix.settings import with_ids
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters
 from tasks.core.tables.header import InputFile
@@ -53,7 +53,7 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     syndiffix_options.add_arguments(parser)
     options = parser.parse_args([str(table), str(tmp_path / "out"), *numbers.split(), *CHOICES[choice]])
     options = syndiffix_options.unfold(options)
-    columns = [parse_column("age:i"), DeclaredColumn("city"), DeclaredColumn("a:i")]
+    columns = [parse_column("age:i"), ChosenColumn("city"), ChosenColumn("a:i")]
     names = [column.name for column in columns]
     parameters = SynDiffixParameters(
         syndiffix_settings.anonymization_of(options),

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.configuration.flat_file import from_flat
-from tasks.core.syndiffix.reading import DeclaredColumn, read_table
+from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import parse_as, parse_inferred
 from tasks.plan.describe import describe
@@ -51,12 +51,12 @@ def test_reals_and_integers_have_their_marks() -> None:
 def test_typed_cells_of_a_parquet_file_have_no_marks(tmp_path: Path) -> None:
     table = pa.table({"x": pa.array([1.5, 2.5]), "y": texts("1,5", "2,5")})
     pq.write_table(table, tmp_path / "t.parquet")
-    columns = [DeclaredColumn("x", "r", GERMAN), DeclaredColumn("y", "r", GERMAN)]
+    columns = [ChosenColumn("x", "r", GERMAN), ChosenColumn("y", "r", GERMAN)]
     assert read_table(tmp_path / "t.parquet", columns).columns.to_pydict() == {
         "x": [1.5, 2.5],
         "y": [1.5, 2.5],
     }
-    assert read_table(tmp_path / "t.parquet", [DeclaredColumn("x", "s", GERMAN)]).columns.to_pydict() == {
+    assert read_table(tmp_path / "t.parquet", [ChosenColumn("x", "s", GERMAN)]).columns.to_pydict() == {
         "x": ["1.5", "2.5"]
     }
 

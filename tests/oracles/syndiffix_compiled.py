@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from tasks.core.syndiffix.forest import Forest, ForestColumn
-from tasks.core.syndiffix.hashing import crypto, hash_int
+from tasks.core.syndiffix.hashing import hash_int, salted_seed
 from tasks.core.syndiffix.node_kernels import LOW, LOW_AS_SUBNODE, SINGULARITY, STUB
 from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles.syndiffix_buckets import Harvester
@@ -182,7 +182,7 @@ class SeededHarvester(Harvester):
         for entry in range(len(node.columns)):
             self.of_subnode(node, entry)  # now, as they have generators of their own
         place = bucket_seed(node.base_seed, node.bucket_intervals)
-        self._state = crypto(self._salt, place ^ 0x9E3779B97F4A7C15)
+        self._state = salted_seed(self._salt, place ^ 0x9E3779B97F4A7C15)
         return super().refine(node, count)
 
     def _draw(self, total):

@@ -26,7 +26,7 @@ from tasks.core.hints import did_you_mean
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.blob.build import require_size
 from tasks.core.syndiffix.reading import (
-    DeclaredColumn,
+    ChosenColumn,
     parse_column,
     read_table,
 )
@@ -116,7 +116,7 @@ class _Asked:
 
     source: InputFile
     names: list[str]
-    columns: list[DeclaredColumn]
+    columns: list[ChosenColumn]
     parameters: SynDiffixParameters
 
 
@@ -181,14 +181,14 @@ def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
         _write(run.result, options.output)
 
 
-def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[DeclaredColumn]:
+def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
     """The columns to synthesize, each with its type where it has one.
 
     Raises:
         ParameterError: an unknown type, or a column that the file does not have.
     """
     if options.columns is None:
-        columns = [DeclaredColumn(name) for name in names if name not in options.aidcolumns]
+        columns = [ChosenColumn(name) for name in names if name not in options.aidcolumns]
     else:
         _require_apart(options.columns, names)
         columns = [_column(item, names) for item in options.columns]
@@ -239,10 +239,10 @@ def _require_apart(items: Sequence[str], names: Sequence[str]) -> None:
         raise ParameterError(f"--columns must be separated by spaces, not commas: {told}.")
 
 
-def _column(item: str, names: Sequence[str]) -> DeclaredColumn:
+def _column(item: str, names: Sequence[str]) -> ChosenColumn:
     """A column as it is asked for: a header of the file where the whole text is one and nothing else is."""
     if item in names and item.rpartition(":")[0] not in names:
-        return DeclaredColumn(item)
+        return ChosenColumn(item)
     return parse_column(item)
 
 

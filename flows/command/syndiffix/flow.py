@@ -11,7 +11,7 @@ from flows.command.syndiffix import settings as syndiffix_settings
 from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters, write_clusters
-from tasks.core.syndiffix.reading import DeclaredColumn
+from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import (
     ColumnReference,
     DefaultClustering,
@@ -30,7 +30,7 @@ _FILES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".json")
 def run_flow(
     options: argparse.Namespace,
     source: InputFile,
-    columns: Sequence[DeclaredColumn],
+    columns: Sequence[ChosenColumn],
     parameters: SynDiffixParameters,
 ) -> int:
     """Run the flow with its workspace in ``--output``.
@@ -59,7 +59,7 @@ def run_flow(
 def flat_configuration(
     options: argparse.Namespace,
     source: InputFile,
-    columns: Sequence[DeclaredColumn],
+    columns: Sequence[ChosenColumn],
     parameters: SynDiffixParameters,
 ) -> dict[str, Any]:
     """The same settings as a configuration file has them."""

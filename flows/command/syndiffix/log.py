@@ -18,9 +18,9 @@ import pyarrow as pa
 from tasks.core.syndiffix.clusters import Clusters, write_clusters
 from tasks.core.syndiffix.dependence import entropies
 from tasks.core.syndiffix.forest import Combination, Forest
-from tasks.core.syndiffix.node_kernels import NONE, STUB
+from tasks.core.syndiffix.node_kernels import NO_NODE, STUB
 from tasks.core.syndiffix.synthesizer import Synthesizer
-from tasks.core.syndiffix.tree import Tree, is_single
+from tasks.core.syndiffix.tree import Tree, single_valued
 from tasks.core.tables.writing import place
 from tasks.progress import say
 
@@ -143,13 +143,13 @@ def _trees(forest: Forest) -> Iterator[dict[str, object]]:
 
 def _nodes(tree: Tree) -> Iterator[dict[str, object]]:
     """The nodes from the root down: their snapped ranges, and their children or else their rows' numbers."""
-    nodes, single = tree.nodes, is_single(tree.nodes)
+    nodes, single = tree.nodes, single_valued(tree.nodes)
     waiting = [tree.root]
     while waiting:
         node = waiting.pop()
         size = np.ldexp(tree.grid.size, -int(nodes.depth[node]))
         first, children = int(nodes.first_child[node]), int(nodes.children[node])
-        below = list(range(first, first + children)) if first != NONE else []
+        below = list(range(first, first + children)) if first != NO_NODE else []
         start, rows = int(nodes.start[node]), int(nodes.rows[node])
         held = {"children": below} if below else {"rows": nodes.order[start : start + rows].tolist()}
         yield {

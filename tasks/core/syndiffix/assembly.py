@@ -96,7 +96,7 @@ def assemble(clusters: Clusters, drawn: Sequence[Microdata], basis: JoiningBasis
     """All clusters' rows in one table; ``drawn`` has the initial cluster's first, then the derived ones'."""
     table = drawn[0]
     for cluster, right in zip(clusters.derived, drawn[1:], strict=True):
-        table = join(table, right, cluster, basis)
+        table = join_tables(table, right, cluster, basis)
     return table
 
 
@@ -105,7 +105,7 @@ def shuffle(table: Microdata, basis: JoiningBasis) -> Microdata:
     return table.take(basis.generator("shuffle", sorted(table.cells)).permutation(table.rows))
 
 
-def join(left: Microdata, right: Microdata, cluster: DerivedCluster, basis: JoiningBasis) -> Microdata:
+def join_tables(left: Microdata, right: Microdata, cluster: DerivedCluster, basis: JoiningBasis) -> Microdata:
     """The left table's rows with the derived columns of the right one's, paired by the stitch columns."""
     generator = basis.generator("stitch", cluster.columns)
     derived = {column: right.cells[column] for column in cluster.derived}

@@ -10,14 +10,14 @@ import numpy as np
 
 from tasks.core.arrays import Floats, Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.syndiffix.cell_kernels import Grown, is_single, limits, own_interval, own_values
+from tasks.core.syndiffix.cell_kernels import Grown, is_single, own_interval, own_values, snapped_limits
 from tasks.core.syndiffix.entity_kernels import Tally, new_tally
 from tasks.core.syndiffix.node_kernels import (
     CHILDREN,
     FIRST_CHILD,
     FLAGS,
     LOW,
-    NONE,
+    NO_NODE,
     SINGULARITY,
 )
 from tasks.core.syndiffix.noise_kernels import Secret
@@ -76,7 +76,7 @@ def harvest(key: Secret, grown: Grown, below: Harvest) -> Harvest:
     tally = new_tally(grown.entities)
     for node in range(number - 1, -1, -1):
         first[node] = gathered.used[0]
-        if nodes.table[node, FIRST_CHILD] != NONE:
+        if nodes.table[node, FIRST_CHILD] != NO_NODE:
             gathered, missing = _gather_children(grown, node, first, length, gathered)
         else:
             missing = _published(grown, node)
@@ -149,7 +149,7 @@ def _refine(
     complete, lists = _lists(grown, node, below)
     if not complete:
         return _add_own(grown, node, rows, gathered)
-    found, pools = find_pools(lists, limits(key, grown, node, tally))
+    found, pools = find_pools(lists, snapped_limits(key, grown, node, tally))
     if not found:
         return _add_own(grown, node, rows, gathered)
     gathered = _with_room(gathered, rows, rows)
@@ -172,7 +172,7 @@ def _lists(grown: Grown, node: int, below: Harvest) -> tuple[bool, Lists]:
     complete = True
     for entry in range(columns):
         subnode = nodes.subnodes[node, entry]
-        size = 1 if is_single(nodes.hull[node], entry) else 0 if subnode == NONE else below.length[subnode]
+        size = 1 if is_single(nodes.hull[node], entry) else 0 if subnode == NO_NODE else below.length[subnode]
         start[entry + 1] = start[entry] + size
         complete &= size > 0
     total = start[-1]

@@ -12,7 +12,7 @@ from tasks.core.arrays import Integers
 from tasks.core.syndiffix.bucket_kernels import Harvest, harvest
 from tasks.core.syndiffix.cell_kernels import Grown
 from tasks.core.syndiffix.intervals import Values
-from tasks.core.syndiffix.tree import Growth, RankedColumn, Tree, rank_rows, with_passengers
+from tasks.core.syndiffix.tree import ForestGrowth, RankedColumn, Tree, rank_rows, with_passengers
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def harvest_tree(
     tree: Tree,
     columns: Sequence[RankedColumn],
     below: Sequence[Harvest],
-    growth: Growth,
+    growth: ForestGrowth,
     *,
     value_safe: bool = False,
 ) -> Harvest:

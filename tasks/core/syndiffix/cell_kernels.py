@@ -15,12 +15,12 @@ from tasks.core.syndiffix.node_kernels import (
     DEPTH,
     FIRST_CHILD,
     FLAGS,
-    NONE,
+    NO_NODE,
     ROWS,
     START,
     STUB,
-    Grid,
     Nodes,
+    TreeGrid,
     find_boundary,
 )
 from tasks.core.syndiffix.noise_kernels import Secret
@@ -40,7 +40,7 @@ class Grown(NamedTuple):
     """
 
     nodes: Nodes
-    grid: Grid
+    grid: TreeGrid
     noisy: Ids
     places: Words
     ranks: Ids
@@ -60,7 +60,7 @@ def own_interval(grown: Grown, node: int, column: int, interval: Floats) -> None
 
 
 @njit(cache=True, nogil=True)
-def own_values(hull: Ids, grid: Grid, values: Floats) -> None:
+def own_values(hull: Ids, grid: TreeGrid, values: Floats) -> None:
     """The least value of a node's holders in each column."""
     for column in range(len(values)):
         values[column] = grid.values[grid.first[column] + max(hull[column, 0], 0)]
@@ -77,12 +77,12 @@ def is_single(hull: Ids, entry: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def limits(key: Secret, grown: Grown, node: int, tally: Tally) -> Floats:
+def snapped_limits(key: Secret, grown: Grown, node: int, tally: Tally) -> Floats:
     """The node's snapped intervals, (k, 2); of a stub, the half that has enough where only one has."""
     nodes = grown.nodes
     columns = nodes.lower.shape[1]
     found = np.empty((columns, 2), np.float64)
-    halved = nodes.table[node, FLAGS] & STUB and nodes.table[node, FIRST_CHILD] == NONE
+    halved = nodes.table[node, FLAGS] & STUB and nodes.table[node, FIRST_CHILD] == NO_NODE
     for column in range(columns):
         size = ldexp(grown.grid.size[column], -nodes.table[node, DEPTH])
         found[column, 0], found[column, 1] = nodes.lower[node, column], nodes.lower[node, column] + size

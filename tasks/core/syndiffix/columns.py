@@ -150,7 +150,7 @@ _LONGEST_DECIMAL = 38
 
 
 @dataclass(frozen=True)
-class Words:
+class WideIntegers:
     """Integers low + 2^64 high: ``low`` uint64 (n,), ``high`` int64 (n,)."""
 
     low: npt.NDArray[np.uint64]
@@ -163,11 +163,11 @@ class Words:
             ends.append(int(high) * _WORD + int(least(self.low[self.high == high])))
         return ends[0], ends[1]
 
-    def plus(self, number: int) -> "Words":
+    def plus(self, number: int) -> "WideIntegers":
         """Each integer plus the same one, modulo 2^128."""
         low, high = np.uint64(number % _WORD), np.int64(number // _WORD)
         total = self.low + low
-        return Words(total, self.high + high + (total < low))
+        return WideIntegers(total, self.high + high + (total < low))
 
     def floats(self) -> Values:
         """The float nearest to each integer; beyond 2^64, one of the two nearest."""
@@ -182,7 +182,7 @@ def is_supported_decimal(kind: pa.DataType) -> bool:
     return bool(pa.types.is_decimal(kind)) and 0 <= kind.scale <= _LONGEST_DECIMAL
 
 
-def words_of(array: pa.Array) -> Words:
+def wide_integers(array: pa.Array) -> WideIntegers:
     """The integers of an array, or the unscaled ones of decimals; anything where it is null.
 
     Raises:
@@ -194,35 +194,35 @@ def words_of(array: pa.Array) -> Words:
         if len(wide):
             words = np.frombuffer(wide.buffers()[1], np.int64).reshape(-1, 2)
         words = words[wide.offset : wide.offset + len(wide)]
-        return Words(words[:, 0].copy().view(np.uint64), words[:, 1].copy())
+        return WideIntegers(words[:, 0].copy().view(np.uint64), words[:, 1].copy())
     if array.null_count:
         array = array.fill_null(0)
     numbers = array.to_numpy(zero_copy_only=False)
     if numbers.dtype == np.uint64:
-        return Words(numbers, np.zeros(len(numbers), np.int64))
+        return WideIntegers(numbers, np.zeros(len(numbers), np.int64))
     numbers = numbers.astype(np.int64)
-    return Words(numbers.view(np.uint64), numbers >> 63)
+    return WideIntegers(numbers.view(np.uint64), numbers >> 63)
 
 
-def base_of(lowest: int, highest: int) -> int:
+def float_offset(lowest: int, highest: int) -> int:
     """What is subtracted from integers lowest..highest so that floats hold them, where that can be."""
     if max(-lowest, highest) <= _EXACT or highest - lowest >= _EXACT:
         return 0
     return (lowest + highest + _BASE_STEP) // (2 * _BASE_STEP) * _BASE_STEP
 
 
-def words_of_floats(numbers: Values) -> Words:
+def wide_integers_of_floats(numbers: Values) -> WideIntegers:
     """Floats without a fraction, below 2^127, as integers; exact."""
     amounts = np.abs(numbers)
     high = np.floor(amounts / _WORD)
     low = (amounts - high * _WORD).astype(np.uint64)
-    words = Words(low, high.astype(np.int64))
-    negated = Words(~low, ~words.high).plus(1)
+    words = WideIntegers(low, high.astype(np.int64))
+    negated = WideIntegers(~low, ~words.high).plus(1)
     below = numbers < 0
-    return Words(np.where(below, negated.low, low), np.where(below, negated.high, words.high))
+    return WideIntegers(np.where(below, negated.low, low), np.where(below, negated.high, words.high))
 
 
-def array_of(words: Words, missing: Flags, kind: pa.DataType) -> pa.Array:
+def array_of(words: WideIntegers, missing: Flags, kind: pa.DataType) -> pa.Array:
     """Integers as an Arrow array of integers or decimals of a type that holds them; null where missing."""
     if not pa.types.is_decimal(kind):
         signed = words.low if pa.types.is_unsigned_integer(kind) else words.low.view(np.int64)
@@ -235,7 +235,7 @@ def array_of(words: Words, missing: Flags, kind: pa.DataType) -> pa.Array:
     return array.cast(kind)
 
 
-def limits(kind: pa.DataType) -> tuple[int, int]:
+def type_limits(kind: pa.DataType) -> tuple[int, int]:
     """The least and the largest (unscaled) integer of a type."""
     if pa.types.is_decimal(kind):
         largest = int(10 ** min(kind.precision, _LONGEST_DECIMAL)) - 1
@@ -262,7 +262,7 @@ _OFF_GRID = 100  # a grid is a column's if at most one cell of so many lies besi
 
 
 @dataclass(frozen=True)
-class Grid:
+class ValueGrid:
     """Numbers ``k * multiple / parts`` for whole k: what cells that are drawn from a range look like."""
 
     multiple: int = 1
@@ -289,7 +289,7 @@ class EncodedColumn:
     kind: ColumnKind
     values: Values
     output_type: pa.DataType
-    grids: tuple[Grid, ...]
+    grids: tuple[ValueGrid, ...]
     bounds: tuple[float, float]
     base: int = 0
     vocabulary: pa.Array | None = None
@@ -320,7 +320,7 @@ class EncodedColumn:
         else:
             scale = 10.0**kind.scale if self.kind == "real" else 1.0
             inside = np.clip(numbers, *self.bounds)  # the float nearest to a type's largest may be beyond it
-            words = words_of_floats(np.rint(inside * scale)).plus(self.base)
+            words = wide_integers_of_floats(np.rint(inside * scale)).plus(self.base)
             cells = array_of(words, missing, kind)
         return cells.cast(kind)
 
@@ -348,7 +348,7 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
         output_type = pa.dictionary(pa.int32(), kind)
     if pa.types.is_boolean(kind):
         values = _with_nan(array.cast(pa.uint8()).fill_null(0).to_numpy().astype(np.float64), array)
-        return EncodedColumn(name, "boolean", values, output_type, (Grid(),), (0.0, 1.0))
+        return EncodedColumn(name, "boolean", values, output_type, (ValueGrid(),), (0.0, 1.0))
     if pa.types.is_integer(kind) or is_supported_decimal(kind):
         return _encode_whole(name, array, output_type)
     if pa.types.is_floating(kind):
@@ -395,7 +395,7 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     """Integers, and decimals: those with a scale as reals."""
     kind = array.type
     try:
-        words = words_of(array)
+        words = wide_integers(array)
     except pa.ArrowInvalid:
         words = None
     if words is None:
@@ -404,13 +404,13 @@ def _encode_whole(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     scale = kind.scale if pa.types.is_decimal(kind) else 0
     base = 0
     if present.any() and not scale:
-        base = base_of(*Words(words.low[present], words.high[present]).extremes())
-    lowest, highest = limits(kind)
+        base = float_offset(*WideIntegers(words.low[present], words.high[present]).extremes())
+    lowest, highest = type_limits(kind)
     low, high = floats_within(lowest - base, highest - base)
     values = _with_nan(words.plus(-base).floats() / 10.0**scale, array)
     bounds = (low / 10.0**scale, high / 10.0**scale)
     if not scale:
-        return EncodedColumn(name, "integer", values, output_type, (Grid(),), bounds, base)
+        return EncodedColumn(name, "integer", values, output_type, (ValueGrid(),), bounds, base)
     decimals = _decimals(values[present], min(scale, _MOST_DECIMALS))
     grids = _decimal_grids(scale if decimals is None else decimals, scale)
     return EncodedColumn(name, "real", values, output_type, grids, bounds)
@@ -450,8 +450,8 @@ def _decimals(values: Values, most: int) -> int | None:
     return next((decimals for decimals, count in enumerate(needing_more) if count <= allowed), None)
 
 
-def _decimal_grids(decimals: int, most: int) -> tuple[Grid, ...]:
-    return tuple(Grid(parts=10**places) for places in range(decimals, most + 1))
+def _decimal_grids(decimals: int, most: int) -> tuple[ValueGrid, ...]:
+    return tuple(ValueGrid(parts=10**places) for places in range(decimals, most + 1))
 
 
 def _encode_moments(name: str, array: pa.Array, output_type: pa.DataType) -> EncodedColumn:
@@ -465,7 +465,7 @@ def _encode_moments(name: str, array: pa.Array, output_type: pa.DataType) -> Enc
     allowed = int(present.sum()) // _OFF_GRID
     coarsest = next(place for place, cells in enumerate(off) if cells <= allowed)
     exact = off.index(0) if present.any() else coarsest
-    grids = tuple(Grid(*unit) for unit in UNITS[coarsest : exact + 1])
+    grids = tuple(ValueGrid(*unit) for unit in UNITS[coarsest : exact + 1])
     values = _with_nan(floats_of(whole, micros), array)
     return EncodedColumn(name, "timestamp", values, output_type, grids, bounds_of(kind))
 
@@ -478,4 +478,4 @@ def _encode_texts(name: str, array: pa.Array, output_type: pa.DataType) -> Encod
     ranks[order.to_numpy()] = np.arange(len(order))
     values = _with_nan(np.append(ranks, 0.0)[coded.indices.fill_null(len(ranks)).to_numpy()], array)
     bounds = (0.0, float(max(len(vocabulary) - 1, 0)))
-    return EncodedColumn(name, "string", values, output_type, (Grid(),), bounds, vocabulary=vocabulary)
+    return EncodedColumn(name, "string", values, output_type, (ValueGrid(),), bounds, vocabulary=vocabulary)

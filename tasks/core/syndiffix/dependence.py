@@ -12,7 +12,7 @@ import numpy as np
 
 from tasks.core.syndiffix.forest import Forest
 from tasks.core.syndiffix.intervals import Values
-from tasks.core.syndiffix.node_kernels import NONE
+from tasks.core.syndiffix.node_kernels import NO_NODE
 from tasks.core.syndiffix.tree import Tree
 from tasks.core.syndiffix.walk_kernels import Walked, walk
 
@@ -20,7 +20,7 @@ KnownPairs = Mapping[tuple[str, str], float]
 
 
 @dataclass(frozen=True)
-class Measured:
+class ColumnRelations:
     """What is known of d columns' relations.
 
     Attributes:
@@ -32,11 +32,11 @@ class Measured:
     entropies: Values
 
 
-def measure_dependence(
+def relate_columns(
     forest: Forest,
     known: KnownPairs = MappingProxyType({}),
     progress: Callable[[int, int], None] = lambda done, of: None,
-) -> Measured:
+) -> ColumnRelations:
     """Measure all pairs of a forest's columns.
 
     Args:
@@ -53,7 +53,7 @@ def measure_dependence(
             found = dependence(forest, one, other, few)
         matrix[one, other] = matrix[other, one] = found
         progress(done, len(pairs))
-    return Measured(matrix, entropies(forest))
+    return ColumnRelations(matrix, entropies(forest))
 
 
 def entropies(forest: Forest) -> Values:
@@ -63,7 +63,7 @@ def entropies(forest: Forest) -> Values:
 
 def entropy(tree: Tree) -> float:
     """The entropy of a column: of the noisy shares of its tree's leaves."""
-    leaves = below_root(tree) & (tree.nodes.first_child == NONE)
+    leaves = below_root(tree) & (tree.nodes.first_child == NO_NODE)
     shares = tree.noisy[leaves] / tree.noisy[tree.root]
     return float(-(shares * np.log2(shares)).sum())
 

@@ -14,7 +14,7 @@ from tasks.core.arrays import Words
 from tasks.core.syndiffix import columns as moments
 from tasks.core.syndiffix import columns as whole_numbers
 from tasks.core.syndiffix.columns import plain_array
-from tasks.core.syndiffix.hashing import crypto, hash_entities, hash_string
+from tasks.core.syndiffix.hashing import hash_entities, hash_string, salted_seed
 from tasks.core.syndiffix.intervals import Values
 from tasks.core.tables.texts import readings
 
@@ -62,7 +62,7 @@ def entities_of_rows(contents: Words, salt: bytes) -> Words:
         contents: see `row_contents`.
         salt: the secret.
     """
-    content = _mixed(contents[:, 0] ^ np.uint64(crypto(salt, hash_string("rows"))))
+    content = _mixed(contents[:, 0] ^ np.uint64(salted_seed(salt, hash_string("rows"))))
     order = np.lexsort((contents[:, 1], content))
     is_first = np.ones(len(order), np.bool_)
     is_first[1:] = content[order[1:]] != content[order[:-1]]
@@ -111,7 +111,7 @@ def _hash_values(array: pa.Array) -> Words | None:
     """Of cells that are no texts, each by itself: of a number that of the float nearest to it."""
     kind = array.type
     if pa.types.is_integer(kind) or (pa.types.is_decimal128(kind) and kind.scale == 0):
-        hashes = _hash_integers(whole_numbers.words_of(array))
+        hashes = _hash_integers(whole_numbers.wide_integers(array))
     else:
         numbers = _numbers(array)
         if numbers is None:
@@ -122,10 +122,10 @@ def _hash_values(array: pa.Array) -> Words | None:
     return hashes
 
 
-def _hash_integers(words: whole_numbers.Words) -> Words:
+def _hash_integers(words: whole_numbers.WideIntegers) -> Words:
     """The same as of the equal float, where there is one."""
     numbers = words.floats()
-    rest = words.low - whole_numbers.words_of_floats(numbers).low
+    rest = words.low - whole_numbers.wide_integers_of_floats(numbers).low
     return _bits(numbers) ^ np.where(rest == 0, np.uint64(0), _mixed(rest))
 
 
@@ -136,7 +136,7 @@ def _numbers(array: pa.Array) -> Values | None:
         return moments.any_floats_of(array)
     numbers: Values
     if pa.types.is_decimal128(kind) and whole_numbers.is_supported_decimal(kind):
-        numbers = whole_numbers.words_of(array).floats() / 10.0**kind.scale
+        numbers = whole_numbers.wide_integers(array).floats() / 10.0**kind.scale
         return numbers
     if pa.types.is_boolean(kind):
         array = array.cast(pa.uint8())
@@ -160,7 +160,7 @@ def _mixed(numbers: Words) -> Words:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-ROWS = (
+ROWS_AS_PEOPLE = (
     "No id column was given: each row was taken for a person of its own. People with several rows are not "
     "protected: their rows alone can be a group that is shown."
 )
@@ -169,7 +169,7 @@ ROWS = (
 def unit_told(ids: Sequence[str]) -> str:
     """Whose presence is hidden, in a sentence."""
     if not ids:
-        return ROWS
+        return ROWS_AS_PEOPLE
     names = ", ".join(ids)
     if len(ids) == 1:
         return f"Protected are subjects: all rows of one {names} together."

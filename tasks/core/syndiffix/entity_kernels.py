@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tasks.core.arrays import Ids, Integers, Words
 from tasks.core.compiling import njit
-from tasks.core.syndiffix.noise_kernels import Secret, count_noise, crypto, is_low
+from tasks.core.syndiffix.noise_kernels import Secret, count_noise, is_low, secret_seed
 
 _LEAST_ROWS, _MOST_ROWS = 1.0, 2147483647.0
 
@@ -165,7 +165,7 @@ def _flatten(
     seed = np.uint64(0)
     for at in range(len(largest)):
         seed ^= entities.hashes[largest[at], column]
-    secret = crypto(key, seed)
+    secret = secret_seed(key, seed)
     outliers = _uniform(key.outlier ^ secret, key.groups[0], outlier)
     averaged = _uniform(key.top ^ secret, key.groups[2], top)
     total = 0.0

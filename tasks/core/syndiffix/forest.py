@@ -18,8 +18,8 @@ from tasks.core.syndiffix.hashing import PlaceHashes, hash_strings, noisy_row_li
 from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
 from tasks.core.syndiffix.noise_kernels import secret
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
-from tasks.core.syndiffix.tree import Growth, RankedColumn, Tree, grow_tree, push_down
-from tasks.core.syndiffix.tree_kernels import Rule
+from tasks.core.syndiffix.tree import ForestGrowth, RankedColumn, Tree, grow_tree, push_down
+from tasks.core.syndiffix.tree_kernels import SplitRule
 
 Combination = tuple[int, ...]
 
@@ -87,7 +87,7 @@ class Forest:
             _ranked(column.name, found.values, found.interval)
             for column, found in zip(columns, mapped, strict=True)
         ]
-        rule = Rule(
+        rule = SplitRule(
             singularity_threshold=bucketization.singularity_low_threshold,
             range_threshold=bucketization.range_low_threshold,
             depth_threshold=bucketization.precision_limit_depth_threshold,
@@ -95,7 +95,7 @@ class Forest:
             value_safe=False,
             by_arrival=by_arrival,
         )
-        self._growth = Growth(secret(anonymization), _entities(entity_hashes), rule, PlaceHashes())
+        self._growth = ForestGrowth(secret(anonymization), _entities(entity_hashes), rule, PlaceHashes())
         self._trees: dict[Combination, Tree] = {}
         self._harvests: dict[Combination, Harvest] = {}
 

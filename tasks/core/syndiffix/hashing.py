@@ -59,7 +59,7 @@ def hash_entities(ids: Iterable[str | int | None]) -> Words:
     return np.array(hashes, np.uint64)
 
 
-def crypto(salt: bytes, seed: int) -> int:
+def salted_seed(salt: bytes, seed: int) -> int:
     """A seed that nobody can compute without the salt: the start of SHA-256(salt, seed)."""
     digest = sha256(salt + seed.to_bytes(_SEED_BYTES, "little")).digest()
     return int.from_bytes(digest[:_SEED_BYTES], "little")
@@ -67,7 +67,7 @@ def crypto(salt: bytes, seed: int) -> int:
 
 def step_seed(salt: bytes, step: str, seed: int) -> int:
     """The secret seed of one step of the algorithm, such as ``suppress``."""
-    return hash_string(step) ^ crypto(salt, seed)
+    return hash_string(step) ^ salted_seed(salt, seed)
 
 
 def uniform(seed: int, lower: int, upper: int) -> int:

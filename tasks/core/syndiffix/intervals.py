@@ -30,7 +30,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Column:
+class TreeColumn:
     """A column ready for a tree.
 
     Attributes:
@@ -76,7 +76,7 @@ def null_mapping(lower: float, upper: float) -> float:
     return 2.0 * lower if lower < 0 else 1.0
 
 
-def map_nulls(values: Values) -> Column:
+def map_nulls(values: Values) -> TreeColumn:
     """A column (n,) with NaN for null, made ready for a tree; one without a value counts as all 0.
 
     Raises:
@@ -93,7 +93,7 @@ def map_nulls(values: Values) -> Column:
         half = snap(lower, nextafter(upper, inf))
         null_value = half.upper + half.size / 2
         interval = Interval(half.lower, half.upper + half.size)
-    return Column(np.where(missing, null_value, values), null_value, interval)
+    return TreeColumn(np.where(missing, null_value, values), null_value, interval)
 
 
 def _power_of_two_from(length: float) -> float:

@@ -13,13 +13,13 @@ import numpy.typing as npt
 from tasks.core.arrays import Floats, Ids
 from tasks.core.compiling import njit
 
-NONE = -1  # no such node
+NO_NODE = -1  # no such node
 LOW, STUB, LOW_AS_SUBNODE, SINGULARITY = 1, 2, 4, 8  # bits of a node's flags
 START, ROWS, DEPTH, PARENT, CORNER, FIRST_CHILD, CHILDREN, FLAGS = range(8)  # of a node's table
 _FIELDS = 8
 
 
-class Grid(NamedTuple):
+class TreeGrid(NamedTuple):
     """Where the values of a tree's k columns lie.
 
     Attributes:
@@ -122,7 +122,7 @@ def new_nodes(rows: int, columns: int) -> Nodes:
 
 
 @njit(cache=True, nogil=True)
-def middle_of(nodes: Nodes, node: int, column: int, grid: Grid) -> float:
+def middle_of(nodes: Nodes, node: int, column: int, grid: TreeGrid) -> float:
     """Where a node's snapped interval is halved; where no float lies within, the next float."""
     lower = nodes.lower[node, column]
     middle = lower + ldexp(grid.size[column], -nodes.table[node, DEPTH] - 1)
@@ -130,7 +130,7 @@ def middle_of(nodes: Nodes, node: int, column: int, grid: Grid) -> float:
 
 
 @njit(cache=True, nogil=True)
-def find_boundary(nodes: Nodes, node: int, column: int, grid: Grid) -> int:
+def find_boundary(nodes: Nodes, node: int, column: int, grid: TreeGrid) -> int:
     """The rank from which on a column's values are in the upper half of the node's snapped interval."""
     middle = middle_of(nodes, node, column, grid)
     low, high = nodes.window[node, column, 0], nodes.window[node, column, 1]
@@ -189,7 +189,7 @@ def divide(
     count: int,
     place: Ids,
     boundary: Ids,
-    grid: Grid,
+    grid: TreeGrid,
     subtrees: Subtrees,
 ) -> int:
     """Make the children of a node whose rows are sorted; how many nodes there are then."""
@@ -202,7 +202,7 @@ def divide(
         nodes.table[count, START], nodes.table[count, ROWS] = start, stop - start
         nodes.table[count, PARENT], nodes.table[count, CORNER] = node, place[start]
         nodes.table[count, DEPTH] = nodes.table[node, DEPTH] + 1
-        nodes.table[count, FIRST_CHILD], nodes.table[count, CHILDREN] = NONE, 0
+        nodes.table[count, FIRST_CHILD], nodes.table[count, CHILDREN] = NO_NODE, 0
         _place_child(nodes, node, count, boundary, grid)
         _find_subnodes(nodes, node, count, subtrees)
         start = stop
@@ -212,7 +212,7 @@ def divide(
 
 
 @njit(cache=True, nogil=True)
-def _place_child(nodes: Nodes, node: int, child: int, boundary: Ids, grid: Grid) -> None:
+def _place_child(nodes: Nodes, node: int, child: int, boundary: Ids, grid: TreeGrid) -> None:
     """Which half of its parent's interval it is, by column."""
     columns = len(boundary)
     for column in range(columns):
@@ -231,8 +231,8 @@ def _find_subnodes(nodes: Nodes, node: int, child: int, subtrees: Subtrees) -> N
     index = nodes.table[child, CORNER]
     for entry in range(len(subtrees.root)):
         above = nodes.subnodes[node, entry]
-        nodes.subnodes[child, entry] = NONE
-        if above == NONE:
+        nodes.subnodes[child, entry] = NO_NODE
+        if above == NO_NODE:
             continue
         wanted = (index >> (entry + 1) << entry) | (index & ((1 << entry) - 1))
         first = subtrees.table[above, FIRST_CHILD]

@@ -132,7 +132,7 @@ def _compress(words: HalfWords, state: State) -> State:
 
 
 @njit(cache=True, nogil=True)
-def crypto(key: Secret, seed: np.uint64) -> np.uint64:
+def secret_seed(key: Secret, seed: np.uint64) -> np.uint64:
     """The start of SHA-256(salt, seed), as a seed."""
     words, state = np.empty(64, np.uint32), _INITIAL
     for block in range(0, len(key.message), 16):
@@ -175,7 +175,7 @@ def is_low(key: Secret, entities: int, seed: np.uint64, threshold: int) -> bool:
     mean = threshold + key.threshold_gap
     if entities >= mean + key.largest * key.threshold_sd:
         return False  # no noise is so large, and none need be computed
-    return entities < mean + key.threshold_sd * normal(key.suppress ^ crypto(key, seed))
+    return entities < mean + key.threshold_sd * normal(key.suppress ^ secret_seed(key, seed))
 
 
 @njit(cache=True, nogil=True)
@@ -183,5 +183,5 @@ def count_noise(key: Secret, sd: float, place: np.uint64, entities: np.uint64) -
     """The noise of a count: one layer for the place, one for who is in it."""
     if sd == 0.0:
         return 0.0
-    first = sd * normal(key.noise ^ crypto(key, place))
-    return first + sd * normal(key.noise ^ crypto(key, entities))
+    first = sd * normal(key.noise ^ secret_seed(key, place))
+    return first + sd * normal(key.noise ^ secret_seed(key, entities))

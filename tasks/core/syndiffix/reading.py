@@ -37,7 +37,7 @@ from tasks.core.tables.texts import (
 
 
 @dataclass(frozen=True)
-class DeclaredColumn:
+class ChosenColumn:
     """A column to use.
 
     Attributes:
@@ -70,7 +70,7 @@ class ReadTable:
     contents: Words
 
 
-def parse_column(item: str) -> DeclaredColumn:
+def parse_column(item: str) -> ChosenColumn:
     """A column as the command is given it: ``name:letter``, or ``name`` for a type that is inferred.
 
     Raises:
@@ -78,15 +78,15 @@ def parse_column(item: str) -> DeclaredColumn:
     """
     name, colon, letter = item.rpartition(":")
     if not colon:
-        return DeclaredColumn(item) if item else _refuse_column(item)
+        return ChosenColumn(item) if item else _refuse_column(item)
     for known in LETTERS:
         if letter == known and name:
-            return DeclaredColumn(name, known)
+            return ChosenColumn(name, known)
     return _refuse_column(item)
 
 
 def read_table(
-    path: Path | InputFile, columns: Sequence[DeclaredColumn] | None = None, id_columns: Sequence[str] = ()
+    path: Path | InputFile, columns: Sequence[ChosenColumn] | None = None, id_columns: Sequence[str] = ()
 ) -> ReadTable:
     """Read a file.
 
@@ -104,7 +104,7 @@ def read_table(
     source = path if isinstance(path, InputFile) else find_dialect(Path(path))
     names = list(source.headers.texts)
     if columns is None:
-        columns = [DeclaredColumn(name) for name in names if name not in set(id_columns)]
+        columns = [ChosenColumn(name) for name in names if name not in set(id_columns)]
     wanted = [column.name for column in columns]
     _require_columns(names, wanted, id_columns)
     cells = _cells(source, [place for place, name in enumerate(names) if name])
@@ -137,14 +137,14 @@ def read_table(
     )
 
 
-def _complaint(column: DeclaredColumn) -> str:
+def _complaint(column: ChosenColumn) -> str:
     """What a column's cells were not. Without a type nobody may have declared its name, which is not told."""
     if column.letter is None:
         return "A column of numbers without a declared type has infinite ones: they count as missing."
     return f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}: they count as missing."
 
 
-def _refuse_column(item: str) -> DeclaredColumn:
+def _refuse_column(item: str) -> ChosenColumn:
     name, _, letter = item.rpartition(":")
     wrong = f"{letter!r} is no such letter" if name else "there is no name"
     raise ParameterError(
@@ -218,7 +218,7 @@ class _Read(Enum):
     NONE = auto()
 
 
-def _require_readable(columns: Sequence[DeclaredColumn], read: Sequence[_Read]) -> None:
+def _require_readable(columns: Sequence[ChosenColumn], read: Sequence[_Read]) -> None:
     """Refuse a type that no cell has: nothing but missing cells would come out."""
     problems = [
         f"Column {column.name!r} must have cells that are {MEANINGS[column.letter]} to be read as "
@@ -230,7 +230,7 @@ def _require_readable(columns: Sequence[DeclaredColumn], read: Sequence[_Read]) 
         raise InputError(problems)
 
 
-def _typed(column: DeclaredColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, _Read, int]:
+def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, _Read, int]:
     """Cells of the column's type, how many of those that aren't empty could be read, and the number not."""
     if has_types:
         if column.letter is None or ARROW_KINDS[column.letter](cells.type):

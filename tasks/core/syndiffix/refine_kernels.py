@@ -10,7 +10,7 @@ import numpy as np
 
 from tasks.core.arrays import Flags, Floats, Ids, Integers, Words
 from tasks.core.compiling import njit
-from tasks.core.syndiffix.noise_kernels import Secret, crypto
+from tasks.core.syndiffix.noise_kernels import Secret, secret_seed
 
 _DRAWS = np.uint64(0x9E3779B97F4A7C15)  # tells the seed of the draws from the noise's
 
@@ -175,7 +175,7 @@ def draw_row(lists: Lists, pools: Pools, turn: int, state: Words, drawn: Floats)
 @njit(cache=True, nogil=True)
 def new_state(key: Secret, place: np.uint64) -> Words:
     """A generator that follows from the salt and a node's place."""
-    return np.full(1, crypto(key, place ^ _DRAWS), np.uint64)
+    return np.full(1, secret_seed(key, place ^ _DRAWS), np.uint64)
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tasks.core.arrays import Floats, Integers
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
 from tasks.core.syndiffix.settings import MOST_TOGETHER, DefaultClustering
-from tasks.core.syndiffix.solver_kernels import Problem, Solution, anneal, evaluate, new_solution
+from tasks.core.syndiffix.solver_kernels import Problem, Solution, anneal, fill_clusters, new_solution
 
 
 def column_weights(entropies: Floats) -> Floats:
@@ -42,7 +42,7 @@ def solve(
         return known
     problem = as_problem(dependence, entropies, parameters)
     state = generator.integers(0, 2**64, 4, np.uint64)
-    return clusters_of(problem, anneal(problem, float(parameters.solver_alpha), state))[0].simplified()
+    return clusters_in_order(problem, anneal(problem, float(parameters.solver_alpha), state))[0].simplified()
 
 
 def as_problem(dependence: Floats, entropies: Floats, parameters: DefaultClustering) -> Problem:
@@ -63,10 +63,10 @@ def as_problem(dependence: Floats, entropies: Floats, parameters: DefaultCluster
     )
 
 
-def clusters_of(problem: Problem, order: Integers) -> tuple[Clusters, float]:
+def clusters_in_order(problem: Problem, order: Integers) -> tuple[Clusters, float]:
     """The clusters of an order of all columns but the main one, and their energy (0: nothing is left out)."""
     solution: Solution = new_solution(len(problem.weights))
-    energy: float = evaluate(problem, order, solution)
+    energy: float = fill_clusters(problem, order, solution)
     clusters = [_members(solution.cluster_of == number) for number in range(max(solution.cluster_of) + 1)]
     derived = (
         DerivedCluster("shared", _members(solution.stitch[number]), clusters[number])

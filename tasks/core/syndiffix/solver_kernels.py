@@ -46,7 +46,7 @@ class Problem(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """Clusters in the making; filled by `evaluate`.
+    """Clusters in the making; filled by `fill_clusters`.
 
     Attributes:
         cluster_of: (d,), each column's cluster: 0 is the initial one.
@@ -88,7 +88,7 @@ def new_solution(count: int) -> Solution:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def evaluate(problem: Problem, order: Integers, solution: Solution) -> float:
+def fill_clusters(problem: Problem, order: Integers, solution: Solution) -> float:
     """Fill in the clusters of columns that come in this order, and return their energy.
 
     It is the dependence of all pairs of columns, less that of the pairs within each cluster (with its
@@ -122,7 +122,7 @@ def anneal(problem: Problem, alpha: float, state: Words) -> Integers:
     """
     solution = new_solution(len(problem.weights))
     order = np.array([c for c in range(len(problem.weights)) if c != problem.main])
-    energy = evaluate(problem, order, solution)
+    energy = fill_clusters(problem, order, solution)
     best, best_energy = order.copy(), energy
     temperature = _FIRST_TEMPERATURE
     while temperature > _LAST_TEMPERATURE and best_energy > _ROUNDING:
@@ -131,7 +131,7 @@ def anneal(problem: Problem, alpha: float, state: Words) -> Integers:
         if second >= first:
             second += 1
         order[first], order[second] = order[second], order[first]
-        changed = evaluate(problem, order, solution)
+        changed = fill_clusters(problem, order, solution)
         chance = float(next_word(state) >> np.uint64(11)) * _UNIT
         if changed <= energy or exp((energy - changed) / temperature) > chance:
             energy = changed

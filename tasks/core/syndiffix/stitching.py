@@ -29,7 +29,7 @@ import numpy.typing as npt
 from tasks.core.arrays import Floats, Integers
 from tasks.core.syndiffix.clusters import StitchOwner
 from tasks.core.syndiffix.intervals import Interval
-from tasks.core.syndiffix.stitching_kernels import LEFT, RIGHT, SHARED, Side, even_places, pair_rows
+from tasks.core.syndiffix.stitching_kernels import LEFT, RIGHT, SHARED, StitchSide, even_places, pair_rows
 
 _OWNERS = {"left": LEFT, "right": RIGHT, "shared": SHARED}
 
@@ -89,8 +89,8 @@ def patch(left_rows: int, right_rows: int, generator: np.random.Generator) -> In
     return chosen
 
 
-def _sorted(values: Floats, generator: np.random.Generator) -> Side:
+def _sorted(values: Floats, generator: np.random.Generator) -> StitchSide:
     """A side with its rows sorted by all columns, equal ones at random."""
     values = np.ascontiguousarray(values, np.float64)
     order = generator.permutation(len(values))
-    return Side(values, order[np.lexsort(values[order].T[::-1])])
+    return StitchSide(values, order[np.lexsort(values[order].T[::-1])])

@@ -16,7 +16,7 @@ LEFT, RIGHT, SHARED = 0, 1, 2
 _MOST_HALVINGS = 2200  # of an interval of floats, until its middle is one of its bounds
 
 
-class Side(NamedTuple):
+class StitchSide(NamedTuple):
     """A table of n rows.
 
     Attributes:
@@ -28,7 +28,7 @@ class Side(NamedTuple):
     order: Integers
 
 
-class Cells(NamedTuple):
+class UnpairedCells(NamedTuple):
     """Cells that are not yet paired, the last one next.
 
     Attributes:
@@ -56,7 +56,7 @@ def even_places(count: int, target: int, start: float) -> Integers:
 
 
 @njit(cache=True, nogil=True)
-def pair_rows(left: Side, right: Side, intervals: Floats, owner: int, starts: Floats) -> Integers:
+def pair_rows(left: StitchSide, right: StitchSide, intervals: Floats, owner: int, starts: Floats) -> Integers:
     """Pairs of a left and a right row, (t, 2); none where a side has no rows.
 
     Args:
@@ -95,9 +95,9 @@ def pair_rows(left: Side, right: Side, intervals: Floats, owner: int, starts: Fl
 
 
 @njit(cache=True, nogil=True)
-def _first_cell(left: Side, right: Side, intervals: Floats, depth: int) -> Cells:
+def _first_cell(left: StitchSide, right: StitchSide, intervals: Floats, depth: int) -> UnpairedCells:
     columns = len(intervals)
-    cells = Cells(
+    cells = UnpairedCells(
         np.empty((depth, 4), np.int64),
         np.empty((depth, 2), np.int64),
         np.empty((depth, columns, 2), np.float64),
@@ -111,7 +111,7 @@ def _first_cell(left: Side, right: Side, intervals: Floats, depth: int) -> Cells
 
 
 @njit(cache=True, nogil=True)
-def _find_middle(left: Side, right: Side, cells: Cells, cell: int) -> float:
+def _find_middle(left: StitchSide, right: StitchSide, cells: UnpairedCells, cell: int) -> float:
     """The first column that divides a cell's rows alike on both sides: where; NaN if none does.
 
     The cell's turn then is at this column.
@@ -157,7 +157,7 @@ def _narrow(interval: Floats, lowest: float, highest: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _divide(left: Side, right: Side, cells: Cells, cell: int, middle: float) -> None:
+def _divide(left: StitchSide, right: StitchSide, cells: UnpairedCells, cell: int, middle: float) -> None:
     """Make a cell its upper half, and the next one, whose turn comes first, its lower half."""
     spans, turns, bounds = cells.spans, cells.turns, cells.bounds
     column = turns[cell, 0]
@@ -174,7 +174,7 @@ def _divide(left: Side, right: Side, cells: Cells, cell: int, middle: float) -> 
 
 
 @njit(cache=True, nogil=True)
-def _move_lower(side: Side, span: Integers, column: int, middle: float) -> int:
+def _move_lower(side: StitchSide, span: Integers, column: int, middle: float) -> int:
     """Move a span's rows below the middle to its start, both in order; returns where the rest starts."""
     order, start = side.order, int(span[0])
     others = np.empty(span[1] - start, np.int64)
@@ -193,7 +193,7 @@ def _move_lower(side: Side, span: Integers, column: int, middle: float) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _extent(side: Side, start: int, end: int, column: int) -> tuple[float, float]:
+def _extent(side: StitchSide, start: int, end: int, column: int) -> tuple[float, float]:
     lowest = highest = side.values[side.order[start], column]
     for place in range(start + 1, end):
         value = side.values[side.order[place], column]
@@ -202,7 +202,7 @@ def _extent(side: Side, start: int, end: int, column: int) -> tuple[float, float
 
 
 @njit(cache=True, nogil=True)
-def _count_lower(side: Side, start: int, end: int, column: int, middle: float) -> int:
+def _count_lower(side: StitchSide, start: int, end: int, column: int, middle: float) -> int:
     lower = 0
     for place in range(start, end):
         lower += side.values[side.order[place], column] < middle

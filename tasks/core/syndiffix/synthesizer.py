@@ -21,11 +21,11 @@ from tasks.core.syndiffix.assembly import Microdata, StitchingBasis, assemble, d
 from tasks.core.syndiffix.clusters import Clusters, one_cluster, separate_clusters
 from tasks.core.syndiffix.columns import EncodedColumn, encode_column
 from tasks.core.syndiffix.dependence import (
+    ColumnRelations,
     KnownPairs,
-    Measured,
     entropies,
     is_sample_worthwhile,
-    measure_dependence,
+    relate_columns,
 )
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
 from tasks.core.syndiffix.features import select_features, solve_with_features
@@ -109,13 +109,13 @@ class Synthesizer:
         self._rows = entities_of_rows(contents, self._salt)
         self._hashes = entities_of_ids([table[name] for name in ids]) if ids else self._rows
         self.forest = self._planted(np.arange(table.num_rows), parameters.anonymization, known)
-        self.measured: Measured | None = None
+        self.measured: ColumnRelations | None = None
 
     @property
     def _salt(self) -> bytes:
         return self.parameters.anonymization.salt
 
-    def clusters(self, measured: Measured | None = None) -> Clusters:
+    def clusters(self, measured: ColumnRelations | None = None) -> Clusters:
         """Which columns are synthesized together, by the strategy; measures what it needs and is not given.
 
         Args:
@@ -134,7 +134,7 @@ class Synthesizer:
             case DefaultClustering():
                 return self._solved(strategy, measured)
 
-    def _solved(self, strategy: DefaultClustering, measured: Measured | None) -> Clusters:
+    def _solved(self, strategy: DefaultClustering, measured: ColumnRelations | None) -> Clusters:
         known = known_clusters(len(self.columns), strategy)
         if known is not None:
             return known
@@ -199,7 +199,7 @@ class Synthesizer:
         size = self.strategy.sample_size if isinstance(self.strategy, DefaultClustering) else self.forest.rows
         return is_sample_worthwhile(self.forest.rows, len(self.columns), size)
 
-    def measure(self, known: KnownPairs = MappingProxyType({})) -> Measured:
+    def measure(self, known: KnownPairs = MappingProxyType({})) -> ColumnRelations:
         """How the columns depend on each other.
 
         Args:
@@ -210,7 +210,7 @@ class Synthesizer:
             # The rows with the least hashes: as good as at random, and the same in any order of the rows.
             rows = np.argsort(self._rows[:, 0], kind="stable")[: self.strategy.sample_size]
             forest = self._planted(rows, self.parameters.anonymization.for_sample())
-        return measure_dependence(forest, known, lambda done, of: self._progress("dependence", done, of))
+        return relate_columns(forest, known, lambda done, of: self._progress("dependence", done, of))
 
 
 def needs_dependence(strategy: ClusteringStrategy, columns: int) -> bool:

@@ -16,9 +16,9 @@ from tasks.core.arrays import Ids, Words
 from tasks.core.syndiffix.entity_kernels import Entities, new_tally, noisy_counts
 from tasks.core.syndiffix.hashing import PlaceHashes, hash_string
 from tasks.core.syndiffix.intervals import Interval, Values
-from tasks.core.syndiffix.node_kernels import FIRST_CHILD, LOW, NONE, Grid, Nodes, Subtrees
+from tasks.core.syndiffix.node_kernels import FIRST_CHILD, LOW, NO_NODE, Nodes, Subtrees, TreeGrid
 from tasks.core.syndiffix.noise_kernels import Secret
-from tasks.core.syndiffix.tree_kernels import Rule, find_flags, grow
+from tasks.core.syndiffix.tree_kernels import SplitRule, find_flags, grow
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Tree:
         places: the seed of each node's place, uint64 (N,).
     """
 
-    grid: Grid
+    grid: TreeGrid
     nodes: Nodes
     root: int
     noisy: Ids
@@ -67,7 +67,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Growth:
+class ForestGrowth:
     """What all trees of a forest have in common.
 
     Attributes:
@@ -79,11 +79,13 @@ class Growth:
 
     key: Secret
     entities: Entities
-    rule: Rule
+    rule: SplitRule
     hashes: PlaceHashes
 
 
-def grow_tree(columns: Sequence[RankedColumn], below: Sequence[Tree], rule: Rule, growth: Growth) -> Tree:
+def grow_tree(
+    columns: Sequence[RankedColumn], below: Sequence[Tree], rule: SplitRule, growth: ForestGrowth
+) -> Tree:
     """Grow the tree of some columns.
 
     Args:
@@ -100,7 +102,7 @@ def grow_tree(columns: Sequence[RankedColumn], below: Sequence[Tree], rule: Rule
     return Tree(grid, nodes, 0, noisy, places)
 
 
-def push_down(tree: Tree, rule: Rule, growth: Growth) -> tuple[Tree, npt.NDArray[np.bool_]]:
+def push_down(tree: Tree, rule: SplitRule, growth: ForestGrowth) -> tuple[Tree, npt.NDArray[np.bool_]]:
     """A one-column tree whose root no longer stretches to a few outliers, who join its outermost leaves.
 
     Returns:
@@ -136,36 +138,36 @@ def rank_rows(columns: Sequence[RankedColumn]) -> Ids:
     return np.ascontiguousarray(np.stack([column.ranks for column in columns], axis=1))
 
 
-def with_passengers(growth: Growth, columns: Sequence[RankedColumn]) -> Entities:
+def with_passengers(growth: ForestGrowth, columns: Sequence[RankedColumn]) -> Entities:
     """Whose the rows are, those that are outside in any of the columns being passengers."""
     if growth.rule.by_arrival:
         return growth.entities  # the reference's port counts them in all respects
     return growth.entities._replace(outside=np.logical_or.reduce([each.outside for each in columns]))
 
 
-def middles(nodes: Nodes, grid: Grid) -> Values:
+def middles(nodes: Nodes, grid: TreeGrid) -> Values:
     """The middle of each node's bucket intervals, (N, k): of a single value, the value itself."""
     depth = nodes.depth[:, None]
     halved = nodes.lower + np.ldexp(grid.size, -depth - 1)
     # Where no float lies between, as in `node_kernels.middle_of`.
     halved = np.where(halved > nodes.lower, halved, np.nextafter(nodes.lower, np.inf))
-    return np.where(is_single(nodes), hull_values(nodes, grid, 0), halved)
+    return np.where(single_valued(nodes), hull_values(nodes, grid, 0), halved)
 
 
-def is_single(nodes: Nodes) -> npt.NDArray[np.bool_]:
+def single_valued(nodes: Nodes) -> npt.NDArray[np.bool_]:
     """Where all holders of a node have one value, (N, k)."""
     return np.asarray(nodes.hull[:, :, 0] == nodes.hull[:, :, 1])
 
 
-def hull_values(nodes: Nodes, grid: Grid, side: int) -> Values:
+def hull_values(nodes: Nodes, grid: TreeGrid, side: int) -> Values:
     """The least (0) or greatest (1) value of each node's holders, (N, k); any value where it has none."""
     last = np.diff(grid.first) - 1
     return np.asarray(grid.values[grid.first[:-1] + np.clip(nodes.hull[:, :, side], 0, last)])
 
 
-def _grid(columns: Sequence[RankedColumn]) -> Grid:
+def _grid(columns: Sequence[RankedColumn]) -> TreeGrid:
     sizes = [len(column.distinct) for column in columns]
-    return Grid(
+    return TreeGrid(
         np.concatenate([column.distinct for column in columns]),
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         np.array([column.interval.lower for column in columns]),
@@ -178,7 +180,7 @@ def _side_by_side(trees: Sequence[Tree]) -> Subtrees:
     begin = np.cumsum([0, *(len(tree.noisy) for tree in trees)]).astype(np.int32)
     tables = [np.empty((0, 8), np.int32), *(tree.nodes.table.copy() for tree in trees)]
     for table, at in zip(tables[1:], begin, strict=False):
-        table[:, FIRST_CHILD] += at * (table[:, FIRST_CHILD] != NONE)
+        table[:, FIRST_CHILD] += at * (table[:, FIRST_CHILD] != NO_NODE)
     roots = [tree.root for tree in trees]
     return Subtrees((begin[:-1] + roots).astype(np.int32), np.concatenate(tables))
 

@@ -20,7 +20,7 @@ import numpy as np
 from tasks.core.arrays import Flags
 from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.forest import Forest, ForestColumn
-from tasks.core.syndiffix.node_kernels import Grid, Nodes
+from tasks.core.syndiffix.node_kernels import Nodes, TreeGrid
 from tasks.core.syndiffix.tree import Tree
 
 Arrays = dict[str, np.ndarray[Any, Any]]
@@ -38,7 +38,7 @@ class TreeFiles:
         found = self._read(self._path(columns, "tree"))
         if found is None:
             return None
-        grid = Grid(*(found[f"grid.{key}"] for key in Grid._fields))
+        grid = TreeGrid(*(found[f"grid.{key}"] for key in TreeGrid._fields))
         nodes = Nodes(*(found[f"nodes.{key}"] for key in Nodes._fields))
         return Tree(grid, nodes, int(found["root"]), found["noisy"], found["places"]), found["outside"]
 

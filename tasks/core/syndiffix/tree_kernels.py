@@ -20,15 +20,15 @@ from tasks.core.syndiffix.node_kernels import (
     FLAGS,
     LOW,
     LOW_AS_SUBNODE,
-    NONE,
+    NO_NODE,
     PARENT,
     ROWS,
     SINGULARITY,
     START,
     STUB,
-    Grid,
     Nodes,
     Subtrees,
+    TreeGrid,
     divide,
     find_boundary,
     new_nodes,
@@ -38,7 +38,7 @@ from tasks.core.syndiffix.node_kernels import (
 from tasks.core.syndiffix.noise_kernels import Secret
 
 
-class Rule(NamedTuple):
+class SplitRule(NamedTuple):
     """When a node is divided.
 
     Attributes:
@@ -59,7 +59,9 @@ class Rule(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def grow(key: Secret, ranks: Ids, entities: Entities, grid: Grid, rule: Rule, subtrees: Subtrees) -> Nodes:
+def grow(
+    key: Secret, ranks: Ids, entities: Entities, grid: TreeGrid, rule: SplitRule, subtrees: Subtrees
+) -> Nodes:
     """Grow a tree.
 
     Args:
@@ -93,10 +95,10 @@ def grow(key: Secret, ranks: Ids, entities: Entities, grid: Grid, rule: Rule, su
 
 
 @njit(cache=True, nogil=True)
-def _plant(nodes: Nodes, grid: Grid, subtrees: Subtrees, ranks: Ids, entities: Entities) -> None:
+def _plant(nodes: Nodes, grid: TreeGrid, subtrees: Subtrees, ranks: Ids, entities: Entities) -> None:
     """Make the root."""
     nodes.table[0, :] = 0
-    nodes.table[0, PARENT] = nodes.table[0, FIRST_CHILD] = NONE
+    nodes.table[0, PARENT] = nodes.table[0, FIRST_CHILD] = NO_NODE
     nodes.table[0, ROWS] = len(ranks)
     for column in range(ranks.shape[1]):
         nodes.window[0, column, 0] = 0
@@ -135,7 +137,7 @@ def _is_branch(
     node: int,
     ranks: Ids,
     entities: Entities,
-    rule: Rule,
+    rule: SplitRule,
     subtrees: Subtrees,
     tally: Tally,
 ) -> bool:
@@ -154,7 +156,9 @@ def _is_branch(
 
 
 @njit(cache=True, nogil=True)
-def find_flags(key: Secret, nodes: Nodes, node: int, entities: Entities, rule: Rule, tally: Tally) -> None:
+def find_flags(
+    key: Secret, nodes: Nodes, node: int, entities: Entities, rule: SplitRule, tally: Tally
+) -> None:
     """Set whether too few hold a node, by itself and as a subnode; whether it is a stub is kept."""
     count_entities(
         entities,
@@ -174,7 +178,7 @@ def find_flags(key: Secret, nodes: Nodes, node: int, entities: Entities, rule: R
 def _is_stub(nodes: Nodes, node: int, subtrees: Subtrees) -> bool:
     for entry in range(len(subtrees.root)):
         subnode = nodes.subnodes[node, entry]
-        if subnode != NONE and not subtrees.table[subnode, FLAGS] & LOW_AS_SUBNODE:
+        if subnode != NO_NODE and not subtrees.table[subnode, FLAGS] & LOW_AS_SUBNODE:
             return False
     return len(subtrees.root) > 0
 
@@ -185,7 +189,7 @@ def _was_divided(
     rows: Ids,
     ranks: Ids,
     entities: Entities,
-    rule: Rule,
+    rule: SplitRule,
     tally: Tally,
     needed: int,
 ) -> bool:

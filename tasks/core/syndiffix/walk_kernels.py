@@ -8,14 +8,22 @@ from typing import NamedTuple
 
 from tasks.core.arrays import Ids
 from tasks.core.compiling import njit
-from tasks.core.syndiffix.node_kernels import CHILDREN, CORNER, FIRST_CHILD, NONE, Grid, Nodes, middle_of
+from tasks.core.syndiffix.node_kernels import (
+    CHILDREN,
+    CORNER,
+    FIRST_CHILD,
+    NO_NODE,
+    Nodes,
+    TreeGrid,
+    middle_of,
+)
 
 
 class Walked(NamedTuple):
     """A tree as the walk sees it."""
 
     nodes: Nodes
-    grid: Grid
+    grid: TreeGrid
     noisy: Ids
     root: int
 
@@ -42,7 +50,7 @@ def walk(first: Walked, second: Walked, both: Walked, least: int, few: float) ->
         expected = float(first.noisy[one]) * float(second.noisy[other]) / rows
         if expected < few:
             continue
-        actual = float(both.noisy[pair]) if pair != NONE else 0.0
+        actual = float(both.noisy[pair]) if pair != NO_NODE else 0.0
         if not is_root:
             weights += expected
             scores += expected * abs(expected - actual) / max(expected, actual)
@@ -52,11 +60,11 @@ def walk(first: Walked, second: Walked, both: Walked, least: int, few: float) ->
             continue
         for half in range(2):
             child = _child(first, one, single, half, both, pair, 0)
-            if child == NONE:
+            if child == NO_NODE:
                 continue
             for other_half in range(2):
                 other_child = _child(second, other, other_single, other_half, both, pair, 1)
-                if other_child != NONE:
+                if other_child != NO_NODE:
                     below = _find_corner(both.nodes, pair, 2 * half + other_half)
                     pending.append((child, other_child, below))
     return scores / weights if weights else 0.0
@@ -72,19 +80,19 @@ def _child(tree: Walked, node: int, single: bool, half: int, both: Walked, pair:
     """A column's node in one half of the pair's: a child, or the single value itself where it lies."""
     if not single:
         return _find_corner(tree.nodes, node, half)
-    if pair == NONE:
-        return node if half == 0 else NONE  # anywhere, once: there is no pair to look up
+    if pair == NO_NODE:
+        return node if half == 0 else NO_NODE  # anywhere, once: there is no pair to look up
     middle = middle_of(both.nodes, pair, column, both.grid)
     value = tree.grid.values[tree.nodes.hull[node, 0, 0]]
-    return node if (value >= middle) == (half == 1) else NONE
+    return node if (value >= middle) == (half == 1) else NO_NODE
 
 
 @njit(cache=True, nogil=True)
 def _find_corner(nodes: Nodes, node: int, corner: int) -> int:
-    if node == NONE:
-        return NONE
+    if node == NO_NODE:
+        return NO_NODE
     first = nodes.table[node, FIRST_CHILD]
     for child in range(first, first + nodes.table[node, CHILDREN]):
         if nodes.table[child, CORNER] == corner:
             return int(child)
-    return NONE
+    return NO_NODE

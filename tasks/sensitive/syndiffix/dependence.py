@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tasks.caching import plain
-from tasks.core.syndiffix.dependence import Measured
+from tasks.core.syndiffix.dependence import ColumnRelations
 from tasks.sensitive.syndiffix.trees import Part
 from tasks.storage import StoredTable, Workspace
 from tasks.version import code_hash
@@ -45,7 +45,7 @@ class KnownDependence:
             if (one in self._safe, other in self._safe) == (safe_one, safe_other)
         }
 
-    def add(self, measured: Measured) -> None:
+    def add(self, measured: ColumnRelations) -> None:
         """Keep what was measured, beside what is known."""
         rows = {(one, other, a, b): value for one, other, a, b, value in self._rows()}
         for place, one in enumerate(self._columns):
@@ -67,13 +67,13 @@ class KnownDependence:
         return found
 
 
-def write_measured(measured: Measured, folder: Path) -> None:
+def write_measured(measured: ColumnRelations, folder: Path) -> None:
     """Into an empty folder."""
     body = {"dependence": measured.dependence.tolist(), "entropies": measured.entropies.tolist()}
     (folder / _FILE).write_text(json.dumps(body), encoding="utf-8")
 
 
-def read_measured(folder: Path) -> Measured:
+def read_measured(folder: Path) -> ColumnRelations:
     """What `write_measured` wrote."""
     body = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-    return Measured(np.array(body["dependence"], np.float64), np.array(body["entropies"], np.float64))
+    return ColumnRelations(np.array(body["dependence"], np.float64), np.array(body["entropies"], np.float64))

@@ -17,7 +17,7 @@ from prefect.cache_policies import NO_CACHE
 from tasks.configuration.model import RunConfiguration
 from tasks.core.records.dropped import write_dropped
 from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
-from tasks.core.syndiffix.reading import DeclaredColumn, read_table
+from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.syndiffix.synthesizer import tables_per_question
 from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import TypeLetter
@@ -52,7 +52,7 @@ def type_columns(
         ids: the id columns.
         run: the run's folder in ``sensitive/``.
     """
-    declared = [DeclaredColumn(name, letter, NumberFormat(*marks)) for name, letter, *marks in columns]
+    declared = [ChosenColumn(name, letter, NumberFormat(*marks)) for name, letter, *marks in columns]
     found = read_table(table.source, declared, ids)
     for line in [*found.complaints, *without_ids(found.ids)]:
         say(line)

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.syndiffix.reading import DeclaredColumn, read_table
+from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.number_format import NumberFormat
 from tests.core.records.test_loading import SECRET, tables, write
@@ -95,10 +95,10 @@ def test_syndiffix_tells_of_cells_that_are_not_of_their_type(tmp_path: Path) -> 
     path = tmp_path / "t.csv"
     path.write_text("a,b,c,d\n1,true,2024-01-01,1\nx,maybe,soon,\ny,false,,z\n", encoding="utf-8")
     columns = [
-        DeclaredColumn("a", "r"),
-        DeclaredColumn("b", "b"),
-        DeclaredColumn("c", "t"),
-        DeclaredColumn("d"),
+        ChosenColumn("a", "r"),
+        ChosenColumn("b", "b"),
+        ChosenColumn("c", "t"),
+        ChosenColumn("d"),
     ]
     assert read_table(path, columns).dropped == (
         DroppedCells("a", "not a number", 2),
@@ -106,7 +106,7 @@ def test_syndiffix_tells_of_cells_that_are_not_of_their_type(tmp_path: Path) -> 
         DroppedCells("c", "not a date or time", 1),
     )
     pq.write_table(pa.table({"a": ["1", "x", None, "x"]}), tmp_path / "t.parquet")
-    found = read_table(tmp_path / "t.parquet", [DeclaredColumn("a", "i")]).dropped
+    found = read_table(tmp_path / "t.parquet", [ChosenColumn("a", "i")]).dropped
     assert found == (DroppedCells("a", "not a number", 2),)
 
 

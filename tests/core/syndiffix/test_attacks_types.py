@@ -8,7 +8,7 @@ import pyarrow.csv as pv
 import pyarrow.parquet as pq
 import pytest
 
-from tasks.core.syndiffix.reading import DeclaredColumn, read_table
+from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.syndiffix.settings import AnonymizationParameters, SingleClustering
 from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer, tables_per_question
 
@@ -32,7 +32,7 @@ def people(tmp_path_factory):
 
 
 def synthesizer(path, letters, trial):
-    read = read_table(path, [DeclaredColumn(*each) for each in zip(NAMES, letters, strict=True)])
+    read = read_table(path, [ChosenColumn(*each) for each in zip(NAMES, letters, strict=True)])
     parameters = SynDiffixParameters(
         AnonymizationParameters(trial.to_bytes(16, "little")), clustering=SingleClustering()
     )
@@ -67,7 +67,7 @@ def test_rows_are_the_same_whatever_types_are_declared_and_in_a_copy_of_another_
     pq.write_table(texts, copies[2])
     copies[3].write_text(people.read_text().replace(",", "\t"))
     contents = [
-        read_table(path, [DeclaredColumn("age"), DeclaredColumn("rent", letter)]).contents[:, 0]
+        read_table(path, [ChosenColumn("age"), ChosenColumn("rent", letter)]).contents[:, 0]
         for path in copies
         for letter in COPIES
     ]

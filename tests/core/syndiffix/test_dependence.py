@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from tasks.core.syndiffix.dependence import dependence, is_sample_worthwhile, measure_dependence
+from tasks.core.syndiffix.dependence import dependence, is_sample_worthwhile, relate_columns
 from tasks.core.syndiffix.settings import BucketizationParameters
 from tests.oracles import syndiffix_dependence as slow
 from tests.oracles.syndiffix_compiled import (
@@ -21,7 +21,7 @@ from tests.oracles.syndiffix_settings import GAPLESS
 @given(tables(3, 40))
 def test_dependences_and_entropies_are_the_oracles(table):
     compiled, forest = compiled_forest(table), slow_forest(table, largest=2)
-    measured, low = measure_dependence(compiled), compiled.anonymization.low_count_params
+    measured, low = relate_columns(compiled), compiled.anonymization.low_count_params
     few = low.mean + low.layer_sd
     columns = range(len(table.columns))
     entropies = [slow.entropy(forest.trees[(column,)]) for column in columns]
@@ -55,14 +55,14 @@ def test_columns_of_many_values_do_not_depend_on_each_other_for_being_fine():
     fine = [np.round(generator.uniform(0, 1000, 2000), 1).tolist() for _ in range(2)]
     coarse = generator.integers(0, 8, 2000)
     leaning = (coarse // 2 + generator.integers(0, 4, 2000)).tolist()
-    measured = measure_dependence(compiled_forest(table_of([*fine, coarse.astype(float).tolist(), leaning])))
+    measured = relate_columns(compiled_forest(table_of([*fine, coarse.astype(float).tolist(), leaning])))
     assert measured.dependence[2, 3] > 1.5 * measured.dependence[0, 1]
 
 
 def test_each_pair_is_told_as_it_is_done():
     told = []
     forest = compiled_forest(table_of([[0.0, 1.0] * 5] * 3))
-    measure_dependence(forest, progress=lambda *done: told.append(done))
+    relate_columns(forest, progress=lambda *done: told.append(done))
     assert told == [(1, 3), (2, 3), (3, 3)]
 
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 
 from tasks.core.syndiffix import hashing
 from tasks.core.syndiffix.hashing import hash_int
-from tasks.core.syndiffix.noise_kernels import LARGEST_NORMAL, count_noise, crypto, is_low, normal, secret
+from tasks.core.syndiffix.noise_kernels import (
+    LARGEST_NORMAL,
+    count_noise,
+    is_low,
+    normal,
+    secret,
+    secret_seed,
+)
 from tasks.core.syndiffix.settings import AnonymizationParameters, SuppressionParameters
 from tests.oracles import syndiffix_counters as counters
 from tests.oracles.syndiffix import SALT
@@ -36,7 +43,7 @@ def is_low_in_both(count, seed, threshold, parameters, key):
 
 
 def test_secret_seeds_are_the_ports(vectors):
-    assert {seed: str(crypto(KEY, seeded(int(seed)))) for seed in vectors["crypto"]} == vectors["crypto"]
+    assert {seed: str(secret_seed(KEY, seeded(int(seed)))) for seed in vectors["crypto"]} == vectors["crypto"]
 
 
 def test_secret_seeds_follow_from_salts_of_any_length():
@@ -46,19 +53,19 @@ def test_secret_seeds_follow_from_salts_of_any_length():
         salt = random.bytes(length)
         key = secret(AnonymizationParameters(salt))
         for seed in (0, 2**64 - 1, int(random.integers(2**64, dtype=np.uint64))):
-            assert crypto(key, seeded(seed)) == hashing.crypto(salt, seed), length
+            assert secret_seed(key, seeded(seed)) == hashing.salted_seed(salt, seed), length
 
 
 @COMPILED
 @given(SEEDS, st.binary(min_size=8, max_size=70))
 def test_secret_seeds_follow_from_every_byte(seed, salt):
     key = secret(AnonymizationParameters(salt))
-    assert crypto(key, seeded(seed)) == hashing.crypto(salt, seed)
+    assert secret_seed(key, seeded(seed)) == hashing.salted_seed(salt, seed)
 
 
 def test_a_secret_seed_leaves_the_key_as_it_was():
     before = KEY.message.copy()
-    assert crypto(KEY, seeded(5)) == crypto(KEY, seeded(5))
+    assert secret_seed(KEY, seeded(5)) == secret_seed(KEY, seeded(5))
     assert (KEY.message == before).all()
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.syndiffix.reading import DeclaredColumn, parse_column, read_table
+from tasks.core.syndiffix.reading import ChosenColumn, parse_column, read_table
 
 
 @pytest.fixture
@@ -27,15 +27,15 @@ def columns(*items):
 
 
 def test_a_column_is_split_after_its_last_colon():
-    assert parse_column("age:i") == DeclaredColumn("age", "i")
-    assert parse_column("a:b:s") == DeclaredColumn("a:b", "s")
-    assert parse_column("age") == DeclaredColumn("age", None)
+    assert parse_column("age:i") == ChosenColumn("age", "i")
+    assert parse_column("a:b:s") == ChosenColumn("a:b", "s")
+    assert parse_column("age") == ChosenColumn("age", None)
 
 
 @pytest.mark.parametrize("item", ["age:", "age:x", "age:I", "a:b", ":i", "", "age:ir"])
 def test_a_column_with_another_letter_is_refused(item):
     if item == "a:b":
-        assert parse_column(item) == DeclaredColumn("a", "b")
+        assert parse_column(item) == ChosenColumn("a", "b")
         return
     with pytest.raises(ParameterError, match="must be given as name:letter"):
         parse_column(item)
@@ -232,7 +232,7 @@ def test_parquet_texts_that_are_no_utf_8_are_refused_without_a_cell(tmp_path, as
     offsets, content = pa.py_buffer(np.array([0, 5, 12], np.int32)), pa.py_buffer(b"plain" + b"secret\xe9")
     pq.write_table(pa.table({"x": pa.StringArray.from_buffers(2, offsets, content)}), path)
     with pytest.raises(InputError, match="its texts in UTF-8") as refused:
-        read_table(path, [DeclaredColumn("x", asked)])
+        read_table(path, [ChosenColumn("x", asked)])
     assert "secret" not in str(refused.value) and refused.value.__context__ is None
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
 from tasks.core.syndiffix.settings import DefaultClustering
-from tasks.core.syndiffix.solver import as_problem, clusters_of, column_weights, solve
+from tasks.core.syndiffix.solver import as_problem, clusters_in_order, column_weights, solve
 from tests.oracles import syndiffix_solver as oracle
 
 MAINS = pytest.mark.parametrize(("case", "main"), [("main=None", None), ("main=2", 2)])
@@ -57,7 +57,7 @@ def problems(draw):
 @MAINS
 def test_clusters_of_an_order_and_their_quality_are_the_ports(solver, case, main):
     problem = as_problem(np.array(solver["matrix"]), np.array(solver["entropy"]), DefaultClustering(main))
-    clusters, quality = clusters_of(problem, order_without(main, 8))
+    clusters, quality = clusters_in_order(problem, order_without(main, 8))
     assert clusters == as_clusters(solver[case]["identity_clusters"])
     assert quality == pytest.approx(solver[case]["identity_quality"], abs=1e-12)
 
@@ -87,7 +87,7 @@ def test_clusters_of_any_order_are_the_oracles(problem, random):
     main = parameters.main_column
     order = order_without(main, len(entropies))
     random.shuffle(order)
-    clusters, energy = clusters_of(as_problem(dependence, entropies, parameters), order)
+    clusters, energy = clusters_in_order(as_problem(dependence, entropies, parameters), order)
     weights = [oracle.weight(entropy) for entropy in entropies]
     limits = parameters.max_weight, parameters.merge_threshold
     found = oracle.clusters_of(dependence.tolist(), weights, order.tolist(), main, *limits)

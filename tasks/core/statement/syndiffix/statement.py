@@ -11,7 +11,7 @@ from tasks.core.arrays import Json
 from tasks.core.statement.k_anonymity.statement import FORMAT, ContractMode
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.statement.syndiffix import claims
-from tasks.core.syndiffix.entities import ROWS, unit_told
+from tasks.core.syndiffix.entities import ROWS_AS_PEOPLE, unit_told
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters, by_name, count_sd
 
 REGIME = "syndiffix"
@@ -131,7 +131,7 @@ def topics(stated: Json) -> list[tuple[str, list[str]]]:
 
 def warnings(stated: Json) -> list[str]:
     """What must be seen before anything else."""
-    found = [] if stated["guarantee"]["ids"] else [ROWS]
+    found = [] if stated["guarantee"]["ids"] else [ROWS_AS_PEOPLE]
     if not stated["parameters"]["layer_noise_sd"]:
         found.append(claims.NO_NOISE)
     safe = [column["name"] for column in stated["columns"] if column["value_safe"]]

@@ -14,12 +14,12 @@ import pyarrow as pa
 
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.assembly import Microdata, join, shuffle
+from tasks.core.syndiffix.assembly import Microdata, join_tables, shuffle
 from tasks.core.syndiffix.blob.build import solve_public
 from tasks.core.syndiffix.blob.file import BlobFile
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.columns import encode_column
-from tasks.core.syndiffix.dependence import Measured
+from tasks.core.syndiffix.dependence import ColumnRelations
 from tasks.core.syndiffix.features import select_features, solve_with_features
 from tasks.core.syndiffix.forest import Combination, column_numbers
 from tasks.core.syndiffix.hashing import generator_of
@@ -79,7 +79,9 @@ def _put_together(blob: BlobFile, columns: Combination, target: int | None) -> p
         main = clustering.main_column
         clustering = replace(clustering, main_column=columns.index(main) if main in columns else None)
     measured = blob.header.measured
-    selected = Measured(measured.dependence[np.ix_(columns, columns)], measured.entropies[list(columns)])
+    selected = ColumnRelations(
+        measured.dependence[np.ix_(columns, columns)], measured.entropies[list(columns)]
+    )
     answer = _Answer(blob, columns, target)
     clusters = solve_public(selected, clustering)
     if target is not None:
@@ -230,10 +232,10 @@ def _stitched(
     own = tables.get(column_numbers(cluster.stitch))
     if cluster.owner == "shared" and own is not None and own.rows:
         left, right = (
-            join(own, side, DerivedCluster("left", cluster.stitch, _others(side, cluster)), basis)
+            join_tables(own, side, DerivedCluster("left", cluster.stitch, _others(side, cluster)), basis)
             for side in (left, right)
         )
-    return join(left, right, cluster, basis)
+    return join_tables(left, right, cluster, basis)
 
 
 def _others(table: Microdata, cluster: DerivedCluster) -> tuple[int, ...]:

@@ -31,7 +31,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.assembly import StitchingBasis, shuffle
 from tasks.core.syndiffix.blob.file import BlobHeader, require_blob_name, write_blob_file
 from tasks.core.syndiffix.clusters import Clusters
-from tasks.core.syndiffix.dependence import Measured, measure_dependence
+from tasks.core.syndiffix.dependence import ColumnRelations, relate_columns
 from tasks.core.syndiffix.entities import unit_told
 from tasks.core.syndiffix.forest import Combination, Forest
 from tasks.core.syndiffix.hashing import generator_of
@@ -86,7 +86,7 @@ def write_blob(
     return len(stored)
 
 
-def solve_public(measured: Measured, clustering: DefaultClustering) -> Clusters:
+def solve_public(measured: ColumnRelations, clustering: DefaultClustering) -> Clusters:
     """Clusters by what a blob holds: whoever reads it finds the same, as no salt is in them."""
     return solve(measured.dependence, measured.entropies, clustering, generator_of(b"", "blob", "solve"))
 
@@ -186,10 +186,10 @@ def _table(synthesizer: Synthesizer, combination: Combination, basis: StitchingB
     )
 
 
-def _measured(forest: Forest, progress: StepDone) -> Measured:
+def _measured(forest: Forest, progress: StepDone) -> ColumnRelations:
     """Dependences and entropies of all rows, as a blob may tell them."""
-    found = measure_dependence(forest, progress=lambda done, of: progress("dependence", done, of))
-    return Measured(found.dependence.round(_DECIMALS), found.entropies.round(_DECIMALS))
+    found = relate_columns(forest, progress=lambda done, of: progress("dependence", done, of))
+    return ColumnRelations(found.dependence.round(_DECIMALS), found.entropies.round(_DECIMALS))
 
 
 def _public_parameters(synthesizer: Synthesizer) -> dict[str, object]:

@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.syndiffix.dependence import Measured
+from tasks.core.syndiffix.dependence import ColumnRelations
 from tasks.core.syndiffix.forest import Combination
 from tasks.core.syndiffix.settings import DefaultClustering
 from tasks.core.tables.writing import place, plain_type
@@ -50,7 +50,7 @@ class BlobHeader:
     """
 
     columns: pa.Schema
-    measured: Measured
+    measured: ColumnRelations
     clustering: DefaultClustering
     parameters: Mapping[str, object]
 
@@ -182,7 +182,7 @@ class BlobFile:
             )
         with _explained(self._path):
             columns = pa.ipc.read_schema(pa.py_buffer(self._file.read(_TYPES)))
-            measured = Measured(
+            measured = ColumnRelations(
                 np.array(content["dependence"], np.float64), np.array(content["entropies"], np.float64)
             )
             count = len(columns)
