@@ -7,7 +7,7 @@ from pathlib import Path
 from tasks.batch.group import write_comparison
 from tasks.core.errors import ParameterError
 from tasks.core.navigation.run_figures import read_run
-from tasks.core.statement.syndiffix.statement import REGIME
+from tasks.core.statement.syndiffix.statement import SYNDIFFIX
 from tasks.progress import say
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
@@ -75,4 +75,4 @@ def _is_syndiffix(place: Path) -> bool:
         statement = json.loads((place / "privacy.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(statement, dict) and statement.get("regime") == REGIME
+    return isinstance(statement, dict) and statement.get("regime") == SYNDIFFIX

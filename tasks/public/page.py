@@ -8,7 +8,7 @@ from prefect import task
 from tasks.configuration.model import Report
 from tasks.core.aggregates.aggregates import as_drawn, read_aggregates, read_all_ranges
 from tasks.core.navigation.fidelity import fidelity
-from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.navigation.report import ReportInputs, render_page
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.public.bundles.opening import open_counts
 from tasks.storage import StoredTable, Workspace
@@ -60,6 +60,6 @@ def write_page(
     )
 
     def write(folder: Path) -> None:
-        (folder / "report.html").write_text(render(inputs), encoding="utf-8")
+        (folder / "report.html").write_text(render_page(inputs), encoding="utf-8")
 
     return workspace.store(workspace.root / work / "report", "report", write)

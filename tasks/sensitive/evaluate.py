@@ -10,7 +10,7 @@ from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
-from tasks.core.evaluation.sentences import Claim
+from tasks.core.evaluation.sentences import RecordsPromise
 from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.failures import sanitised
@@ -48,9 +48,9 @@ class EvaluationSettings(Model):
         )
 
     @property
-    def claim(self) -> Claim:
+    def claim(self) -> RecordsPromise:
         """What is promised of the synthetic records."""
-        return Claim(self.is_private, self.holds_resolution, self.is_fitted)
+        return RecordsPromise(self.is_private, self.holds_resolution, self.is_fitted)
 
 
 @task

@@ -19,7 +19,7 @@ from tasks.core.ledger.account import Account
 from tasks.core.ledger.drawing import ReleaseMeasurement
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
-from tasks.core.statement.k_anonymity.statement import REGIME
+from tasks.core.statement.k_anonymity.statement import K_ANONYMITY
 from tasks.plan.describe import Described
 from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
 from tasks.public.bundles.opening import configured_digest, seal
@@ -169,7 +169,7 @@ def _recorded_head(path: Path) -> str | None:
     """What a statement or a handed-over account says; None of a regime that has no account."""
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
-        if body.get("regime") in (REGIME, SYNDIFFIX):
+        if body.get("regime") in (K_ANONYMITY, SYNDIFFIX):
             return None
         account = body if path.name == ACCOUNT else body["ledger"]
         return str(account["head"])

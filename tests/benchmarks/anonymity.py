@@ -60,7 +60,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
     from tasks.core.evaluation.synthetic import recounted
     from tasks.core.navigation.fidelity import fidelity
-    from tasks.core.navigation.report import ReportInputs, render
+    from tasks.core.navigation.report import ReportInputs, render_page
     from tasks.core.queries import QueryResources
     from tasks.core.records.encoding import EncodingOptions, encode
     from tasks.core.statement.k_anonymity.statement import AnonymityFacts, statement
@@ -129,7 +129,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
         synthetic=synthetic,
         fidelity=fidelity(aggregates, counted),
     )
-    (folder / "report.html").write_text(render(inputs), encoding="utf-8")
+    (folder / "report.html").write_text(render_page(inputs), encoding="utf-8")
     watch.stop("navigate")
     write_sensitive_aggregates(folder / "coded", marginals, resolution, folder / "aggregate", "my", resources)
     watch.stop("describe")

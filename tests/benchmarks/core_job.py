@@ -117,7 +117,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.evaluation.release import compare_release
     from tasks.core.evaluation.synthetic import recounted
     from tasks.core.navigation.fidelity import fidelity
-    from tasks.core.navigation.report import ReportInputs, render
+    from tasks.core.navigation.report import ReportInputs, render_page
     from tasks.core.statement.differential_privacy.statement import statement
     from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv
@@ -144,6 +144,6 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     facts = ledger_facts(dataset="adult", unit="row", population="", vintage="1")
     words = statement(measurement, facts, "benchmark")
     inputs = ReportInputs(words, schema, aggregates, measurement, synthetic, fidelity(aggregates, counted))
-    (folder / "report.html").write_text(render(inputs), encoding="utf-8")
+    (folder / "report.html").write_text(render_page(inputs), encoding="utf-8")
     watch.stop("navigate")
     return watch.stages

@@ -93,7 +93,7 @@ def ours(path: Path, length: int) -> Result:
     from tasks.core.evaluation.comparison import compare_sides
     from tasks.core.evaluation.raw import PAIRS, RawInputs, evaluate_raw, measures
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
-    from tasks.core.evaluation.sentences import Claim
+    from tasks.core.evaluation.sentences import RecordsPromise
     from tasks.core.evaluation.synthetic import coded_synthetic
     from tasks.core.evaluation.tables import measures_rows
     from tasks.core.queries import QueryResources
@@ -118,7 +118,7 @@ def ours(path: Path, length: int) -> Result:
         evaluate_raw(inputs, one)
         result = timed(run)
         whole = timed(lambda: {"found": evaluate_raw(inputs, one)})
-        claim = Claim(is_private=False)
+        claim = RecordsPromise(is_private=False)
         files = timed(lambda: {"n": len(write_sensitive_files(whole["found"], root / "files", "my", claim))})
     result["records_cpu_s"] = round(float(str(whole["cpu_s"])) - float(str(result["cpu_s"])), 3)
     result["files_cpu_s"] = round(float(str(files["cpu_s"])), 3)

@@ -23,7 +23,7 @@ from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.mechanisms import nominal_charge
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.navigation.report import ReportInputs, render_page
 from tasks.core.statement.differential_privacy.statement import RunChoices, statement
 from tasks.core.statement.released_json import check_released_json
 from tasks.core.synthesis.estimates import ranges
@@ -188,7 +188,7 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
     fit = json.loads(json.dumps(evaluate_fit(drawn, made.cells, 5).to_dict()))["fit"]
     written = (("town", "released values"), ("tongue", "nothing"))
     fit["unreleased"] = [{"column": name, "share": 0.25, "written_as": how} for name, how in written]
-    page = check(render(ReportInputs(body, drawn.schema, shown, drawn, synthetic=made.records, fit=fit)))
+    page = check(render_page(ReportInputs(body, drawn.schema, shown, drawn, synthetic=made.records, fit=fit)))
     for table in body["tables"][:3]:
         assert all(name in page.text for name in table["columns"])
     # Noise hides how many hold a rare value; of several items one may be left out of a cell that isn't empty.

@@ -12,7 +12,7 @@ from tasks.core.aggregates.aggregates import as_drawn, read_aggregates, read_all
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.navigation.report import ReportInputs, render_page
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn
 from tasks.sensitive.protect import admit_release
@@ -125,7 +125,7 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
     aggregates = read_aggregates(made)
     if ranges := read_all_ranges(made, aggregates.reporting_length):
         aggregates = as_drawn(aggregates, ranges)
-    page = render(ReportInputs(stated, drawn.schema, aggregates, drawn))
+    page = render_page(ReportInputs(stated, drawn.schema, aggregates, drawn))
     assert "a row is protected, not a person" in page and "Attention" in page
 
 

@@ -7,7 +7,7 @@ from flows.command.check.fitted import print_fitted
 from flows.command.check.noise import fitted_warnings, level_warnings
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.syndiffix_parameters import anonymization
-from tasks.core.charts.charts import Level, curve_text
+from tasks.core.charts.charts import SurvivalLevel, curve_text
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.figures import plain_up
 from tasks.core.ledger.place import ledger_place
@@ -153,7 +153,7 @@ def _print_levels(found: Estimate) -> None:
             f"{'+-' + format(level.half_width_95, '.0f'):>9}  {threshold:>9}  {level.candidates:>16}"
         )
     print(f"(an open column is taken to have {OPEN_VALUES} values; the error bar leaves out truncation)")
-    curves = [Level(f"length {level.length}", level.scale, level.threshold) for level in found.levels]
+    curves = [SurvivalLevel(f"length {level.length}", level.scale, level.threshold) for level in found.levels]
     print("\nThe chance that a combination is published:")
     print(curve_text([curve for curve in curves if curve.threshold is not None]))
 

@@ -27,7 +27,7 @@ class Axes:
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """One axis' range."""
 
     low: float
@@ -55,7 +55,7 @@ class Scale:
         return [0.0, *kept] if self.spacing == "log1p" and self.low == 0 else kept
 
 
-def scale_of(values: Sequence[float], spacing: Spacing, *, ends_there: bool = False) -> Scale:
+def scale_of(values: Sequence[float], spacing: Spacing, *, ends_there: bool = False) -> AxisScale:
     """The range of an axis that holds the values: from 0, or from the least one on a logarithmic axis.
 
     Args:
@@ -65,10 +65,12 @@ def scale_of(values: Sequence[float], spacing: Spacing, *, ends_there: bool = Fa
     """
     top = max(values, default=1.0)
     if spacing == "linear":
-        return Scale(0.0, max(top, 1e-9) if ends_there else svg.nice_ticks(top)[-1], spacing)
+        return AxisScale(0.0, max(top, 1e-9) if ends_there else svg.nice_ticks(top)[-1], spacing)
     low = _round(min((value for value in values if value > 0), default=1.0), up=False)
     high = _round(max(top, 1.0), up=True)
-    return Scale(0.0, high, spacing) if spacing == "log1p" else Scale(low, max(high, 2 * low), spacing)
+    return (
+        AxisScale(0.0, high, spacing) if spacing == "log1p" else AxisScale(low, max(high, 2 * low), spacing)
+    )
 
 
 def _round(value: float, *, up: bool) -> float:
@@ -84,8 +86,8 @@ def _round(value: float, *, up: bool) -> float:
 class Frame:
     """The plot's place in the figure and its axes' scales."""
 
-    across: Scale
-    up: Scale
+    across: AxisScale
+    up: AxisScale
     left: float = 56
     right: float = WIDTH - 20
     upper: float = 14
@@ -106,16 +108,16 @@ def drawn_axes(frame: Frame, axes: Axes) -> list[str]:
     small = {"font_size": 11, "fill": svg.SOFT}
     for tick in frame.across.ticks():
         x = frame.x(tick)
-        parts.append(svg.line(x, frame.upper, x, frame.lower, svg.GRID))
+        parts.append(svg.line(x, frame.upper, x, frame.lower, svg.GRID_COLOUR))
         parts.append(svg.label(x, frame.lower + 16, svg.short_number(tick), text_anchor="middle", **small))
     for tick in frame.up.ticks():
         y = frame.y(tick)
-        parts.append(svg.line(frame.left, y, frame.right, y, svg.GRID))
+        parts.append(svg.line(frame.left, y, frame.right, y, svg.GRID_COLOUR))
         parts.append(svg.label(frame.left - 7, y + 4, svg.short_number(tick), text_anchor="end", **small))
     parts.append(svg.line(frame.left, frame.lower, frame.right, frame.lower, svg.SOFT))
     middle_x, middle_y = (frame.left + frame.right) / 2, (frame.upper + frame.lower) / 2
     parts.append(svg.label(middle_x, frame.lower + 36, axes.x, text_anchor="middle", fill=svg.SOFT))
-    turned = f"rotate(-90 12 {svg.number(middle_y)})"
+    turned = f"rotate(-90 12 {svg.coordinate(middle_y)})"
     parts.append(svg.label(12, middle_y, axes.y, text_anchor="middle", fill=svg.SOFT, transform=turned))
     return parts
 
@@ -126,7 +128,7 @@ _GAP = 16
 
 
 @dataclass(frozen=True)
-class Entry:
+class LegendEntry:
     """One meaning.
 
     Attributes:
@@ -144,7 +146,7 @@ class Entry:
     opacity: float | None = None
 
 
-def legend(entries: Sequence[Entry], width: float = WIDTH) -> tuple[str, float]:
+def legend(entries: Sequence[LegendEntry], width: float = WIDTH) -> tuple[str, float]:
     """The entries from the top left, on as many lines as they need; and the height that they take."""
     parts, x, y = [], 0.0, 0.0
     for entry in entries:
@@ -156,7 +158,7 @@ def legend(entries: Sequence[Entry], width: float = WIDTH) -> tuple[str, float]:
     return "".join(parts), y + _ROW + 3 if entries else 0.0
 
 
-def _entry(entry: Entry, x: float, y: float) -> str:
+def _entry(entry: LegendEntry, x: float, y: float) -> str:
     if entry.mark == "box":
         shape = svg.rect(x, y + 3, 11, 11, entry.colour, fill_opacity=entry.opacity)
         return shape + svg.label(x + 16, y + 13, entry.words, font_size=_SIZE)

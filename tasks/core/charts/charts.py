@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tasks.core.charts import svg
-from tasks.core.charts.axes import WIDTH, Entry, legend
+from tasks.core.charts.axes import WIDTH, LegendEntry, legend
 from tasks.core.figures import up, whole
 from tasks.core.statement.differential_privacy.statement import survival_curve
 
@@ -69,7 +69,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Level:
+class SurvivalLevel:
     """One length as the survival curve needs it: s_k in records and the threshold, None for none."""
 
     label: str
@@ -99,10 +99,10 @@ def bars(rows: Sequence[Bar], title: str, error_bar: ErrorBar | None, names: tup
     return svg.figure(WIDTH, top + 28 + _PITCH * len(rows), title, described, parts)
 
 
-def _meanings(names: tuple[str, str], whisker: str) -> list[Entry]:
+def _meanings(names: tuple[str, str], whisker: str) -> list[LegendEntry]:
     """What the colours mean."""
-    found = [Entry(name, c) for name, c in zip(names, (svg.NOISY, svg.SYNTHETIC), strict=True) if name]
-    return [*found, Entry(whisker, svg.INK, "whisker")] if whisker else found
+    found = [LegendEntry(name, c) for name, c in zip(names, (svg.NOISY, svg.SYNTHETIC), strict=True) if name]
+    return [*found, LegendEntry(whisker, svg.INK, "whisker")] if whisker else found
 
 
 def _ticks(ticks: Sequence[float], texts: Sequence[str], top: float, rows: int) -> list[str]:
@@ -111,7 +111,7 @@ def _ticks(ticks: Sequence[float], texts: Sequence[str], top: float, rows: int) 
     parts = []
     for tick, text in zip(ticks, texts, strict=True):
         x = _LEFT + tick / ticks[-1] * (_RIGHT - _LEFT)
-        parts.append(svg.line(x, top + 2, x, bottom, svg.GRID))
+        parts.append(svg.line(x, top + 2, x, bottom, svg.GRID_COLOUR))
         parts.append(svg.label(x, bottom + 15, text, text_anchor="middle", font_size=11, fill=svg.SOFT))
     return [*parts, svg.line(_LEFT, top + 2, _LEFT, bottom, svg.SOFT)]
 
@@ -213,7 +213,7 @@ def shares(rows: Sequence[Share], title: str) -> str:
 
 def _stripes() -> str:
     """The pattern that stands for "not known"."""
-    stripe = svg.rect(0, 0, 8, 8, svg.GRID) + svg.line(0, 0, 0, 8, svg.STRIPE, stroke_width=5)
+    stripe = svg.rect(0, 0, 8, 8, svg.GRID_COLOUR) + svg.line(0, 0, 0, 8, svg.STRIPE, stroke_width=5)
     pattern = svg.tag(
         "pattern",
         stripe,
@@ -227,10 +227,10 @@ def _stripes() -> str:
 
 
 _SHARES = (
-    Entry("published", svg.NOISY),
-    Entry("of nobody (at most)", svg.SYNTHETIC),
-    Entry("not published", svg.FAINT),
-    Entry("not known", "url(#not-known)"),
+    LegendEntry("published", svg.NOISY),
+    LegendEntry("of nobody (at most)", svg.SYNTHETIC),
+    LegendEntry("not published", svg.FAINT),
+    LegendEntry("not known", "url(#not-known)"),
 )
 
 
@@ -254,7 +254,9 @@ def _share_row(row: Share, frame: tuple[float, float, float]) -> str:
         unit = (right - left) / max(row.published + row.suppressed, 1)
         real = (row.published - spurious) * unit
         parts += [
-            svg.rect(left, y, right - left, 22, svg.FAINT if row.published + row.suppressed else svg.GRID),
+            svg.rect(
+                left, y, right - left, 22, svg.FAINT if row.published + row.suppressed else svg.GRID_COLOUR
+            ),
             svg.rect(left, y, real, 22, svg.NOISY),
             svg.rect(left + real, y, spurious * unit, 22, svg.SYNTHETIC),
         ]
@@ -275,7 +277,7 @@ def gauge(spent: float, cap: float, title: str) -> str:
     return svg.figure(_GAUGE, 40, title, f"epsilon {up(spent)} of {up(cap)} spent", parts)
 
 
-def curve_text(levels: Sequence[Level]) -> str:
+def curve_text(levels: Sequence[SurvivalLevel]) -> str:
     """The survival curve as a table for the terminal: true counts down, lengths across."""
     steps = [multiple * 10**power for power in range(7) for multiple in (1, 2, 5)]
     chances = [survival_curve(level.scale, level.threshold, steps) for level in levels]

@@ -54,7 +54,7 @@ def grouped_bars(chart: GroupedBars) -> str:
     bottom, middle = _TOP + _HEIGHT, (_LEFT + _WIDTH - _RIGHT) / 2
     parts = [
         heading(chart.title),
-        *legend([(each.name, each.colour) for each in chart.series], 62.0),
+        *legend_row([(each.name, each.colour) for each in chart.series], 62.0),
         svg.label(24, _TOP - 14, chart.upright, font_size=SMALL, fill=svg.SOFT),
         *_grid(ticks),
         *_bars(chart, ticks[-1]),
@@ -63,7 +63,7 @@ def grouped_bars(chart: GroupedBars) -> str:
     return standalone(_WIDTH, bottom + 62, (chart.title, chart.description), parts)
 
 
-def legend(entries: Sequence[tuple[str, str]], y: float) -> list[str]:
+def legend_row(entries: Sequence[tuple[str, str]], y: float) -> list[str]:
     """A patch and a name for each, in a row."""
     parts, x = [], 24.0
     for name, colour in entries:
@@ -77,7 +77,7 @@ def _grid(ticks: list[float]) -> list[str]:
     parts = []
     for tick in ticks:
         y = _TOP + _HEIGHT * (1 - tick / ticks[-1])
-        parts.append(svg.line(_LEFT, y, _WIDTH - _RIGHT, y, svg.GRID if tick else svg.SOFT))
+        parts.append(svg.line(_LEFT, y, _WIDTH - _RIGHT, y, svg.GRID_COLOUR if tick else svg.SOFT))
         parts.append(svg.label(_LEFT - 8, y + 4, tick_text(tick, ticks), text_anchor="end", font_size=SMALL))
     return parts
 

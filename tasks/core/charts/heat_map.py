@@ -74,7 +74,7 @@ def _colour(part: float) -> str:
 
 
 def _slanted(x: float, y: float, name: str) -> str:
-    turned = f"rotate(-50 {svg.number(x)} {svg.number(y)})"
+    turned = f"rotate(-50 {svg.coordinate(x)} {svg.coordinate(y)})"
     return svg.label(x, y, name, text_anchor="end", font_size=SMALL, transform=turned)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tasks.core.arrays import Floats
 from tasks.core.charts import svg
-from tasks.core.charts.axes import WIDTH, Axes, Entry, Frame, drawn_axes, legend, scale_of
+from tasks.core.charts.axes import WIDTH, Axes, Frame, LegendEntry, drawn_axes, legend, scale_of
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def curves(lines: Sequence[Curve], axes: Axes, limit: Limit | None = None) -> st
     """Lines over one pair of axes, each with its own colour and dash pattern, and a limit with its words."""
     looks = [_look(curve, index) for index, curve in enumerate(lines)]
     entries = [
-        Entry(curve.label, colour, "line", dashes)
+        LegendEntry(curve.label, colour, "line", dashes)
         for curve, (colour, dashes) in zip(lines, looks, strict=True)
     ]
     words, above = legend(entries)
@@ -89,7 +89,7 @@ def _curve(curve: Curve, frame: Frame, look: tuple[str, str]) -> list[str]:
     if len(places) == 1:
         parts.append(svg.tag("circle", told, cx=places[0][0], cy=places[0][1], r=3.5, fill=colour))
     elif places:
-        path = "L".join(f"{svg.number(x)} {svg.number(y)}" for x, y in places)
+        path = "L".join(f"{svg.coordinate(x)} {svg.coordinate(y)}" for x, y in places)
         line = {"fill": "none", "stroke": colour, "stroke_width": 2.4, "stroke_dasharray": dashes}
         parts.append(svg.tag("path", told, d=f"M{path}", stroke_linejoin="round", **line))
     return parts
@@ -105,7 +105,7 @@ def _limit(limit: Limit, frame: Frame) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Sides:
+class AssociationSides:
     """Associations of every two of n columns from two sources.
 
     Attributes:
@@ -128,7 +128,7 @@ def matrix_width(columns: int) -> int:
     return _NAMES + columns * _CELL + _BESIDE
 
 
-def matrix(names: Sequence[str], sides: Sides, title: str) -> str:
+def matrix(names: Sequence[str], sides: AssociationSides, title: str) -> str:
     """Associations of every two columns: one source below the diagonal, the other above it.
 
     Args:
@@ -142,7 +142,7 @@ def matrix(names: Sequence[str], sides: Sides, title: str) -> str:
         middle = index * cell + cell / 2
         shown = svg.fitted(name, left - 10)
         parts.append(svg.label(left - 8, top + middle + 4, shown, text_anchor="end"))
-        turned = f"rotate(-45 {svg.number(left + middle)} {top - 8})"
+        turned = f"rotate(-45 {svg.coordinate(left + middle)} {top - 8})"
         parts.append(svg.label(left + middle, top - 8, svg.fitted(name, 118), transform=turned))
     for row in range(len(names)):
         for column in range(len(names)):
@@ -162,7 +162,7 @@ def _matrix_cell(value: float, place: tuple[float, float, float], row: int, colu
     """One square with its figure; the diagonal and what is not known stay grey."""
     x, y, cell = place
     if row == column:
-        return svg.rect(x, y, cell - 2, cell - 2, svg.GRID)
+        return svg.rect(x, y, cell - 2, cell - 2, svg.GRID_COLOUR)
     if not math.isfinite(value):
         return svg.rect(x, y, cell - 2, cell - 2, svg.PAPER, stroke=svg.FAINT)
     colour = svg.NOISY if row > column else svg.SYNTHETIC

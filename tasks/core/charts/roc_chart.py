@@ -62,7 +62,7 @@ def roc_chart(chart: RocChart) -> str:
         parts.append(svg.label(x + 32, 62, curve.name, font_size=MEDIUM))
         x += 56 + svg.text_width(curve.name, MEDIUM)
     middle = _TOP + _SIDE / 2
-    turned = f"rotate(-90 28 {svg.number(middle)})"
+    turned = f"rotate(-90 28 {svg.coordinate(middle)})"
     parts.append(svg.label(28, middle, chart.up, text_anchor="middle", font_size=MEDIUM, transform=turned))
     across = (_LEFT + _SIDE / 2, bottom + 44)
     parts.append(svg.label(*across, chart.across, text_anchor="middle", font_size=MEDIUM))
@@ -73,6 +73,6 @@ def roc_chart(chart: RocChart) -> str:
 def _path(curve: RocCurve) -> str:
     bottom = _TOP + _SIDE
     return " ".join(
-        f"{svg.number(_LEFT + _SIDE * across)},{svg.number(bottom - _SIDE * up)}"
+        f"{svg.coordinate(_LEFT + _SIDE * across)},{svg.coordinate(bottom - _SIDE * up)}"
         for across, up in curve.points
     )

@@ -218,7 +218,7 @@ def _axis(panel: _Panel, width: float) -> list[str]:
     parts = []
     for tick, text in zip(panel.ticks, texts, strict=True):
         y = panel.y(tick)
-        parts.append(svg.line(_LEFT, y, width - _RIGHT, y, svg.GRID if tick else svg.SOFT))
+        parts.append(svg.line(_LEFT, y, width - _RIGHT, y, svg.GRID_COLOUR if tick else svg.SOFT))
         parts.append(svg.label(_LEFT - 8, y + 4, text, text_anchor="end", font_size=SMALL))
     return parts
 
@@ -227,7 +227,7 @@ def _line(chart: BarAndLine, panel: _Panel) -> list[str]:
     """The line, its points, and their values above them."""
     colour = LINES[chart.colour]
     points = [(panel.middle(place), panel.y(value)) for place, value in enumerate(chart.line)]
-    path = " ".join(f"{svg.number(x)},{svg.number(y)}" for x, y in points)
+    path = " ".join(f"{svg.coordinate(x)},{svg.coordinate(y)}" for x, y in points)
     parts = [svg.tag("polyline", points=path, fill="none", stroke=colour, stroke_width=2)] if path else []
     parts += [svg.tag("circle", cx=x, cy=y, r=4, fill=colour) for x, y in points]
     return parts + _values(points, [share_text(value) for value in chart.line], panel.slot, colour)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 INK = "#1f2430"
 SOFT = "#5a6270"
 FAINT = "#d9dde3"
-GRID = "#e9ecf0"
+GRID_COLOUR = "#e9ecf0"
 PAPER = "#ffffff"
 NOISY = "#0b5fa5"
 SYNTHETIC = "#d9730d"
@@ -35,7 +35,7 @@ DARK = {
     INK: "#e6e9ee",
     SOFT: "#a7afbc",
     FAINT: "#3b424e",
-    GRID: "#2b313b",
+    GRID_COLOUR: "#2b313b",
     PAPER: "#16191f",
     NOISY: "#62a8ea",
     SYNTHETIC: "#ef9442",
@@ -100,7 +100,7 @@ def fitted(text: str, room: float, size: float = 12) -> str:
     return shown
 
 
-def number(value: float) -> str:
+def coordinate(value: float) -> str:
     """A coordinate with at most two decimals."""
     return f"{value:.2f}".rstrip("0").rstrip(".") if value else "0"
 
@@ -111,7 +111,7 @@ def tag(name: str, content: str = "", /, **attributes: object) -> str:
     for key, value in attributes.items():
         if value is None or value == "":
             continue
-        shown = number(value) if isinstance(value, float | int) else escape(value)
+        shown = coordinate(value) if isinstance(value, float | int) else escape(value)
         parts.append(f'{key.rstrip("_").replace("_", "-")}="{shown}"')
     head = " ".join(parts)
     return f"<{head}>{content}</{name}>" if content else f"<{head}/>"
@@ -129,7 +129,7 @@ def haloed(x: float, y: float, words: str, **attributes: object) -> str:
     return label(x, y, words, **halo, **attributes)
 
 
-def line(x1: float, y1: float, x2: float, y2: float, stroke: str = GRID, **attributes: object) -> str:
+def line(x1: float, y1: float, x2: float, y2: float, stroke: str = GRID_COLOUR, **attributes: object) -> str:
     """A straight line."""
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=stroke, **attributes)
 
@@ -141,9 +141,9 @@ def rect(x: float, y: float, width: float, height: float, fill: str, **attribute
 
 def whisker(low: float, high: float, y: float, stroke: str = INK) -> str:
     """An error bar from low to high."""
-    path = f"M{number(low)} {number(y)}H{number(high)}"
+    path = f"M{coordinate(low)} {coordinate(y)}H{coordinate(high)}"
     for x in (low, high):
-        path += f"M{number(x)} {number(y - 3)}V{number(y + 3)}"
+        path += f"M{coordinate(x)} {coordinate(y - 3)}V{coordinate(y + 3)}"
     return tag("path", d=path, stroke=stroke, stroke_width=1.2, fill="none")
 
 
@@ -160,7 +160,7 @@ def figure(
     return tag(
         "svg",
         about + "".join(parts),
-        viewBox=f"0 0 {number(width)} {number(height)}",
+        viewBox=f"0 0 {coordinate(width)} {coordinate(height)}",
         role="img",
         aria_label=title,
         style=style,

@@ -32,16 +32,16 @@ from tasks.core.evaluation.measures import Comparison, MarginalDistance, named_s
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, code_type
 
-Side = CodedRecords | Aggregates
+ComparedData = CodedRecords | Aggregates
 
 #: A table of so many numbers of sets, or of as many as there are rows, is faster than sorting.
 _FEW_SETS = 1 << 16
 
 
-class Numbering:
+class SlotNumbering:
     """The values of all sides by column, and the slots that records of any side need."""
 
-    def __init__(self, sides: Sequence[Side]) -> None:
+    def __init__(self, sides: Sequence[ComparedData]) -> None:
         """Args: sides: of the same columns in the same order."""
         named = sorted({value for side in sides for value in _named_values(side)})
         tables = [side for side in sides if isinstance(side, CodedRecords)]
@@ -66,12 +66,12 @@ class Numbering:
         return np.array([0, *(place[text] for text in texts)], np.int64)
 
 
-class Sides:
+class ComparedSides:
     """What is counted side by side: records by their slots, aggregates by their combinations."""
 
-    def __init__(self, sides: Sequence[Side]) -> None:
+    def __init__(self, sides: Sequence[ComparedData]) -> None:
         """Args: sides: of the same columns in the same order; records are taken in full."""
-        self.numbering = Numbering(sides)
+        self.numbering = SlotNumbering(sides)
         self._sides = sides
         self._listed = {
             place: _listed(side, self.numbering)
@@ -98,7 +98,7 @@ class Sides:
         return sorted(found)
 
 
-def recoded(records: CodedRecords, numbering: Numbering) -> list[Codes]:
+def recoded(records: CodedRecords, numbering: SlotNumbering) -> list[Codes]:
     """The records by slot of the numbering and in its codes, items ascending, empty slots last."""
     slots: list[Codes] = []
     for column, same in itertools.groupby(numbering.slot_columns):
@@ -119,7 +119,7 @@ def _ascending(slots: list[Codes]) -> list[Codes]:
     return list(np.sort(np.stack(slots) - slots[0].dtype.type(1), axis=0) + slots[0].dtype.type(1))
 
 
-def _listed(aggregates: Aggregates, numbering: Numbering) -> dict[int, Listed]:
+def _listed(aggregates: Aggregates, numbering: SlotNumbering) -> dict[int, Listed]:
     """Combinations by length and set of columns."""
     columns = np.array([attribute.column for attribute in aggregates.attributes], np.int64)
     codes = np.array(
@@ -152,7 +152,7 @@ def _numbered(sets: Integers, bound: int) -> tuple[Integers, Integers]:
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[sets]
 
 
-def _named_values(side: Side) -> Iterator[tuple[int, str]]:
+def _named_values(side: ComparedData) -> Iterator[tuple[int, str]]:
     """Column and text of each of a side's values."""
     if isinstance(side, Aggregates):
         return ((a.column, a.value if a.item is None else a.item) for a in side.attributes)
@@ -181,9 +181,9 @@ class Listener:
     take: Callable[[Any], None] = lambda told: None
 
 
-def compare(
-    reference: Side,
-    compared: Side,
+def compare_two(
+    reference: ComparedData,
+    compared: ComparedData,
     resolution: int,
     longest: int | None = None,
     resources: QueryResources = QueryResources(),
@@ -193,7 +193,7 @@ def compare(
 
 
 def compare_sides(
-    sides: Sequence[Side],
+    sides: Sequence[ComparedData],
     pairs: Sequence[tuple[int, int]],
     resolution: int,
     longest: int | None = None,
@@ -216,7 +216,7 @@ def compare_sides(
     """
     if resolution < 1:
         raise ParameterError(f"A reporting resolution is at least 1, not {resolution}.")
-    own = Sides(sides)
+    own = ComparedSides(sides)
     lengths = tuple(range(1, _longest(sides, own.numbering, longest) + 1))
     units = [unit for length in lengths for unit in _units(own.column_sets(length))]
     totals = [_Total(len(lengths)) for _ in pairs]
@@ -277,7 +277,7 @@ class _Total:
         self._sums[length - 1] += sums
         self._distances[length - 1] += distances
 
-    def comparison(self, sides: tuple[Side, Side], resolution: int) -> Comparison:
+    def comparison(self, sides: tuple[ComparedData, ComparedData], resolution: int) -> Comparison:
         both_records = all(isinstance(side, CodedRecords) for side in sides)
         distances = (
             MarginalDistance(length, len(own), math.fsum(own) / len(own), max(own))
@@ -294,7 +294,7 @@ class _Total:
         )
 
 
-def _longest(sides: Sequence[Side], numbering: Numbering, longest: int | None) -> int:
+def _longest(sides: Sequence[ComparedData], numbering: SlotNumbering, longest: int | None) -> int:
     reported = [side.reporting_length for side in sides if isinstance(side, Aggregates)]
     if len(reported) == len(sides):
         return min(reported) if longest is None else longest
@@ -311,7 +311,7 @@ def _units(sets: Sequence[Columns]) -> Iterator[list[Columns]]:
 
 def _mapped(
     run: Callable[[Tabulator, list[Columns]], list[_Family]],
-    sides: Sides,
+    sides: ComparedSides,
     units: Sequence[list[Columns]],
     threads: int,
 ) -> Iterator[list[_Family]]:

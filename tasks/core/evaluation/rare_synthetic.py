@@ -26,7 +26,7 @@ from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Ids, Integers
 from tasks.core.evaluation import kernels
-from tasks.core.evaluation.comparison import Numbering
+from tasks.core.evaluation.comparison import SlotNumbering
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.tables.delimited import needs_quotes
@@ -49,7 +49,9 @@ class Told:
 class SyntheticCombinations:
     """Collects what is told of each set of columns, shortest first, and writes it."""
 
-    def __init__(self, numbering: Numbering, schema: Schema, resolution: int, scratch: Path | None) -> None:
+    def __init__(
+        self, numbering: SlotNumbering, schema: Schema, resolution: int, scratch: Path | None
+    ) -> None:
         """Args: numbering: of all sides. resolution: below it a combination is rare. scratch: or memory."""
         self._numbering, self._resolution, self._scratch = numbering, resolution, scratch
         named = [(column, value) for column, own in enumerate(numbering.values) for value in own]

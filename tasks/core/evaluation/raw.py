@@ -14,7 +14,7 @@ from tasks.core.aggregates.linkability import FirstLengths
 from tasks.core.aggregates.rare import LISTED, RareByLength, RecordAnalysis, analysis_of
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.arrays import ShareDone
-from tasks.core.evaluation.comparison import Listener, Numbering, compare_sides
+from tasks.core.evaluation.comparison import Listener, SlotNumbering, compare_sides
 from tasks.core.evaluation.measures import (
     Comparison,
     errors_by_length,
@@ -113,7 +113,9 @@ def evaluate_raw(
     sides = (records, inputs.reportable, synthetic)
     longest = max(inputs.sensitive.lengths, default=0)
     singled_out = FirstLengths(records.number_of_records, inputs.resolution)
-    found = SyntheticCombinations(Numbering(sides), synthetic.schema, inputs.resolution, resources.scratch)
+    found = SyntheticCombinations(
+        SlotNumbering(sides), synthetic.schema, inputs.resolution, resources.scratch
+    )
 
     def visit(table: CubeTable) -> Told | None:
         singled_out.look_at(table)
@@ -152,7 +154,7 @@ def list_combinations(
     """
     raw = read_coded_records(records)
     sides = (raw, coded_synthetic(synthetic, raw.schema))
-    found = SyntheticCombinations(Numbering(sides), raw.schema, resolution, resources.scratch)
+    found = SyntheticCombinations(SlotNumbering(sides), raw.schema, resolution, resources.scratch)
     listener = Listener(progress, lambda table: found.tell(table, 1, 0), found.take)
     compare_sides(sides, ((0, 1),), resolution, longest, resources, listener)
     return found

@@ -10,7 +10,7 @@ from typing import Any
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.dp.measurement import Measurement
-from tasks.core.evaluation.comparison import compare
+from tasks.core.evaluation.comparison import compare_two
 from tasks.core.evaluation.measures import (
     errors_by_length,
     preservation_by_count,
@@ -74,7 +74,7 @@ def compare_release(
         measurement: what the counts were drawn in, for its noise; None where there was none.
         resources: number of threads.
     """
-    found = compare(reportable, recounted, 1, resources=resources)
+    found = compare_two(reportable, recounted, 1, resources=resources)
     preserved = {row["length"]: row for row in preservation_by_length(found)}
     names = ("preservation", "proportional_error")
     return ReleaseEvaluation(

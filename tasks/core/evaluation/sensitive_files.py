@@ -18,7 +18,7 @@ from tasks.core.evaluation.measures import (
     preservation_by_length,
 )
 from tasks.core.evaluation.raw import RawEvaluation
-from tasks.core.evaluation.sentences import Claim, four_sentences
+from tasks.core.evaluation.sentences import RecordsPromise, four_sentences
 from tasks.core.evaluation.tables import (
     AGGREGATE_STATS,
     SYNTHETIC_STATS,
@@ -98,7 +98,7 @@ def _described(word: str, places: Sequence[int], line: Sequence[float]) -> str:
 
 
 def write_sensitive_files(
-    evaluation: RawEvaluation, folder: Path, prefix: str, claim: Claim | None = None
+    evaluation: RawEvaluation, folder: Path, prefix: str, claim: RecordsPromise | None = None
 ) -> list[Path]:
     """Write every file of SDS's evaluate stage that is made from raw data, and return their paths.
 

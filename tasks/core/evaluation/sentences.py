@@ -13,7 +13,7 @@ _NOISE = "what protects people is the noise, whatever appears"
 
 
 @dataclass(frozen=True)
-class Claim:
+class RecordsPromise:
     """What is promised of the synthetic records.
 
     Attributes:
@@ -28,7 +28,7 @@ class Claim:
     is_fitted: bool = False
 
 
-def four_sentences(evaluation: RawEvaluation, claim: Claim) -> tuple[str, str, str, str]:
+def four_sentences(evaluation: RawEvaluation, claim: RecordsPromise) -> tuple[str, str, str, str]:
     """Sensitive privacy, reported counts' use, synthetic privacy, synthetic records' use.
 
     Raises:
@@ -62,7 +62,7 @@ def _reported_use(evaluation: RawEvaluation) -> str:
     )
 
 
-def _anonymity(evaluation: RawEvaluation, claim: Claim) -> str:
+def _anonymity(evaluation: RawEvaluation, claim: RecordsPromise) -> str:
     found = evaluation.synthetic
     if claim.is_fitted:
         return _leaks(evaluation, "they show no more of it than the reported counts imply")

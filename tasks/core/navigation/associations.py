@@ -21,7 +21,7 @@ from tasks.core.synthesis.records import SyntheticRecords
 Known = npt.NDArray[np.bool_]
 
 #: Columns beyond this many are not compared: their number of pairs grows with the square.
-MOST_COLUMNS = 40
+MOST_CHARTED_COLUMNS = 40
 #: Of a column with more values, the most frequent are compared.
 MOST_VALUES = 300
 
@@ -78,8 +78,10 @@ class PairCounts(Protocol):
 
 
 def associations(pairs: PairCounts, schema: Schema, synthetic: SyntheticRecords) -> Associations:
-    """Cramer's V of the first `MOST_COLUMNS` single-valued columns, pair by pair, over the same values."""
-    columns = tuple(i for i, column in enumerate(schema.columns) if not column.is_multi_valued)[:MOST_COLUMNS]
+    """Cramer's V of the first `MOST_CHARTED_COLUMNS` single-valued columns, pair by pair, over the same values."""
+    columns = tuple(i for i, column in enumerate(schema.columns) if not column.is_multi_valued)[
+        :MOST_CHARTED_COLUMNS
+    ]
     size = len(columns)
     released, drawn = np.full((size, size), np.nan), np.full((size, size), np.nan)
     if pairs.has_pairs():

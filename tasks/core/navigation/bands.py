@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tasks.core.charts import svg
-from tasks.core.charts.axes import WIDTH, Axes, Entry, Frame, drawn_axes, legend, scale_of
+from tasks.core.charts.axes import WIDTH, Axes, Frame, LegendEntry, drawn_axes, legend, scale_of
 from tasks.core.charts.charts import ErrorBar
 from tasks.core.figures import whole
 from tasks.core.navigation.fidelity import Band
@@ -20,13 +20,13 @@ def bands(found: Sequence[Band], axes: Axes, error_bar: ErrorBar | None) -> str:
         error_bar: where the true count of a released one lies; None: it is exact, or not told.
     """
     entries = [
-        Entry("median", svg.SYNTHETIC, "line"),
-        Entry("half of them", svg.SYNTHETIC, opacity=_INNER),
-        Entry("nine of ten", svg.SYNTHETIC, opacity=_OUTER),
-        Entry("equal", svg.INK, "line", "4 3"),
+        LegendEntry("median", svg.SYNTHETIC, "line"),
+        LegendEntry("half of them", svg.SYNTHETIC, opacity=_INNER),
+        LegendEntry("nine of ten", svg.SYNTHETIC, opacity=_OUTER),
+        LegendEntry("equal", svg.INK, "line", "4 3"),
     ]
     if error_bar is not None:
-        entries.append(Entry(error_bar.name, svg.NOISY, opacity=_INNER))
+        entries.append(LegendEntry(error_bar.name, svg.NOISY, opacity=_INNER))
     words, above = legend(entries)
     counts = [band.released for band in found]
     across = scale_of(counts, "log")
@@ -95,4 +95,4 @@ def _area(
 
 
 def _path(points: Sequence[tuple[float, float]], frame: Frame) -> str:
-    return "L".join(f"{svg.number(frame.x(x))} {svg.number(frame.y(y))}" for x, y in points)
+    return "L".join(f"{svg.coordinate(frame.x(x))} {svg.coordinate(frame.y(y))}" for x, y in points)

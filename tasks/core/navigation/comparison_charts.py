@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from tasks.core.arrays import Json
 from tasks.core.charts import plots, svg
-from tasks.core.charts.axes import WIDTH, Axes, Entry, legend
+from tasks.core.charts.axes import WIDTH, Axes, LegendEntry, legend
 from tasks.core.navigation.run_figures import GROUPS, RunFigures
 
 #: More runs than colours can't be told apart in a chart.
@@ -120,7 +120,7 @@ def charts(runs: Sequence[RunFigures], names: Sequence[str]) -> list[Json]:
 def _by_length(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequence[str]) -> Json | None:
     lengths = sorted({int(row["length"]) for _, run in runs for row in run.by_length})
     series = [
-        Series(names[place], place, tuple(_at(run.by_length, length, wanted.figure) for length in lengths))
+        RunBars(names[place], place, tuple(_at(run.by_length, length, wanted.figure) for length in lengths))
         for place, run in runs
     ]
     if all(value is None for one in series for value in one.values):
@@ -128,7 +128,7 @@ def _by_length(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Seque
     if not any(value for one in series for value in one.values):
         return _entry(wanted, "by length", "")
     groups = [f"length {length}" for length in lengths]
-    return _entry(wanted, "by length", grouped_bars(groups, series, f"{wanted.caption} by length"))
+    return _entry(wanted, "by length", bars_by_run(groups, series, f"{wanted.caption} by length"))
 
 
 def _at(rows: Sequence[Json], length: int, figure: _Figure) -> float | None:
@@ -161,7 +161,7 @@ def _entry(wanted: _Wanted, by: str, chart: str) -> Json:
 
 
 @dataclass(frozen=True)
-class Series:
+class RunBars:
     """One run's bars.
 
     Attributes:
@@ -175,9 +175,9 @@ class Series:
     values: tuple[float | None, ...]
 
 
-def grouped_bars(groups: Sequence[str], series: Sequence[Series], title: str) -> str:
+def bars_by_run(groups: Sequence[str], series: Sequence[RunBars], title: str) -> str:
     """Bars side by side, a group of them for each of ``groups`` and a colour for each of ``series``."""
-    words, above = legend([Entry(one.name, svg.SERIES[one.look][0]) for one in series])
+    words, above = legend([LegendEntry(one.name, svg.SERIES[one.look][0]) for one in series])
     left, right, upper, lower = 56.0, WIDTH - 20.0, above + 10, above + 230
     top = max((value for one in series for value in one.values if value is not None), default=1.0)
     ticks = svg.nice_ticks(top)
@@ -199,13 +199,13 @@ def _scale(ticks: Sequence[float], frame: tuple[float, float, float, float]) -> 
     parts = []
     for tick in ticks:
         y = lower - tick / ticks[-1] * (lower - upper)
-        parts.append(svg.line(left, y, right, y, svg.GRID))
+        parts.append(svg.line(left, y, right, y, svg.GRID_COLOUR))
         shown = svg.short_number(tick)
         parts.append(svg.label(left - 7, y + 4, shown, text_anchor="end", font_size=11, fill=svg.SOFT))
     return parts
 
 
-def _bar(one: Series, index: int, frame: tuple[float, float, float, float]) -> str:
+def _bar(one: RunBars, index: int, frame: tuple[float, float, float, float]) -> str:
     """One bar, with its figure for who points at it; a dash where there is none."""
     x, width, lower, per_unit = frame
     value = one.values[index]

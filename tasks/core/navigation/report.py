@@ -71,7 +71,7 @@ class ReportInputs:
     published: int | None = None
 
 
-def render(inputs: ReportInputs) -> str:
+def render_page(inputs: ReportInputs) -> str:
     """The page, without a time or anything else that is not in ``inputs``.
 
     Raises:
@@ -220,7 +220,7 @@ def _associations(inputs: ReportInputs, synthetic: SyntheticRecords, regime: Reg
         return context
     names = [inputs.schema.columns[index].name for index in found.columns]
     if len(names) <= _MATRIX_COLUMNS:
-        sides = plots.Sides(found.released, found.synthetic, f"{regime.count}s")
+        sides = plots.AssociationSides(found.released, found.synthetic, f"{regime.count}s")
         context["matrix"] = Markup(plots.matrix(names, sides, "Cramer's V of every two columns"))
     chart = charts.two_shares(pairs, "Strongest associations", (f"{regime.count}s", "synthetic"))
     context["pairs"] = Markup(chart)

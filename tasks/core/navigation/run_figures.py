@@ -190,7 +190,7 @@ METRICS: tuple[Metric, ...] = (
 )
 
 
-Rows = tuple[Json, ...]
+FigureRows = tuple[Json, ...]
 
 #: Settings that don't make runs differ: where they ran, what they are called, how the page looks.
 _NOT_COMPARED = (
@@ -236,8 +236,8 @@ class RunFigures:
     mode: str = ""
     settings: tuple[tuple[str, str], ...] = ()
     figures: Mapping[str, float | None] = field(default_factory=dict)
-    by_length: Rows = ()
-    by_count: Rows = ()
+    by_length: FigureRows = ()
+    by_count: FigureRows = ()
     is_raw: bool = False
     is_test: bool = False
     has_failed: bool = False
@@ -373,13 +373,13 @@ def _named(group: str, *bodies: Json) -> dict[str, float | None]:
     return {f"{group}.{name}": _number(value) for body in bodies for name, value in body.items()}
 
 
-def _released(evaluation: Json) -> tuple[dict[str, float | None], Rows, Rows]:
+def _released(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
     """Of a release's evaluation (`tasks.core.evaluation.release`)."""
     figures = _named("released", _part(evaluation, "summary"))
     return figures, _rows(evaluation.get("by_length"), "length"), _rows(evaluation.get("by_count"), "bin")
 
 
-def _raw(evaluation: Json) -> tuple[dict[str, float | None], Rows, Rows]:
+def _raw(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
     """Of a sensitive evaluation (`tasks.core.evaluation.raw`)."""
     synthetic, reportable = _part(evaluation, "synthetic"), _part(evaluation, "reportable")
     released = _part(_part(evaluation, "synthetic_against_reportable"), "summary")
@@ -415,7 +415,7 @@ def _leakage(synthetic: Json) -> Json:
     return {name: sum(row[name] for row in rows) for name in names if rows and all(name in r for r in rows)}
 
 
-def _rows(value: object, key: str) -> Rows:
+def _rows(value: object, key: str) -> FigureRows:
     """Rows with a number under the key, ascending by it."""
     found = (
         [row for row in value if isinstance(row, dict) and _number(row.get(key)) is not None]

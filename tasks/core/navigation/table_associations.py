@@ -17,18 +17,18 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.core.arrays import Floats, Integers
-from tasks.core.navigation.associations import MOST_COLUMNS, cramers_v
+from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS, cramers_v
 from tasks.core.syndiffix.bins import Bins
 
 #: A bin and its rows; None marks a gap.
-Row = tuple[str, int | None]
+AssociationRow = tuple[str, int | None]
 
 GAP = "…"
 #: Of numbers or periods one apart.
 _MOST_FILLED = 48
 
 
-def rows_of(bins: Bins, counts: Sequence[int]) -> list[Row]:
+def rows_of(bins: Bins, counts: Sequence[int]) -> list[AssociationRow]:
     """What a chart shows of a column.
 
     Args:
@@ -45,7 +45,7 @@ def rows_of(bins: Bins, counts: Sequence[int]) -> list[Row]:
     if bins.edges is not None:
         inner = bins.labels[1:-1]
         return [(label, n) for label, n in held.items() if n or label in inner]
-    found: list[Row] = [(label, n) for label, n in held.items() if n]
+    found: list[AssociationRow] = [(label, n) for label, n in held.items() if n]
     places = _places(bins, [label for label, _ in found])
     if places is None:
         return found
@@ -79,7 +79,7 @@ def _labels(bins: Bins, places: Integers) -> list[str]:
     return [text.replace("T", " ") + (" h" if unit == "h" else "") for text in texts.tolist()]
 
 
-def _marked(rows: Sequence[Row], places: Integers) -> list[Row]:
+def _marked(rows: Sequence[AssociationRow], places: Integers) -> list[AssociationRow]:
     """The rows, with a mark where places are left out."""
     found = list(rows[:1])
     for row, (low, high) in zip(rows[1:], pairwise(places.tolist()), strict=True):
@@ -99,7 +99,7 @@ class BinnedColumn:
     codes: Integers
 
     @property
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[AssociationRow]:
         """Each bin and how many rows it has, as its chart shows them; what is in none is the last."""
         counts = np.bincount(self.codes[self.codes >= 0], minlength=len(self.bins.labels) + 1)
         return rows_of(self.bins, counts.tolist())
@@ -134,14 +134,14 @@ class TableAssociations:
 def table_associations(
     columns: Mapping[str, BinnedColumn], tables: Mapping[str, Sequence[str]], read: Read
 ) -> TableAssociations:
-    """Cramer's V of the first `MOST_COLUMNS` columns, pair by pair.
+    """Cramer's V of the first `MOST_CHARTED_COLUMNS` columns, pair by pair.
 
     Args:
         columns: of the table of all columns.
         tables: of each further table its file and its columns.
         read: called once for each pair that one of them holds.
     """
-    names = tuple(columns)[:MOST_COLUMNS]
+    names = tuple(columns)[:MOST_CHARTED_COLUMNS]
     files = _smallest(names, {file: held for file, held in tables.items() if len(held) < len(columns)})
     values = np.full((len(names), len(names)), np.nan)
     sources = {}

@@ -20,9 +20,9 @@ from tasks.core.figures import whole
 from tasks.core.navigation.distributions import SHOWN
 from tasks.core.navigation.page import html
 from tasks.core.navigation.table_associations import (
+    AssociationRow,
     BinnedColumn,
     Read,
-    Row,
     TableAssociations,
     table_associations,
 )
@@ -196,7 +196,7 @@ def _visual(name: str, texts: Sequence[str], columns: Mapping[str, _Source]) -> 
     return _drawn(name, "chosen values", rows[:SHOWN], max(len(rows) - SHOWN, 0))
 
 
-def _drawn(name: str, kind: str, rows: Sequence[Row], more: int) -> Json:
+def _drawn(name: str, kind: str, rows: Sequence[AssociationRow], more: int) -> Json:
     bars = [charts.Bar(label, None, count) for label, count in rows]
     chart = charts.bars(bars, f"{name}: counts of its values", None, ("", "synthetic rows"))
     return {"name": name, "kind": kind, "more": more, "chart": Markup(chart) if bars else None}
@@ -220,7 +220,7 @@ def _associations(page: TablePage, columns: Mapping[str, BinnedColumn]) -> Json:
             if (part := pairs[first : first + half])
         ]
         if len(names) <= _MATRIX_COLUMNS:
-            sides = plots.Sides(found.values, found.values, "")
+            sides = plots.AssociationSides(found.values, found.values, "")
             context["matrix"] = Markup(plots.matrix(names, sides, "Cramer's V of every two columns"))
     return context
 

@@ -12,7 +12,7 @@ from tasks.core.aggregates import cubes
 from tasks.core.aggregates.cubes import CubeTable, Tabulator, count_in_memory
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.sides import Listed, ListedSide, RecordSide
-from tasks.core.evaluation.comparison import Sides
+from tasks.core.evaluation.comparison import ComparedSides
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import as_aggregates, coded
@@ -112,7 +112,7 @@ def test_sets_counted_together_have_the_counts_that_they_have_alone(
     table, listed, rows_at_once, absent
 ) -> None:
     """Items of one column, combinations that are counted already, and sets that nobody has among them."""
-    records, other = coded(SCHEMA, table), Sides([count_in_memory(coded(SCHEMA, listed), 3)])
+    records, other = coded(SCHEMA, table), ComparedSides([count_in_memory(coded(SCHEMA, listed), 3)])
     sides = [RecordSide(records.slots, records.slot_columns), *(other.counted if absent else ())]
     sets = sorted({s for k in (1, 2, 3) for s in itertools.combinations((0, 1, 1, 1, 2), k)}, key=len)
 

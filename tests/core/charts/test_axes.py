@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tasks.core.charts.axes import Scale, scale_of
+from tasks.core.charts.axes import AxisScale, scale_of
 
 
 def test_a_logarithmic_axis_from_zero_has_a_place_for_zero_and_for_its_end():
@@ -30,4 +30,4 @@ def test_a_linear_axis_begins_at_zero():
 
 
 def test_what_is_beyond_an_axis_stands_at_its_end():
-    assert (Scale(10, 100, "log").part(1), Scale(10, 100, "log").part(1e9)) == (0, 1)
+    assert (AxisScale(10, 100, "log").part(1), AxisScale(10, 100, "log").part(1e9)) == (0, 1)

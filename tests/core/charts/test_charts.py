@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tasks.core.charts import charts
-from tasks.core.charts.charts import Bar, ErrorBar, Level, Share
+from tasks.core.charts.charts import Bar, ErrorBar, Share, SurvivalLevel
 
 NAMES = ("noisy", "synthetic")
 
@@ -108,7 +108,7 @@ def test_the_gauge_is_as_large_on_a_telephone_as_its_text():
 
 
 def test_the_terminal_curve_falls_from_never_to_always():
-    text = charts.curve_text([Level("length 1", 23.375, 133), Level("length 2", 49.625, 99)])
+    text = charts.curve_text([SurvivalLevel("length 1", 23.375, 133), SurvivalLevel("length 2", 49.625, 99)])
     lines = text.splitlines()
     assert lines[0].split() == ["true", "count", "length", "1", "length", "2"]
     assert "<0.1 %" in lines[1]
@@ -119,7 +119,7 @@ def test_the_terminal_curve_falls_from_never_to_always():
 
 
 def test_the_terminal_curve_of_no_threshold_is_certain():
-    assert "100 %" in charts.curve_text([Level("length 1", 23.375, None)])
+    assert "100 %" in charts.curve_text([SurvivalLevel("length 1", 23.375, None)])
 
 
 def test_no_length_gives_a_heading_alone():

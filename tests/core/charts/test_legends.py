@@ -4,7 +4,7 @@ import itertools
 import xml.etree.ElementTree as ET
 
 from tasks.core.charts import svg
-from tasks.core.charts.axes import Entry, legend
+from tasks.core.charts.axes import LegendEntry, legend
 
 
 def texts(markup):
@@ -14,7 +14,7 @@ def texts(markup):
 
 
 def test_entries_stand_beside_each_other_without_touching_and_go_on_on_the_next_line():
-    markup, height = legend([Entry(f"the meaning of {i}", "#000000", "line") for i in range(6)])
+    markup, height = legend([LegendEntry(f"the meaning of {i}", "#000000", "line") for i in range(6)])
     found = texts(markup)
     assert len({y for _, y, _ in found}) > 1
     assert all(x + svg.text_width(words, 11.5) <= 400 for x, _, words in found)

@@ -69,7 +69,7 @@ def test_a_single_point_is_a_dot():
 
 def test_the_matrix_shows_both_sources_on_their_side_of_the_diagonal():
     below, above = np.full((2, 2), 0.25), np.full((2, 2), 0.75)
-    chart = plots.matrix(["a", "b"], plots.Sides(below, above, "x"), "t")
+    chart = plots.matrix(["a", "b"], plots.AssociationSides(below, above, "x"), "t")
     texts = [t.text for t in ET.fromstring(chart).iter("text")]
     assert texts.count(".25") == texts.count(".75") == 1
 
@@ -78,12 +78,16 @@ def test_the_matrix_leaves_what_is_not_known_empty():
     unknown = np.full((2, 2), math.nan)
     texts = [
         t.text
-        for t in ET.fromstring(plots.matrix(["a", "b"], plots.Sides(unknown, unknown, "x"), "t")).iter("text")
+        for t in ET.fromstring(
+            plots.matrix(["a", "b"], plots.AssociationSides(unknown, unknown, "x"), "t")
+        ).iter("text")
     ]
     assert texts == ["a", "a", "b", "b"]
 
 
 def test_the_matrix_does_not_shrink_below_the_size_of_its_text():
     some = np.full((14, 14), 0.5)
-    style = ET.fromstring(plots.matrix(["name"] * 14, plots.Sides(some, some, "x"), "t")).get("style")
+    style = ET.fromstring(plots.matrix(["name"] * 14, plots.AssociationSides(some, some, "x"), "t")).get(
+        "style"
+    )
     assert f"min-width:{134 + 14 * 40 + 84}px" in style

@@ -8,7 +8,7 @@ import pytest
 
 from tasks.core.charts.standalone import BarAndLine, RankedBars, bar_and_line, ranked_bars
 from tasks.core.charts.svg import text_width
-from tasks.core.evaluation.comparison import compare
+from tasks.core.evaluation.comparison import compare_two
 from tasks.core.evaluation.sensitive_files import synthetic_charts
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, coded, rows
@@ -110,7 +110,7 @@ def test_a_ranking_is_drawn_in_its_order_and_cut_names_are_marked() -> None:
 
 def test_the_charts_of_the_evaluation_carry_t11a() -> None:
     schema = Schema(tuple(Column(name) for name in "ABC"))
-    found = compare(coded(schema, T1), coded(schema, rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")), 2, 3)
+    found = compare_two(coded(schema, T1), coded(schema, rows("a1,b2,c1 a1,b2,c1 a2,, a2,,c1 ,,c1")), 2, 3)
     charts = synthetic_charts(found)
     assert set(charts) == {
         "synthetic_leakage_by_length", "preservation_by_count", "proportional_error_by_count",

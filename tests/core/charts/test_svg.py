@@ -58,5 +58,14 @@ def test_a_text_that_is_cut_fits_its_room():
 
 
 def test_every_colour_has_one_for_dark_pages():
-    colours = {svg.INK, svg.SOFT, svg.FAINT, svg.GRID, svg.PAPER, svg.NOISY, svg.SYNTHETIC, svg.SYNTHETIC_INK}
+    colours = {
+        svg.INK,
+        svg.SOFT,
+        svg.FAINT,
+        svg.GRID_COLOUR,
+        svg.PAPER,
+        svg.NOISY,
+        svg.SYNTHETIC,
+        svg.SYNTHETIC_INK,
+    }
     assert colours | {svg.STRIPE} | {colour for colour, _ in svg.SERIES} == set(svg.DARK)

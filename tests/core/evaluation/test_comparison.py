@@ -13,7 +13,7 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation import comparison as cells
-from tasks.core.evaluation.comparison import compare, compare_sides
+from tasks.core.evaluation.comparison import compare_sides, compare_two
 from tasks.core.evaluation.kernels import bin_of
 from tasks.core.evaluation.measures import (
     Comparison,
@@ -51,7 +51,7 @@ def means(row: dict[str, float]) -> tuple[float, float, float]:
 
 
 def test_t11a_synthetic_against_the_five_row_example() -> None:
-    found = compare(coded(ABC, T1), coded(ABC, SYNTHETIC), 2, 3)
+    found = compare_two(coded(ABC, T1), coded(ABC, SYNTHETIC), 2, 3)
     assert [row["leaked"] for row in leakage_by_length(found)] == [0, 1, 0]
     total = summary(found)
     assert total["suppressed_pct"] == pytest.approx(47.0588, abs=5e-5)
@@ -92,7 +92,7 @@ def aggregates_of(counts: dict[str, int]) -> Aggregates:
 def test_t11b_counts_over_several_bins() -> None:
     s = aggregates_of({"a": 40, "b": 25, "ab": 20, "c": 3})
     y = aggregates_of({"a": 38, "b": 30, "ab": 9, "c": 2, "d": 1})
-    found = compare(s, y, 10)
+    found = compare_two(s, y, 10)
     assert [row["leaked"] for row in leakage_by_length(found)] == [1, 0]
     total = summary(found)
     assert (total["suppressed_pct"], total["fabricated_pct"]) == (0, 25)
@@ -113,7 +113,7 @@ def test_t11b_counts_over_several_bins() -> None:
 
 def test_t11c_reportable_against_sensitive() -> None:
     sensitive = coded(ABC, T1)
-    total = summary(compare(sensitive, rounded_down(count_in_memory(sensitive, 3), 2), 2))
+    total = summary(compare_two(sensitive, rounded_down(count_in_memory(sensitive, 3), 2), 2))
     assert total["suppressed_pct"] == pytest.approx(58.8235, abs=5e-5)
     assert total["mean_error"] == pytest.approx(0.428571, abs=5e-7)
     assert total["mean_proportional_error"] == pytest.approx(0.142857, abs=5e-7)
@@ -201,8 +201,8 @@ def test_measures_are_those_of_the_oracle(sensitive, synthetic, resolution, most
 @settings(max_examples=25, deadline=None)
 def test_records_and_their_aggregates_compare_alike(sensitive, synthetic) -> None:
     sides = [coded(Schema(COLUMNS), table) for table in (sensitive, synthetic)]
-    by_records = compare(*sides, 3, 3)
-    by_aggregates = compare(*(count_in_memory(side, 3) for side in sides), 3, by_records.lengths[-1])
+    by_records = compare_two(*sides, 3, 3)
+    by_aggregates = compare_two(*(count_in_memory(side, 3) for side in sides), 3, by_records.lengths[-1])
     for name, sums in by_records.sums.items():
         assert by_aggregates.sums[name] == pytest.approx(sums)
 
@@ -217,7 +217,7 @@ def test_dictionaries_of_their_own_meet_by_text() -> None:
         values=(("y", "x"), ("r", "q", "p")),
         slots=tuple(np.array(codes, np.uint8) for codes in ([2, 1, 2], [2, 1, 1], [3, 3, 2])),
     )
-    found = compare(ours, other, 2, 3)
+    found = compare_two(ours, other, 2, 3)
     assert found.total("error_union") == found.total("suppressed") == found.total("fabricated") == 0
     assert found.total("kept") == 16
     assert [row.largest for row in found.distances] == [0, 0, 0]
@@ -231,7 +231,7 @@ def test_the_number_of_threads_changes_no_digit() -> None:
         for _ in range(2)
     ]
     sides = [coded(schema, table) for table in tables]
-    one, many = (compare(*sides, 5, 3, QueryResources(threads=threads)) for threads in (1, 3))
+    one, many = (compare_two(*sides, 5, 3, QueryResources(threads=threads)) for threads in (1, 3))
     assert one.distances == many.distances
     assert all(np.array_equal(one.sums[name], many.sums[name]) for name in one.sums)
 
@@ -245,7 +245,7 @@ def test_total_variation_is_that_of_plain_shares(table, other, most_cells) -> No
     sides = [coded(single, own) for own in tables]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cubes, "_MOST_CELLS", most_cells)
-        by_length = compare(*sides, 1).distances
+        by_length = compare_two(*sides, 1).distances
     for found, columns in zip(by_length, [[(0,), (1,)], [(0, 1)]], strict=True):
         distances = []
         for chosen in columns:
@@ -261,14 +261,14 @@ def test_total_variation_is_that_of_plain_shares(table, other, most_cells) -> No
 
 
 def test_nothing_compares_with_nothing() -> None:
-    found = compare(coded(ABC, []), coded(ABC, []), 10, 3)
+    found = compare_two(coded(ABC, []), coded(ABC, []), 10, 3)
     assert set(summary(found).values()) == {0.0}
     assert [row["bin"] for row in preservation_by_count(found)] == [10]
 
 
 def test_a_resolution_below_one_is_refused() -> None:
     with pytest.raises(ParameterError, match="resolution"):
-        compare(coded(ABC, T1), coded(ABC, T1), 0)
+        compare_two(coded(ABC, T1), coded(ABC, T1), 0)
 
 
 @given(numbers=st.lists(st.integers(0, 40), max_size=30), few=st.sampled_from([0, 1 << 16]))

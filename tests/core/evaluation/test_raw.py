@@ -14,7 +14,7 @@ from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw, list_combinations
 from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
-from tasks.core.evaluation.sentences import Claim
+from tasks.core.evaluation.sentences import RecordsPromise
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, as_aggregates, coded, count, rows
@@ -47,7 +47,7 @@ def inputs_of(table, drawn, folder: Path, schema: Schema, resolution: int) -> Ra
 def written(inputs: RawInputs, folder: Path) -> dict[str, list[list[str]]]:
     (folder / "files").mkdir()
     evaluation = evaluate_raw(inputs, ONE_THREAD)
-    paths = write_sensitive_files(evaluation, folder / "files", "my", Claim(is_private=True))
+    paths = write_sensitive_files(evaluation, folder / "files", "my", RecordsPromise(is_private=True))
     assert sorted(paths) == sorted((folder / "files").iterdir())
     found = {}
     for path in paths:
@@ -188,7 +188,9 @@ def test_files_are_the_same_however_many_sets_are_counted_together(
         own.mkdir()
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(cubes, "_ROWS_AT_ONCE", rows)
-            write_sensitive_files(evaluate_raw(inputs, ONE_THREAD), own, "my", Claim(is_private=True))
+            write_sensitive_files(
+                evaluate_raw(inputs, ONE_THREAD), own, "my", RecordsPromise(is_private=True)
+            )
             write_sensitive_aggregates(inputs.records, inputs.sensitive, resolution, own, "my", ONE_THREAD)
             listed(inputs, own)
         return {path.name: path.read_bytes() for path in own.iterdir()}

@@ -6,10 +6,10 @@ import pytest
 
 from tasks.core.aggregates.rare import RecordAnalysis
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.comparison import Numbering, compare_sides
+from tasks.core.evaluation.comparison import SlotNumbering, compare_sides
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations
 from tasks.core.evaluation.raw import PAIRS, RawEvaluation
-from tasks.core.evaluation.sentences import Claim, four_sentences
+from tasks.core.evaluation.sentences import RecordsPromise, four_sentences
 from tasks.core.evaluation.tables import join_stats, measures_rows, write_joined_stats
 from tasks.core.records.columns import Column, Schema
 from tasks.core.tables.delimited import read_rows, write_rows
@@ -27,13 +27,13 @@ def evaluation(drawn, resolution: int = 2) -> RawEvaluation:
     table, synthetic = coded(ABC, T1), coded(ABC, drawn)
     reportable = rounded_down(count_in_memory(table, 3), resolution)
     sides = (table, reportable, synthetic)
-    combinations = SyntheticCombinations(Numbering(sides), ABC, resolution, None)
+    combinations = SyntheticCombinations(SlotNumbering(sides), ABC, resolution, None)
     found = compare_sides(sides, PAIRS, resolution, 3)
     return RawEvaluation(*found, RecordAnalysis(5, (2, 1, 1), (0, 0, 0)), combinations)
 
 
 def test_the_summary_says_what_was_found_in_four_sentences() -> None:
-    found = four_sentences(evaluation(SAFE), Claim(is_private=False, holds_resolution=True))
+    found = four_sentences(evaluation(SAFE), RecordsPromise(is_private=False, holds_resolution=True))
     assert found == (
         "Sensitive table: 80.0 % of its records can be singled out by a combination of up to 3 attributes "
         "that fewer than 2 records share, 80.0 % by one that no other record has and a further 0.0 % by one "
@@ -48,13 +48,13 @@ def test_the_summary_says_what_was_found_in_four_sentences() -> None:
 
 
 def test_without_the_resolution_held_the_claim_ends_at_the_reporting_length() -> None:
-    claim = four_sentences(evaluation(SAFE), Claim(is_private=False))[2]
+    claim = four_sentences(evaluation(SAFE), RecordsPromise(is_private=False))[2]
     assert "up to 3 attributes" in claim
     assert claim.endswith("of longer combinations nothing is promised.")
 
 
 def test_under_differential_privacy_the_leaked_share_is_told() -> None:
-    claim = four_sentences(evaluation(SYNTHETIC), Claim(is_private=True))[2]
+    claim = four_sentences(evaluation(SYNTHETIC), RecordsPromise(is_private=True))[2]
     assert claim.startswith("Synthetic records: 10.0 % of the sensitive table's rare combinations")
     assert "20.0 % appear at all" in claim
 
@@ -62,7 +62,7 @@ def test_under_differential_privacy_the_leaked_share_is_told() -> None:
 def test_a_broken_promise_of_k_anonymity_stops_the_evaluation() -> None:
     for drawn in (SYNTHETIC, rows("a1,b3,")):
         with pytest.raises(InternalError, match="do not share"):
-            four_sentences(evaluation(drawn), Claim(is_private=False))
+            four_sentences(evaluation(drawn), RecordsPromise(is_private=False))
 
 
 def test_t11_in_the_table_of_measures() -> None:

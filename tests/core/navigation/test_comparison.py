@@ -246,10 +246,10 @@ def test_raw_and_released_figures_never_share_a_chart(two, tmp_path):
 
 def test_bars_are_as_high_as_their_figures():
     series = [
-        comparison_charts.Series("A", 0, (10.0, None)),
-        comparison_charts.Series("B", 1, (20.0, 5.0)),
+        comparison_charts.RunBars("A", 0, (10.0, None)),
+        comparison_charts.RunBars("B", 1, (20.0, 5.0)),
     ]
-    chart = comparison_charts.grouped_bars(["x", "y"], series, "t")
+    chart = comparison_charts.bars_by_run(["x", "y"], series, "t")
     heights = {
         shape.find("title").text: float(shape.find("rect").get("height"))
         for shape in ET.fromstring(chart).iter("g")

@@ -10,7 +10,7 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.charts.svg import clean
 from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.page import symbols
-from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.navigation.report import ReportInputs, render_page
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import RunChoices, statement
 from tasks.core.synthesis.records import SyntheticRecords
@@ -53,28 +53,28 @@ def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
 
 
 def test_the_page_is_well_formed_and_alone():
-    page = check(render(inputs(title="A survey")))
+    page = check(render_page(inputs(title="A survey")))
     assert page.text.count("A survey") >= 2
     assert "link" not in page.tags
     assert "img" not in page.tags
 
 
 def test_a_browser_is_told_to_load_nothing():
-    assert "default-src 'none'" in render(inputs())
+    assert "default-src 'none'" in render_page(inputs())
 
 
 def test_the_same_inputs_give_the_same_bytes():
-    assert render(inputs()) == render(inputs())
+    assert render_page(inputs()) == render_page(inputs())
 
 
 def test_every_section_is_in_the_contents():
-    text = render(inputs())
+    text = render_page(inputs())
     assert set(re.findall(r'<section id="([a-z]+)"', text)) <= set(Page(text).anchors)
 
 
 def test_the_statement_stands_on_the_page_in_words_and_in_symbols():
     given = inputs()
-    page = Page(render(given))
+    page = Page(render_page(given))
     for heading in ("The promise", "The noise", "The account", "Not covered"):
         assert heading in page.text
     for level in given.statement["levels"]:
@@ -85,7 +85,7 @@ def test_the_statement_stands_on_the_page_in_words_and_in_symbols():
 
 
 def test_the_number_suppressed_is_said_not_to_be_known():
-    assert "not known to a differentially private release" in Page(render(inputs())).text
+    assert "not known to a differentially private release" in Page(render_page(inputs())).text
 
 
 def test_p1_nothing_is_shown_that_was_not_published():
@@ -95,7 +95,7 @@ def test_p1_nothing_is_shown_that_was_not_published():
     held = {value for record in records(600) for value in record if isinstance(value, str)}
     canaries = held - published - {value for column in SCHEMA.columns for value in column.domain or ()}
     assert len(canaries) > 10
-    text = render(given)
+    text = render_page(given)
     assert [value for value in canaries if value in text] == []
 
 
@@ -135,9 +135,9 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
         statement(drawn, facts, hostile), schema, aggregates, drawn, synthetic,
         fidelity(aggregates, aggregates), hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
     )  # fmt: skip
-    text = render(given)
+    text = render_page(given)
     page = check(text)
-    plain = Page(render(inputs()))
+    plain = Page(render_page(inputs()))
     assert page.tags.count("script") == plain.tags.count("script") == 1
     assert not {"b", "img"} & set(page.tags)
     assert " ".join(clean(hostile).split()) in page.text
@@ -148,20 +148,20 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
 
 @pytest.mark.parametrize("columns", [SCHEMA.columns, (Column("a"),), ()], ids=["all", "one", "none"])
 def test_an_empty_release_is_a_page_too(columns):
-    page = check(render(nothing_published(columns)))
+    page = check(render_page(nothing_published(columns)))
     assert "No value of this column" in page.text or not columns
     assert "\u22127" in page.text
 
 
 def test_a_release_without_synthetic_records_says_so():
-    page = check(render(inputs(synthetic=None, fidelity=None)))
+    page = check(render_page(inputs(synthetic=None, fidelity=None)))
     assert "No synthetic records were made in this run." in page.text
 
 
 def test_a_test_engines_draw_carries_a_banner():
     measurement, aggregates, _ = release(600)
     fake = dataclasses.replace(measurement, private=False)
-    page = check(render(ReportInputs(statement(fake, ledger_facts(), "x"), SCHEMA, aggregates, fake)))
+    page = check(render_page(ReportInputs(statement(fake, ledger_facts(), "x"), SCHEMA, aggregates, fake)))
     assert "NOT PRIVATE" in page.text
 
 
@@ -170,7 +170,7 @@ def test_the_configured_pages_and_visuals_come_first_and_in_order():
         visuals={"Work": ("sector:services", "sector:none")},
         pages={"People": ("health", "age"), "Labour": ("Work",)},
     )
-    text = render(given)
+    text = render_page(given)
     captions = re.findall(r"<figcaption>([^<]+) <span>", text)
     assert captions[:7] == ["health", "age", "Work", "region", "sector", "town", "languages"]
     assert re.findall(r'<h3 class="group">([^<]+)', text) == ["People", "Labour", "Other columns"]
@@ -179,7 +179,7 @@ def test_the_configured_pages_and_visuals_come_first_and_in_order():
 def test_a_row_as_unit_is_said_throughout():
     measurement, aggregates, synthetic = release(600)
     body = statement(measurement, ledger_facts(unit="row"), "x")
-    page = check(render(ReportInputs(body, SCHEMA, aggregates, measurement, synthetic)))
+    page = check(render_page(ReportInputs(body, SCHEMA, aggregates, measurement, synthetic)))
     assert "Several rows of one person" in page.text
     assert "Rows (noisy)" in page.text
 

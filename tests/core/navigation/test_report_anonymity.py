@@ -10,7 +10,7 @@ from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.charts.svg import DARK, clean
 from tasks.core.errors import InternalError
 from tasks.core.navigation.fidelity import fidelity
-from tasks.core.navigation.report import ReportInputs, render
+from tasks.core.navigation.report import ReportInputs, render_page
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.k_anonymity.statement import statement
 from tasks.core.synthesis.records import SyntheticRecords
@@ -38,29 +38,29 @@ def inputs(number=600, **changes) -> ReportInputs:
 
 
 def test_the_page_is_well_formed_alone_and_the_same_each_time():
-    check(render(inputs()))
-    assert render(inputs()) == render(inputs())
+    check(render_page(inputs()))
+    assert render_page(inputs()) == render_page(inputs())
 
 
 def test_it_says_everywhere_that_it_is_not_differentially_private():
-    page = Page(render(inputs()))
+    page = Page(render_page(inputs()))
     assert "Not differentially private: k-anonymity with k = 10." in page.text
     assert "k-anonymous release, k = 10, not differentially private" in page.text
 
 
 @pytest.mark.parametrize("word", ["noisy", "Noisy", "epsilon", "ε", "threshold", "Ledger", "budget"])
 def test_nothing_of_differential_privacy_is_on_it(word):
-    assert word not in Page(render(inputs())).text.replace("not differentially private", "")
+    assert word not in Page(render_page(inputs())).text.replace("not differentially private", "")
 
 
 def test_every_section_is_in_the_contents():
-    text = render(inputs())
+    text = render_page(inputs())
     assert set(re.findall(r'<section id="([a-z]+)"', text)) <= set(Page(text).anchors)
 
 
 def test_the_statement_and_all_its_limits_stand_on_it():
     given = inputs()
-    text = Page(render(given)).text
+    text = Page(render_page(given)).text
     for sentence in given.statement["guarantee"]["holds"] + given.statement["synthesis"]["holds"]:
         assert sentence in text
     for sentence in given.statement["not_covered"]:
@@ -68,10 +68,10 @@ def test_the_statement_and_all_its_limits_stand_on_it():
 
 
 def test_the_verdicts_of_a_contract_are_on_the_page_and_only_of_one_that_was_given():
-    page = Page(render(dataclasses.replace(inputs(contract_mode="repair"), contract=CONTRACT)))
+    page = Page(render_page(dataclasses.replace(inputs(contract_mode="repair"), contract=CONTRACT)))
     assert "visits, version 1.0.0. Cells that broke a rule were repaired." in page.text
     assert "age: every value is of type integer" in page.text and "enforced" in page.text
-    without = Page(render(inputs())).text
+    without = Page(render_page(inputs())).text
     assert "Data contract" not in without
     assert without.count("contract") == 1 and "No data contract was given" in without
 
@@ -81,13 +81,16 @@ def test_every_column_says_what_a_zero_in_it_means():
     telling = [c.name for c in SCHEMA.columns if c.is_open]
     binned = len([c for c in SCHEMA.columns if c.bins])
     columns = tuple(dataclasses.replace(c, zero_is_value=c.name != telling[0]) for c in SCHEMA.columns)
-    some = Page(render(dataclasses.replace(given, schema=Schema(columns, "person")))).text
+    some = Page(render_page(dataclasses.replace(given, schema=Schema(columns, "person")))).text
     assert (
         some.count("; 0 is read as empty") == 1 and some.count("; 0 is a value") == len(telling) - 1 + binned
     )
     assert "In 1 column a 0 is read as empty" in some
     kept = tuple(dataclasses.replace(c, zero_is_value=True) for c in SCHEMA.columns)
-    assert "read as empty" not in Page(render(dataclasses.replace(given, schema=Schema(kept, "person")))).text
+    assert (
+        "read as empty"
+        not in Page(render_page(dataclasses.replace(given, schema=Schema(kept, "person")))).text
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,13 +105,13 @@ def test_it_is_explained_why_there_are_more_and_shorter_records_than_people(mode
         attribute_ids=np.concatenate([one.attribute_ids, one.attribute_ids]),
     )
     more = "There are more synthetic records than subjects, and shorter ones"
-    assert (more in Page(render(dataclasses.replace(given, synthetic=twice))).text) is told
-    assert more not in Page(render(given)).text
+    assert (more in Page(render_page(dataclasses.replace(given, synthetic=twice))).text) is told
+    assert more not in Page(render_page(given)).text
 
 
 def test_how_long_the_synthetic_records_are_is_told():
     lengths = np.diff(inputs().synthetic.offsets)
-    text = Page(render(inputs())).text
+    text = Page(render_page(inputs())).text
     assert (
         f"the median is {int(np.sort(lengths)[(len(lengths) - 1) // 2])}, the longest has {lengths.max()}"
         in text
@@ -116,18 +119,18 @@ def test_how_long_the_synthetic_records_are_is_told():
 
 
 def test_that_the_number_of_records_is_rounded_too_is_said_at_the_top():
-    text = Page(render(inputs())).text
+    text = Page(render_page(inputs())).text
     said = "All counts, the number of subjects too, are rounded down to multiples of 10"
     assert text.index(said) < text.index("The promise")
 
 
 def test_every_colour_of_its_charts_has_one_for_dark_pages():
-    colours = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{3,6})"', render(inputs())))
+    colours = set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{3,6})"', render_page(inputs())))
     assert colours and colours <= set(DARK)
 
 
 def test_rows_are_warned_of_before_anything_else():
-    text = Page(render(inputs(unit="row"))).text
+    text = Page(render_page(inputs(unit="row"))).text
     assert text.index("A person with 10 rows can be a whole group") < text.index("The promise")
     assert "subjects" not in text
 
@@ -135,7 +138,7 @@ def test_rows_are_warned_of_before_anything_else():
 def test_the_range_of_a_true_count_is_told_beside_a_reported_one():
     given = inputs()
     count = int(given.aggregates.counts[0].max())
-    assert f"reported count {count} (true: {count} to {count + 9})" in Page(render(given)).text
+    assert f"reported count {count} (true: {count} to {count + 9})" in Page(render_page(given)).text
 
 
 def test_a_declared_value_that_is_not_reported_is_told_as_fewer_than_the_resolution():
@@ -143,12 +146,12 @@ def test_a_declared_value_that_is_not_reported_is_told_as_fewer_than_the_resolut
     reported = {a.value for a in given.aggregates.attributes}
     absent = [v for c in SCHEMA.columns for v in c.domain or () if v not in reported]
     assert absent
-    page = Page(render(given))
+    page = Page(render_page(given))
     assert f"{absent[0]}; reported count < 10" in page.text
 
 
 def test_counts_are_called_exact_at_a_resolution_of_one():
-    text = Page(render(inputs(resolution=1))).text
+    text = Page(render_page(inputs(resolution=1))).text
     assert "nobody is protected" in text
     assert "(true:" not in text
     assert "exact" in text
@@ -161,13 +164,13 @@ def test_p1_nothing_is_shown_that_is_not_reported():
     reported = {(a.column, a.item or a.value) for a in given.aggregates.attributes}
     rare = {value for column, value in held - reported if value not in (SCHEMA.columns[column].domain or ())}
     assert len(rare) > 10
-    text = render(given)
+    text = render_page(given)
     assert [value for value in rare if value in text] == []
 
 
 def test_every_count_on_it_is_that_of_what_is_released():
     """Numbers below the resolution that a chart could show: none of a reported count."""
-    told = re.findall(r"reported count (\d+)", Page(render(inputs())).text)
+    told = re.findall(r"reported count (\d+)", Page(render_page(inputs())).text)
     assert told
     assert {int(count) % 10 for count in told} == {0}
 
@@ -188,7 +191,7 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
         fidelity(aggregates, aggregates), hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
         {**CONTRACT, "rules": [{"rule": hostile, "verdict": "passed"}]},
     )  # fmt: skip
-    text = render(page_inputs)
+    text = render_page(page_inputs)
     page = check(text)
     assert page.tags.count("script") == 1
     assert not {"b", "img"} & set(page.tags)
@@ -207,7 +210,7 @@ def test_nothing_reported_is_a_page_too():
         counts=(np.zeros(0, np.int64),) * 3,
     )
     body = statement(facts(), nothing, "x")
-    page = check(render(ReportInputs(body, SCHEMA, nothing)))
+    page = check(render_page(ReportInputs(body, SCHEMA, nothing)))
     assert "No combination is reported: none is held by 10 subjects." in page.text
     assert "No value of this column is reported." in page.text
 
@@ -216,7 +219,7 @@ def test_a_measurement_and_a_regime_must_agree():
     measurement, aggregates, _ = release(600)
     body = inputs().statement
     with pytest.raises(InternalError, match="none under k-anonymity"):
-        render(ReportInputs(body, SCHEMA, aggregates, measurement))
+        render_page(ReportInputs(body, SCHEMA, aggregates, measurement))
 
 
 @pytest.mark.parametrize(
@@ -231,4 +234,4 @@ def test_a_measurement_and_a_regime_must_agree():
     ],
 )
 def test_what_the_records_are_made_from_is_said_at_the_top(changes, words):
-    assert words in Page(render(inputs(**changes))).text
+    assert words in Page(render_page(inputs(**changes))).text

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.core.navigation.associations import MOST_COLUMNS
+from tasks.core.navigation.associations import MOST_CHARTED_COLUMNS
 from tasks.core.navigation.table_associations import BinnedColumn, TableAssociations, table_associations
 from tasks.core.syndiffix.bins import bins_of
 
@@ -101,8 +101,8 @@ def test_a_pair_that_nothing_is_said_of_in_its_own_table_has_no_value() -> None:
 
 
 def test_tables_of_columns_that_are_not_compared_are_not_read() -> None:
-    names = [f"c{number}" for number in range(MOST_COLUMNS + 2)]
+    names = [f"c{number}" for number in range(MOST_CHARTED_COLUMNS + 2)]
     whole = pa.table({name: pa.array([place % 2, 1]) for place, name in enumerate(names)})
     shelf = Shelf({"late": whole.select(names[-2:]), "half": whole.select([names[0], names[-1]])})
-    assert found(whole, shelf).names == tuple(names[:MOST_COLUMNS])
+    assert found(whole, shelf).names == tuple(names[:MOST_CHARTED_COLUMNS])
     assert not shelf.reads

@@ -75,9 +75,9 @@ def _not_published(level: Json) -> int | None:
     return None if level["open"]["columns"] else level["declared"]["suppressed"]
 
 
-def _survival_levels(statement: Json) -> list[charts.Level]:
+def _survival_levels(statement: Json) -> list[charts.SurvivalLevel]:
     return [
-        charts.Level(_length_name(level), level["scale"], level["threshold"])
+        charts.SurvivalLevel(_length_name(level), level["scale"], level["threshold"])
         for level in _measured(statement)
         if level["threshold"] is not None
     ]
@@ -116,7 +116,7 @@ def _survival_rows(statement: Json) -> list[tuple[str, list[int]]]:
     return rows
 
 
-def _least_count(level: charts.Level, chance: float) -> int:
+def _least_count(level: charts.SurvivalLevel, chance: float) -> int:
     """The least true count that is published with at least this chance; by bisection."""
     low, high = 0, int((level.threshold or 0) + 9 * level.scale) + 10
     while low < high:

@@ -11,7 +11,7 @@ from tasks.core.charts.plots import Limit
 from tasks.core.figures import whole
 from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.regime import Regime
-from tasks.core.statement.k_anonymity.words import ROWS, topics
+from tasks.core.statement.k_anonymity.words import ROWS_ARE_COUNTED, topics
 
 
 def regime(statement: Json) -> Regime:
@@ -83,7 +83,7 @@ def _warnings(statement: Json) -> list[str]:
     if claim["resolution"] == 1:
         found.append(claim["holds"][0])
     if claim["unit"] == "row":
-        found.append(ROWS.format(k=whole(claim["resolution"])))
+        found.append(ROWS_ARE_COUNTED.format(k=whole(claim["resolution"])))
     return found
 
 

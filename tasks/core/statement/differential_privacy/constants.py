@@ -19,7 +19,7 @@ from tasks.core.errors import InternalError
 _SAME = 1e-9
 
 #: Which numbers of the statement are not recomputed from others, by where they come from.
-INPUTS: dict[str, list[str]] = {
+INPUTS_BY_LENGTHS: dict[str, list[str]] = {
     "chosen": [
         "columns[].bins[]",
         "columns[].domain_size",

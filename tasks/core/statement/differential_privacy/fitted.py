@@ -20,7 +20,7 @@ from tasks.core.statement.differential_privacy import law
 from tasks.core.statement.differential_privacy.noise import error_bar_of
 
 #: Which numbers of the statement are not recomputed from others, by where they come from.
-INPUTS: dict[str, list[str]] = {
+INPUTS_OF_WORKLOAD: dict[str, list[str]] = {
     "chosen": [
         "columns[].bins[]",
         "columns[].domain_size",
@@ -48,7 +48,7 @@ INPUTS: dict[str, list[str]] = {
         "values.counts[][]",
         "values.open.survivors",
     ],
-    "account": statement_constants.INPUTS["account"],
+    "account": statement_constants.INPUTS_BY_LENGTHS["account"],
 }
 
 _INPUTS_SENTENCE = (
@@ -147,7 +147,7 @@ def draw_part(measurement: WorkloadMeasurement, unit: str) -> Json:
     """
     realised = _require_covered(measurement)
     return {
-        "inputs": {"how": _INPUTS_SENTENCE, **INPUTS},
+        "inputs": {"how": _INPUTS_SENTENCE, **INPUTS_OF_WORKLOAD},
         "parameters": _chosen(measurement),
         "noisy_count": _count(measurement),
         "values": _values(measurement),

@@ -70,7 +70,7 @@ REPAIRED = (
     "No rule of a data contract could stop this release: cells that break one are blanked or replaced by a "
     "declared value one record at a time, and rules about the whole table are judged on noisy figures."
 )
-SIDE_CHANNELS = (
+LEDGER_SIDE_CHANNELS = (
     "The times of releases and a refusal for want of budget (exit code 3) are public: they follow from "
     "public configuration and the ledger, not from the table."
 )
@@ -277,7 +277,7 @@ def threshold_rule(measurement: Measurement, length: int) -> str:
     return f"{rule}; raised to the least at which |V_k| (1 - Phi((tau - 1/2) / s_k)) <= 2e7"
 
 
-def contract(strict_contract: str | None) -> Json:
+def contract_interlock(strict_contract: str | None) -> Json:
     """Whether a data contract could have stopped the release (rule 2), and by its SHA-256 which."""
     if strict_contract is None:
         return {"strict": False, "sentence": REPAIRED}
@@ -291,7 +291,7 @@ def unused(key: str) -> str:
     return "accepted and unused: it has no effect on this release"
 
 
-def not_covered(scope: str, unit: str) -> list[str]:
+def outside_the_guarantee(scope: str, unit: str) -> list[str]:
     """What the guarantee does not cover (rule 22, privacy.md 4)."""
     sentences = [
         f"The account is kept in {scope}. Releases of the same people that are charged to another ledger are "

@@ -29,7 +29,7 @@ from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_lo
 from tasks.core.statement.differential_privacy import fitted as workload
 from tasks.core.statement.differential_privacy import law
 from tasks.core.statement.differential_privacy.constants import (
-    INPUTS,
+    INPUTS_BY_LENGTHS,
     Constants,
     bound,
     chosen,
@@ -39,7 +39,7 @@ from tasks.core.statement.differential_privacy.noise import level_error_bar, noi
 from tasks.core.statement.preparation import prepared
 from tasks.core.statement.released_json import check_released_json
 
-FORMAT = "marginalia-privacy-statement/2"
+ACCOUNTED_STATEMENT_FORMAT = "marginalia-privacy-statement/2"
 AnyMeasurement = Measurement | WorkloadMeasurement
 
 
@@ -171,7 +171,7 @@ def _lengths(measurement: Measurement, unit: str) -> Json:
     _check_charge(measurement)
     constants, lengths = Constants.of(measurement), range(1, len(measurement.levels) + 1)
     return {
-        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS},
+        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS_BY_LENGTHS},
         "parameters": chosen(measurement),
         "noisy_count": noisy_count(measurement, constants.nominal),
         "levels": [_level(measurement, constants, length) for length in lengths],
@@ -184,7 +184,7 @@ def _lengths(measurement: Measurement, unit: str) -> Json:
 def _shared(measurement: AnyMeasurement, ledger: LedgerFacts, code_version: str, choices: RunChoices) -> Json:
     """What every statement has, however it was drawn."""
     return {
-        "format": FORMAT,
+        "format": ACCOUNTED_STATEMENT_FORMAT,
         "private": measurement.private,
         "regime": "differential_privacy",
         "dataset": ledger.dataset,
@@ -200,10 +200,13 @@ def _shared(measurement: AnyMeasurement, ledger: LedgerFacts, code_version: str,
         "group_privacy": _group_privacy(measurement) if ledger.unit == "row" else None,
         "group_privacy_rule": GROUP_RULE if ledger.unit == "row" else None,
         "ledger": _ledger(ledger),
-        "contract": {**law.contract(choices.strict_contract), "least_records": choices.least_records},
+        "contract": {
+            **law.contract_interlock(choices.strict_contract),
+            "least_records": choices.least_records,
+        },
         "unused_keys": [{"key": key, "why": law.unused(key)} for key in choices.unused_keys],
-        "public_side_channels": law.SIDE_CHANNELS,
-        "not_covered": law.not_covered(ledger.scope, ledger.unit),
+        "public_side_channels": law.LEDGER_SIDE_CHANNELS,
+        "not_covered": law.outside_the_guarantee(ledger.scope, ledger.unit),
     }
 
 

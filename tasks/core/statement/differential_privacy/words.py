@@ -9,7 +9,7 @@ import math
 from tasks.core.arrays import Json
 from tasks.core.figures import down, percent_up, up, whole
 
-NOT_PRIVATE = "NOT PRIVATE: this was drawn by the seeded test engine and must not be released."
+TEST_DRAW_NOT_PRIVATE = "NOT PRIVATE: this was drawn by the seeded test engine and must not be released."
 
 
 def sentences(statement: Json) -> list[str]:
@@ -20,7 +20,7 @@ def sentences(statement: Json) -> list[str]:
 def topics(statement: Json) -> list[tuple[str, list[str]]]:
     """The same sentences under headings."""
     if not statement["private"]:
-        return [("No promise", [NOT_PRIVATE])]
+        return [("No promise", [TEST_DRAW_NOT_PRIVATE])]
     unused = [f"Configuration key {entry['key']}: {entry['why']}." for entry in statement["unused_keys"]]
     claim = statement["guarantee"]
     attention = [f"{said[:1].upper()}{said[1:]}" for said in statement["attention"]]

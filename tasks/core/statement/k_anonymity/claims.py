@@ -15,7 +15,7 @@ UNUSED = "accepted and unused: it has no effect on this release"
 
 
 @dataclass(frozen=True)
-class Synthesis:
+class SynthesisFacts:
     """What the records of one mode are made from and keep.
 
     Attributes:
@@ -53,7 +53,7 @@ class Promise:
     resolution: int
     length: int
     unit: str
-    synthesis: Synthesis
+    synthesis: SynthesisFacts
     record_limit: int | None = None
     is_constrained: bool = False
 
@@ -96,18 +96,18 @@ class Promise:
         return "one attribute" if self.length == 1 else f"up to {self.length} attributes"
 
 
-def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, int] | None) -> Synthesis:
+def synthesis_of(mode: str, hold_resolution: bool, oversampling: tuple[float, int] | None) -> SynthesisFacts:
     """What a mode's records are made from and keep (sds.md 4).
 
     Raises:
         InternalError: no mode of this name.
     """
     modes = {
-        "row_seeded": Synthesis(True, False, True, True),
-        "unseeded": Synthesis(True, False, True, False),
-        "value_seeded": Synthesis(True, False, True, True, oversampling[0] if oversampling else None),
-        "aggregate_seeded": Synthesis(hold_resolution, True, hold_resolution, False),
-        "fitted": Synthesis(False, True, False, False, only_reported=False),
+        "row_seeded": SynthesisFacts(True, False, True, True),
+        "unseeded": SynthesisFacts(True, False, True, False),
+        "value_seeded": SynthesisFacts(True, False, True, True, oversampling[0] if oversampling else None),
+        "aggregate_seeded": SynthesisFacts(hold_resolution, True, hold_resolution, False),
+        "fitted": SynthesisFacts(False, True, False, False, only_reported=False),
     }
     if mode not in modes:
         raise InternalError(f"A statement is of a known mode of synthesis; {mode} is not one.")
@@ -187,7 +187,7 @@ def _but_for_constraints(promise: Promise) -> str:
     return ", or the data contract declares it and a constraint brought it in: that is public"
 
 
-def not_covered(promise: Promise) -> list[str]:
+def not_hidden_by_rounding(promise: Promise) -> list[str]:
     """What does not protect, each under a few words of its own and a colon."""
     found = [
         _rows(promise),
@@ -298,7 +298,7 @@ def _assumptions(promise: Promise) -> list[str]:
     ]
 
 
-def contract(mode: str) -> Json:
+def contract_effect(mode: str) -> Json:
     """What a data contract did: ``none`` was given, it was ``strict``, or cells were put to ``repair``."""
     sentence = {
         "none": "No data contract was given, so no rule on the table's values was checked.",

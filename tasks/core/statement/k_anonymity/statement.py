@@ -18,8 +18,8 @@ from tasks.core.statement.k_anonymity import claims as table
 from tasks.core.statement.preparation import prepared
 from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 
-FORMAT = "marginalia-privacy-statement/1"
-REGIME = "k_anonymity"
+PLAIN_STATEMENT_FORMAT = "marginalia-privacy-statement/1"
+K_ANONYMITY = "k_anonymity"
 #: What a data contract did: there was none, it stopped what broke it, or cells that broke it were repaired.
 ContractMode = Literal["none", "strict", "repair"]
 
@@ -81,9 +81,9 @@ def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) 
         is_constrained=facts.held is not None,
     )
     content: Json = {
-        "format": FORMAT,
+        "format": PLAIN_STATEMENT_FORMAT,
         "private": False,
-        "regime": REGIME,
+        "regime": K_ANONYMITY,
         "dataset": facts.dataset,
         "vintage": facts.vintage,
         "code_version": code_version,
@@ -96,10 +96,10 @@ def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) 
         ],
         "columns": _columns(facts.schema),
         "synthesis": _synthesis(facts, promise),
-        "contract": table.contract(facts.contract_mode),
+        "contract": table.contract_effect(facts.contract_mode),
         "unused_keys": [{"key": key, "why": claims.UNUSED} for key in facts.unused_keys],
         "public_side_channels": table.side_channels(promise),
-        "not_covered": claims.not_covered(promise),
+        "not_covered": claims.not_hidden_by_rounding(promise),
     }
     if facts.held is not None:
         content["constraints"] = constraints_json(facts.held, facts.contract_sha256, is_counted=True)

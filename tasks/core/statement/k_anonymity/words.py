@@ -3,7 +3,7 @@
 from tasks.core.arrays import Json
 from tasks.core.figures import whole
 
-NOT_DIFFERENTIALLY_PRIVATE = (
+K_ANONYMOUS_NOT_DP = (
     "This release is k-anonymous. It is not differentially private: what follows is all that holds, and "
     "what does not protect is said below."
 )
@@ -34,14 +34,14 @@ def _constraints(statement: Json) -> list[str]:
 
 def _promise(statement: Json) -> list[str]:
     claim = statement["guarantee"]
-    told = [NOT_DIFFERENTIALLY_PRIVATE, *claim["holds"]]
+    told = [K_ANONYMOUS_NOT_DP, *claim["holds"]]
     if claim["unit"] == "row":
-        told.insert(1, ROWS.format(k=whole(claim["resolution"])))
+        told.insert(1, ROWS_ARE_COUNTED.format(k=whole(claim["resolution"])))
     return told
 
 
 #: Said first, because the promise is read as one about people.
-ROWS = (
+ROWS_ARE_COUNTED = (
     "Rows are counted, because no subject_id was given. A person with {k} rows can be a whole group: the "
     "promise is to people only if nobody has more than one row."
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tasks.core.figures import near, whole
 from tasks.core.syndiffix.settings import MOST_TOGETHER
 
-NOT_DIFFERENTIALLY_PRIVATE = (
+SYNDIFFIX_NOT_DP = (
     "This release is not differentially private. It was made by SynDiffix: what follows makes it hard to "
     "learn of one person, but nothing bounds what may be learned, there is no budget, and no proof."
 )
@@ -17,7 +17,7 @@ NO_NOISE = (
     "No noise: its size was set to 0, so that counts of what is shown are exact but for rounding, merging "
     "and, where there are ids, flattening."
 )
-SIDE_CHANNELS = (
+TABLE_SIDE_CHANNELS = (
     "That this release exists shows that the file holds rows and could be read as it was said to be. Header "
     "and type of each column, the number of decimals of its numbers, and the order of its texts are the "
     "table's own."
@@ -25,7 +25,7 @@ SIDE_CHANNELS = (
 
 
 @dataclass(frozen=True)
-class Protection:
+class SynDiffixPromise:
     """What the sentences are about.
 
     Attributes:
@@ -88,7 +88,7 @@ def earlier_told(earlier: int) -> str:
     )
 
 
-def holds(promise: Protection) -> list[str]:
+def holds(promise: SynDiffixPromise) -> list[str]:
     """What protects."""
     excepted = f" Public values ({', '.join(promise.value_safe)}) are excepted." if promise.value_safe else ""
     return [
@@ -111,7 +111,7 @@ def holds(promise: Protection) -> list[str]:
     ]
 
 
-def _noise(promise: Protection) -> list[str]:
+def _noise(promise: SynDiffixPromise) -> list[str]:
     if not promise.noise_sd:
         return [NO_NOISE, *_flattening(promise)]
     noise = (
@@ -122,7 +122,7 @@ def _noise(promise: Protection) -> list[str]:
     return [noise + grows, *_flattening(promise)]
 
 
-def _flattening(promise: Protection) -> list[str]:
+def _flattening(promise: SynDiffixPromise) -> list[str]:
     (low, high), (least, most) = promise.flattened, promise.top
     if not promise.ids or not high:
         return []
@@ -132,7 +132,7 @@ def _flattening(promise: Protection) -> list[str]:
     ]
 
 
-def not_covered(promise: Protection) -> list[str]:
+def known_attacks(promise: SynDiffixPromise) -> list[str]:
     """What does not protect, and which known attacks apply."""
     return [
         *_people(promise),
@@ -164,7 +164,7 @@ def not_covered(promise: Protection) -> list[str]:
     ]
 
 
-def _people(promise: Protection) -> list[str]:
+def _people(promise: SynDiffixPromise) -> list[str]:
     if promise.ids:
         return [
             "One subject, one id: rows belong together where the id is the same text. A person with several "
@@ -178,7 +178,7 @@ def _people(promise: Protection) -> list[str]:
     ]
 
 
-def _same(promise: Protection) -> str:
+def _same(promise: SynDiffixPromise) -> str:
     whose = (
         "the same columns are named as ids and keep their text"
         if promise.ids
@@ -195,7 +195,7 @@ def _same(promise: Protection) -> str:
     )
 
 
-def _many(promise: Protection) -> str:
+def _many(promise: SynDiffixPromise) -> str:
     told = "Many tables: each table of the same data, also of other columns, reuses the same noise by design"
     if promise.tables:
         told += f", and this release holds {whole(promise.tables)} beside the one of all columns"
@@ -212,7 +212,7 @@ def _many(promise: Protection) -> str:
     )
 
 
-def _texts(promise: Protection) -> list[str]:
+def _texts(promise: SynDiffixPromise) -> list[str]:
     if not promise.texts:
         return []
     return [
@@ -223,13 +223,13 @@ def _texts(promise: Protection) -> list[str]:
     ]
 
 
-def _safe(promise: Protection) -> list[str]:
+def _safe(promise: SynDiffixPromise) -> list[str]:
     if not promise.value_safe:
         return []
     return [f"Public values: {safe_told(promise.value_safe)[0].lower()}{safe_told(promise.value_safe)[1:]}"]
 
 
-def _clustering(promise: Protection) -> list[str]:
+def _clustering(promise: SynDiffixPromise) -> list[str]:
     chosen = {
         "default": "which columns are together was chosen by their dependence, measured on the raw "
         "table by noisy counts or, where that was on a sample of it, with lower thresholds and without noise",

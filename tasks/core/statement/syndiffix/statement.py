@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tasks.core.arrays import Json
-from tasks.core.statement.k_anonymity.statement import FORMAT, ContractMode
+from tasks.core.statement.k_anonymity.statement import PLAIN_STATEMENT_FORMAT, ContractMode
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.statement.syndiffix import claims
 from tasks.core.syndiffix.entities import ROWS_AS_PEOPLE, unit_told
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters, by_name, count_sd
 
-REGIME = "syndiffix"
+SYNDIFFIX = "syndiffix"
 #: Said wherever such a release says what it is.
 LABEL = "SynDiffix, not differentially private"
 
@@ -57,10 +57,10 @@ class SynDiffixFacts:
     unused_keys: tuple[str, ...] = ()
 
     @property
-    def promise(self) -> claims.Protection:
+    def promise(self) -> claims.SynDiffixPromise:
         """What the sentences are about."""
         low = self.anonymization.low_count_params
-        return claims.Protection(
+        return claims.SynDiffixPromise(
             ids=self.ids,
             least=low.low_threshold,
             usual=low.mean,
@@ -85,9 +85,9 @@ def statement(facts: SynDiffixFacts, code_version: str) -> Json:
     """
     promise = facts.promise
     content: Json = {
-        "format": FORMAT,
+        "format": PLAIN_STATEMENT_FORMAT,
         "private": False,
-        "regime": REGIME,
+        "regime": SYNDIFFIX,
         "label": LABEL,
         "dataset": facts.dataset,
         "vintage": facts.vintage,
@@ -111,8 +111,8 @@ def statement(facts: SynDiffixFacts, code_version: str) -> Json:
             {"key": key, "why": "accepted and unused: it has no effect on this release"}
             for key in facts.unused_keys
         ],
-        "public_side_channels": claims.SIDE_CHANNELS,
-        "not_covered": claims.not_covered(promise),
+        "public_side_channels": claims.TABLE_SIDE_CHANNELS,
+        "not_covered": claims.known_attacks(promise),
     }
     check_released_json(content, SYNDIFFIX_STATEMENT_KEYS)
     return content
@@ -122,7 +122,7 @@ def topics(stated: Json) -> list[tuple[str, list[str]]]:
     """The statement in plain words under headings, most important first."""
     unused = [f"Configuration key {entry['key']}: {entry['why']}." for entry in stated["unused_keys"]]
     return [
-        ("What this is", [claims.NOT_DIFFERENTIALLY_PRIVATE, unit_told(stated["guarantee"]["ids"])]),
+        ("What this is", [claims.SYNDIFFIX_NOT_DP, unit_told(stated["guarantee"]["ids"])]),
         ("What protects", stated["guarantee"]["holds"]),
         ("Conditions", [stated["contract"]["sentence"], stated["public_side_channels"]]),
         *([("Unused settings", unused)] if unused else []),

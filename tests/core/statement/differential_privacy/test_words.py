@@ -6,7 +6,7 @@ import math
 import pytest
 
 from tasks.core.statement.differential_privacy.statement import RunChoices, statement
-from tasks.core.statement.differential_privacy.words import NOT_PRIVATE, factor, sentences, topics
+from tasks.core.statement.differential_privacy.words import TEST_DRAW_NOT_PRIVATE, factor, sentences, topics
 from tests.oracles.releases import ledger_facts, release
 
 
@@ -57,7 +57,7 @@ def test_a_factor_too_large_to_compute_is_not_shown_smaller():
 def test_a_test_engines_draw_says_only_that_it_is_not_private():
     measurement, _, _ = release(600)
     body = statement(dataclasses.replace(measurement, private=False), ledger_facts(), "abc")
-    assert sentences(body) == [NOT_PRIVATE]
+    assert sentences(body) == [TEST_DRAW_NOT_PRIVATE]
 
 
 def test_every_sentence_stands_under_a_heading():
