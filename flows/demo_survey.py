@@ -172,7 +172,7 @@ CONCERNS: Weights = {
 }
 
 #: Share of cells left empty.
-MISSING = {
+MISSING_SHARES = {
     "age": 0.03,
     "household": 0.04,
     "housing": 0.06,
@@ -287,7 +287,9 @@ def _services(answers: Answers, chance: _Chance) -> list[str]:
 
 def _with_gaps(answers: Answers, chance: _Chance) -> Answers:
     """The same answers, some left out."""
-    return {name: "" if chance.happens(MISSING.get(name, 0)) else text for name, text in answers.items()}
+    return {
+        name: "" if chance.happens(MISSING_SHARES.get(name, 0)) else text for name, text in answers.items()
+    }
 
 
 def _second_answers(answers: Answers, chance: _Chance) -> Answers:

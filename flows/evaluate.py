@@ -6,8 +6,8 @@ count (exact marginals) -> evaluate
 
 from prefect import flow
 
-from flows.measure import Measured, counting, measuring
-from flows.publish import building, work_folder
+from flows.measure import SensitiveTables, count_marginals, measure_steps
+from flows.publish import build_steps, work_folder
 from tasks.caching import cached
 from tasks.configuration.model import RunConfiguration
 from tasks.public.release_files import BuiltCounts
@@ -20,18 +20,18 @@ from tasks.storage import StoredTable, Workspace
 def evaluate(configuration: RunConfiguration) -> str:
     """Evaluate the configured release against the raw table; return the place of the result."""
     workspace = Workspace.of(configuration)
-    measured = measuring(workspace, configuration)
+    measured = measure_steps(workspace, configuration)
     with work_folder(workspace, configuration) as work:
-        built = building(workspace, configuration, measured.measurement, "generate", work)
-        measuring_utility(workspace, configuration, measured, built)
-        return evaluating(workspace, configuration, measured, built).key
+        built = build_steps(workspace, configuration, measured.measurement, "generate", work)
+        utility_steps(workspace, configuration, measured, built)
+        return evaluate_steps(workspace, configuration, measured, built).key
 
 
-def evaluating(
-    workspace: Workspace, configuration: RunConfiguration, measured: Measured, built: BuiltCounts
+def evaluate_steps(
+    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
 ) -> StoredTable:
     """The steps of this flow on what the others made."""
-    marginals, place = measured.marginals or counting(workspace, measured), measured.place
+    marginals, place = measured.marginals or count_marginals(workspace, measured), measured.place
     assert built.records is not None, "what is evaluated was generated"
     sensitive, released = (measured.raw[1], marginals), (built.aggregates, built.records)
     settings = EvaluationSettings.of(configuration)
@@ -39,8 +39,8 @@ def evaluating(
     return judge(workspace, settings, sensitive, released, place.run, place.resources)
 
 
-def measuring_utility(
-    workspace: Workspace, configuration: RunConfiguration, measured: Measured, built: BuiltCounts
+def utility_steps(
+    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
 ) -> StoredTable | None:
     """What the records are worth; None where the configuration does not ask for it."""
     settings = UtilitySettings.of(configuration)

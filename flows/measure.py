@@ -18,7 +18,7 @@ from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.queries import QueryResources
 from tasks.naming import require_seed_stays, run_label, scheduled_date
-from tasks.plan.describe import Described
+from tasks.plan.describe import PublicFacts
 from tasks.plan.resources import query_resources
 from tasks.progress import say
 from tasks.sensitive.count import count_records, describe_records
@@ -43,7 +43,7 @@ def measure(configuration: RunConfiguration) -> str:
     """Make the configured measurement, or find it drawn; return its place in the workspace."""
     workspace = Workspace.of(configuration)
     configuration = told_as_committed(configuration, scheduled_date())
-    return measuring(workspace, configuration).measurement.key
+    return measure_steps(workspace, configuration).measurement.key
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Place:
     resources: QueryResources
 
 
-class Measured:
+class SensitiveTables:
     """What was made on the sensitive side.
 
     Attributes:
@@ -68,7 +68,7 @@ class Measured:
         measurement: the measurement, ready to be published from.
     """
 
-    def __init__(self, described: Described, place: Place) -> None:
+    def __init__(self, described: PublicFacts, place: Place) -> None:
         """See the class; what is made later is None until then."""
         self.described, self.place = described, place
         self.table: StoredTable | None = None
@@ -91,7 +91,9 @@ class Measured:
         return self.table, self.records
 
 
-def measuring(workspace: Workspace, configuration: RunConfiguration, last: str = STAGES[-1]) -> Measured:
+def measure_steps(
+    workspace: Workspace, configuration: RunConfiguration, last: str = STAGES[-1]
+) -> SensitiveTables:
     """The steps of this flow, as far as a run up to ``last`` needs them.
 
     Raises:
@@ -113,7 +115,7 @@ def measuring(workspace: Workspace, configuration: RunConfiguration, last: str =
 
 def _rounding(
     workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, last: str
-) -> Measured:
+) -> SensitiveTables:
     """Exact counts, rounded down."""
     require_seed_stays(configuration)
     if recorded_heads(workspace, configuration.dataset):
@@ -126,7 +128,7 @@ def _rounding(
 
 def _drawing(
     workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, last: str
-) -> Measured:
+) -> SensitiveTables:
     """The draw, or the release that was drawn, whichever stage is the last."""
     described = recalled.described
     admitted = admit_release(workspace, configuration, described)
@@ -145,23 +147,23 @@ def _drawing(
 
 
 #: How a protection's counts are measured, by the name of its regime.
-_MEASURING: dict[str, Callable[[Workspace, RunConfiguration, Recalled, str], Measured]] = {
+_MEASURING: dict[str, Callable[[Workspace, RunConfiguration, Recalled, str], SensitiveTables]] = {
     "differential_privacy": _drawing,
     "k_anonymity": _rounding,
 }
 
 
-def _begun(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Measured:
+def _begun(workspace: Workspace, configuration: RunConfiguration, described: PublicFacts) -> SensitiveTables:
     """A run's folder in ``sensitive/``, with the configuration in it."""
     run = f"{configuration.dataset}/{run_label()}"
     keep_configuration(workspace, configuration, run)
-    return Measured(described, Place(run, query_resources(configuration, workspace)))
+    return SensitiveTables(described, Place(run, query_resources(configuration, workspace)))
 
 
 def _return_committed(
     workspace: Workspace,
     configuration: RunConfiguration,
-    measured: Measured,
+    measured: SensitiveTables,
     admitted: Admitted,
     unreadable: MarginaliaError | None,
 ) -> None:
@@ -188,7 +190,7 @@ def _return_committed(
 
 
 def _read(
-    workspace: Workspace, configuration: RunConfiguration, measured: Measured, *, is_judged: bool
+    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, *, is_judged: bool
 ) -> None:
     """The table, judged if that is asked for and the contract is strict, as coded records."""
     described, run, resources = measured.described, measured.place.run, measured.place.resources
@@ -205,7 +207,7 @@ def _read(
     measured.table, measured.records = table, records
 
 
-def counting(workspace: Workspace, measured: Measured) -> StoredTable:
+def count_marginals(workspace: Workspace, measured: SensitiveTables) -> StoredTable:
     """Exact counts of every combination up to the reporting length."""
     length = measured.described.reporting_length or 1
     count = cached(count_records, workspace)
@@ -214,9 +216,11 @@ def counting(workspace: Workspace, measured: Measured) -> StoredTable:
     return measured.marginals
 
 
-def describing(workspace: Workspace, configuration: RunConfiguration, measured: Measured) -> StoredTable:
+def describing(
+    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables
+) -> StoredTable:
     """What the aggregate stage leaves in ``sensitive/``."""
-    marginals = measured.marginals or counting(workspace, measured)
+    marginals = measured.marginals or count_marginals(workspace, measured)
     place, resolution = measured.place, configuration.reporting_resolution
     write = cached(describe_records, workspace)
     return write(
@@ -225,10 +229,10 @@ def describing(workspace: Workspace, configuration: RunConfiguration, measured: 
 
 
 def _rounded(
-    workspace: Workspace, configuration: RunConfiguration, measured: Measured, last: str
+    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, last: str
 ) -> StoredTable:
     """Count, round down, draw the records of a mode that reads raw ones, hand over."""
-    marginals, place = counting(workspace, measured), measured.place
+    marginals, place = count_marginals(workspace, measured), measured.place
     resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
     protect = cached(round_counts, workspace)
     length = measured.described.reporting_length

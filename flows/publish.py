@@ -67,7 +67,7 @@ def work_folder(workspace: Workspace, configuration: RunConfiguration) -> Iterat
         workspace.clear_unused(configuration.dataset)
 
 
-def building(
+def build_steps(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
 ) -> BuiltCounts:
     """The steps up to a stage; every earlier one is run first, and none that is current."""
@@ -135,8 +135,8 @@ def building_tables(
 
 #: How what was handed over is built from, by its regime.
 BUILDING: dict[str, Callable[[Workspace, RunConfiguration, StoredTable, str, str], Built]] = {
-    "differential_privacy": building,
-    "k_anonymity": building,
+    "differential_privacy": build_steps,
+    "k_anonymity": build_steps,
     "syndiffix": building_tables,
 }
 

@@ -2,9 +2,9 @@
 
 from prefect import Flow, flow
 
-from flows.evaluate import evaluating, measuring_utility
-from flows.measure import describing, measuring
-from flows.publish import building, releasing, work_folder
+from flows.evaluate import evaluate_steps, utility_steps
+from flows.measure import describing, measure_steps
+from flows.publish import build_steps, releasing, work_folder
 from flows.syndiffix import syndiffix
 from tasks.configuration.model import RunConfiguration
 from tasks.naming import scheduled_date
@@ -29,18 +29,18 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
         return meant(configuration, last)
     workspace = Workspace.of(configuration)
     configuration = told_as_committed(configuration, scheduled_date())
-    measured = measuring(workspace, configuration, last)
+    measured = measure_steps(workspace, configuration, last)
     sensitive = [table for table in (measured.table, measured.records) if table is not None]
     places = {}
     with work_folder(workspace, configuration) as work:
-        built = building(workspace, configuration, measured.measurement, last, work)
+        built = build_steps(workspace, configuration, measured.measurement, last, work)
         release = releasing(workspace, configuration, measured.measurement, built, sensitive)
         if configuration.evaluate_sensitive and sensitive:
             places["aggregate"] = describing(workspace, configuration, measured).key
         if configuration.evaluate_sensitive and sensitive and reaches(last, "evaluate"):
-            places["evaluation"] = evaluating(workspace, configuration, measured, built).key
+            places["evaluation"] = evaluate_steps(workspace, configuration, measured, built).key
         if sensitive and reaches(last, "evaluate"):
-            worth = measuring_utility(workspace, configuration, measured, built)
+            worth = utility_steps(workspace, configuration, measured, built)
             places |= {} if worth is None else {"utility": worth.key}
     return places | {"release": release.key}
 

@@ -23,7 +23,7 @@ from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
 from tasks.naming import run_label, scheduled_date
-from tasks.plan.describe import Described, describe
+from tasks.plan.describe import PublicFacts, describe
 from tasks.plan.resources import query_resources
 from tasks.plan.syndiffix_columns import Selection, select_columns, synthesized_table
 from tasks.plan.syndiffix_notes import inferred_types, is_empty, left_out, weakened
@@ -35,11 +35,11 @@ from tasks.sensitive.record import compare_with_last, keep_configuration
 from tasks.sensitive.syndiffix.evaluate import TableEvaluation, evaluate_tables
 from tasks.sensitive.syndiffix.steps import (
     answer_questions,
-    clusters_of,
     hand_over_tables,
     measure_dependence,
     solve_clusters,
     stitch_clusters,
+    stored_clusters,
     synthesize_cluster,
     type_columns,
 )
@@ -77,7 +77,7 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
             workspace, configuration, made.measurement, built, (made.source, made.typed, made.table)
         )
     if configuration.evaluate_sensitive and reaches(last, "evaluate"):
-        places["evaluation"] = evaluating(workspace, configuration, made).key
+        places["evaluation"] = evaluate_syndiffix(workspace, configuration, made).key
     if reaches(last, "evaluate"):
         worth = measuring_table_utility(workspace, configuration, made)
         places |= {} if worth is None else {"utility": worth.key}
@@ -85,7 +85,7 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
 
 
 @dataclass(frozen=True)
-class Place:
+class SynDiffixPlace:
     """Where the sensitive side works, and with what.
 
     Attributes:
@@ -98,7 +98,7 @@ class Place:
     run: str
     selection: Selection
     origin: Origin
-    described: Described
+    described: PublicFacts
 
     def part(self, columns: tuple[str, ...]) -> Part:
         """Some of the selection's columns, with what their trees depend on alone."""
@@ -119,7 +119,7 @@ class Made:
         measurement: what was handed over, ready to be published from.
     """
 
-    place: Place
+    place: SynDiffixPlace
     source: StoredTable
     typed: StoredTable
     table: StoredTable
@@ -138,7 +138,7 @@ def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
     return Made(place, source, typed, table, answers, measurement)
 
 
-def _settled(workspace: Workspace, configuration: RunConfiguration) -> Place:
+def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffixPlace:
     """All that is known before a row is read; the person is told of it, and it is written down."""
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
@@ -156,11 +156,11 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> Place:
     keep_configuration(workspace, configuration, run)
     table = synthesized_table(described.source, selection)
     origin = Origin.of(workspace, configuration.dataset, selection.ids, table)
-    return Place(run, selection, origin, described)
+    return SynDiffixPlace(run, selection, origin, described)
 
 
 def _read(
-    workspace: Workspace, configuration: RunConfiguration, place: Place
+    workspace: Workspace, configuration: RunConfiguration, place: SynDiffixPlace
 ) -> tuple[StoredTable, StoredTable]:
     """The operator's table, judged by its contract where it has one; and the same with types."""
     described = place.described
@@ -187,7 +187,9 @@ def _read(
     return source, typed
 
 
-def _tell(workspace: Workspace, configuration: RunConfiguration, place: Place, table: StoredTable) -> None:
+def _tell(
+    workspace: Workspace, configuration: RunConfiguration, place: SynDiffixPlace, table: StoredTable
+) -> None:
     """What the person may not have expected of the synthetic table."""
     settings, made = place.selection.settings, pq.read_metadata(workspace.path(table) / TABLE)
     if not made.num_rows:
@@ -204,11 +206,11 @@ def _named(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]
 
 
 def _synthesized(
-    workspace: Workspace, typed: StoredTable, place: Place
+    workspace: Workspace, typed: StoredTable, place: SynDiffixPlace
 ) -> tuple[StoredTable, StoredTable | None]:
     """The synthetic table, and one for each question where any is asked."""
     solved = _solved(workspace, typed, place)
-    drawn = _drawn(workspace, typed, clusters_of(workspace, solved), place)
+    drawn = _drawn(workspace, typed, stored_clusters(workspace, solved), place)
     whole = place.part(place.selection.columns)
     table = cached(stitch_clusters, workspace)(workspace, typed, solved, drawn, whole, place.run)
     if not place.selection.questions:
@@ -217,7 +219,7 @@ def _synthesized(
     return table, answer(workspace, typed, place.selection.questions, whole, place.run)
 
 
-def _solved(workspace: Workspace, typed: StoredTable, place: Place) -> StoredTable:
+def _solved(workspace: Workspace, typed: StoredTable, place: SynDiffixPlace) -> StoredTable:
     """Dependence, where clusters are solved by it, and the clusters."""
     columns, measured = place.selection.columns, None
     settings = place.selection.settings.for_clusters(columns)
@@ -227,7 +229,9 @@ def _solved(workspace: Workspace, typed: StoredTable, place: Place) -> StoredTab
     return cached(solve_clusters, workspace)(workspace, typed, measured, part, place.run)
 
 
-def _drawn(workspace: Workspace, typed: StoredTable, clusters: Clusters, place: Place) -> list[StoredTable]:
+def _drawn(
+    workspace: Workspace, typed: StoredTable, clusters: Clusters, place: SynDiffixPlace
+) -> list[StoredTable]:
     """The rows of each cluster, a step each, named by its place."""
     drawn = []
     for number, combination in enumerate(clusters.combinations, start=1):
@@ -241,7 +245,7 @@ def _takes_bins(kind: pa.DataType) -> bool:
     return kind_of(kind) in ("integer", "real") or pa.types.is_time(kind)
 
 
-def evaluating(workspace: Workspace, configuration: RunConfiguration, made: Made) -> StoredTable:
+def evaluate_syndiffix(workspace: Workspace, configuration: RunConfiguration, made: Made) -> StoredTable:
     """The synthetic tables against the raw one; it stays in ``sensitive/``."""
     bins = public_edges(made.place.described.schema, made.place.selection.columns)
     settings = TableEvaluation(bins=bins, prefix=configuration.prefix)

@@ -29,7 +29,7 @@ from tasks.version import code_hash
 #: Inputs that say where and with what a step runs, and nothing of what it makes.
 _WITHOUT_EFFECT = ("workspace", "run", "work", "resources")
 
-P = ParamSpec("P")
+_P = ParamSpec("_P")
 
 
 if TYPE_CHECKING:
@@ -109,12 +109,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def cached(step: Task[P, StoredTable], workspace: Workspace) -> Task[P, StoredTable]:
+def cached(step: Task[_P, StoredTable], workspace: Workspace) -> Task[_P, StoredTable]:
     """A step on raw data that is skipped when its key is known and its folder is as it was."""
     return _cached(step, workspace, workspace.results, workspace.keyed_hash)
 
 
-def cached_publicly(step: Task[P, StoredTable], workspace: Workspace) -> Task[P, StoredTable]:
+def cached_publicly(step: Task[_P, StoredTable], workspace: Workspace) -> Task[_P, StoredTable]:
     """The same for a step on protected data alone; needs no access to ``sensitive/``."""
     results = workspace.public_results
     with contextlib.suppress(OSError):
@@ -129,8 +129,8 @@ def _hash(text: str) -> str:
 
 
 def _cached(
-    step: Task[P, StoredTable], workspace: Workspace, results: Path, keyed: Callable[[str], str]
-) -> Task[P, StoredTable]:
+    step: Task[_P, StoredTable], workspace: Workspace, results: Path, keyed: Callable[[str], str]
+) -> Task[_P, StoredTable]:
     return step.with_options(
         cache_policy=ContentPolicy(keyed=keyed),
         persist_result=True,

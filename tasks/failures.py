@@ -17,15 +17,15 @@ from typing import Concatenate, ParamSpec, TypeVar
 from tasks.core.errors import InputError, InternalError, MarginaliaError
 from tasks.storage import FULL, Workspace
 
-P = ParamSpec("P")
+_P = ParamSpec("_P")
 R = TypeVar("R")
 
 
-def sanitised(step: Callable[Concatenate[Workspace, P], R]) -> Callable[Concatenate[Workspace, P], R]:
+def sanitised(step: Callable[Concatenate[Workspace, _P], R]) -> Callable[Concatenate[Workspace, _P], R]:
     """Let only safe errors out of a step whose first argument is the workspace."""
 
     @functools.wraps(step)
-    def guarded(workspace: Workspace, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def guarded(workspace: Workspace, /, *args: _P.args, **kwargs: _P.kwargs) -> R:
         safe: MarginaliaError
         try:
             return step(workspace, *args, **kwargs)

@@ -16,7 +16,7 @@ from pathlib import Path
 _MARKED = re.compile(r"\.(?:.*?-)?(?P<pid>\d+)-(?P<place>[0-9a-f]{8})(?:-[0-9a-f]{8})?(?:\.part)?")
 
 
-def mark() -> str:
+def process_mark() -> str:
     """Of this process: its id, and where that id counts."""
     return f"{os.getpid()}-{_place()}"
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
-from tasks.leftovers import clear, mark
+from tasks.leftovers import clear, process_mark
 
 if TYPE_CHECKING:  # slow, and commands without a flow need the names of the zones alone
     from tasks.configuration.model import RunConfiguration
@@ -131,7 +131,7 @@ class Workspace:
         for zone in (self.intermediate, self.release):
             with self._writing(zone.name):
                 zone.mkdir(exist_ok=True)
-                probe = zone / f".probe-{mark()}"
+                probe = zone / f".probe-{process_mark()}"
                 probe.touch()
                 probe.unlink()
 
@@ -153,7 +153,7 @@ class Workspace:
         """32 random bytes that never leave ``sensitive/``: they key hashes of sensitive tables."""
         path = self.sensitive / ".secret"
         if not path.exists():
-            part = path.with_name(f".secret-{mark()}.part")
+            part = path.with_name(f".secret-{process_mark()}.part")
             part.touch(mode=0o600)
             part.write_bytes(secrets.token_bytes(32))
             try:
@@ -179,7 +179,7 @@ class Workspace:
         Raises:
             ResourceLimit: the disk is full.
         """
-        part = folder.with_name(f".{folder.name}-{mark()}-{secrets.token_hex(4)}.part")
+        part = folder.with_name(f".{folder.name}-{process_mark()}-{secrets.token_hex(4)}.part")
         try:
             part.mkdir(parents=True)
             write(part)

@@ -16,7 +16,7 @@ def dead(monkeypatch: pytest.MonkeyPatch) -> str:
     """The mark of a process on this machine that is dead."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
-    return leftovers.mark().replace(str(os.getpid()), str(process.pid), 1)
+    return leftovers.process_mark().replace(str(os.getpid()), str(process.pid), 1)
 
 
 NAMES = (
@@ -46,7 +46,7 @@ def test_links_and_files_are_cleared_and_what_a_link_names_is_not(tmp_path: Path
 
 @pytest.mark.parametrize("name", NAMES)
 def test_work_of_a_live_process_stays(name: str, tmp_path: Path) -> None:
-    (tmp_path / name.format(leftovers.mark())).mkdir()
+    (tmp_path / name.format(leftovers.process_mark())).mkdir()
     assert not leftovers.clear(tmp_path)
     assert len(list(tmp_path.iterdir())) == 1
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from tasks.batch.group import write_comparison
 from tasks.core.errors import ParameterError
 from tasks.core.navigation.run_figures import read_run
-from tasks.core.statement.syndiffix.statement import SYNDIFFIX
+from tasks.core.statement.syndiffix.statement import SYNDIFFIX_REGIME
 from tasks.progress import say
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
 
-def compare(folders: Sequence[Path], output: Path) -> int:
+def write_side_by_side(folders: Sequence[Path], output: Path) -> int:
     """Write ``comparison.tsv`` and ``comparison.html``.
 
     Raises:
@@ -75,4 +75,4 @@ def _is_syndiffix(place: Path) -> bool:
         statement = json.loads((place / "privacy.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(statement, dict) and statement.get("regime") == SYNDIFFIX
+    return isinstance(statement, dict) and statement.get("regime") == SYNDIFFIX_REGIME

@@ -270,7 +270,7 @@ def _batch(options: argparse.Namespace) -> int:
 def _compare(options: argparse.Namespace) -> int:
     from flows.command import compare as comparing
 
-    return comparing.compare(options.runs, options.output)
+    return comparing.write_side_by_side(options.runs, options.output)
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -286,7 +286,7 @@ def _syndiffix(options: argparse.Namespace) -> int:
         hide_pandas_from_pyarrow()
     from flows.command.syndiffix import command as syndiffix_command
 
-    return syndiffix_command.synthesize(options)
+    return syndiffix_command.synthesize_table(options)
 
 
 def _demo(options: argparse.Namespace) -> int:

@@ -53,14 +53,14 @@ def _new_interface(interface: str) -> str:
 
 Result = TypeVar("Result")
 #: Where a run put things, relative to the workspace, by what they are.
-Places = dict[str, str]
+OutputPlaces = dict[str, str]
 
 
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> None:
     """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
     from tasks.plan.describe import refused_early
 
-    def run(url: str) -> Places:
+    def run(url: str) -> OutputPlaces:
         from flows.showcase import flow_of
 
         flow = flow_of(configuration)
@@ -73,7 +73,7 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
 def run_publish(configuration: RunConfiguration, measurement: Path | None, *, verbose: bool) -> None:
     """Rebuild a release from its measurement."""
 
-    def run(url: str) -> Places:
+    def run(url: str) -> OutputPlaces:
         from flows.publish import publish
 
         folder = str(measurement) if measurement else None
@@ -134,7 +134,7 @@ def _demo_configuration(root: Path) -> dict[str, object]:
     return body | {key: str(value) for key, value in paths.items()}
 
 
-def _run(configuration: RunConfiguration, run: Callable[[str], Places], *, verbose: bool) -> None:
+def _run(configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *, verbose: bool) -> None:
     started = time.monotonic()
     workspace = Workspace.of(configuration)
     with on_server(workspace, verbose=verbose) as url:

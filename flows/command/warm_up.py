@@ -102,7 +102,7 @@ _MODES = (
 )
 
 
-def main() -> None:
+def warm_up() -> None:
     """Run the core once, every way that a release can be made."""
     _prepare()
     syndiffix = _process()
@@ -220,4 +220,4 @@ def _synthesize() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    warm_up()

@@ -12,12 +12,12 @@ from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_one_salt
-from tasks.plan.describe import Described, describe
+from tasks.plan.describe import PublicFacts, describe
 from tasks.plan.syndiffix_columns import select_columns, synthesized_table
 from tasks.sensitive.ledger import kept_ledger
-from tasks.sensitive.protect import nominal_charge, public_table, registration, release_name, require_unit
+from tasks.sensitive.protect import charge_of_run, public_table, registration, release_name, require_unit
 
-_Planned = dict[ReleaseName, tuple[RunConfiguration, Described, Charge]]
+_Planned = dict[ReleaseName, tuple[RunConfiguration, PublicFacts, Charge]]
 
 
 def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
@@ -49,7 +49,7 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
         for run in own:
             with contextlib.suppress(ParameterError):  # a run that can't begin is told so, and draws nothing
                 described = describe(run)
-                planned.setdefault(release_name(run, described), (run, described, nominal_charge(described)))
+                planned.setdefault(release_name(run, described), (run, described, charge_of_run(described)))
         if planned:
             sentences.append(_charged(ledger, dataset, planned, len(own)))
         planned_all |= planned

@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tasks.configuration.messages import others_out_of_range, sentences
+from tasks.configuration.messages import error_sentences, others_out_of_range
 from tasks.configuration.model import (
     LARGEST_RESOLUTION,
     AggregateSeeded,
@@ -77,7 +77,7 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
     except ValidationError as error:
         # A missing epsilon says nothing new where the regime is not settled.
         known = ("noise_epsilon (or",) if choice.problems else ()
-        found = [text for text in sentences(error) if not text.startswith(known)]
+        found = [text for text in error_sentences(error) if not text.startswith(known)]
         found += others_out_of_range(error, choice.protection, nested["protection"])
         raise ParameterError(list(dict.fromkeys(problems + found))) from None
     given = {*flat, *_privacy_section(flat)}

@@ -48,7 +48,7 @@ _WORDS = {
 }
 
 
-def sentences(error: ValidationError) -> list[str]:
+def error_sentences(error: ValidationError) -> list[str]:
     """Pydantic's findings under the names that the file uses, with what was given where that is short."""
     found = []
     for detail in _of_the_member_meant(error.errors(include_url=False)):

@@ -55,7 +55,7 @@ def _some_sets(value: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...
     return value
 
 
-ColumnSets = Annotated[tuple[ColumnSet, ...], AfterValidator(_some_sets)]
+SomeColumnSets = Annotated[tuple[ColumnSet, ...], AfterValidator(_some_sets)]
 
 
 def _by_column(value: object) -> object:
@@ -164,7 +164,7 @@ class Fitted(Synthesis):
     """
 
     mode: Literal["fitted"] = "fitted"
-    workload: Literal["auto", "pairs", "pairs+target"] | ColumnSets = Field(
+    workload: Literal["auto", "pairs", "pairs+target"] | SomeColumnSets = Field(
         "auto",
         description="Sets of columns to measure together. auto: all pairs, or a private choice of them where "
         "they are many, and a private choice of longer sets where epsilon pays for them.",

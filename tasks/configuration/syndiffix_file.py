@@ -9,7 +9,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column
 
-Places = dict[tuple[str, ...], Any]
+FoundKeys = dict[tuple[str, ...], Any]
 
 
 def section_problems(flat: Mapping[str, Any]) -> list[str]:
@@ -63,7 +63,7 @@ def _mode_of(contract: Any) -> Any:
     return contract.get("mode") if isinstance(contract, dict) else None
 
 
-def apply_section(section: Any, given: Places) -> list[str]:
+def apply_section(section: Any, given: FoundKeys) -> list[str]:
     """Put a section into the model's places beside what is given; return what is wrong with its parts."""
     for place in [place for place in given if place[:1] in (("protection",),)]:
         del given[place]
@@ -78,13 +78,13 @@ def apply_section(section: Any, given: Places) -> list[str]:
     return problems
 
 
-def _drop_refused(given: Places) -> None:
+def _drop_refused(given: FoundKeys) -> None:
     """Refused keys are told of once; the model need not judge their values as well."""
     for key in REFUSED_BY_SYNDIFFIX:
         given.pop(PLACES.get(key, ()), None)
 
 
-def _take_columns(section: dict[str, Any], given: Places) -> list[str]:
+def _take_columns(section: dict[str, Any], given: FoundKeys) -> list[str]:
     """``columns``, as columns to use and their types.
 
     Each is ``name``, ``name:letter``, or ``{"name": ...}`` of a header that has a colon and no type.
@@ -115,7 +115,7 @@ def _is_name(item: Any) -> bool:
     return isinstance(item, dict) and list(item) == ["name"] and isinstance(item["name"], str)
 
 
-def _take_ids(given: Places) -> None:
+def _take_ids(given: FoundKeys) -> None:
     """``subject_id`` as one column, or a list of them: each says in its own way whose row it is."""
     ids = given.get(("input", "subject_id"))
     if isinstance(ids, list) and ids:

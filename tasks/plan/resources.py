@@ -11,7 +11,7 @@ from tasks.core.errors import ResourceLimit
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
-from tasks.leftovers import mark
+from tasks.leftovers import process_mark
 from tasks.storage import Workspace
 
 #: A value, and where its record begins.
@@ -83,7 +83,9 @@ def require_draw_fits(parameters: AnyParameters, schema: Schema) -> None:
 
 def query_resources(configuration: RunConfiguration, workspace: Workspace) -> QueryResources:
     """What DuckDB may use: four fifths of what is free unless configured, spilling into ``sensitive/``."""
-    scratch = workspace.sensitive / ".scratch" / f".{mark()}"  # DuckDB's names are unique in a process only
+    scratch = (
+        workspace.sensitive / ".scratch" / f".{process_mark()}"
+    )  # DuckDB's names are unique in a process only
     scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
     limit = configuration.resources.memory_limit_mb or max(free_memory_mb() * 4 // 5, 256)
     return QueryResources(

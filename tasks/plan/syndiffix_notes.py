@@ -8,7 +8,7 @@ from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import AnonymizationParameters, FlatteningInterval, SuppressionParameters
 from tasks.core.tables.texts import type_letter
 
-NOT_PRIVATE = "SynDiffix is not differentially private"
+SYNDIFFIX_NOT_PRIVATE = "SynDiffix is not differentially private"
 
 
 def rows_are_people(key: str) -> str:

@@ -17,7 +17,7 @@ from prefect import task
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
-from tasks.leftovers import mark
+from tasks.leftovers import process_mark
 from tasks.progress import say
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.release_files import Built, write_json
@@ -60,7 +60,7 @@ def publish_release(
         manifest = {"code_version": code_version(), "dataset": configuration.dataset, "vintage": vintage}
         write_json(folder / MANIFEST, {**manifest, "files": files})
 
-    candidate = workspace.store(home / f".candidate-{mark()}", "release", write)
+    candidate = workspace.store(home / f".candidate-{process_mark()}", "release", write)
     folder = workspace.root / candidate.key
     with _one_at_a_time(home):
         equal = next((each for each in _releases(home, vintage) if _same(each, folder)), None)
@@ -153,7 +153,7 @@ def _point_latest(home: Path, place: Path, vintage: str) -> None:
     if newest and newest != vintage and _is_older(home, vintage, newest):
         say(f"latest still links to vintage {newest!r}, which is newer than {vintage!r}.")
         return
-    part = home / f".latest-{mark()}"
+    part = home / f".latest-{process_mark()}"
     part.unlink(missing_ok=True)
     part.symlink_to(place.name)
     part.replace(home / "latest")

@@ -21,7 +21,7 @@ from tasks.core.contracts.translation import load_contract
 from tasks.core.navigation.table_page import TablePage, render_table
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
-from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX, SynDiffixFacts, statement
+from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX_REGIME, SynDiffixFacts, statement
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.tables.writing import write_table
 from tasks.public.bundles.bundle import Bundle
@@ -162,7 +162,7 @@ def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Js
     table = dict(bundle.input)
     if table.pop("contract") is None:
         del table["contract_mode"]
-    return body | {"input": table, "synthesis": {"mode": SYNDIFFIX}}
+    return body | {"input": table, "synthesis": {"mode": SYNDIFFIX_REGIME}}
 
 
 def _table(bundle: Bundle) -> pa.Table:
@@ -201,7 +201,7 @@ def _earlier_releases(workspace: Workspace, bundle: Bundle) -> int:
     # A name with a dot in front is of a release that is not one yet.
     for path in (workspace.release / bundle.dataset).glob("[!.]*/privacy.json"):
         stated = _read_json(path)
-        if stated.get("regime") != SYNDIFFIX:
+        if stated.get("regime") != SYNDIFFIX_REGIME:
             continue
         if stated["measurement_sha256"] != own:
             others.add(stated["measurement_sha256"])

@@ -20,7 +20,7 @@ from tasks.core.errors import ParameterError, ResourceLimit
 from tasks.core.evaluation.raw import list_combinations
 from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
-from tasks.leftovers import mark
+from tasks.leftovers import process_mark
 from tasks.storage import FULL, INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, StoredTable, Workspace
 
 #: The files by the stage whose folder they are made from, without the prefix of their names.
@@ -204,7 +204,7 @@ def _writing(home: Path) -> Iterator[Path]:
 
 def _closed_file(path: Path, write: Callable[[Path], None]) -> Path:
     """Let ``write`` fill a file of its own that nobody else may read, which then gets its name."""
-    part = path.with_name(f".{path.name}-{mark()}.part")
+    part = path.with_name(f".{path.name}-{process_mark()}.part")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         write(part)

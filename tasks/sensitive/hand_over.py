@@ -19,8 +19,8 @@ from tasks.core.ledger.account import Account
 from tasks.core.ledger.drawing import ReleaseMeasurement
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
-from tasks.core.statement.k_anonymity.statement import K_ANONYMITY
-from tasks.plan.describe import Described
+from tasks.core.statement.k_anonymity.statement import K_ANONYMITY_REGIME
+from tasks.plan.describe import PublicFacts
 from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
 from tasks.public.bundles.opening import configured_digest, seal
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
@@ -101,7 +101,7 @@ def _charge_facts(account: Account, name: ReleaseName) -> ChargeFacts:
 def hand_over_folders(
     workspace: Workspace,
     configuration: RunConfiguration,
-    described: Described,
+    described: PublicFacts,
     folders: Mapping[str, StoredTable | None],
 ) -> StoredTable:
     """Put what the ledger has no account of where it is published from.
@@ -169,7 +169,7 @@ def _recorded_head(path: Path) -> str | None:
     """What a statement or a handed-over account says; None of a regime that has no account."""
     try:
         body = json.loads(path.read_text(encoding="utf-8"))
-        if body.get("regime") in (K_ANONYMITY, SYNDIFFIX):
+        if body.get("regime") in (K_ANONYMITY_REGIME, SYNDIFFIX):
             return None
         account = body if path.name == ACCOUNT else body["ledger"]
         return str(account["head"])

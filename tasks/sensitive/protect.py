@@ -24,7 +24,7 @@ from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.coded import read_coded_records
 from tasks.failures import sanitised
-from tasks.plan.describe import Described
+from tasks.plan.describe import PublicFacts
 from tasks.plan.resources import require_draw_fits
 from tasks.progress import Progress, say
 from tasks.public.bundles.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
@@ -36,18 +36,18 @@ from tasks.sensitive.record import record_drawn
 from tasks.storage import StoredTable, Workspace
 
 
-def release_name(configuration: RunConfiguration, described: Described) -> ReleaseName:
+def release_name(configuration: RunConfiguration, described: PublicFacts) -> ReleaseName:
     """The public name of a release (rule 1), from every public setting that touches the noise."""
     digest = configured_digest(configuration, described.schema)
     return ReleaseName(configuration.dataset, described.vintage, digest)
 
 
-def nominal_charge(described: Described) -> Charge:
+def charge_of_run(described: PublicFacts) -> Charge:
     """What a release is charged, fixed before the draw (rule 9)."""
     return mechanisms.nominal_charge(described.drawn, described.schema)
 
 
-def registration(configuration: RunConfiguration, described: Described, charge: Charge) -> Registration:
+def registration(configuration: RunConfiguration, described: PublicFacts, charge: Charge) -> Registration:
     """What the first run registers its dataset with."""
     protection, caps = configuration.privacy, first_caps(configuration, charge)
     return Registration(
@@ -60,13 +60,13 @@ def registration(configuration: RunConfiguration, described: Described, charge: 
     )
 
 
-def public_table(described: Described) -> PublicTable:
+def public_table(described: PublicFacts) -> PublicTable:
     """What a second budget for the same table is noticed by."""
     columns = tuple(column.name for column in described.schema.columns)
     return PublicTable(Path(described.source.path), described.header, columns)
 
 
-def require_admission(ledger: Ledger, configuration: RunConfiguration, described: Described) -> Admission:
+def require_admission(ledger: Ledger, configuration: RunConfiguration, described: PublicFacts) -> Admission:
     """What a run would meet; whatever it would be refused for is refused here, and nothing is written.
 
     A committed release is asked for first: nothing that holds for new draws stops it (rule 1).
@@ -76,7 +76,7 @@ def require_admission(ledger: Ledger, configuration: RunConfiguration, described
         ResourceLimit: the draw might not fit into memory.
         ParameterError: the dataset's unit is another, or its table or name is another dataset's.
     """
-    charge = nominal_charge(described)
+    charge = charge_of_run(described)
     entered = registration(configuration, described, charge)
     admission = ledger.check_admission(release_name(configuration, described), charge, entered)
     if admission is not Admission.COMMITTED:
@@ -86,7 +86,7 @@ def require_admission(ledger: Ledger, configuration: RunConfiguration, described
     return admission
 
 
-def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Described) -> None:
+def require_unit(ledger: Ledger, configuration: RunConfiguration, described: PublicFacts) -> None:
     """Refuse to charge rows to a budget of subjects, or the other way round.
 
     The account would add up guarantees for different neighbours, and each statement name the wrong one.
@@ -124,33 +124,33 @@ class Admitted:
     """
 
     def __init__(
-        self, configuration: RunConfiguration, described: Described, admission: Admission, plan: list[str]
+        self, configuration: RunConfiguration, described: PublicFacts, admission: Admission, plan: list[str]
     ) -> None:
         """Args: configuration: the run's. described, plan: see the class. admission: the ledger's answer."""
         self.described, self.is_committed = described, admission is Admission.COMMITTED
         self.name = release_name(configuration, described)
         self.input: DeclaredInput = declared_input(configuration)
-        self.registration = registration(configuration, described, nominal_charge(described))
+        self.registration = registration(configuration, described, charge_of_run(described))
         self.table = public_table(described)
         self.plan = plan
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
-def admit_release(workspace: Workspace, configuration: RunConfiguration, described: Described) -> Admitted:
+def admit_release(workspace: Workspace, configuration: RunConfiguration, described: PublicFacts) -> Admitted:
     """Ask the ledger whether this release may be drawn, before anything is read or registered."""
     ledger = kept_ledger()
     for head in recorded_heads(workspace):
         ledger.verify(head)
     admission = require_admission(ledger, configuration, described)
     if ledger.is_registered(configuration.dataset):
-        charge = nominal_charge(described)
+        charge = charge_of_run(described)
         for sentence in told_later(configuration, charge, ledger.account(configuration.dataset)):
             say(sentence)
         _compare_caps(ledger, configuration)
     if admission is Admission.AT_WORK:
         say("Another run is drawing this release; this one waits and returns its measurement.")
     return Admitted(
-        configuration, described, admission, told_at_first(configuration, nominal_charge(described))
+        configuration, described, admission, told_at_first(configuration, charge_of_run(described))
     )
 
 
@@ -200,7 +200,7 @@ def protect_records(
     """
     name = admitted.name
     ledger = kept_ledger()
-    charge = nominal_charge(admitted.described)
+    charge = charge_of_run(admitted.described)
     if ledger.check_admission(name, charge, admitted.registration) is not Admission.COMMITTED:
         enter_dataset(ledger, admitted)
     progress = Progress("protect")

@@ -17,7 +17,7 @@ from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.plan.describe import describe
-from tasks.sensitive.protect import admit_release, enter_dataset, nominal_charge, release_name
+from tasks.sensitive.protect import admit_release, charge_of_run, enter_dataset, release_name
 from tasks.storage import Workspace
 from tests.flows import pipeline
 
@@ -34,7 +34,7 @@ def admitted(configuration) -> Charge:
     workspace, described = Workspace.of(configuration), describe(configuration)
     workspace.prepare()
     enter_dataset(open_ledger(), admit_release.fn(workspace, configuration, described))
-    return nominal_charge(described)
+    return charge_of_run(described)
 
 
 def together(charge: Charge, releases: int) -> float:
@@ -180,7 +180,7 @@ def test_the_readmes_smallest_configuration_plans_and_check_says_what_it_costs(
     body = smallest_of_the_readme()
     (tmp_path / "people.json").write_text(json.dumps(body))
     assert command.main(["check", "people.json"]) == 0
-    charge = nominal_charge(describe(from_flat(body)))
+    charge = charge_of_run(describe(from_flat(body)))
     shown = capsys.readouterr().out
     cost = re.search(r"12 releases at this setting cost epsilon ([0-9.]+) at delta 1\.2e-05 together", shown)
     assert cost is not None and float(cost[1]) == pytest.approx(together(charge, 12), rel=1e-5)

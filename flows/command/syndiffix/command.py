@@ -36,7 +36,7 @@ from tasks.core.tables.number_format import EVERY_COLUMN, NumberFormat
 from tasks.core.tables.writing import write_delimited, write_table
 from tasks.failures import unforeseen
 from tasks.plan.syndiffix_notes import (
-    NOT_PRIVATE,
+    SYNDIFFIX_NOT_PRIVATE,
     inferred_types,
     is_empty,
     left_out,
@@ -47,10 +47,10 @@ from tasks.plan.syndiffix_notes import (
 from tasks.progress import say
 from tasks.sensitive.syndiffix.salt import told_salt
 
-_NOT_PRIVATE = f"{NOT_PRIVATE}; the README says what protects and what does not."
+_NOT_PRIVATE = f"{SYNDIFFIX_NOT_PRIVATE}; the README says what protects and what does not."
 
 
-def synthesize(options: argparse.Namespace) -> int:
+def synthesize_table(options: argparse.Namespace) -> int:
     """Run the command.
 
     Raises:

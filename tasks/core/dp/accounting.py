@@ -234,7 +234,7 @@ __all__ = [
     "gdp_delta",
     "gdp_epsilon",
     "gdp_mu",
-    "plan",
+    "plan_release",
     "pure_mu",
     "sigma_proportions_named",
     "threshold_values_named",

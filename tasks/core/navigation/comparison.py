@@ -18,7 +18,7 @@ from tasks.core.figures import near
 from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.page import html
 from tasks.core.navigation.run_figures import METRICS, Metric, RunFigures, read_run
-from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX
+from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX_REGIME
 
 __all__ = [
     "RunFigures",
@@ -127,7 +127,7 @@ def _differs(name: str, runs: Sequence[RunFigures]) -> bool:
     recorded = [(run, dict(run.settings).get(name)) for run in runs if run.settings]
     having = {run.regime for run, text in recorded if text is not None}
     lacking = {run.regime for run, text in recorded if text is None}
-    if having == {SYNDIFFIX} and SYNDIFFIX not in lacking:
+    if having == {SYNDIFFIX_REGIME} and SYNDIFFIX_REGIME not in lacking:
         lacking = set()
     return len({text for _, text in recorded if text is not None}) + bool(lacking) > 1
 

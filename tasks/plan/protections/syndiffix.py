@@ -6,7 +6,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
 from tasks.plan.protections.plan import ProtectionPlan
 from tasks.plan.syndiffix_columns import select_columns
-from tasks.plan.syndiffix_notes import NOT_PRIVATE, rows_are_people
+from tasks.plan.syndiffix_notes import SYNDIFFIX_NOT_PRIVATE, rows_are_people
 
 
 class TreesPlan(ProtectionPlan):
@@ -22,7 +22,7 @@ class TreesPlan(ProtectionPlan):
         self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
     ) -> list[str]:
         """On what it does not promise."""
-        notes = [f"{NOT_PRIVATE}; privacy.json says what protects and what does not."]
+        notes = [f"{SYNDIFFIX_NOT_PRIVATE}; privacy.json says what protects and what does not."]
         if schema.subject_id is None:
             notes.append(rows_are_people("subject_id"))
         if not configuration.dataset_is_named:

@@ -22,13 +22,21 @@ from tasks.core.syndiffix.synthesizer import tables_per_question
 from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import TypeLetter
 from tasks.failures import sanitised
-from tasks.plan.describe import Described
+from tasks.plan.describe import PublicFacts
 from tasks.plan.syndiffix_notes import without_ids
 from tasks.progress import Progress, say
 from tasks.sensitive.hand_over import hand_over_folders
 from tasks.sensitive.read import DROPPED, SensitiveTable
 from tasks.sensitive.syndiffix.dependence import KnownDependence, read_measured, write_measured
-from tasks.sensitive.syndiffix.trees import TABLE, Part, Trees, places, read_rows, write_rows, write_typed
+from tasks.sensitive.syndiffix.trees import (
+    TABLE,
+    Part,
+    Trees,
+    places,
+    read_cluster_rows,
+    write_cluster_rows,
+    write_typed,
+)
 from tasks.storage import StoredTable, Workspace
 
 _CLUSTERS = "clusters.json"
@@ -110,7 +118,7 @@ def solve_clusters(
     return workspace.store(workspace.sensitive / run / "clusters", "clusters", write)
 
 
-def clusters_of(workspace: Workspace, solved: StoredTable) -> Clusters:
+def stored_clusters(workspace: Workspace, solved: StoredTable) -> Clusters:
     """What `solve_clusters` stored."""
     return read_clusters((workspace.path(solved) / _CLUSTERS).read_text(encoding="utf-8"))
 
@@ -132,7 +140,9 @@ def synthesize_cluster(workspace: Workspace, table: StoredTable, part: Part, run
         rows = synthesizer.draw(places(synthesizer, part.columns), basis)
         trees.keep()
     return workspace.store(
-        workspace.sensitive / run, "rows of a cluster", lambda folder: write_rows(rows, part.columns, folder)
+        workspace.sensitive / run,
+        "rows of a cluster",
+        lambda folder: write_cluster_rows(rows, part.columns, folder),
     )
 
 
@@ -147,11 +157,11 @@ def stitch_clusters(
     run: str,
 ) -> StoredTable:
     """All clusters' rows as one shuffled table, its columns in the order of the part's."""
-    clusters = clusters_of(workspace, solved)
+    clusters = stored_clusters(workspace, solved)
     with closing(Progress("stitch")) as progress:
         synthesizer, basis = Trees(workspace, table, part, progress).grown(exactly=True)
         rows = [
-            read_rows(workspace.path(each), combination)
+            read_cluster_rows(workspace.path(each), combination)
             for each, combination in zip(drawn, clusters.combinations, strict=True)
         ]
         stitched = synthesizer.stitched(clusters, rows, basis)
@@ -194,7 +204,7 @@ def answer_questions(
 def hand_over_tables(
     workspace: Workspace,
     configuration: RunConfiguration,
-    described: Described,
+    described: PublicFacts,
     table: StoredTable,
     answers: StoredTable | None,
 ) -> StoredTable:

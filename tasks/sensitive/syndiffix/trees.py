@@ -188,15 +188,15 @@ def write_typed(table: pa.Table, contents: Words, folder: Path) -> None:
     np.save(folder / _CONTENTS, contents)
 
 
-def write_rows(rows: Microdata, names: tuple[str, ...], folder: Path) -> None:
+def write_cluster_rows(rows: Microdata, names: tuple[str, ...], folder: Path) -> None:
     """Rows of one cluster, its columns ascending: a column of cells and one of numbers for each."""
     cells = [rows.cells[column] for column in sorted(rows.cells)]
     arrays = [each.values for each in cells] + [pa.array(each.numbers) for each in cells]
     pq.write_table(pa.table(arrays, names=[*names, *(_NUMBERS + name for name in names)]), folder / TABLE)
 
 
-def read_rows(folder: Path, columns: tuple[int, ...]) -> Microdata:
-    """The rows that `write_rows` wrote, under these numbers of their columns."""
+def read_cluster_rows(folder: Path, columns: tuple[int, ...]) -> Microdata:
+    """The rows that `write_cluster_rows` wrote, under these numbers of their columns."""
     table = pq.read_table(folder / TABLE)
     count = len(columns)
     cells = {

@@ -19,7 +19,7 @@ from tasks.core.statement.preparation import prepared
 from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 
 PLAIN_STATEMENT_FORMAT = "marginalia-privacy-statement/1"
-K_ANONYMITY = "k_anonymity"
+K_ANONYMITY_REGIME = "k_anonymity"
 #: What a data contract did: there was none, it stopped what broke it, or cells that broke it were repaired.
 ContractMode = Literal["none", "strict", "repair"]
 
@@ -83,7 +83,7 @@ def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) 
     content: Json = {
         "format": PLAIN_STATEMENT_FORMAT,
         "private": False,
-        "regime": K_ANONYMITY,
+        "regime": K_ANONYMITY_REGIME,
         "dataset": facts.dataset,
         "vintage": facts.vintage,
         "code_version": code_version,

@@ -14,7 +14,7 @@ from tasks.core.statement.syndiffix import claims
 from tasks.core.syndiffix.entities import ROWS_AS_PEOPLE, unit_told
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters, by_name, count_sd
 
-SYNDIFFIX = "syndiffix"
+SYNDIFFIX_REGIME = "syndiffix"
 #: Said wherever such a release says what it is.
 LABEL = "SynDiffix, not differentially private"
 
@@ -87,7 +87,7 @@ def statement(facts: SynDiffixFacts, code_version: str) -> Json:
     content: Json = {
         "format": PLAIN_STATEMENT_FORMAT,
         "private": False,
-        "regime": SYNDIFFIX,
+        "regime": SYNDIFFIX_REGIME,
         "label": LABEL,
         "dataset": facts.dataset,
         "vintage": facts.vintage,
