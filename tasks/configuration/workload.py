@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tasks.configuration.model import Fitted, RunConfiguration
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.core.arrays import ColumnNumbers
 from tasks.core.contracts.constraints import filled_columns
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.accounting import check_claim
@@ -17,7 +18,6 @@ from tasks.core.dp.claim_limits import refusals
 from tasks.core.dp.workload.limits import check_draw
 from tasks.core.dp.workload.parameters import MOST_PAIRS, Step, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
-from tasks.core.dp.workload.tables import Columns
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.records.columns import Schema
@@ -117,7 +117,7 @@ def _with_count_share(step: Step, proportion: float | None) -> Step:
     return replace(step, shares=Shares(count, *(part * rest for part in parts)))
 
 
-def _tables(synthesis: Fitted, schema: Schema) -> tuple[Columns, ...] | None:
+def _tables(synthesis: Fitted, schema: Schema) -> tuple[ColumnNumbers, ...] | None:
     """Named sets in canonical order, each once; None where the draw takes all pairs or chooses among them."""
     if synthesis.workload == "auto":
         return None
@@ -128,7 +128,7 @@ def _tables(synthesis: Fitted, schema: Schema) -> tuple[Columns, ...] | None:
     return tuple(sorted(found, key=lambda columns: (len(columns), columns)))
 
 
-def _columns(names: Sequence[str], schema: Schema, places: Mapping[str, int]) -> Columns:
+def _columns(names: Sequence[str], schema: Schema, places: Mapping[str, int]) -> ColumnNumbers:
     found = tuple(sorted(_place(name, schema, places, "workload") for name in names))
     for place in set(found):
         if found.count(place) > 1 and not schema.columns[place].is_multi_valued:

@@ -1,4 +1,4 @@
-"""Types that the whole code shares: arrays by what they hold, JSON, and how far a long job is.
+"""Types that the whole code shares: arrays by what they hold, numbers of columns, JSON, how far a long job is.
 
 An array's shape and what it counts stand in the docstring of whoever takes or gives it.
 """
@@ -21,6 +21,11 @@ Bytes = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]
 #: Values of a column by number, as narrow as they may be; 0 is absent.
 Codes = npt.NDArray[np.unsignedinteger]
+
+#: Columns by number, ascending; a multi-valued column once for each item.
+ColumnNumbers = tuple[int, ...]
+#: Slots by number, ascending.
+SlotNumbers = tuple[int, ...]
 
 Json = dict[str, Any]
 

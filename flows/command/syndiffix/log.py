@@ -15,9 +15,10 @@ from typing import Any, BinaryIO
 import numpy as np
 import pyarrow as pa
 
+from tasks.core.arrays import ColumnNumbers
 from tasks.core.syndiffix.clusters import Clusters, write_clusters
 from tasks.core.syndiffix.dependence import entropies
-from tasks.core.syndiffix.forest import Combination, Forest
+from tasks.core.syndiffix.forest import Forest
 from tasks.core.syndiffix.node_kernels import NO_NODE, STUB
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree import Tree, single_valued
@@ -164,7 +165,7 @@ def _nodes(tree: Tree) -> Iterator[dict[str, object]]:
 
 
 def _buckets(forest: Forest) -> Iterator[dict[str, object]]:
-    combinations: list[Combination] = sorted(forest.grown, key=lambda each: (len(each), each))
+    combinations: list[ColumnNumbers] = sorted(forest.grown, key=lambda each: (len(each), each))
     for combination in combinations:
         found = forest.buckets(combination)
         ranges = np.stack([found.lower, found.upper], axis=2)

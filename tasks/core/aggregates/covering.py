@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-#: Indexes of slots, ascending.
-Slots = tuple[int, ...]
+from tasks.core.arrays import SlotNumbers
 
 #: A cell of a set of slots is one number below this.
 LARGEST_KEY = 1 << 62
@@ -49,15 +48,15 @@ class Shape:
     means: tuple[float, ...]
     variances: tuple[float, ...]
 
-    def product(self, slots: Slots) -> int:
+    def product(self, slots: SlotNumbers) -> int:
         """Cells of a set of slots, empty ones included."""
         return math.prod(self.sizes[slot] for slot in slots)
 
-    def bound(self, slots: Slots) -> int:
+    def bound(self, slots: SlotNumbers) -> int:
         """The most cells that can be filled."""
         return min(self.records, self.product(slots))
 
-    def expected(self, slots: Slots) -> float:
+    def expected(self, slots: SlotNumbers) -> float:
         """About how many cells are filled, were the slots independent.
 
         A record's surprisal S = -ln p is taken as normal; a cell of probability p is filled by about
@@ -73,7 +72,9 @@ class Shape:
         return min(rare + math.exp(growth) * _normal_above(spread - place), self.bound(slots))
 
 
-def plan_roll_ups(targets: Iterable[Slots], shape: Shape, most_cells: int) -> dict[Slots, Slots | None]:
+def plan_roll_ups(
+    targets: Iterable[SlotNumbers], shape: Shape, most_cells: int
+) -> dict[SlotNumbers, SlotNumbers | None]:
     """From what each set is rolled up; None: grouped over the records.
 
     Args:
@@ -87,7 +88,7 @@ def plan_roll_ups(targets: Iterable[Slots], shape: Shape, most_cells: int) -> di
     """
     wanted = set(targets)
     longest = max(map(len, wanted), default=0)
-    parents: dict[Slots, Slots | None] = {}
+    parents: dict[SlotNumbers, SlotNumbers | None] = {}
     loose = []
     by_entropy = sorted(range(len(shape.sizes)), key=shape.means.__getitem__)
     for target in sorted(wanted):
@@ -108,7 +109,9 @@ def plan_roll_ups(targets: Iterable[Slots], shape: Shape, most_cells: int) -> di
     return parents | dict.fromkeys(loose)
 
 
-def cover(sets: Sequence[Slots], shape: Shape, limit: float, most_cells: int) -> dict[Slots, Slots]:
+def cover(
+    sets: Sequence[SlotNumbers], shape: Shape, limit: float, most_cells: int
+) -> dict[SlotNumbers, SlotNumbers]:
     """Cubes of at most ``limit`` expected cells; for each set that is within a larger cube that cube.
 
     What finding them takes is bounded: each cube is fitted to the sets only while those are few.
@@ -119,11 +122,11 @@ def cover(sets: Sequence[Slots], shape: Shape, limit: float, most_cells: int) ->
     return _cover_greedily([slots for slots in sets if fits(slots)], fits)
 
 
-def _cover_greedily(waiting: Sequence[Slots], fits: "_Fits") -> dict[Slots, Slots]:
+def _cover_greedily(waiting: Sequence[SlotNumbers], fits: "_Fits") -> dict[SlotNumbers, SlotNumbers]:
     """Grow a cube around the first set, and another around the first that is not in it, and so on."""
     shape = fits.shape
     bits = _bits(waiting, len(shape.sizes))
-    cubes: dict[Slots, Slots] = {}
+    cubes: dict[SlotNumbers, SlotNumbers] = {}
     left = np.arange(len(waiting))
     while len(left):
         start = waiting[left[0]]
@@ -135,19 +138,19 @@ def _cover_greedily(waiting: Sequence[Slots], fits: "_Fits") -> dict[Slots, Slot
     return cubes
 
 
-def _cover_by_blocks(sets: Sequence[Slots], fits: "_Fits") -> dict[Slots, Slots]:
+def _cover_by_blocks(sets: Sequence[SlotNumbers], fits: "_Fits") -> dict[SlotNumbers, SlotNumbers]:
     """Deal the slots out to blocks; the blocks that a set touches are its cube.
 
     What is in no cube that may be one, or alone in its own, is tried again with smaller blocks.
     """
-    cubes: dict[Slots, Slots] = {}
+    cubes: dict[SlotNumbers, SlotNumbers] = {}
     left, longest = sets, max(map(len, sets))
     for each in _BLOCKS_A_SLOT:
         block_of = _blocks(fits, each * longest)
         members = [np.flatnonzero(np.equal(block_of, block)).tolist() for block in range(max(block_of) + 1)]
         if len(members) == len(block_of):
             break
-        touching: dict[frozenset[int], list[Slots]] = {}
+        touching: dict[frozenset[int], list[SlotNumbers]] = {}
         for slots in left:
             touching.setdefault(frozenset([block_of[slot] for slot in slots]), []).append(slots)
         left = []
@@ -191,12 +194,12 @@ class _Fits:
     limit: float
     most_cells: int
 
-    def __call__(self, slots: Slots) -> bool:
+    def __call__(self, slots: SlotNumbers) -> bool:
         small = self.shape.bound(slots) <= self.most_cells and self.shape.product(slots) <= LARGEST_KEY
         return small and self.shape.expected(slots) <= self.limit
 
 
-def _grown(start: Slots, bits: npt.NDArray[np.uint64], fits: _Fits) -> Slots:
+def _grown(start: SlotNumbers, bits: npt.NDArray[np.uint64], fits: _Fits) -> SlotNumbers:
     """A cube around a set: the slot that completes most of the given sets comes first."""
     cube, width = start, len(fits.shape.sizes)
     while True:
@@ -214,7 +217,7 @@ def _grown(start: Slots, bits: npt.NDArray[np.uint64], fits: _Fits) -> Slots:
         cube = larger
 
 
-def _bits(sets: Sequence[Slots], width: int) -> npt.NDArray[np.uint64]:
+def _bits(sets: Sequence[SlotNumbers], width: int) -> npt.NDArray[np.uint64]:
     """Each set as a row of bits, the low ones first."""
     rows = np.zeros((len(sets), -(-width // 64) * 64), np.uint8)
     for index, slots in enumerate(sets):
@@ -222,7 +225,7 @@ def _bits(sets: Sequence[Slots], width: int) -> npt.NDArray[np.uint64]:
     return np.packbits(rows, axis=1, bitorder="little").view(np.uint64)
 
 
-def _extended(slots: Slots, others: Iterable[int]) -> Iterable[Slots]:
+def _extended(slots: SlotNumbers, others: Iterable[int]) -> Iterable[SlotNumbers]:
     """All sets of one slot more, in an order of the slots."""
     for slot in others:
         if slot not in slots:

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from tasks.core.aggregates import kernels
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.sides import Columns, CountedSide, PrefixRows, RecordSide
+from tasks.core.aggregates.sides import CountedSide, PrefixRows, RecordSide
 from tasks.core.aggregates.stored_marginals import MarginalFacts
 from tasks.core.aggregates.wide_form import CountedCells, aggregates_of_cells
-from tasks.core.arrays import Codes, HalfWords, Integers
+from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers
 from tasks.core.records.coded import CodedRecords
 
 #: A cube has at most so many cells, and (unless they are few) so many a row.
@@ -46,7 +46,7 @@ class _Prefix:
         whole: whether none of them is 0, (cells,).
     """
 
-    columns: Columns
+    columns: ColumnNumbers
     length: int
     numbers: Sequence[Sequence[HalfWords]]
     held: Sequence[Sequence[Integers | None]]
@@ -88,7 +88,7 @@ class CubeTable:
         rows: by side the rows that were counted, in parts.
     """
 
-    sets: Sequence[Columns]
+    sets: Sequence[ColumnNumbers]
     cubes: kernels.Cube
     totals: Integers
     size: int
@@ -132,7 +132,7 @@ class Tabulator:
         self._stack: list[_Prefix] = []
         self._room: kernels.Cube = np.empty(0, np.uint32)
 
-    def tables(self, sets: Iterable[Columns]) -> Iterator[CubeTable]:
+    def tables(self, sets: Iterable[ColumnNumbers]) -> Iterator[CubeTable]:
         """The counts of all sets in their order, each table gone when the next is asked for.
 
         Sets that begin alike should stand together: they share work, and a table where rows are few.
@@ -144,13 +144,13 @@ class Tabulator:
             for start in range(0, len(lasts), step):
                 yield self._table(prefix, lasts[start : start + step])
 
-    def _at_once(self, prefix: _Prefix, lasts: Columns) -> int:
+    def _at_once(self, prefix: _Prefix, lasts: ColumnNumbers) -> int:
         """How many sets are counted in one table."""
         rows = sum(len(numbers) for side in prefix.numbers for numbers in side)
         cells = len(prefix.whole) * max(self._sizes[last] for last in lasts)
         return max(1, min(_ROWS_AT_ONCE // max(rows, 1), min(_CELLS_AT_ONCE, _MOST_CELLS) // max(cells, 1)))
 
-    def _prefix(self, columns: Columns, length: int) -> _Prefix:
+    def _prefix(self, columns: ColumnNumbers, length: int) -> _Prefix:
         while self._stack and (
             self._stack[-1].length != length
             or columns[: len(self._stack[-1].columns)] != self._stack[-1].columns
@@ -171,7 +171,7 @@ class Tabulator:
         held = [[None] for _ in self._sides]
         return _Prefix((), length, numbers, held, np.empty((1, 0), np.uint32), np.ones(1, np.bool_))
 
-    def _parts(self, prefix: _Prefix, lasts: Columns) -> list[list[tuple[HalfWords, PrefixRows]]]:
+    def _parts(self, prefix: _Prefix, lasts: ColumnNumbers) -> list[list[tuple[HalfWords, PrefixRows]]]:
         """By side and part, the rows' numbers in the prefix, and what is added to it."""
         parts = []
         for side, numbers, held in zip(self._sides, prefix.numbers, prefix.held, strict=True):
@@ -218,7 +218,7 @@ class Tabulator:
         kernels.spell_out(cells, size, prefix.codes, codes, whole)
         return _Prefix((*prefix.columns, column), prefix.length, numbers, held, codes, whole)
 
-    def _table(self, prefix: _Prefix, lasts: Columns) -> CubeTable:
+    def _table(self, prefix: _Prefix, lasts: ColumnNumbers) -> CubeTable:
         size, first = max(self._sizes[last] for last in lasts), 1
         parts = self._parts(prefix, lasts)
         prefixes = len(prefix.whole) if len(lasts) > 1 else 0

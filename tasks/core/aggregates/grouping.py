@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tasks.core.aggregates.covering import LARGEST_KEY, Shape, Slots
+from tasks.core.aggregates.covering import LARGEST_KEY, Shape
 from tasks.core.aggregates.stored_marginals import MarginalFacts, slot_choices
-from tasks.core.arrays import Codes
+from tasks.core.arrays import Codes, SlotNumbers
 from tasks.core.queries import QueryResources, filled_query, identifier, listed
 from tasks.core.records.coded import code_type
 
@@ -202,7 +202,7 @@ class RecordsQueries:
         variances = tuple(max(0.0, square - mean * mean) for _, mean, square in rows)
         return Shape(facts.number_of_records, sizes, tuple(mean for _, mean, _ in rows), variances)
 
-    def cube(self, slots: Slots) -> FilledCells:
+    def cube(self, slots: SlotNumbers) -> FilledCells:
         """The filled cells of a set of slots, in any order."""
         text = filled_query("aggregates/count_cube", slots=listed(_slots(slots)))
         *codes, counts = (column.to_numpy() for column in self._connection.sql(text).to_arrow_table().columns)
@@ -222,7 +222,7 @@ class RecordsQueries:
         )
         append_rows(self._connection, text, append)
 
-    def _cells_text(self, combination_id: int, slots: Slots) -> str:
+    def _cells_text(self, combination_id: int, slots: SlotNumbers) -> str:
         columns = self._facts.slot_columns
         # Few records fill a slot that is not the first of its column, so it pays to ask first.
         repeated = [slot for slot in slots if slot and columns[slot - 1] == columns[slot]]

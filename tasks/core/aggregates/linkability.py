@@ -19,10 +19,9 @@ import numpy.typing as npt
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.cubes import CubeTable, Tabulator, tabulator
 from tasks.core.aggregates.kernels import look_up_marks, mark_rare
-from tasks.core.aggregates.sides import Columns
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import attribute, check_every_combination
-from tasks.core.arrays import Bytes, Integers
+from tasks.core.arrays import Bytes, ColumnNumbers, Integers
 from tasks.core.records.coded import CodedRecords
 
 _RARE, _UNIQUE = np.uint8(1), np.uint8(2)
@@ -144,7 +143,11 @@ class _Linked:
 
 
 def _marks(
-    records: CodedRecords, counter: Tabulator, sets: Iterable[Columns], rows: Integers, of: tuple[int, bool]
+    records: CodedRecords,
+    counter: Tabulator,
+    sets: Iterable[ColumnNumbers],
+    rows: Integers,
+    of: tuple[int, bool],
 ) -> Bytes:
     """What rare combinations of some sets of columns leave: marks (1, rows), or (slots, rows) by slot.
 

@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.covering import Shape, Slots, plan_roll_ups
+from tasks.core.aggregates.covering import Shape, plan_roll_ups
 from tasks.core.aggregates.cubes import cells_of_length, tabulator
 from tasks.core.aggregates.grouping import Append, FilledCells, RecordsQueries, add_up, fits, most_cells
 from tasks.core.aggregates.stored_marginals import (
@@ -36,7 +36,7 @@ from tasks.core.aggregates.stored_marginals import (
     table_schema,
     writing,
 )
-from tasks.core.arrays import ShareDone
+from tasks.core.arrays import ShareDone, SlotNumbers
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, read_coded_records, read_dictionary
 from tasks.core.records.columns import Schema
@@ -325,7 +325,7 @@ def _count(
 ) -> None:
     """Count all that fits in memory, from the records down."""
     shape = queries.shape()
-    targets: set[Slots] = set()
+    targets: set[SlotNumbers] = set()
     for length, gatherer in gatherers.items():
         for combination in facts.counted(length).values():
             choices = slot_choices(combination, facts.slot_columns)
@@ -340,14 +340,14 @@ def _count(
 
 
 def _rolled_up(
-    parents: dict[Slots, Slots | None], shape: Shape, queries: RecordsQueries
-) -> Iterator[tuple[Slots, FilledCells]]:
+    parents: dict[SlotNumbers, SlotNumbers | None], shape: Shape, queries: RecordsQueries
+) -> Iterator[tuple[SlotNumbers, FilledCells]]:
     """Every planned set with its cells, parents first; at any time only one line of descent is held."""
-    children: dict[Slots | None, list[Slots]] = {}
+    children: dict[SlotNumbers | None, list[SlotNumbers]] = {}
     for slots in sorted(parents):
         children.setdefault(parents[slots], []).append(slots)
 
-    def descend(slots: Slots, cells: FilledCells) -> Iterator[tuple[Slots, FilledCells]]:
+    def descend(slots: SlotNumbers, cells: FilledCells) -> Iterator[tuple[SlotNumbers, FilledCells]]:
         yield slots, cells
         below = children.get(slots, [])
         places = ([slots.index(slot) for slot in smaller] for smaller in below)

@@ -9,12 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.stored_marginals import slot_choices, slots_by_column
-from tasks.core.arrays import Codes, Integers
-
-#: Indexes of columns, ascending; a multi-valued column once for each item.
-Columns = tuple[int, ...]
-#: Indexes of slots, ascending.
-Slots = tuple[int, ...]
+from tasks.core.arrays import Codes, ColumnNumbers, Integers, SlotNumbers
 
 
 @dataclass(frozen=True)
@@ -44,10 +39,10 @@ class CountedSide(Protocol):
     def all_rows(self, length: int) -> int:
         """How many rows there are before a column is looked at, of sets of so many columns."""
 
-    def totals(self, prefix: Columns, lasts: Columns) -> Integers:
+    def totals(self, prefix: ColumnNumbers, lasts: ColumnNumbers) -> Integers:
         """The sum of each set's counts."""
 
-    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[PrefixRows]:
+    def parts(self, prefix: ColumnNumbers, lasts: ColumnNumbers, length: int) -> Sequence[PrefixRows]:
         """The rows of each set; sets are the first columns of sets of ``length``."""
 
 
@@ -64,13 +59,13 @@ class RecordSide:
         """Every record."""
         return self._records
 
-    def totals(self, prefix: Columns, lasts: Columns) -> Integers:
+    def totals(self, prefix: ColumnNumbers, lasts: ColumnNumbers) -> Integers:
         """Records times choices of slots."""
         chosen = _choices(prefix, self._slot_columns)
         choices = [sum(len(self._following(slots, last)) for slots in chosen) for last in lasts]
         return self._records * np.array(choices, np.int64)
 
-    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[PrefixRows]:
+    def parts(self, prefix: ColumnNumbers, lasts: ColumnNumbers, length: int) -> Sequence[PrefixRows]:
         """A part a choice of slots; of several sets, a part a choice of the slots that they agree in."""
         parts = []
         for parent, before in enumerate(_choices(prefix, self._slot_columns)):
@@ -82,7 +77,7 @@ class RecordSide:
             parts += [self._part(parent, before, blocks) for blocks in together]
         return parts
 
-    def _part(self, parent: int, before: Slots, blocks: list[tuple[int, int]]) -> PrefixRows:
+    def _part(self, parent: int, before: SlotNumbers, blocks: list[tuple[int, int]]) -> PrefixRows:
         """A block for each set and slot."""
         codes = [self._slots[slot] for _, slot in blocks]
         return PrefixRows(
@@ -93,7 +88,7 @@ class RecordSide:
             slots=np.array([(*before, slot) for _, slot in blocks], np.int64),
         )
 
-    def _following(self, chosen: Slots, column: int) -> Slots:
+    def _following(self, chosen: SlotNumbers, column: int) -> SlotNumbers:
         """The slots of a column that may be chosen after others."""
         own = self._places.get(column, ())
         if not chosen or self._slot_columns[chosen[-1]] != column:
@@ -102,7 +97,7 @@ class RecordSide:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _choices(columns: Columns, slot_columns: tuple[int, ...]) -> list[tuple[int, ...]]:
+def _choices(columns: ColumnNumbers, slot_columns: tuple[int, ...]) -> list[tuple[int, ...]]:
     return list(slot_choices(columns, slot_columns))
 
 
@@ -117,7 +112,7 @@ class Listed:
         counts: of each combination, (N,).
     """
 
-    sets: Sequence[Columns]
+    sets: Sequence[ColumnNumbers]
     bounds: Integers
     codes: Codes
     counts: Integers
@@ -132,7 +127,7 @@ class ListedSide:
         self._sums = {
             length: np.concatenate([[0], np.cumsum(level.counts)]) for length, level in levels.items()
         }
-        self._bounds: dict[tuple[int, Columns], tuple[int, int]] = {}
+        self._bounds: dict[tuple[int, ColumnNumbers], tuple[int, int]] = {}
         for length, level in levels.items():
             for place, columns in enumerate(level.sets):
                 start, end = level.bounds[place : place + 2].tolist()
@@ -144,13 +139,13 @@ class ListedSide:
         """How many combinations of a length there are."""
         return self._bounds.get((length, ()), (0, 0))[1]
 
-    def totals(self, prefix: Columns, lasts: Columns) -> Integers:
+    def totals(self, prefix: ColumnNumbers, lasts: ColumnNumbers) -> Integers:
         """The sum of each set's counts."""
         length = len(prefix) + 1
         starts, ends = self._spans(prefix, lasts, length)
         return self._sums[length][ends] - self._sums[length][starts] if length in self._sums else ends
 
-    def parts(self, prefix: Columns, lasts: Columns, length: int) -> Sequence[PrefixRows]:
+    def parts(self, prefix: ColumnNumbers, lasts: ColumnNumbers, length: int) -> Sequence[PrefixRows]:
         """One part, if there is a row."""
         starts, ends = self._spans(prefix, lasts, length)
         sizes = ends - starts
@@ -166,7 +161,7 @@ class ListedSide:
         inside = slice(first - before, first - before + number) if isinstance(rows, slice) else rows - before
         return [PrefixRows(0, inside, level.codes[len(prefix)][None, rows], sets[None], counts)]
 
-    def _spans(self, prefix: Columns, lasts: Columns, length: int) -> tuple[Integers, Integers]:
+    def _spans(self, prefix: ColumnNumbers, lasts: ColumnNumbers, length: int) -> tuple[Integers, Integers]:
         """Where the combinations of each set begin and end."""
         spans = [self._bounds.get((length, (*prefix, last)), (0, 0)) for last in lasts]
         starts, ends = np.array(spans, np.int64).T

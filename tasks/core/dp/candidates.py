@@ -11,10 +11,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import ColumnNumbers, Integers
 from tasks.core.dp import kernels
-
-Combination = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -54,16 +52,16 @@ class Survivors:
         codes: uint32 (N, k), ascending within a combination.
     """
 
-    combinations: list[Combination]
+    combinations: list[ColumnNumbers]
     starts: Integers
     codes: npt.NDArray[np.uint32]
 
     @cached_property
-    def index(self) -> dict[Combination, int]:
+    def index(self) -> dict[ColumnNumbers, int]:
         """The place of each combination."""
         return {combination: place for place, combination in enumerate(self.combinations)}
 
-    def of(self, combination: Combination) -> npt.NDArray[np.uint32]:
+    def of(self, combination: ColumnNumbers) -> npt.NDArray[np.uint32]:
         """The surviving tuples of one combination."""
         place = self.index[combination]
         return self.codes[self.starts[place] : self.starts[place + 1]]
@@ -78,7 +76,7 @@ class Kept:
     counts: Integers
     survives: npt.NDArray[np.bool_]
 
-    def survivors(self, combinations: list[Combination]) -> Survivors:
+    def survivors(self, combinations: list[ColumnNumbers]) -> Survivors:
         """The surviving rows by combination."""
         of = self.combinations[self.survives]
         starts = np.searchsorted(of, np.arange(len(combinations) + 1)).astype(np.int64)
@@ -96,9 +94,9 @@ class Lattice:
         """Args: values: for each column how many values survived (all of them, from here on)."""
         self.sizes = values + 1
         self.levels: list[Survivors] = []
-        self._keys: dict[Combination, Integers] = {}
+        self._keys: dict[ColumnNumbers, Integers] = {}
 
-    def rank(self, combination: Combination, codes: list[npt.NDArray[np.unsignedinteger]]) -> Integers:
+    def rank(self, combination: ColumnNumbers, codes: list[npt.NDArray[np.unsignedinteger]]) -> Integers:
         """For each tuple its place among the combination's survivors, or -1.
 
         Args:
@@ -115,7 +113,7 @@ class Lattice:
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where((prefix >= 0) & (keys[place] == wanted), place, -1)
 
-    def keys(self, combination: Combination) -> Integers:
+    def keys(self, combination: ColumnNumbers) -> Integers:
         """The ascending keys of a combination's survivors."""
         if combination not in self._keys:
             codes = list(self.levels[len(combination) - 1].of(combination).T)
@@ -140,7 +138,7 @@ class Cubes:
     offsets: Integers
 
     @classmethod
-    def of(cls, combinations: list[Combination], ids: Integers, sizes: Integers) -> "Cubes":
+    def of(cls, combinations: list[ColumnNumbers], ids: Integers, sizes: Integers) -> "Cubes":
         """The cubes of those of the combinations with these ids; ``sizes`` is by column."""
         length = len(combinations[0]) if combinations else 1
         columns = np.array([combinations[place] for place in ids], np.int64).reshape(len(ids), length)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Codes, HalfWords, Integers
+from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers
 from tasks.core.dp import kernels
-from tasks.core.dp.candidates import Combination, Cubes
+from tasks.core.dp.candidates import Cubes
 
 CodeMatrix = npt.NDArray[np.unsignedinteger]
 #: One random state, one number of tuples left and one number still to drop for each record (`drop_tuples`).
@@ -37,7 +37,7 @@ class Choices:
     combinations: Integers
 
     @classmethod
-    def of(cls, slot_columns: tuple[int, ...], index: dict[Combination, int], length: int) -> "Choices":
+    def of(cls, slot_columns: tuple[int, ...], index: dict[ColumnNumbers, int], length: int) -> "Choices":
         """The choices of a table with these slots; ``index`` is the place of each combination."""
         chosen = list(itertools.combinations(range(len(slot_columns)), length))
         places = [index[tuple(slot_columns[slot] for slot in slots)] for slots in chosen]
@@ -73,7 +73,7 @@ class DenseCounts:
     def of(
         cls, cubes: Cubes, choices: Choices, sizes: Integers, marked: tuple[HalfWords, Integers]
     ) -> "DenseCounts":
-        """Cells as `candidates.flag_candidates` gives them; combinations without a candidate are not counted."""
+        """Cells as `flag_candidates` gives them; combinations without a candidate are not counted."""
         cells, found = marked
         place = np.full(int(choices.combinations.max(initial=-1)) + 1, -1)
         place[cubes.ids] = np.where(found > 0, np.arange(len(cubes.ids)), -1)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import HalfWords, Integers
+from tasks.core.arrays import ColumnNumbers, HalfWords, Integers
 from tasks.core.dp import kernels
-from tasks.core.dp.candidates import Combination, Kept, Lattice
+from tasks.core.dp.candidates import Kept, Lattice
 from tasks.core.dp.contribution import Sensitivity, coins
 from tasks.core.dp.counting import CodeMatrix, code_matrix
 from tasks.core.dp.sampling import noise
@@ -119,7 +119,7 @@ class NoisyValues:
             counts.append(noisy)
         return cls(codes, counts)
 
-    def kept(self, combinations: list[Combination]) -> Kept:
+    def kept(self, combinations: list[ColumnNumbers]) -> Kept:
         """The rows of the measurement: declared values and surviving open ones, in canonical order."""
         columns = [column for (column,) in combinations]
         sizes = [len(self.codes[column]) for column in columns]
@@ -149,7 +149,7 @@ class NoisyValues:
         by_slot = [remaps[column] for column in records.slot_columns]
         return code_matrix(records.slots, by_slot, records.number_of_records)
 
-    def lattice(self, combinations: list[Combination]) -> Lattice:
+    def lattice(self, combinations: list[ColumnNumbers]) -> Lattice:
         """The survivors of length 1: all new codes."""
         lattice = Lattice(np.array([len(codes) for codes in self.codes], np.int64))
         lattice.levels.append(self.kept(combinations).survivors(combinations))

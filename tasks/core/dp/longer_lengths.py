@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import ColumnNumbers, Integers
 from tasks.core.dp import contribution, kernels, sparse
-from tasks.core.dp.candidates import Combination, Cubes, Kept, Lattice, SizeRule, flag_candidates
+from tasks.core.dp.candidates import Cubes, Kept, Lattice, SizeRule, flag_candidates
 from tasks.core.dp.contribution import Sensitivity
 from tasks.core.dp.counting import Choices, CodeMatrix, DenseCounts
 from tasks.core.dp.sampling import noise
@@ -43,7 +43,7 @@ class TupleCounts:
 
     @classmethod
     def of(
-        cls, schema: Schema, combinations: list[Combination], lattice: Lattice, rule: SizeRule
+        cls, schema: Schema, combinations: list[ColumnNumbers], lattice: Lattice, rule: SizeRule
     ) -> "TupleCounts":
         """The candidates: all k-tuples whose (k-1)-subsets survive, zero counts included (C6, C8)."""
         length = len(combinations[0]) if combinations else 0

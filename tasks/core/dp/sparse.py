@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import ColumnNumbers, Integers
 from tasks.core.dp import sparse_kernels
-from tasks.core.dp.candidates import Combination, Lattice
+from tasks.core.dp.candidates import Lattice
 from tasks.core.dp.counting import CodeMatrix, Coins
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.stream import WordSource
@@ -38,7 +38,7 @@ class SparseTable:
         counts: int64, how many records hold each.
     """
 
-    combination: Combination
+    combination: ColumnNumbers
     slots: Integers
     lattice: Lattice
     keys: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -60,7 +60,7 @@ class SparseTable:
         """|V| of this combination, exactly."""
         return int(self.extensions.sum())
 
-    def _parts(self) -> list[Combination]:
+    def _parts(self) -> list[ColumnNumbers]:
         """The combinations that end with the last column and lack another."""
         prefix = self.combination[:-1]
         return [(*prefix[:place], *prefix[place + 1 :], self.combination[-1]) for place in range(len(prefix))]

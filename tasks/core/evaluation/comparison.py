@@ -23,8 +23,8 @@ import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates, AttributeIds
 from tasks.core.aggregates.cubes import CubeTable, Tabulator
-from tasks.core.aggregates.sides import Columns, Listed, ListedSide, RecordSide
-from tasks.core.arrays import Codes, Floats, Integers
+from tasks.core.aggregates.sides import Listed, ListedSide, RecordSide
+from tasks.core.arrays import Codes, ColumnNumbers, Floats, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.kernels import order_by_column, put_together
@@ -87,9 +87,9 @@ class ComparedSides:
         ]
         self.sizes = self.numbering.sizes(range(self.numbering.columns))
 
-    def column_sets(self, length: int) -> list[Columns]:
+    def column_sets(self, length: int) -> list[ColumnNumbers]:
         """The sets of columns that any side can have combinations of, ascending."""
-        found: set[Columns] = set()
+        found: set[ColumnNumbers] = set()
         if len(self._listed) < len(self._sides):
             found.update(itertools.combinations(self.numbering.slot_columns, length))
         for levels in self._listed.values():
@@ -224,7 +224,7 @@ def compare_sides(
 
     places = _Pairs(np.array(pairs, np.int64), resolution)
 
-    def run(counter: Tabulator, unit: list[Columns]) -> list[_Family]:
+    def run(counter: Tabulator, unit: list[ColumnNumbers]) -> list[_Family]:
         return list(_compared(counter, unit, places, listener.visit))
 
     rows = sum(side.number_of_records for side in sides)
@@ -303,16 +303,16 @@ def _longest(sides: Sequence[ComparedData], numbering: SlotNumbering, longest: i
     return min(wanted, len(numbering.slot_columns))
 
 
-def _units(sets: Sequence[Columns]) -> Iterator[list[Columns]]:
+def _units(sets: Sequence[ColumnNumbers]) -> Iterator[list[ColumnNumbers]]:
     """What one thread does at a time: sets of columns that begin alike share work."""
     for _, unit in itertools.groupby(sets, key=lambda columns: columns[:-1][:_ALIKE]):
         yield list(unit)
 
 
 def _mapped(
-    run: Callable[[Tabulator, list[Columns]], list[_Family]],
+    run: Callable[[Tabulator, list[ColumnNumbers]], list[_Family]],
     sides: ComparedSides,
-    units: Sequence[list[Columns]],
+    units: Sequence[list[ColumnNumbers]],
     threads: int,
 ) -> Iterator[list[_Family]]:
     """What each unit gives, in order."""
@@ -320,7 +320,7 @@ def _mapped(
     for _ in range(threads):
         free.put(Tabulator(sides.counted, sides.sizes))
 
-    def with_counter(unit: list[Columns]) -> list[_Family]:
+    def with_counter(unit: list[ColumnNumbers]) -> list[_Family]:
         counter = free.get()
         try:
             return run(counter, unit)
@@ -335,7 +335,7 @@ def _mapped(
 
 
 def _compared(
-    counter: Tabulator, sets: list[Columns], pairs: _Pairs, visit: Callable[[CubeTable], Any] | None
+    counter: Tabulator, sets: list[ColumnNumbers], pairs: _Pairs, visit: Callable[[CubeTable], Any] | None
 ) -> Iterator[_Family]:
     """Compare sets of columns; sums are taken family by family, whoever does it."""
     number = len(pairs.places)

@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tasks.core.arrays import Floats, Ids
+from tasks.core.arrays import ColumnNumbers, Floats, Ids
 from tasks.core.dp.workload.cells import domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
@@ -124,7 +124,6 @@ def _moments(parts: list[tuple[Floats, Floats]]) -> tuple[float, float]:
     return mean, 2 * square
 
 
-Columns = tuple[int, ...]
 _HALF_NORMAL = (2 / np.pi) ** 0.5
 
 
@@ -213,7 +212,7 @@ class _Evaluation:
         self._whole = max(1.0, self._residuals.total())
         singles = [(column,) for column in range(len(self._domain.sizes))]
         asked = dict.fromkeys([*singles, *(table.columns for table in self._tables)])
-        self._held: dict[Columns, Floats] = {
+        self._held: dict[ColumnNumbers, Floats] = {
             columns: table_counts(self._domain, columns, cells).astype(np.float64)
             * (self._whole / max(1, len(cells)))
             for columns in asked
@@ -255,7 +254,7 @@ class _Evaluation:
     def _distance(self, one: Floats, other: Floats) -> float:
         return float(np.abs(one - other).sum()) / (2 * self._whole)
 
-    def _signal(self, columns: Columns) -> tuple[float | None, bool | None]:
+    def _signal(self, columns: ColumnNumbers) -> tuple[float | None, bool | None]:
         """The pair's deviation from independence beside that of noise and chance."""
         if len(set(columns)) != 2 or len(columns) != 2 or self._domain.multi_valued & set(columns):
             return None, None
@@ -266,8 +265,8 @@ class _Evaluation:
 
 
 def _estimated_again(
-    domain: Domain, drawn: Sequence[NoisyTable], held: dict[Columns, Floats], seed: int
-) -> dict[Columns, Floats]:
+    domain: Domain, drawn: Sequence[NoisyTable], held: dict[ColumnNumbers, Floats], seed: int
+) -> dict[ColumnNumbers, Floats]:
     """What would be estimated of columns and pairs, were the records the truth and the noise drawn anew."""
     generator = np.random.Generator(np.random.PCG64([seed % 2**64, 2]))
     tables = []

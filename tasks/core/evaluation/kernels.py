@@ -11,12 +11,10 @@ Compiled loops that code synthetic records (oracle: tests/oracles/marginals.py).
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.aggregates.kernels import Cube
 from tasks.core.aggregates.text_kernels import put, put_number
 from tasks.core.arrays import Bytes, Floats, HalfWords, Ids, Integers
 from tasks.core.compiling import njit
-
-#: Counts by cell.
-Cube = npt.NDArray[np.uint32] | Integers
 
 #: What is summed over combinations, by place in the last axis of ``sums``.
 MEASURES = (

@@ -78,10 +78,9 @@ class PairCounts(Protocol):
 
 
 def associations(pairs: PairCounts, schema: Schema, synthetic: SyntheticRecords) -> Associations:
-    """Cramer's V of the first `MOST_CHARTED_COLUMNS` single-valued columns, pair by pair, over the same values."""
-    columns = tuple(i for i, column in enumerate(schema.columns) if not column.is_multi_valued)[
-        :MOST_CHARTED_COLUMNS
-    ]
+    """Cramer's V of the first `MOST_CHARTED_COLUMNS` single-valued columns, over the same values."""
+    single = tuple(i for i, column in enumerate(schema.columns) if not column.is_multi_valued)
+    columns = single[:MOST_CHARTED_COLUMNS]
     size = len(columns)
     released, drawn = np.full((size, size), np.nan), np.full((size, size), np.nan)
     if pairs.has_pairs():

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tasks.core.arrays import Flags, Words
+from tasks.core.arrays import ColumnNumbers, Flags, Words
 from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.buckets import Buckets, harvest_tree, root_buckets
 from tasks.core.syndiffix.entity_kernels import Entities
@@ -20,8 +20,6 @@ from tasks.core.syndiffix.noise_kernels import secret
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.tree import ForestGrowth, RankedColumn, Tree, grow_tree, push_down
 from tasks.core.syndiffix.tree_kernels import SplitRule
-
-Combination = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -96,28 +94,28 @@ class Forest:
             by_arrival=by_arrival,
         )
         self._growth = ForestGrowth(secret(anonymization), _entities(entity_hashes), rule, PlaceHashes())
-        self._trees: dict[Combination, Tree] = {}
-        self._harvests: dict[Combination, Harvest] = {}
+        self._trees: dict[ColumnNumbers, Tree] = {}
+        self._harvests: dict[ColumnNumbers, Harvest] = {}
 
     @property
-    def grown(self) -> Mapping[Combination, Tree]:
+    def grown(self) -> Mapping[ColumnNumbers, Tree]:
         """The trees that have been asked for so far, and those they took."""
         return self._trees
 
     @property
-    def harvested(self) -> Mapping[Combination, Harvest]:
+    def harvested(self) -> Mapping[ColumnNumbers, Harvest]:
         """Their harvests, of those that were harvested."""
         return self._harvests
 
-    def columns_of(self, combination: Combination) -> tuple[ForestColumn, ...]:
+    def columns_of(self, combination: ColumnNumbers) -> tuple[ForestColumn, ...]:
         """Some columns by their numbers."""
         return tuple(self.columns[column] for column in combination)
 
-    def outside(self, combination: Combination) -> Flags:
+    def outside(self, combination: ColumnNumbers) -> Flags:
         """Which rows a tree of one column pushed down, (n,); (0,) of several columns."""
         return self._ranked[combination[0]].outside if len(combination) == 1 else np.zeros(0, np.bool_)
 
-    def tree(self, combination: Combination) -> Tree:
+    def tree(self, combination: ColumnNumbers) -> Tree:
         """The tree of some columns, ascending; those of fewer columns are grown before it.
 
         All of one column are grown first of all: others lie in the intervals that push-down leaves.
@@ -126,11 +124,11 @@ class Forest:
             self._trees[combination] = self._grown(combination)
         return self._trees[combination]
 
-    def buckets(self, combination: Combination) -> Buckets:
+    def buckets(self, combination: ColumnNumbers) -> Buckets:
         """What of a tree may be published."""
         return root_buckets(self.tree(combination), self._harvest(combination))
 
-    def forget(self, combination: Combination) -> None:
+    def forget(self, combination: ColumnNumbers) -> None:
         """Give back the memory of a tree and its buckets; asked for again, it is grown again, the same.
 
         Args:
@@ -144,7 +142,7 @@ class Forest:
         self.tree((column,))
         return self._ranked[column]
 
-    def _grown(self, combination: Combination) -> Tree:
+    def _grown(self, combination: ColumnNumbers) -> Tree:
         found = self._known.tree(self.columns_of(combination)) if self._known else None
         if len(combination) == 1:
             tree, outside = found or self._grown_alone(combination[0])
@@ -157,13 +155,13 @@ class Forest:
         below = [self.tree(fewer) for fewer in _below(combination)]
         return grow_tree(columns, below, self._growth.rule, self._growth)
 
-    def _harvest(self, combination: Combination) -> Harvest:
+    def _harvest(self, combination: ColumnNumbers) -> Harvest:
         if combination not in self._harvests:
             found = self._known.harvest(self.columns_of(combination)) if self._known else None
             self._harvests[combination] = found or self._harvest_anew(combination)
         return self._harvests[combination]
 
-    def _harvest_anew(self, combination: Combination) -> Harvest:
+    def _harvest_anew(self, combination: ColumnNumbers) -> Harvest:
         return harvest_tree(
             self.tree(combination),
             [self.ranked(column) for column in combination],
@@ -180,12 +178,12 @@ class Forest:
         return push_down(grow_tree([self._ranked[column]], [], rule, self._growth), rule, self._growth)
 
 
-def column_numbers(columns: Collection[int]) -> Combination:
+def column_numbers(columns: Collection[int]) -> ColumnNumbers:
     """The combination of some columns: ascending."""
     return tuple(sorted(columns))
 
 
-def _below(combination: Combination) -> list[Combination]:
+def _below(combination: ColumnNumbers) -> list[ColumnNumbers]:
     """The combinations of one column less, the first without the last column; none of a single column."""
     last = len(combination) - 1
     return [combination[:left] + combination[left + 1 :] for left in range(last, -1, -1) if last]

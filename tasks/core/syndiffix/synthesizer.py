@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.arrays import StepDone, Words
+from tasks.core.arrays import ColumnNumbers, StepDone, Words
 from tasks.core.errors import InputError
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis, assemble, draw_rows, shuffle
 from tasks.core.syndiffix.clusters import Clusters, one_cluster, separate_clusters
@@ -29,7 +29,7 @@ from tasks.core.syndiffix.dependence import (
 )
 from tasks.core.syndiffix.entities import entities_of_ids, entities_of_rows, row_contents
 from tasks.core.syndiffix.features import select_features, solve_with_features
-from tasks.core.syndiffix.forest import Combination, Forest, ForestColumn, KnownTrees, column_numbers
+from tasks.core.syndiffix.forest import Forest, ForestColumn, KnownTrees, column_numbers
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.own_counts import keep_own_counts
@@ -160,7 +160,7 @@ class Synthesizer:
             drawn.append(self.draw(combination, basis))
         return self.stitched(clusters, drawn, basis)
 
-    def draw(self, combination: Combination, basis: StitchingBasis) -> Microdata:
+    def draw(self, combination: ColumnNumbers, basis: StitchingBasis) -> Microdata:
         """Rows of one cluster's columns, ascending; not to be shown before they are stitched and shuffled."""
         return keep_own_counts(draw_rows(self.forest.buckets(combination), combination, basis), basis)
 

@@ -14,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
-from tasks.core.arrays import Floats, Integers
+from tasks.core.arrays import ColumnNumbers, Floats, Integers
 from tasks.core.dp.workload.cells import cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import NoisyTable
 
-Columns = tuple[int, ...]
 _WITHIN_95 = NormalDist().inv_cdf(0.975)
 
 
@@ -71,7 +70,7 @@ class _Ranges:
         at_least = np.maximum(np.floor(low), 0).astype(np.int64)
         return Ranges(noisy, at_least, np.maximum(np.ceil(high), at_least).astype(np.int64))
 
-    def _measured(self, columns: Columns) -> NoisyTable | None:
+    def _measured(self, columns: ColumnNumbers) -> NoisyTable | None:
         """What was drawn of a set; of items of an open column their values, which have no `other`."""
         found = self._drawn.get(columns)
         if found is None and len(columns) == 1 and columns[0] < len(self._values):
@@ -79,7 +78,7 @@ class _Ranges:
         return found
 
     def _estimate(
-        self, columns: Columns, table: NoisyTable, at: tuple[Integers, ...]
+        self, columns: ColumnNumbers, table: NoisyTable, at: tuple[Integers, ...]
     ) -> tuple[Floats, float]:
         """The least squares estimate of some cells of a measured set, and its variance."""
         if len(set(columns)) < len(columns) or not self._residuals.holds(columns):
@@ -129,7 +128,7 @@ class _Ranges:
         return places
 
 
-def _groups(columns: Integers) -> Sequence[tuple[Columns, Integers]]:
+def _groups(columns: Integers) -> Sequence[tuple[ColumnNumbers, Integers]]:
     """The rows of each different list of columns; a list ascending, as tables have it."""
     if not len(columns):
         return []

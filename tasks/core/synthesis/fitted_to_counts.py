@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.arrays import Floats, Ids, ShareDone
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, ShareDone
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.search import LONG_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import Target
@@ -28,8 +28,6 @@ _MOST_LONGER, _MOST_CELLS = 60, 20_000
 #: Of more headers than these, the most frequent ones are fitted in pairs, the others each by itself.
 _MOST_HEADERS = 200
 _MARGIN_WEIGHT = 0.2
-
-Columns = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -165,7 +163,7 @@ class _Reported:
         scored.sort(key=lambda each: (-each[0], each[1].columns))
         return [target for _, target in scored[:_MOST_LONGER]]
 
-    def _by_columns(self, length: int) -> dict[Columns, tuple[npt.NDArray[np.int64], Floats]]:
+    def _by_columns(self, length: int) -> dict[ColumnNumbers, tuple[npt.NDArray[np.int64], Floats]]:
         """The reported cells of each set of headers: codes (n, length) and counts."""
         if self._aggregates.reporting_length < length:
             return {}

@@ -22,6 +22,7 @@ _RECORDS_A_CALL = 2048
 _WORTH_THREADS = 512
 _SECONDS_BETWEEN_REPORTS = 0.5
 
+#: What a worker does next.
 Job = Callable[[], None]
 
 

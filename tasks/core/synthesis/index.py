@@ -1,4 +1,4 @@
-"""The aggregates as the sampler looks them up: `Aggregates` in, an `CombinationIndex` of numbered counts out.
+"""The aggregates as the sampler looks them up: `Aggregates` in, a `CombinationIndex` of numbered counts out.
 
 Combination numbers: the attributes are 0 .. A - 1 by their ids, then the combinations of length 2, 3, ...
 in the order of the aggregates.

@@ -8,13 +8,12 @@ import numpy.typing as npt
 from tasks.core.arrays import Ids, Integers
 from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import BlockIndex
-from tasks.core.synthesis.index_kernels import lowest_in, ones_in
+from tasks.core.synthesis.index_kernels import ONE, lowest_in, ones_in
 
 #: The present rows are a bitset or a list.
 BITS, LIST = 0, 1
 #: Where `Room.now` keeps: which of these, how many rows, which of the two bitsets.
 KIND, HELD, OWN = 0, 1, 2
-ONE = np.uint64(1)
 #: One row in so many is left, or so few: a list takes the place of the bitset.
 ROWS_A_LIST, SHORT = 256, 64
 

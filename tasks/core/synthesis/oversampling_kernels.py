@@ -14,13 +14,12 @@ import numpy.typing as npt
 from tasks.core.arrays import Integers
 from tasks.core.compiling import njit
 from tasks.core.synthesis import index_kernels
-from tasks.core.synthesis.index_kernels import MISSING, longer_combination
+from tasks.core.synthesis.index_kernels import MISSING, ONE, longer_combination
 from tasks.core.synthesis.present_row_kernels import (
     CANDIDATES,
     DROPPED,
     KIND,
     NO_ATTRIBUTE,
-    ONE,
     OWN,
     SIZE,
     Drawing,

@@ -17,7 +17,7 @@ from numba.extending import intrinsic
 from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import ROWS_A_BIT, BlockIndex
-from tasks.core.synthesis.index_kernels import lowest_in, ones_in
+from tasks.core.synthesis.index_kernels import ONE, lowest_in, ones_in
 
 
 def _borrowed(typing_context: Any, array: Any) -> Any:
@@ -41,7 +41,6 @@ WHOLE, BITS, LIST = 0, 1, 2
 #: were dropped; the record's size; how many candidates were used up.
 KIND, HELD, SHARED, OWN, CANDIDATES, DROPPED, SIZE, ENDED = 0, 1, 2, 3, 4, 5, 6, 7
 NO_ATTRIBUTE = -1
-ONE = np.uint64(1)
 
 
 class Effort(NamedTuple):

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
 from tasks.core.synthesis.block_kernels import BlockIndex
-from tasks.core.synthesis.index_kernels import ones_in
+from tasks.core.synthesis.index_kernels import ONE, ones_in
 from tasks.core.synthesis.present_row_kernels import (
     BITS,
     CANDIDATES,
@@ -28,7 +28,6 @@ from tasks.core.synthesis.present_row_kernels import (
     KIND,
     LIST,
     NO_ATTRIBUTE,
-    ONE,
     OWN,
     SHARED,
     SIZE,

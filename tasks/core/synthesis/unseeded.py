@@ -12,7 +12,7 @@ any value are left out: the exact number of records is not told.
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ import numpy as np
 from tasks.core.arrays import Codes, Ids, Integers, ShareDone
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.block_kernels import BlockIndex
-from tasks.core.synthesis.growth import check_threads
+from tasks.core.synthesis.growth import Job, check_threads
 from tasks.core.synthesis.narrowing_kernels import (
     ROWS_A_LIST,
     SHORT,
@@ -45,8 +45,6 @@ from tasks.core.synthesis.unseeded_kernels import (
     rest_by_column,
     step_together,
 )
-
-Job = Callable[[], None]
 
 #: Nanoseconds, about: to finish a record for each row of its block; to open a block of its own, for each
 #: cell, and at all. They decide how records are drawn, never which.

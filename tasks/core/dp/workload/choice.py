@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tasks.core.arrays import Floats, Integers
+from tasks.core.arrays import ColumnNumbers, Floats, Integers
 from tasks.core.dp.workload.measurement import ExpectedTable
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.dp.workload.scores import allowances, score, sixteenths
 from tasks.core.dp.workload.shares import grid_scale
-from tasks.core.dp.workload.tables import Columns, one_half
+from tasks.core.dp.workload.tables import one_half
 from tasks.core.fitting.noisy_tables import Domain
 
-Expected = Callable[[Columns], Floats]
+Expected = Callable[[ColumnNumbers], Floats]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Choice:
         most: k, the most that are chosen.
     """
 
-    candidates: tuple[Columns, ...]
+    candidates: tuple[ColumnNumbers, ...]
     sensitivities: tuple[int, ...]
     score_charge: Fraction
     chosen_charge: Fraction
@@ -69,7 +69,7 @@ class Choice:
         return score(one_half(counts) if twice else counts, against.expected16, against.allowed16)
 
 
-def longer_candidates(domain: Domain, longer: LongerSets) -> list[Columns]:
+def longer_candidates(domain: Domain, longer: LongerSets) -> list[ColumnNumbers]:
     """Sets of different columns that are not too large, of all columns if there are not too many sets.
 
     Otherwise of as many columns as `LongerSets.most_candidates` allows, those with the fewest cells: a small
@@ -105,7 +105,7 @@ def most_sets(columns: int, longer: LongerSets) -> int:
     return _sets(_most_columns(others, longer), longer)
 
 
-def within(domain: Domain, tables: Sequence[Columns], most_cells: int) -> list[Columns]:
+def within(domain: Domain, tables: Sequence[ColumnNumbers], most_cells: int) -> list[ColumnNumbers]:
     """The tables that are measured, in order: the smallest of them, up to a number of cells together (W5)."""
     left, kept = most_cells, set()
     for cells, columns in sorted((math.prod(domain.shape(columns)), columns) for columns in tables):

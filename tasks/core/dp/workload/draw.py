@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tasks.core.arrays import Floats, Ids, Integers, StageDone
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers, StageDone
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
 from tasks.core.dp.measurement import sampled_share
@@ -37,7 +37,7 @@ from tasks.core.dp.workload.observations import (
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
 from tasks.core.dp.workload.scores import standing_out
 from tasks.core.dp.workload.shares import Spending, effective_sizes, grid_scale, table_shares
-from tasks.core.dp.workload.tables import Columns, MeasuredTable, one_half, sensitivity
+from tasks.core.dp.workload.tables import MeasuredTable, one_half, sensitivity
 from tasks.core.errors import InternalError, ResourceLimit
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain, table_counts
@@ -46,7 +46,7 @@ from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedRecords
 
 #: Columns, sensitivity and noise scale of one table that is to be drawn.
-Asked = tuple[Columns, int, Fraction]
+Asked = tuple[ColumnNumbers, int, Fraction]
 
 #: Less than this part of mu^2 is not worth a second measurement.
 _LEAST_SECOND = Fraction(1, 50)
@@ -144,7 +144,7 @@ class WorkloadDraw:
 
     # ---- the workload's tables -------------------------------------------------------------------------
 
-    def _draw_tables(self) -> list[tuple[Columns, Fraction]]:
+    def _draw_tables(self) -> list[tuple[ColumnNumbers, Fraction]]:
         """The workload's tables; given back with each one's part of what tables cost."""
         parameters = self._parameters
         charge = self._charge(parameters.shares.tables)
@@ -159,10 +159,12 @@ class WorkloadDraw:
         self._measure("tables", self._asked(shares, charge))
         return shares
 
-    def _size(self, columns: Columns) -> int:
+    def _size(self, columns: ColumnNumbers) -> int:
         return math.prod(self._domain.shape(columns))
 
-    def _shares_of(self, tables: Sequence[Columns], charge: Fraction) -> list[tuple[Columns, Fraction]]:
+    def _shares_of(
+        self, tables: Sequence[ColumnNumbers], charge: Fraction
+    ) -> list[tuple[ColumnNumbers, Fraction]]:
         """Each table's part of a charge, by the allocation that was asked for."""
         parameters = self._parameters
         if not tables:
@@ -177,7 +179,7 @@ class WorkloadDraw:
         factors = [parameters.target_factor if parameters.target in columns else 1.0 for columns in tables]
         return list(zip(tables, table_shares(sizes, factors), strict=True))
 
-    def _asked(self, shares: Sequence[tuple[Columns, Fraction]], charge: Fraction) -> list[Asked]:
+    def _asked(self, shares: Sequence[tuple[ColumnNumbers, Fraction]], charge: Fraction) -> list[Asked]:
         onces = [sensitivity(self._cells, columns) for columns, _ in shares]
         return [
             (columns, once, grid_scale(once, charge * share))
@@ -216,8 +218,8 @@ class WorkloadDraw:
     # ---- sets that are chosen by what they hold --------------------------------------------------------
 
     def _chosen_pairs(
-        self, candidates: Sequence[Columns], score_charge: Fraction, charge: Fraction
-    ) -> list[Columns]:
+        self, candidates: Sequence[ColumnNumbers], score_charge: Fraction, charge: Fraction
+    ) -> list[ColumnNumbers]:
         """The pairs whose counts differ most from independence, where there are too many to measure (W14)."""
         margins, total = self._margins(), self._records_estimated()
         choice = self._choice(candidates, score_charge, charge, self._parameters.most_pairs)
@@ -245,12 +247,14 @@ class WorkloadDraw:
         self._measure("longer sets", self._asked(list(zip(chosen, shares, strict=True)), charge))
 
     def _choice(
-        self, candidates: Sequence[Columns], score_charge: Fraction, charge: Fraction, most: int
+        self, candidates: Sequence[ColumnNumbers], score_charge: Fraction, charge: Fraction, most: int
     ) -> Choice:
         onces = tuple(sensitivity(self._cells, columns) for columns in candidates)
         return Choice(tuple(candidates), onces, score_charge, charge, most)
 
-    def _choose(self, step: str, choice: Choice, expected: Expected) -> tuple[NoisyScores, list[Columns]]:
+    def _choose(
+        self, step: str, choice: Choice, expected: Expected
+    ) -> tuple[NoisyScores, list[ColumnNumbers]]:
         """Draw the scores of all candidates; those that stand out, in order."""
         scale = choice.scale
         self._spending.charge([(choice.square, scale)])
@@ -290,7 +294,7 @@ class WorkloadDraw:
 
     # ---- what is left --------------------------------------------------------------------------------
 
-    def _draw_again(self, shares: Sequence[tuple[Columns, Fraction]]) -> None:
+    def _draw_again(self, shares: Sequence[tuple[ColumnNumbers, Fraction]]) -> None:
         """Spend what no stage spent on a second measurement of the tables, or else of the columns (W17).
 
         Nothing chosen, no candidates, no tables: that follows from public facts and from numbers drawn. The

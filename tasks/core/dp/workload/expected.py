@@ -13,13 +13,13 @@ from statistics import median
 
 import numpy as np
 
+from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import fraction_above
 from tasks.core.dp.group_privacy import FirstLength
 from tasks.core.dp.workload.limits import chooses_pairs, each_named
 from tasks.core.dp.workload.parameters import WorkloadParameters, budget_of
 from tasks.core.dp.workload.shares import effective_sizes, grid_scale, table_shares
-from tasks.core.dp.workload.tables import Columns
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.records.columns import Schema
@@ -64,7 +64,7 @@ def expected_errors(
 
 def set_errors(
     parameters: WorkloadParameters, schema: Schema, sizes: Sequence[int], records: int
-) -> dict[Columns, float]:
+) -> dict[ColumnNumbers, float]:
     """The mean absolute error of one count by the noise alone, in records, by set of columns.
 
     The arguments are those of `expected_errors`. Each column is there, each pair of which something is
@@ -96,14 +96,14 @@ def planned(parameters: WorkloadParameters, schema: Schema, records: int) -> Wor
 
 def table_scales(
     parameters: WorkloadParameters, schema: Schema, sizes: Sequence[int], records: int
-) -> dict[Columns, Fraction]:
+) -> dict[ColumnNumbers, Fraction]:
     """The noise of the number of records (no columns), of each column, and of each table of the workload."""
     budget, _ = budget_of(parameters, all_declared=not any(column.is_open for column in schema.columns))
     shares = parameters.shares
     first = grid_scale(max(1, schema.width), shares.values * budget)
-    scales: dict[Columns, Fraction] = {(): grid_scale(1, shares.count * budget)}
+    scales: dict[ColumnNumbers, Fraction] = {(): grid_scale(1, shares.count * budget)}
     scales |= {(column,): first for column in range(len(schema.columns))}
-    small: Iterable[Columns] = (
+    small: Iterable[ColumnNumbers] = (
         columns
         for columns in each_named(parameters, schema)
         if math.prod(sizes[column] for column in columns) <= parameters.most_cells
@@ -124,7 +124,7 @@ def table_scales(
 
 def _worth(
     parameters: WorkloadParameters,
-    tables: Sequence[Columns],
+    tables: Sequence[ColumnNumbers],
     sizes: Sequence[int],
     records: float,
     charge: Fraction,
@@ -151,7 +151,7 @@ def planned_first_length(parameters: WorkloadParameters, schema: Schema, records
     return FirstLength(threshold, float(scale), opened)
 
 
-def _once(schema: Schema, columns: Columns) -> int:
+def _once(schema: Schema, columns: ColumnNumbers) -> int:
     caps = {column: schema.columns[column].max_items for column in columns}
     return max(1, math.prod(math.comb(cap, columns.count(column)) for column, cap in caps.items()))
 

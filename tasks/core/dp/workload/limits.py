@@ -8,11 +8,11 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 
+from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.dp.workload.choice import most_sets
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters, budget_of
 from tasks.core.dp.workload.shares import MOST_TABLES, grid_scale, least_share
-from tasks.core.dp.workload.tables import Columns
 from tasks.core.errors import ParameterError
 from tasks.core.fitting.kernels import MOST_TABLE_COLUMNS
 from tasks.core.records.columns import Column, Schema
@@ -73,12 +73,12 @@ def worst_size(column: Column, max_values: int) -> int:
     return max_values + 2 if column.domain is None else len(column.domain) + 1
 
 
-def named_tables(parameters: WorkloadParameters, schema: Schema) -> list[Columns]:
+def named_tables(parameters: WorkloadParameters, schema: Schema) -> list[ColumnNumbers]:
     """The sets of columns that the workload names, or all pairs, in canonical order."""
     return list(each_named(parameters, schema))
 
 
-def each_named(parameters: WorkloadParameters, schema: Schema) -> Iterator[Columns]:
+def each_named(parameters: WorkloadParameters, schema: Schema) -> Iterator[ColumnNumbers]:
     """The same one by one, for those who need the first of them."""
     if parameters.tables is not None:
         yield from parameters.tables

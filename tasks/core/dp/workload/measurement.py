@@ -17,12 +17,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import ColumnNumbers, Integers
 from tasks.core.dp.measurement import LengthOne, sampled_share
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
-from tasks.core.dp.workload.tables import Columns, MeasuredTable
+from tasks.core.dp.workload.tables import MeasuredTable
 from tasks.core.records.columns import Schema
 
 #: Its file of counts, which no other measurement has.
@@ -39,7 +39,7 @@ class NoisyScores:
         scores: signed.
     """
 
-    candidates: tuple[Columns, ...]
+    candidates: tuple[ColumnNumbers, ...]
     scale: float
     scores: tuple[int, ...]
 
@@ -54,7 +54,7 @@ class ExpectedTable:
         allowed16: c16, likewise.
     """
 
-    columns: Columns
+    columns: ColumnNumbers
     expected16: Integers
     allowed16: Integers
 

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 
+from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp.accounting import gdp_budget
 from tasks.core.dp.workload.shares import Allocation, Shares
-from tasks.core.dp.workload.tables import Columns
 
 #: Of more pairs than these some are chosen, unless somebody says otherwise.
 MOST_PAIRS = 1_000
@@ -88,7 +88,7 @@ class WorkloadParameters:
     epsilon: float
     delta: float
     shares: Shares
-    tables: tuple[Columns, ...] | None = None
+    tables: tuple[ColumnNumbers, ...] | None = None
     threshold_delta_share: Fraction = Fraction(1, 10)
     allocation: Allocation = "effective"
     target: int | None = None

@@ -7,10 +7,10 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tasks.core.arrays import ColumnNumbers
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.fitting.noisy_tables import NoisyTable
 
-Columns = tuple[int, ...]
 CellType = TypeVar("CellType", bound=np.generic)
 
 
@@ -25,7 +25,7 @@ class MeasuredTable:
         counts: int64, one axis a column, signed, as drawn, zero cells included.
     """
 
-    columns: Columns
+    columns: ColumnNumbers
     sensitivity: int
     scale: float
     counts: npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ class MeasuredTable:
         return NoisyTable(self.columns, self.counts.astype(np.float64), self.scale**2 + 1 / 12)
 
 
-def sensitivity(cells: tuple[ColumnCells, ...], columns: Columns) -> int:
+def sensitivity(cells: tuple[ColumnCells, ...], columns: ColumnNumbers) -> int:
     """Delta_T: the product over the columns of C(w, k), k the times that the column stands in the table.
 
     One record is in at most so many cells, once in each; so it changes the counts by Delta_T in L1 and by

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from tasks.core.arrays import Json
+from tasks.core.arrays import ColumnNumbers, Json
 from tasks.core.dp.claim_limits import DISTANCE, MOST_SAMPLING_DELTA, sampling_delta
 from tasks.core.dp.workload.measurement import NoisyScores, WorkloadMeasurement
-from tasks.core.dp.workload.tables import Columns, MeasuredTable, sensitivity
+from tasks.core.dp.workload.tables import MeasuredTable, sensitivity
 from tasks.core.errors import InternalError
 from tasks.core.statement.differential_privacy import constants as statement_constants
 from tasks.core.statement.differential_privacy import law
@@ -274,7 +274,7 @@ def _values(measurement: WorkloadMeasurement) -> Json | None:
 def _stages(measurement: WorkloadMeasurement) -> Iterator[str]:
     """In which stage each table was measured: ``workload``, ``chosen`` (for its score) or ``second``."""
     scored = set(measurement.scores.candidates if measurement.scores else ())
-    before: set[Columns] = set()
+    before: set[ColumnNumbers] = set()
     for columns in (table.columns for table in measurement.tables):
         # A single column is a table only where there was no other to measure again.
         again = columns in before or len(columns) == 1

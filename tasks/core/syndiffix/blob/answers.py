@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from tasks.core.arrays import ColumnNumbers
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.assembly import Microdata, join_tables, shuffle
@@ -21,7 +22,7 @@ from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.columns import encode_column
 from tasks.core.syndiffix.dependence import ColumnRelations
 from tasks.core.syndiffix.features import select_features, solve_with_features
-from tasks.core.syndiffix.forest import Combination, column_numbers
+from tasks.core.syndiffix.forest import column_numbers
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
 from tasks.core.syndiffix.microdata import DrawnCells
@@ -70,7 +71,7 @@ def _numbers_of(columns: Sequence[str], known: Sequence[str]) -> list[int]:
     return [known.index(name) for name in columns]
 
 
-def _put_together(blob: BlobFile, columns: Combination, target: int | None) -> pa.Table:
+def _put_together(blob: BlobFile, columns: ColumnNumbers, target: int | None) -> pa.Table:
     """A table of columns that aren't stored as one."""
     clustering = blob.header.clustering
     if target is not None:
@@ -114,7 +115,7 @@ class _PublicBasis:
 class _Answer:
     """Tables of a blob, joined."""
 
-    def __init__(self, blob: BlobFile, columns: Combination, target: int | None) -> None:
+    def __init__(self, blob: BlobFile, columns: ColumnNumbers, target: int | None) -> None:
         """Args: columns: all that are asked for. target: among these."""
         self._blob = blob
         self._columns = columns
@@ -142,7 +143,7 @@ class _Answer:
         ]
         return np.stack(values, axis=1), [column in self._texts for column in sorted(table.cells)]
 
-    def _divided(self, combination: Combination) -> Clusters:
+    def _divided(self, combination: ColumnNumbers) -> Clusters:
         """Clusters whose tables are stored, of columns whose own table is not.
 
         Begins with the columns that depend most on each other; then column by column is added, each by the
@@ -152,7 +153,7 @@ class _Answer:
         matrix = self._blob.header.measured.dependence
         inside = sorted(each for each in self._blob.stored if set(each) <= set(combination))
 
-        def weight(table: Combination, added: Iterable[int]) -> tuple[bool, float, int]:
+        def weight(table: ColumnNumbers, added: Iterable[int]) -> tuple[bool, float, int]:
             total = sum(matrix[one, other] for one in added for other in table if one != other)
             return self._target in table, float(total), -len(table)
 
@@ -167,7 +168,7 @@ class _Answer:
             there.update(chosen)
         return Clusters(initial, tuple(derived))
 
-    def _parts(self, clusters: Clusters) -> set[Combination]:
+    def _parts(self, clusters: Clusters) -> set[ColumnNumbers]:
         """The stored tables that clusters are put together from."""
         parts = {column_numbers(cluster.stitch) for cluster in clusters.derived} & self._blob.stored
         for combination in clusters.combinations:
@@ -178,7 +179,7 @@ class _Answer:
         return parts
 
     def _joined(
-        self, clusters: Clusters, tables: Mapping[Combination, Microdata], basis: _PublicBasis
+        self, clusters: Clusters, tables: Mapping[ColumnNumbers, Microdata], basis: _PublicBasis
     ) -> Microdata:
         """All clusters' rows, of those that aren't stored put together first."""
         rights = [
@@ -190,10 +191,10 @@ class _Answer:
             table = _stitched(table, right, cluster, tables, basis)
         return table
 
-    def _read(self, needed: Iterable[Combination]) -> tuple[dict[Combination, Microdata], _PublicBasis]:
+    def _read(self, needed: Iterable[ColumnNumbers]) -> tuple[dict[ColumnNumbers, Microdata], _PublicBasis]:
         """Stored tables, the cells of each column as numbers of one scale, that of all of them."""
         read = {combination: self._blob.read(combination) for combination in sorted(needed)}
-        cells: dict[Combination, dict[int, DrawnCells]] = {combination: {} for combination in read}
+        cells: dict[ColumnNumbers, dict[int, DrawnCells]] = {combination: {} for combination in read}
         intervals = {}
         for column, name in enumerate(self._blob.header.columns.names):
             parts = {combination: table[name] for combination, table in read.items() if column in combination}
@@ -225,7 +226,7 @@ def _stitched(
     left: Microdata,
     right: Microdata,
     cluster: DerivedCluster,
-    tables: Mapping[Combination, Microdata],
+    tables: Mapping[ColumnNumbers, Microdata],
     basis: _PublicBasis,
 ) -> Microdata:
     """Two tables stitched, each first to the stitch columns' own table, whose counts are the better ones."""
@@ -242,7 +243,7 @@ def _others(table: Microdata, cluster: DerivedCluster) -> tuple[int, ...]:
     return tuple(column for column in sorted(table.cells) if column not in cluster.stitch)
 
 
-def _renumbered(clusters: Clusters, columns: Combination) -> Clusters:
+def _renumbered(clusters: Clusters, columns: ColumnNumbers) -> Clusters:
     """Clusters of places among some columns as clusters of these columns."""
     derived = (
         DerivedCluster(

@@ -26,14 +26,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import StepDone
+from tasks.core.arrays import ColumnNumbers, StepDone
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.assembly import StitchingBasis, shuffle
 from tasks.core.syndiffix.blob.file import BlobHeader, require_blob_name, write_blob_file
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.dependence import ColumnRelations, relate_columns
 from tasks.core.syndiffix.entities import unit_told
-from tasks.core.syndiffix.forest import Combination, Forest
+from tasks.core.syndiffix.forest import Forest
 from tasks.core.syndiffix.hashing import generator_of
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells
 from tasks.core.syndiffix.settings import LARGEST_STORED, DefaultClustering, MlClustering
@@ -150,7 +150,7 @@ def require_size(columns: int, largest: int) -> None:
         )
 
 
-def _combinations(count: int, largest: int, clusters: Clusters) -> list[Combination]:
+def _combinations(count: int, largest: int, clusters: Clusters) -> list[ColumnNumbers]:
     """The columns of each table: all few, and the clusters of all with what they are stitched by."""
     few = chain.from_iterable(
         combinations(range(count), size) for size in range(1, min(largest, ALL_UP_TO, count) + 1)
@@ -162,8 +162,8 @@ def _combinations(count: int, largest: int, clusters: Clusters) -> list[Combinat
 
 
 def _tables(
-    synthesizer: Synthesizer, stored: list[Combination], progress: StepDone
-) -> Iterator[tuple[Combination, pa.Table]]:
+    synthesizer: Synthesizer, stored: list[ColumnNumbers], progress: StepDone
+) -> Iterator[tuple[ColumnNumbers, pa.Table]]:
     basis, forest = synthesizer.basis(), synthesizer.forest
     for done, combination in enumerate(stored):
         progress("tables", done, len(stored))
@@ -173,7 +173,7 @@ def _tables(
             forest.forget(grown)
 
 
-def _table(synthesizer: Synthesizer, combination: Combination, basis: StitchingBasis) -> pa.Table:
+def _table(synthesizer: Synthesizer, combination: ColumnNumbers, basis: StitchingBasis) -> pa.Table:
     drawn = shuffle(synthesizer.draw(combination, basis), basis)
     generator = basis.generator("blob", combination)
     return pa.table(

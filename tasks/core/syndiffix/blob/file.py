@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.arrays import ColumnNumbers
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.syndiffix.dependence import ColumnRelations
-from tasks.core.syndiffix.forest import Combination
 from tasks.core.syndiffix.settings import DefaultClustering
 from tasks.core.tables.writing import place, plain_type
 
@@ -61,7 +61,7 @@ def require_blob_name(path: Path) -> None:
         raise ParameterError(f"A blob's file must end in {ENDING}, and {path.name!r} doesn't: name it so.")
 
 
-def write_blob_file(path: Path, header: BlobHeader, tables: Iterable[tuple[Combination, pa.Table]]) -> None:
+def write_blob_file(path: Path, header: BlobHeader, tables: Iterable[tuple[ColumnNumbers, pa.Table]]) -> None:
     """Write a blob, in the place of a file that is there.
 
     Args:
@@ -76,7 +76,7 @@ def write_blob_file(path: Path, header: BlobHeader, tables: Iterable[tuple[Combi
     place(path, lambda stream: _fill(stream, header, tables))
 
 
-def _fill(stream: BinaryIO, header: BlobHeader, tables: Iterable[tuple[Combination, pa.Table]]) -> None:
+def _fill(stream: BinaryIO, header: BlobHeader, tables: Iterable[tuple[ColumnNumbers, pa.Table]]) -> None:
     content = {
         "version": VERSION,
         "columns": header.columns.names,
@@ -102,7 +102,7 @@ def _add(file: zipfile.ZipFile, name: str, content: bytes) -> None:
     file.writestr(entry, content)
 
 
-def _member(combination: Combination) -> str:
+def _member(combination: ColumnNumbers) -> str:
     return f"tables/{'-'.join(map(str, combination))}.parquet"
 
 
@@ -149,7 +149,7 @@ class BlobFile:
         """Close the file."""
         self._file.close()
 
-    def read(self, combination: Combination) -> pa.Table:
+    def read(self, combination: ColumnNumbers) -> pa.Table:
         """A stored table, dictionaries as plain cells; see `restored`.
 
         Raises:
@@ -195,7 +195,7 @@ class BlobFile:
             return BlobHeader(columns, measured, clustering, content["parameters"])
 
 
-def _combinations(members: set[str], columns: int) -> Iterator[Combination]:
+def _combinations(members: set[str], columns: int) -> Iterator[ColumnNumbers]:
     """Which tables are there: those whose names are as `_member` writes them."""
     for member in members:
         parts = member.removeprefix("tables/").removesuffix(".parquet").split("-")
