@@ -6,7 +6,7 @@ count (exact marginals) -> evaluate
 
 from prefect import flow
 
-from flows.measure import SensitiveTables, count_marginals, measure_steps
+from flows.measure import SensitiveTables, count_step, measure_steps
 from flows.publish import build_steps, work_folder
 from tasks.caching import cached
 from tasks.configuration.model import RunConfiguration
@@ -31,7 +31,7 @@ def evaluate_steps(
     workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
 ) -> StoredTable:
     """The steps of this flow on what the others made."""
-    marginals, place = measured.marginals or count_marginals(workspace, measured), measured.place
+    marginals, place = measured.marginals or count_step(workspace, measured), measured.place
     assert built.records is not None, "what is evaluated was generated"
     sensitive, released = (measured.raw[1], marginals), (built.aggregates, built.records)
     settings = EvaluationSettings.of(configuration)

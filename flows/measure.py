@@ -18,7 +18,7 @@ from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
 from tasks.core.queries import QueryResources
 from tasks.naming import require_seed_stays, run_label, scheduled_date
-from tasks.plan.describe import PublicFacts
+from tasks.plan.describe import RunFacts
 from tasks.plan.resources import query_resources
 from tasks.progress import say
 from tasks.sensitive.count import count_records, describe_records
@@ -68,7 +68,7 @@ class SensitiveTables:
         measurement: the measurement, ready to be published from.
     """
 
-    def __init__(self, described: PublicFacts, place: Place) -> None:
+    def __init__(self, described: RunFacts, place: Place) -> None:
         """See the class; what is made later is None until then."""
         self.described, self.place = described, place
         self.table: StoredTable | None = None
@@ -153,7 +153,7 @@ _MEASURING: dict[str, Callable[[Workspace, RunConfiguration, Recalled, str], Sen
 }
 
 
-def _begun(workspace: Workspace, configuration: RunConfiguration, described: PublicFacts) -> SensitiveTables:
+def _begun(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> SensitiveTables:
     """A run's folder in ``sensitive/``, with the configuration in it."""
     run = f"{configuration.dataset}/{run_label()}"
     keep_configuration(workspace, configuration, run)
@@ -207,7 +207,7 @@ def _read(
     measured.table, measured.records = table, records
 
 
-def count_marginals(workspace: Workspace, measured: SensitiveTables) -> StoredTable:
+def count_step(workspace: Workspace, measured: SensitiveTables) -> StoredTable:
     """Exact counts of every combination up to the reporting length."""
     length = measured.described.reporting_length or 1
     count = cached(count_records, workspace)
@@ -216,11 +216,11 @@ def count_marginals(workspace: Workspace, measured: SensitiveTables) -> StoredTa
     return measured.marginals
 
 
-def describing(
+def aggregate_step(
     workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables
 ) -> StoredTable:
     """What the aggregate stage leaves in ``sensitive/``."""
-    marginals = measured.marginals or count_marginals(workspace, measured)
+    marginals = measured.marginals or count_step(workspace, measured)
     place, resolution = measured.place, configuration.reporting_resolution
     write = cached(describe_records, workspace)
     return write(
@@ -232,7 +232,7 @@ def _rounded(
     workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, last: str
 ) -> StoredTable:
     """Count, round down, draw the records of a mode that reads raw ones, hand over."""
-    marginals, place = count_marginals(workspace, measured), measured.place
+    marginals, place = count_step(workspace, measured), measured.place
     resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
     protect = cached(round_counts, workspace)
     length = measured.described.reporting_length

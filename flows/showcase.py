@@ -3,7 +3,7 @@
 from prefect import Flow, flow
 
 from flows.evaluate import evaluate_steps, utility_steps
-from flows.measure import describing, measure_steps
+from flows.measure import aggregate_step, measure_steps
 from flows.publish import build_steps, releasing, work_folder
 from flows.syndiffix import syndiffix
 from tasks.configuration.model import RunConfiguration
@@ -36,7 +36,7 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
         built = build_steps(workspace, configuration, measured.measurement, last, work)
         release = releasing(workspace, configuration, measured.measurement, built, sensitive)
         if configuration.evaluate_sensitive and sensitive:
-            places["aggregate"] = describing(workspace, configuration, measured).key
+            places["aggregate"] = aggregate_step(workspace, configuration, measured).key
         if configuration.evaluate_sensitive and sensitive and reaches(last, "evaluate"):
             places["evaluation"] = evaluate_steps(workspace, configuration, measured, built).key
         if sensitive and reaches(last, "evaluate"):

@@ -23,7 +23,7 @@ from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
 from tasks.naming import run_label, scheduled_date
-from tasks.plan.describe import PublicFacts, describe
+from tasks.plan.describe import RunFacts, describe
 from tasks.plan.resources import query_resources
 from tasks.plan.syndiffix_columns import Selection, select_columns, synthesized_table
 from tasks.plan.syndiffix_notes import inferred_types, is_empty, left_out, weakened
@@ -98,7 +98,7 @@ class SynDiffixPlace:
     run: str
     selection: Selection
     origin: Origin
-    described: PublicFacts
+    described: RunFacts
 
     def part(self, columns: tuple[str, ...]) -> Part:
         """Some of the selection's columns, with what their trees depend on alone."""

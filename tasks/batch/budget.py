@@ -12,12 +12,12 @@ from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_one_salt
-from tasks.plan.describe import PublicFacts, describe
+from tasks.plan.describe import RunFacts, describe
 from tasks.plan.syndiffix_columns import select_columns, synthesized_table
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import charge_of_run, public_table, registration, release_name, require_unit
 
-_Planned = dict[ReleaseName, tuple[RunConfiguration, PublicFacts, Charge]]
+_Planned = dict[ReleaseName, tuple[RunConfiguration, RunFacts, Charge]]
 
 
 def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:

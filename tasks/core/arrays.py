@@ -1,4 +1,4 @@
-"""Types that the whole code shares: arrays by what they hold, numbers of columns, JSON, how far a long job is.
+"""Types that the whole code shares: arrays by what they hold, column numbers, JSON, how far a long job is.
 
 An array's shape and what it counts stand in the docstring of whoever takes or gives it.
 """

@@ -31,7 +31,7 @@ from tasks.storage import Workspace
 
 
 @dataclass(frozen=True)
-class PublicFacts:
+class RunFacts:
     """The public facts of one run.
 
     Attributes:
@@ -68,7 +68,7 @@ class PublicFacts:
 
 def describe(
     configuration: RunConfiguration, scheduled: str | None = None, headers: Headers | None = None
-) -> PublicFacts:
+) -> RunFacts:
     """Read the header and the contract, and settle everything that is public.
 
     Args:
@@ -111,7 +111,7 @@ def describe(
         *_mark_notes(configuration, source),
         *plan.notes_on_numbers(schema, headers, contract),
     )
-    return PublicFacts(source, headers.names, contract, schema, length, parameters, vintage, notes)
+    return RunFacts(source, headers.names, contract, schema, length, parameters, vintage, notes)
 
 
 def has_committed(configuration: RunConfiguration) -> bool:

@@ -21,7 +21,7 @@ from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
 from tasks.core.tables.line_lengths import guessed_rows
-from tasks.plan.describe import PublicFacts
+from tasks.plan.describe import RunFacts
 from tasks.plan.resources import free_disk_mb, free_memory_mb, tables_bytes
 
 #: A guess for an open column, whose number of values is not public.
@@ -87,7 +87,7 @@ class Estimate:
     shorter_mb: tuple[int, ...] = ()
 
 
-def estimate(described: PublicFacts, *, look: bool = False) -> Estimate:
+def estimate(described: RunFacts, *, look: bool = False) -> Estimate:
     """Estimate a run; rough in time, careful in memory and disk.
 
     Args:
@@ -161,7 +161,7 @@ def _sizes(schema: Schema) -> list[int]:
     ]
 
 
-def _reported(described: PublicFacts, length: int, records: int) -> list[int]:
+def _reported(described: RunFacts, length: int, records: int) -> list[int]:
     """Most combinations that can be counted, by length: no more than the records hold."""
     width = _width(described.schema)
     possible = _candidates(_sizes(described.schema), length)[1:]
@@ -194,7 +194,7 @@ def _levels(schema: Schema, parameters: DpParameters) -> tuple[LevelEstimate, ..
     return tuple(levels)
 
 
-def first_length(described: PublicFacts, records: int) -> FirstLength:
+def first_length(described: RunFacts, records: int) -> FirstLength:
     """What the guarantee for several rows depends on: the draw of single values of about so many records."""
     schema, parameters = described.schema, described.drawn
     opened = sum(column.max_items for column in schema.columns if column.is_open)

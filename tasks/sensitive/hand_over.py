@@ -20,7 +20,7 @@ from tasks.core.ledger.drawing import ReleaseMeasurement
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.statement.k_anonymity.statement import K_ANONYMITY_REGIME
-from tasks.plan.describe import PublicFacts
+from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
 from tasks.public.bundles.opening import configured_digest, seal
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
@@ -101,7 +101,7 @@ def _charge_facts(account: Account, name: ReleaseName) -> ChargeFacts:
 def hand_over_folders(
     workspace: Workspace,
     configuration: RunConfiguration,
-    described: PublicFacts,
+    described: RunFacts,
     folders: Mapping[str, StoredTable | None],
 ) -> StoredTable:
     """Put what the ledger has no account of where it is published from.

@@ -24,7 +24,7 @@ from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.coded import read_coded_records
 from tasks.failures import sanitised
-from tasks.plan.describe import PublicFacts
+from tasks.plan.describe import RunFacts
 from tasks.plan.resources import require_draw_fits
 from tasks.progress import Progress, say
 from tasks.public.bundles.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
@@ -36,18 +36,18 @@ from tasks.sensitive.record import record_drawn
 from tasks.storage import StoredTable, Workspace
 
 
-def release_name(configuration: RunConfiguration, described: PublicFacts) -> ReleaseName:
+def release_name(configuration: RunConfiguration, described: RunFacts) -> ReleaseName:
     """The public name of a release (rule 1), from every public setting that touches the noise."""
     digest = configured_digest(configuration, described.schema)
     return ReleaseName(configuration.dataset, described.vintage, digest)
 
 
-def charge_of_run(described: PublicFacts) -> Charge:
+def charge_of_run(described: RunFacts) -> Charge:
     """What a release is charged, fixed before the draw (rule 9)."""
     return mechanisms.nominal_charge(described.drawn, described.schema)
 
 
-def registration(configuration: RunConfiguration, described: PublicFacts, charge: Charge) -> Registration:
+def registration(configuration: RunConfiguration, described: RunFacts, charge: Charge) -> Registration:
     """What the first run registers its dataset with."""
     protection, caps = configuration.privacy, first_caps(configuration, charge)
     return Registration(
@@ -60,13 +60,13 @@ def registration(configuration: RunConfiguration, described: PublicFacts, charge
     )
 
 
-def public_table(described: PublicFacts) -> PublicTable:
+def public_table(described: RunFacts) -> PublicTable:
     """What a second budget for the same table is noticed by."""
     columns = tuple(column.name for column in described.schema.columns)
     return PublicTable(Path(described.source.path), described.header, columns)
 
 
-def require_admission(ledger: Ledger, configuration: RunConfiguration, described: PublicFacts) -> Admission:
+def require_admission(ledger: Ledger, configuration: RunConfiguration, described: RunFacts) -> Admission:
     """What a run would meet; whatever it would be refused for is refused here, and nothing is written.
 
     A committed release is asked for first: nothing that holds for new draws stops it (rule 1).
@@ -86,7 +86,7 @@ def require_admission(ledger: Ledger, configuration: RunConfiguration, described
     return admission
 
 
-def require_unit(ledger: Ledger, configuration: RunConfiguration, described: PublicFacts) -> None:
+def require_unit(ledger: Ledger, configuration: RunConfiguration, described: RunFacts) -> None:
     """Refuse to charge rows to a budget of subjects, or the other way round.
 
     The account would add up guarantees for different neighbours, and each statement name the wrong one.
@@ -124,7 +124,7 @@ class Admitted:
     """
 
     def __init__(
-        self, configuration: RunConfiguration, described: PublicFacts, admission: Admission, plan: list[str]
+        self, configuration: RunConfiguration, described: RunFacts, admission: Admission, plan: list[str]
     ) -> None:
         """Args: configuration: the run's. described, plan: see the class. admission: the ledger's answer."""
         self.described, self.is_committed = described, admission is Admission.COMMITTED
@@ -136,7 +136,7 @@ class Admitted:
 
 
 @task(cache_policy=NO_CACHE, persist_result=False, retries=0)
-def admit_release(workspace: Workspace, configuration: RunConfiguration, described: PublicFacts) -> Admitted:
+def admit_release(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> Admitted:
     """Ask the ledger whether this release may be drawn, before anything is read or registered."""
     ledger = kept_ledger()
     for head in recorded_heads(workspace):

@@ -19,7 +19,7 @@ from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import EVERY_COLUMN
-from tasks.plan.describe import PublicFacts, describe
+from tasks.plan.describe import RunFacts, describe
 from tasks.plan.protections.plan import vintage_of
 from tasks.progress import say
 from tasks.sensitive.ledger import kept_ledger
@@ -41,7 +41,7 @@ class Recalled:
         unreadable: why the table's header can't be used; None where it can.
     """
 
-    described: PublicFacts
+    described: RunFacts
     unreadable: ParameterError | None = None
 
 
@@ -101,7 +101,7 @@ def _drawn_at(ledger: Ledger, configuration: RunConfiguration, scheduled: str | 
     return None
 
 
-def _recalled(configuration: RunConfiguration, scheduled: str | None) -> PublicFacts | None:
+def _recalled(configuration: RunConfiguration, scheduled: str | None) -> RunFacts | None:
     """What describes the committed release that this configuration names, if there is one."""
     ledger = kept_ledger()
     if not ledger.is_registered(configuration.dataset):

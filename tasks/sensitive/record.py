@@ -6,7 +6,7 @@ from pathlib import Path
 from tasks.caching import plain
 from tasks.configuration.model import RunConfiguration
 from tasks.core.ledger.names import ReleaseName
-from tasks.plan.describe import PublicFacts
+from tasks.plan.describe import RunFacts
 from tasks.progress import say
 from tasks.public.bundles.opening import configured_digest
 from tasks.storage import FULL, StoredTable, Workspace
@@ -39,7 +39,7 @@ def fingerprint(workspace: Workspace, table: StoredTable, made: StoredTable) -> 
 def compare_with_last(
     workspace: Workspace,
     configuration: RunConfiguration,
-    described: PublicFacts,
+    described: RunFacts,
     table: StoredTable,
     made: StoredTable,
 ) -> None:

@@ -18,7 +18,7 @@ from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.rows import common_rows
 from tasks.failures import sanitised
-from tasks.plan.describe import PublicFacts
+from tasks.plan.describe import RunFacts
 from tasks.progress import Progress
 from tasks.public.modes import draw_from_rows
 from tasks.sensitive.hand_over import hand_over_folders
@@ -85,7 +85,7 @@ def generate_from_records(
 def hand_over_counts(
     workspace: Workspace,
     configuration: RunConfiguration,
-    described: PublicFacts,
+    described: RunFacts,
     aggregates: StoredTable,
     records: StoredTable | None,
 ) -> StoredTable:

@@ -13,7 +13,7 @@ from tasks.core.figures import plain_up
 from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.syndiffix.settings import count_sd
-from tasks.plan.describe import PublicFacts, describe
+from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
 from tasks.plan.resources import require_records_fit
 from tasks.plan.syndiffix_columns import Selection, select_columns, synthesized_table
@@ -54,7 +54,7 @@ def report(configuration: RunConfiguration) -> None:
     print(_CAN_BE_RUN[any(sentence.startswith("ATTENTION") for sentence in warned)])
 
 
-def _tell_drawn(configuration: RunConfiguration, described: PublicFacts, found: Estimate) -> list[str]:
+def _tell_drawn(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     """What is drawn and what it is charged; return what was warned of."""
     _print_columns(described)
     if configuration.draws_workload:
@@ -69,7 +69,7 @@ def _tell_drawn(configuration: RunConfiguration, described: PublicFacts, found: 
     return warned
 
 
-def _tell_rounded(configuration: RunConfiguration, described: PublicFacts, found: Estimate) -> list[str]:
+def _tell_rounded(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     """What is counted, and whether any of it could be reported."""
     _print_columns(described)
     _print_anonymity(configuration, described)
@@ -77,7 +77,7 @@ def _tell_rounded(configuration: RunConfiguration, described: PublicFacts, found
     return []
 
 
-def _tell_trees(configuration: RunConfiguration, described: PublicFacts, found: Estimate) -> list[str]:
+def _tell_trees(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     """What is synthesized, under the one salt of its table."""
     selection = select_columns(configuration, described.source, described.contract)
     kept_ledger()
@@ -87,7 +87,7 @@ def _tell_trees(configuration: RunConfiguration, described: PublicFacts, found: 
 
 
 #: What is told of a protection alone, by the name of its regime.
-TOLD: dict[str, Callable[[RunConfiguration, PublicFacts, Estimate], list[str]]] = {
+TOLD: dict[str, Callable[[RunConfiguration, RunFacts, Estimate], list[str]]] = {
     "differential_privacy": _tell_drawn,
     "k_anonymity": _tell_rounded,
     "syndiffix": _tell_trees,
@@ -98,7 +98,7 @@ def _count(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
-def _print_columns(described: PublicFacts) -> None:
+def _print_columns(described: RunFacts) -> None:
     columns = described.schema.columns
     opened = [column.name for column in columns if column.is_open]
     uncapped = [column.name for column in columns if not column.max_items]
@@ -109,7 +109,7 @@ def _print_columns(described: PublicFacts) -> None:
         print(f"  open domains (values pass a threshold): {', '.join(opened)}")
 
 
-def _print_anonymity(configuration: RunConfiguration, described: PublicFacts) -> None:
+def _print_anonymity(configuration: RunConfiguration, described: RunFacts) -> None:
     length, k = described.reporting_length, configuration.reporting_resolution
     lengths = "of all lengths" if length == -1 else f"of up to {length} attributes"
     print(f"\nk-anonymity, not differential privacy: combinations {lengths}, counts rounded down to")
@@ -158,7 +158,7 @@ def _print_levels(found: Estimate) -> None:
     print(curve_text([curve for curve in curves if curve.threshold is not None]))
 
 
-def _print_several_rows(described: PublicFacts, records: int) -> None:
+def _print_several_rows(described: RunFacts, records: int) -> None:
     """What the guarantee is worth to a person with several rows, where a row is the unit."""
     if unit_of(described.schema) == "subject":
         return
@@ -171,7 +171,7 @@ def _print_several_rows(described: PublicFacts, records: int) -> None:
         print(f"  {entry['rows']:>3} rows: {worth}")
 
 
-def _print_budget(configuration: RunConfiguration, described: PublicFacts) -> None:
+def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     charge = charge_of_run(described)
     ledger = kept_ledger()
     epsilon, delta = plain_up(charge.epsilon), plain_up(charge.delta)

@@ -161,7 +161,7 @@ def entries_of(
 def row_words(
     entry_start: npt.NDArray[np.int64], joining: npt.NDArray[np.int32]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """``start``, ``word``, ``bits`` and ``first`` of `CombinationRows`, of each row's ascending attributes."""
+    """``start``, ``word``, ``bits``, ``first`` of `CombinationRows` of each row's ascending attributes."""
     rows = len(entry_start) - 1
     start = np.zeros(rows + 1, np.int64)
     for row in range(rows):

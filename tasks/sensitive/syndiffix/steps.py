@@ -22,7 +22,7 @@ from tasks.core.syndiffix.synthesizer import tables_per_question
 from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import TypeLetter
 from tasks.failures import sanitised
-from tasks.plan.describe import PublicFacts
+from tasks.plan.describe import RunFacts
 from tasks.plan.syndiffix_notes import without_ids
 from tasks.progress import Progress, say
 from tasks.sensitive.hand_over import hand_over_folders
@@ -204,7 +204,7 @@ def answer_questions(
 def hand_over_tables(
     workspace: Workspace,
     configuration: RunConfiguration,
-    described: PublicFacts,
+    described: RunFacts,
     table: StoredTable,
     answers: StoredTable | None,
 ) -> StoredTable:
