@@ -142,8 +142,8 @@ if user != os.geteuid():
 os.environ["HOME"] = home
 print(call())
 if sys.argv[3:]:
-    from tasks.core.kernel_cache import publish
-    print(publish() is not None)
+    from tasks.core.kernel_cache import publish_kernels
+    print(publish_kernels() is not None)
 """
 
 
