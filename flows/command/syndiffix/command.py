@@ -47,7 +47,7 @@ from tasks.plan.syndiffix_notes import (
 from tasks.progress import say
 from tasks.sensitive.syndiffix.salt import told_salt
 
-_NOT_PRIVATE = f"{SYNDIFFIX_NOT_PRIVATE}; the README says what protects and what does not."
+_NOT_PRIVATE = f"{SYNDIFFIX_NOT_PRIVATE}; docs/syndiffix.md says what protects and what does not."
 
 
 def synthesize_table(options: argparse.Namespace) -> int:

@@ -19,13 +19,16 @@ from tasks.core.records.constraints import (
     Constraint,
     Derivation,
     ImpossibleCombination,
+    OrderedScale,
     Ordering,
 )
 from tasks.core.records.rulebook import Coding, Rulebook, slot_ranges
+from tasks.core.records.scales import ends_of_values
 from tasks.core.tables.column_names import matching_name
 
 #: Stands for a value of an open column that no constraint names; no cell can spell it.
 _UNNAMED = "\0"
+_READ_AS: dict[OrderedScale, str] = {"number": "numbers", "moment": "dates", "time": "times"}
 
 
 def filled_columns(schema: Schema, contract: Contract) -> tuple[int, ...]:
@@ -233,6 +236,13 @@ class _Translation:
         later = max(columns, key=self._order)
         promised = self._contract.column(lower)
         scale = SCALES[promised.logical_type] if promised is not None else "number"
+        for column in (self._columns[place] for place in columns):
+            if column.domain and not ends_of_values(column, scale):
+                self.problems.append(
+                    f"an ordering needs values of {column.name!r} that can be read as {_READ_AS[scale]}; "
+                    "none of those declared can. Give the column a valueFormat such as %d.%m.%Y, or mend "
+                    "its values."
+                )
         return Ordering(columns, entry.strict, scale, later, self._repair(later))
 
     def _order(self, place: int) -> int:

@@ -141,15 +141,23 @@ class MeasuredTables:
         return counts, np.ones(shape, np.bool_)
 
     def v(self, pair: tuple[int, int], table: PairTable) -> float:
-        """Corrected for the noise's own part of phi^2; NaN where fewer than two values are left."""
+        """Among the records that hold both, as of synthetic ones; without the noise's own part of phi^2.
+
+        The sums are the table's own: who holds a value and nothing in the other column is not in it. NaN
+        where fewer than two values stand out of the noise.
+        """
         if min(table.counts.shape) < 2 or not table.known.any():
             return float("nan")
-        whole = max(
-            float(self._measurement.number_of_records), float(table.rows.sum()), float(table.columns.sum())
-        )
-        rows = table.rows * (table.columns.sum() / whole)
-        columns = table.columns * (table.rows.sum() / whole)
-        return v_of(table.counts, rows, columns, self._pairs[pair].variance)
+        variance = self._pairs[pair].variance
+        kept = table.counts
+        for axis in (0, 1):
+            sums, cells = kept.sum(axis=1 - axis), kept.shape[1 - axis]
+            kept = kept.compress(sums > 2 * (cells * variance) ** 0.5, axis=axis)
+        rows, columns = kept.sum(axis=1), kept.sum(axis=0)
+        if min(kept.shape) < 2 or min(rows.min(), columns.min()) <= 0:
+            return float("nan")
+        freedom = (kept.shape[0] - 1) * (kept.shape[1] - 1) / kept.size
+        return v_of(kept, rows, columns, variance * freedom)
 
 
 class ReportedPairs:

@@ -108,7 +108,7 @@ def render_page(inputs: ReportInputs) -> str:
             "record_words": _record_words(inputs),
             "groups": _groups(inputs, counts, regime),
             "fidelity": inputs.fidelity,
-            "fit": None if inputs.fit is None else fitted_sections.fit_context(inputs.fit),
+            "fit": None if inputs.fit is None else fitted_sections.fit_context(inputs.fit, inputs.schema),
             "fidelity_charts": _fidelity_charts(inputs, regime),
             **_associations(inputs, synthetic, regime),
         }

@@ -4,11 +4,14 @@ What a text can't tell has no ends, and stands in no order with anything.
 """
 
 import itertools
+import re
 from datetime import UTC, datetime, time
 
 from tasks.core.records.columns import Column
 from tasks.core.records.constraints import OrderedScale
 
+#: A year, or a year and a month, of ISO 8601.
+_MONTH = re.compile(r"\d{4}(-(0[1-9]|1[0-2]))?", re.ASCII)
 #: A place on a scale: a number, and -1 or 1 where what ends there is just below or just above it.
 End = tuple[float, int]
 Ends = tuple[End, End]
@@ -25,11 +28,27 @@ def ends_of_values(column: Column, scale: OrderedScale) -> dict[str, Ends]:
 def ends_of_text(text: str, column: Column, scale: OrderedScale) -> Ends | None:
     """The ends of one text of a column without bins, which are the same; None for a text that has none."""
     text = text.replace("<colon>", ":").replace("<semicolon>", ";")
+    if scale == "moment" and column.value_format is None and _MONTH.fullmatch(text):
+        return _ends_of_months(text)
     try:
         at = _number(text, column) if scale == "number" else _moment(text, column.value_format, scale)
     except (ValueError, OverflowError):
         return None
     return ((at, 0), (at, 0)) if at == at else None  # NaN has no place
+
+
+def _ends_of_months(text: str) -> Ends | None:
+    """Of a year or a month of ISO 8601: all its moments, the first of the next one left out."""
+    year, _, month = text.partition("-")
+    number = int(year) * 12 + (int(month) - 1 if month else 0)
+    try:
+        first, next_one = (
+            datetime(at // 12, at % 12 + 1, 1, tzinfo=UTC).timestamp()
+            for at in (number, number + (1 if month else 12))
+        )
+    except (ValueError, OverflowError):
+        return None
+    return (first, 0), (next_one, -1)
 
 
 def _labels(column: Column) -> tuple[str, ...]:

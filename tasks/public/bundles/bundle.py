@@ -1,7 +1,7 @@
 """One handed-over folder, as whatever protected it has it read.
 
-Each protection has a bundle of its own: `drawn`, `rounded` and `tables` say what is in it, and what a release
-that is made of it says. `opening` says which folder is meant, and opens it.
+Each protection has a bundle of its own, a file each: what is in it, and what a release that is made of it
+says. `opening` says which folder is meant, and opens it.
 """
 
 from abc import ABC, abstractmethod

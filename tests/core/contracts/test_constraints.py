@@ -2,10 +2,12 @@
 
 import pytest
 
-from tasks.core.contracts.contract import Contract
+from tasks.core.contracts.constraints import with_constraints
+from tasks.core.contracts.contract import Contract, ContractColumn, ValueOrdering
 from tasks.core.contracts.public_schema import Declarations, build_schema
 from tasks.core.contracts.translation import read_contract
 from tasks.core.errors import ParameterError
+from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constraints import Condition, Derivation, ImpossibleCombination, Ordering
 
 COLUMNS = """\
@@ -192,6 +194,17 @@ ZEROS, FOLLOWS, ORDERED = "zeros", "dependencies", "orderings"
 def test_what_cannot_be_meant_is_refused(key, text, sentence):
     found = faults(**{key: text})
     assert any(sentence in fault for fault in found), found
+
+
+def test_w22_an_ordering_of_values_that_stand_in_no_order_is_refused():
+    columns = (Column("came", domain=("in spring", "in autumn")), Column("went", domain=("2025-01",)))
+    contract = Contract(
+        id="c", name="c", version="1", status="active", table="t", subject_id=None,
+        columns=tuple(ContractColumn(name=c.name, logical_type="date") for c in columns),
+        orderings=(ValueOrdering(columns=("came", "went"), strict=False),),
+    )  # fmt: skip
+    with pytest.raises(ParameterError, match="values of 'came' that can be read as dates; none of those"):
+        with_constraints(Schema(columns), contract)
 
 
 def test_w22_constraints_that_leave_a_column_no_value_are_refused():

@@ -4,8 +4,19 @@ import numpy as np
 import pytest
 from scipy.stats.contingency import association
 
+from tasks.core.dp.sampling.stream import SeededStream
+from tasks.core.dp.workload.draw import draw_workload
+from tasks.core.dp.workload.parameters import WorkloadParameters, default_steps
 from tasks.core.navigation.associations import PairTable, associations, cramers_v, ranked
-from tasks.core.navigation.released_associations import MeasuredPairs, ReportedPairs, measured_v
+from tasks.core.navigation.released_associations import (
+    MeasuredPairs,
+    MeasuredTables,
+    ReportedPairs,
+    measured_v,
+)
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.columns import Column, Schema
+from tasks.core.synthesis.fitted import synthesize
 from tests.oracles.anonymous_releases import rounded
 from tests.oracles.releases import SCHEMA, records, release
 
@@ -49,6 +60,30 @@ def test_noise_alone_is_not_taken_for_association(seed):
     noisy = np.outer(rows, columns) / 4000 + np.random.default_rng(seed).normal(0, scale, (3, 4))
     table = PairTable(noisy, np.ones((3, 4), bool), rows, columns)
     assert measured_v(table, measurement) < 0.1
+
+
+def test_who_holds_nothing_in_the_other_column_makes_no_association_of_fitted_tables():
+    """Who stays at home has no way to travel: both sides are about those who have both."""
+    generator, number = np.random.default_rng(1), 20_000
+    work = generator.integers(1, 4, number)
+    travel = np.where(work == 3, 0, generator.integers(1, 4, number))
+    town = np.where(generator.random(number) < 0.4, np.minimum(work, 3), generator.integers(1, 4, number))
+    domains = tuple("abc"), tuple("pqr"), tuple("xyz")
+    columns = zip(("work", "travel", "town"), domains, strict=True)
+    coded = CodedRecords(
+        Schema(tuple(Column(name, domain=domain) for name, domain in columns)),
+        tuple(each.astype(np.uint8) for each in (work, travel, town)),
+        (0, 1, 2),
+        domains,
+        number,
+    )
+    parameters = WorkloadParameters(4.0, 1e-6, default_steps()[0].shares, tables=((0, 1), (0, 2), (1, 2)))
+    measured = draw_workload(coded, parameters, SeededStream(1), before_first_word=lambda: None)
+    found = associations(MeasuredTables(measured), coded.schema, synthesize(measured, 1).records)
+    true = cramers_v(np.histogram2d(work, town, bins=3)[0])
+    assert found.released[0, 2] == pytest.approx(true, abs=0.02)
+    assert np.nanmax(np.abs(found.released - found.synthetic)) < 0.03
+    assert found.released[0, 1] < 0.03 and found.synthetic[0, 1] < 0.03
 
 
 def test_columns_without_two_values_have_no_association():

@@ -33,6 +33,37 @@ def test_a_text_stands_where_its_column_says(text, column, scale, found):
     assert ends_of_text(text, column, scale) == (None if found is None else ((found, 0), (found, 0)))
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "next_one"),
+    [
+        ("1970-02", 31 * 86400, 59 * 86400),
+        ("1970", 0, 365 * 86400),
+        ("1970-12", 334 * 86400, 365 * 86400),
+        ("1970-13", None, None),
+        ("0000", None, None),
+    ],
+)
+def test_a_month_or_a_year_stands_for_all_its_moments(text, first, next_one):
+    expected = None if first is None else ((first, 0), (next_one, -1))
+    assert ends_of_text(text, Column("x"), "moment") == expected
+
+
+def test_w22_declared_months_are_held_in_order():
+    """Months once stood in no order, so that records broke an ordering which the statement said they hold."""
+    months = ("2025-01", "2025-02", "2025-03")
+    columns = (Column("came", domain=months), Column("went", domain=months))
+    contract = Contract(
+        id="c", name="c", version="1", status="active", table="t", subject_id=None,
+        columns=tuple(ContractColumn(name=c.name, logical_type="date") for c in columns),
+        orderings=(ValueOrdering(columns=("came", "went"), strict=False),),
+    )  # fmt: skip
+    schema = with_constraints(Schema(columns), contract)
+    book = Rulebook(schema, coding_of_values((months, months), (0, 1)))
+    slots = np.array([(one, other) for one in range(4) for other in range(4)], np.int32)
+    broken = {(int(one), int(other)) for one, other in slots[book.broken(slots)]}
+    assert broken == {(2, 1), (3, 1), (3, 2)}
+
+
 def test_bins_end_as_binning_ends_them_and_other_has_no_place():
     column = Column(
         "x", domain=(*bin_labels((0.0, 1.0, 2.0)), "unknown"), bins=(0.0, 1.0, 2.0), other="unknown"

@@ -9,6 +9,7 @@ from tasks.core.figures import near
 from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.noise import budget_gauge
 from tasks.core.navigation.regimes.regime import Regime
+from tasks.core.records.columns import Schema
 from tasks.core.statement.differential_privacy.words import factor, topics
 
 #: Tables that are listed one by one; of more, those with the most and the least noise.
@@ -52,7 +53,7 @@ def context(statement: Json, aggregates: Aggregates) -> Json:
     }
 
 
-def fit_context(fit: Json) -> Json:
+def fit_context(fit: Json, schema: Schema) -> Json:
     """How good the records are, for the template: the evaluation's ``fit`` goes in."""
     pairs = [table for table in fit["tables"] if table["is_guess"] is not None]
     guessed = sorted(" × ".join(table["columns"]) for table in pairs if table["is_guess"])
@@ -76,6 +77,11 @@ def fit_context(fit: Json) -> Json:
         "columns": [
             row | {"too_rare": _percent(round(rare.get(row["name"], 0.0), 4)) if rare else ""}
             for row in _rows(singles)
+        ],
+        "left_out": [
+            column.name
+            for column in schema.columns
+            if column.is_multi_valued and column.name not in {table["columns"][0] for table in singles}
         ],
         "worst": _rows(sorted(pairs, key=lambda table: -(table["expected_error"] or 0.0))[:_NAMED]),
     }

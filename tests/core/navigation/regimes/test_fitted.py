@@ -3,13 +3,16 @@
 import pytest
 
 from tasks.core.navigation.regimes.fitted import fit_context
+from tasks.core.records.columns import Column, Schema
+
+SCHEMA = Schema((Column("age"), Column("illness", delimiter=";", max_items=3)))
 
 
 def told(distance: float) -> str:
     """The distance of one column, as it is shown."""
     table = {"columns": ["age"], "expected_error": None, "distance": distance, "noise_distance": 0.5}
     fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "unreleased": []}
-    return fit_context(fit | {"tables": [table | {"signal": None, "is_guess": None}]})["columns"][0][
+    return fit_context(fit | {"tables": [table | {"signal": None, "is_guess": None}]}, SCHEMA)["columns"][0][
         "distance"
     ]
 
@@ -28,7 +31,12 @@ def test_what_became_of_values_too_rare_to_be_released_is_told_by_column() -> No
         {"column": "side", "share": 0.0, "written_as": "nothing"},
     ]
     fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "tables": [], "unreleased": unreleased}
-    context = fit_context(fit)
+    context = fit_context(fit, SCHEMA)
     assert context["replaced"] == ["home"]
     assert context["too_rare"] == "11\u202f%"
     assert context["emptied"] == [{"name": "income", "share": "31\u202f%"}]
+
+
+def test_columns_that_no_error_is_told_of_are_named() -> None:
+    fit = {"one_way": None, "two_way": None, "pairs": 0, "guessed": 0, "tables": [], "unreleased": []}
+    assert fit_context(fit, SCHEMA)["left_out"] == ["illness"]
