@@ -72,7 +72,7 @@ def without(levers: list[str]) -> Iterator[None]:
         "shrinkage": [(aims, "shrunk_by_levels", lambda deviations, expected, variance, levels: deviations)],
         "levels": [(aims, "levels_of", lambda margin: None), (fitting, "levels_of", lambda margin: None)],
         "chains": [(aims, "_MOST_CHAINS", 0)],
-        "annealing": [(fitting, name, cold) for name in ("LONG", "_BEFORE", "_WARM")],
+        "annealing": [(fitting, name, cold) for name in ("LONG_ANNEALING", "_BEFORE", "_WARM")],
         "other": [(first_values, "ColumnCells", _cells_without_other)],
     }
     with contextlib.ExitStack() as stack:
