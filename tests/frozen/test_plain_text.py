@@ -27,7 +27,7 @@ def plain(tmp_path: Path) -> Plain:
         ("1.23456789012e-07", "1.23456789034e-07"),
         ("Released in 3 s: here", "Released in 214 s: here"),
         ("http://127.0.0.1:40001/api", "http://127.0.0.1:40002/api"),
-        (NOW.isoformat(), (NOW - datetime.timedelta(hours=3)).isoformat()),
+        pytest.param(NOW.isoformat(), (NOW - datetime.timedelta(hours=3)).isoformat(), id="moments"),
         ('"code_version": "' + "a1" * 20 + '"', '"code_version": "' + "b2" * 20 + '+changes-01234567"'),
         ("Compiling kernels: up to two minutes.\nnext", "next"),
         ("[    0.1 s] write", "[   12.7 s] write"),
