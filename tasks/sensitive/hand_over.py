@@ -1,7 +1,7 @@
 """The hand-over: what may leave, put where the publisher can read it.
 
 That is a committed measurement and its account, or what the ledger has no account of.
-See `bundles` for what lies there.
+See `tasks.public.bundles` for what lies there.
 """
 
 import json

@@ -1,6 +1,7 @@
 """k-anonymity's crossing: exact marginals and coded records in, rounded counts and synthetic records out.
 
-What is handed over (see `bundles`) holds no true count, no number of records and no place of a record.
+What is handed over (see `tasks.public.bundles`) holds no true count, no number of records and no place of a
+record.
 """
 
 import json

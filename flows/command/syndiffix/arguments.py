@@ -1,7 +1,7 @@
 """The arguments of ``marginalia syndiffix``: the reference's own names, each at most once (syndiffix.md 1.2).
 
 In: an argument parser, then what it made of a command line. Out: the options of both of the reference's
-commands under one set of names; `syndiffix_settings` says what they stand for.
+commands under one set of names; `settings` says what they stand for.
 """
 
 import argparse

@@ -113,5 +113,5 @@ _OF_TREES = (
     - {"regime", "further_ids", "types", "value_safe_columns", "tables"}
 )
 
-#: Keys of the ``syndiffix`` section: the model's, and ``columns``, which `configuration_file` takes apart.
+#: Keys of the ``syndiffix`` section: the model's, and ``columns``, which `flat_file` takes apart.
 SECTION_KEYS = frozenset(SynDiffix.model_fields) - {"regime", "further_ids", "types"} | {"columns"}

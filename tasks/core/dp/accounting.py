@@ -1,17 +1,11 @@
 """What a release may spend, and on what: everything that is fixed before the data is read.
 
-In: `DpParameters` and public facts of the schema. Out: a `Plan` with the nominal charge and every
-noise multiplier (privacy.md section 2, rules 8, 9, 12, 16; sds.md 3.2). The conversions between
-claims and budgets are in `conversions` and can be imported from here.
+In: `DpParameters` and public facts of the schema. Out: a `Plan` with the nominal charge and every noise
+multiplier (privacy.md section 2, rules 8, 9, 12, 16; sds.md 3.2), or one ParameterError with every problem.
 
-From a claim (epsilon, delta) to a budget and back: Gaussian DP, zCDP as SDS documents it, and CKS.
-
-In: floats, fractions or mpf. Out: floats rounded in the safe direction, each checked against the
-exact formula at 240 bits (privacy.md sections 1.3 and 2).
-
-Whether the parameters of a release can be used, before anything is read or drawn.
-
-In: `DpParameters` and public facts of the schema. Out: nothing, or one ParameterError with every problem.
+From a claim (epsilon, delta) to a budget and back there are three ways: Gaussian DP, zCDP as SDS documents
+it, and CKS. Floats, fractions or mpf go in; floats rounded in the safe direction come out, each checked
+against the exact formula at 240 bits (privacy.md sections 1.3 and 2).
 """
 
 from collections.abc import Callable, Sequence

@@ -140,7 +140,7 @@ class TableFit:
             round them: about what the records' own distance from the truth is. None beyond pairs.
         signal: of a pair, the squared deviation from independence over what noise and the chance of the table
             itself make of an independent pair's; about 1 is none.
-        is_guess: whether noise and chance explain it; see `independence.deviation`.
+        is_guess: whether noise and chance explain it; see `deviation`.
     """
 
     columns: tuple[str, ...]

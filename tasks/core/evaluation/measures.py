@@ -89,7 +89,7 @@ def named_sums(sums: Floats) -> dict[str, Floats]:
     """The sums of a `Comparison` of what the kernels add up.
 
     Args:
-        sums: float64 (lengths, bins, measures of `comparison_kernels`).
+        sums: float64 (lengths, bins, measures of `kernels`).
 
     Returns:
         By name (lengths, bins), without the bins beyond the largest compared count.

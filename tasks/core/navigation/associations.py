@@ -1,9 +1,8 @@
 """Associations between columns: released pair counts and synthetic records go in, Cramer's V comes out.
 
 Noise, rounding and what is not published make columns look associated that are not, so the released side is
-an estimate that takes them off. Where its counts come from is a `PairCounts`: a measurement
-(`measured_pairs`) or rounded counts (`reported_pairs`). Multi-valued columns are left out: their items are
-not one two-way table.
+an estimate that takes them off. Where its counts come from is a `PairCounts` (see `released_associations`).
+Multi-valued columns are left out: their items are not one two-way table.
 """
 
 import itertools

@@ -1,8 +1,8 @@
 """The page of a release: published figures go in, one HTML document comes out.
 
 It is made from what is released and public configuration alone, so it shows nothing that the release does
-not hold; equal inputs give equal bytes. What only one regime has is in `noise_sections` (differential
-privacy) and `rounding_sections` (k-anonymity).
+not hold; equal inputs give equal bytes. What only one regime has is in `regimes`: `noise` and `fitted`
+(differential privacy), `rounding` (k-anonymity).
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """The public schema: what may be known of a table before anybody looks at its rows.
 
-Configuration, contract and the file's header go in (see `configuration`); the ordered columns with
+Configuration, contract and the file's header go in (see `tasks.configuration`); the ordered columns with
 their domains, bins and caps come out. Everything here is public and may appear anywhere.
 
 A column takes ``max_items`` *slots*: one for an ordinary column, the cap for a multi-valued one. A

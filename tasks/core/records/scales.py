@@ -40,15 +40,18 @@ def ends_of_text(text: str, column: Column, scale: OrderedScale) -> Ends | None:
 def _ends_of_months(text: str) -> Ends | None:
     """Of a year or a month of ISO 8601: all its moments, the first of the next one left out."""
     year, _, month = text.partition("-")
-    number = int(year) * 12 + (int(month) - 1 if month else 0)
-    try:
-        first, next_one = (
-            datetime(at // 12, at % 12 + 1, 1, tzinfo=UTC).timestamp()
-            for at in (number, number + (1 if month else 12))
-        )
-    except (ValueError, OverflowError):
-        return None
-    return (first, 0), (next_one, -1)
+    first = int(year) * 12 + (int(month) - 1 if month else 0)
+    after = first + (1 if month else 12)
+    if int(year) == 0:
+        return None  # no calendar of Python's has it
+    return (_begin_of(first), 0), (_begin_of(after), -1)
+
+
+def _begin_of(month: int) -> float:
+    """When a month begins, counted from the year 0; what no calendar of Python's has never does."""
+    if month >= 10_000 * 12:
+        return float("inf")
+    return datetime(month // 12, month % 12 + 1, 1, tzinfo=UTC).timestamp()
 
 
 def _labels(column: Column) -> tuple[str, ...]:

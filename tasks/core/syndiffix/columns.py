@@ -1,27 +1,18 @@
 """A typed column as numbers that a tree divides, and numbers as cells of that type again.
 
 In: an Arrow column. Out: an `EncodedColumn`, its values in the column's own units (syndiffix.md 2.1, without
-the scaling by minimum and maximum, which shows both): booleans 0 and 1, integers and reals as they are,
-moments in seconds (see `moments`), texts as their rank among the distinct ones in code-point order.
+the scaling by minimum and maximum, which shows both). Nothing in here protects anything: an encoded column is
+as sensitive as the table.
 
-Nothing in here protects anything: an encoded column is as sensitive as the table.
-
-Dates, times and durations as seconds, and back.
-
-In: an Arrow array of timestamps (of any unit, with or without a time zone), dates, times of a day or
-durations. Out: seconds as floats, timestamps and dates counted from 1800-01-01 (in UTC where there is a
-zone), times and durations from 0; and from such floats the array again.
-
-Whole seconds and milliseconds are exact; microseconds from the year 1528 to 2072, beyond to a few of them.
-Nanoseconds are rounded to microseconds.
-
-Integers of any width as floats, and back.
-
-In: an Arrow array of integers or decimals. Out: floats that stand for its (unscaled) integers, less a base;
-and from such floats the array again. In between stand 128-bit integers in two's complement, as two words.
-
-Integers are exact where they lie within +-2^53, or within 2^53 of each other: then the base, a multiple of
-2^52, is subtracted, and the grid of intervals stays. Elsewhere neighbours share their nearest float.
+* Booleans are 0 and 1, texts their rank among the distinct ones in code-point order.
+* Dates, times and durations are seconds: timestamps (of any unit, with or without a time zone) and dates
+  counted from 1800-01-01, in UTC where there is a zone; times and durations from 0. Whole seconds and
+  milliseconds are exact, microseconds from the year 1528 to 2072, beyond to a few of them. Nanoseconds are
+  rounded to microseconds.
+* Integers of any width, and decimals by their unscaled integers, are floats, less a base; in between stand
+  128-bit integers in two's complement, as two words. They are exact where they lie within +-2^53, or within
+  2^53 of each other: then the base, a multiple of 2^52, is subtracted, and the grid of intervals stays.
+  Elsewhere neighbours share their nearest float.
 """
 
 from dataclasses import dataclass
@@ -281,7 +272,7 @@ class EncodedColumn:
         grids: what cells drawn from a range lie on, the coarsest first, the next where an interval holds
             nothing of it; none: on any number. All moments lie on the last.
         bounds: the least and the largest number that the output type holds.
-        base: what was subtracted from integers (see `whole_numbers`).
+        base: what was subtracted from integers.
         vocabulary: the distinct texts (V,), sorted; None unless the kind is string.
     """
 

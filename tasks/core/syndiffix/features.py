@@ -41,7 +41,7 @@ def select_features(values: Floats, is_text: Sequence[bool], parameters: MlClust
     Args:
         values: (n, d), NaN for null; texts as their rank.
         is_text: (d,), whose numbers are ranks.
-        parameters: the target and the features, where there are, are ids (see `strategies.with_ids`).
+        parameters: the target and the features, where there are, are ids (see `settings.with_ids`).
     """
     if parameters.main_features is not None:
         return tuple(feature for feature in parameters.main_features if isinstance(feature, int))

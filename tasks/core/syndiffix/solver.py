@@ -34,7 +34,7 @@ def solve(
     Args:
         dependence: (d, d), symmetric, from 0 to 1; not looked at where there are `known_clusters`.
         entropies: (d,), in bits.
-        parameters: the main column, where there is one, is an id (see `strategies.with_ids`).
+        parameters: the main column, where there is one, is an id (see `settings.with_ids`).
         generator: of the random moves.
     """
     known = known_clusters(len(entropies), parameters)

@@ -1,6 +1,6 @@
 """Records under oversampling control: rows, what is available and reported in, records out (sds.md 4.3).
 
-As `pass_kernels.draw_in_turn`, but an attribute joins only where every reported combination that it makes
+As `record_kernels.draw_in_turn`, but an attribute joins only where every reported combination that it makes
 with the record's may be synthesised once more. Up to the reporting length a combination is held by enough
 rows if it is reported, so the rows that hold the record are not looked for before it is that long, as long
 as one of them is met soon.

@@ -52,7 +52,7 @@ class Effort(NamedTuple):
         hits: at most so many present rows are looked at, on average, before all counts are taken.
         refusals: attributes of too few rows that are drawn before all counts are taken.
         rows_a_list: one row in so many is left: a list of them takes the place of the bitset.
-        rows_a_bit: as in `blocks.indexed`, for blocks that are made on the way.
+        rows_a_bit: as in `rows.indexed`, for blocks that are made on the way.
     """
 
     resolution: int

@@ -108,13 +108,10 @@ def as_measured(
     workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable
 ) -> RunConfiguration:
     """The configuration, or what its file meant before fitted was the default if that was measured (W21)."""
-    before, bundle = configuration.as_before(), open_bundle(workspace, measurement)
-    is_before = (
-        before is not None
-        and bundle.regime == before.protection.regime
-        and configured_digest(before, bundle.schema()) == bundle.digest
-    )
-    return before if before is not None and is_before else configuration
+    before = configuration.as_before()
+    if before is None or not _is_made_as(open_bundle(workspace, measurement), [before]):
+        return configuration
+    return before
 
 
 def require_made_as_configured(

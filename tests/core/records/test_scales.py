@@ -41,6 +41,8 @@ def test_a_text_stands_where_its_column_says(text, column, scale, found):
         ("1970-12", 334 * 86400, 365 * 86400),
         ("1970-13", None, None),
         ("0000", None, None),
+        ("9999-12", 253399622400, INF),
+        ("9999", 253370764800, INF),
     ],
 )
 def test_a_month_or_a_year_stands_for_all_its_moments(text, first, next_one):

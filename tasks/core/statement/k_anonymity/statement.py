@@ -2,7 +2,7 @@
 
 It is for whoever signs the release: what holds, to which length, and what does not protect. Everything in
 it is a function of the reported counts and public configuration, so it may be published as it stands.
-`statement_claims` holds its sentences, `statement_words` puts them under headings.
+`claims` holds its sentences, `words` puts them under headings.
 """
 
 from dataclasses import dataclass
