@@ -1,4 +1,6 @@
-"""The command ``marginalia``: a folder of its own, as nothing that runs knows it.
+"""The command ``marginalia``: arguments, exit codes, what is printed, the server on loopback.
 
-Here: arguments, exit codes, what is printed, the server. What a run does belongs to `flows` and `tasks`.
+It is a folder of its own, as nothing that runs knows it. What a run does belongs to `flows` and `tasks`.
+`check` and `syndiffix` are commands of several files. Read `main` first: it has every command and every exit
+code.
 """

@@ -1,4 +1,10 @@
-"""Every algorithm; nothing here knows Prefect."""
+"""Every algorithm, a package an idea; nothing here knows Prefect.
+
+The packages are layers, from `tables` at the bottom to `navigation` at the top: ARCHITECTURE.md lists them
+with what goes in and comes out. The files beside them are what several packages share: array types, errors,
+queries, how kernels are compiled and kept. Steps, storage and caching belong to `tasks`. Read
+`records/coded.py` first.
+"""
 
 import os
 

@@ -5,7 +5,11 @@ import json
 
 
 def canonical(body: object) -> str:
-    """JSON of one spelling: sorted keys, no spaces, ASCII, no NaN."""
+    r"""JSON of one spelling: sorted keys, no spaces, ASCII, no NaN.
+
+    >>> print(canonical({"town": "Besançon", "age": 34}))
+    {"age":34,"town":"Besan\u00e7on"}
+    """
     return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 

@@ -27,7 +27,11 @@ def _rounded(value: float, digits: int, rounding: str) -> str:
 
 
 def up(value: float, digits: int = 3) -> str:
-    """``value`` to ``digits`` significant digits, never less than it: for losses and error bars."""
+    """``value`` to ``digits`` significant digits, never less than it: for losses and error bars.
+
+    >>> up(1.0001), down(1.0009), up(1e-6)
+    ('1.01', '1', '10⁻⁶')
+    """
     return _rounded(value, digits, ROUND_CEILING)
 
 

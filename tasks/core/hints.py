@@ -34,6 +34,9 @@ _LETTERS_A_SLIP = 3  # one edit may be a slip in so many letters
 def did_you_mean(given: str, known: Iterable[str], shown: Callable[[str], str] = str) -> str:
     """``did you mean ...?`` of the nearest name that is known, empty where none is near.
 
+    >>> did_you_mean("subjcet_id", ["subject_id", "use_columns"])
+    'did you mean subject_id?'
+
     Args:
         given: the name that is not known.
         known: those that are.

@@ -45,7 +45,8 @@ def next_word(state: Words) -> np.uint64:
 def below(state: Words, bound: int) -> int:
     """A uniform integer of 0 .. bound - 1, 1 <= bound < 2^63, without bias.
 
-    Draws as many bits as bound - 1 has and rejects what is not below: under two words on average.
+    Draws as many bits as bound - 1 has and rejects what is not below: under two words on average. For a die
+    (bound 6, last 5 = 101 in binary) these are three bits, and 6 and 7 are drawn again.
     """
     last = np.uint64(bound - 1)
     shift = _ZERO

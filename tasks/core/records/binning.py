@@ -42,6 +42,10 @@ def code_texts(
 
     Declared values are coded in declared order; a text outside the domain becomes `other`'s code, or
     absent. Open values are those of `texts`, in code-point order.
+
+    >>> texts = ["male", " female ", "n/a", ""]
+    >>> code_texts(texts, Column("sex", domain=("female", "male")), duckdb.connect()).codes.tolist()
+    [2, 1, 0, 0]
     """
     held = [present(text, column) for text in texts]
     values = _allowed(held, column.forbidden)
@@ -70,7 +74,11 @@ def _listed(values: list[str], column: Column) -> tuple[tuple[str, ...], npt.NDA
 
 
 def present(text: str | None, column: Column) -> str:
-    """A cell's value, or ``""`` where it is absent: nothing, or ``0`` where that is not a value."""
+    """A cell's value, or ``""`` where it is absent: nothing, or ``0`` where that is not a value.
+
+    >>> present(" Lyon ", Column("town")), present("0", Column("smokes"))
+    ('Lyon', '')
+    """
     if text is None:
         return ""
     value = output_spelling(text)
@@ -93,6 +101,9 @@ def bin_codes(numbers: npt.NDArray[np.float64], edges: tuple[float, ...]) -> npt
 
     Bins are closed below and open above, but the last inner one is closed at both ends. Infinities
     are in the end bins.
+
+    >>> bin_codes(np.array([-1.0, 17.9, 18.0, 65.0, 65.1, np.nan]), (0.0, 18.0, 65.0)).tolist()
+    [1, 2, 3, 3, 4, 0]
     """
     codes = np.searchsorted(np.asarray(edges), numbers, side="right") + 1
     codes[numbers == edges[-1]] = len(edges)

@@ -29,6 +29,10 @@ _A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 class RawColumn:
     """The cells of one column.
 
+        batch 0:  Lyon, Lille, Lyon   dictionary (Lyon, Lille)   parts[0] = ([0, 1, 0], start 0, size 2)
+        batch 1:  Nice, Lille, null   dictionary (Nice, Lille)   parts[1] = ([0, 1, 2], start 2, size 2)
+        cells = [Lyon, Lille, Nice]   entries = [0, 1, 2, 1]: which cell each dictionary entry is
+
     Attributes:
         cells: the distinct cells as Arrow text (for a column of lists: lists of text). A null is absent.
             No order; a cell that no row holds may be among them only where ``used`` says so.
@@ -200,6 +204,9 @@ def numbers_of_texts(
 
     A number is decimal digits with an optional sign, decimals and exponent in the given format, or ``inf``;
     one too large for double precision is infinite.
+
+    >>> numbers_of_texts(duckdb.connect(), ["34", "1.234,5", "-"], NumberFormat(",", ".")).tolist()
+    [34.0, 1234.5, nan]
     """
     values = pa.array(texts, pa.string())
     if number_format != PLAIN:

@@ -1,7 +1,13 @@
 """Coded records: a table as small integers, and the dictionary that turns them back into text.
 
 In memory: one unsigned array per slot (see `columns`), 0 = absent, code c of a column standing for
-``values[column][c - 1]``. On disk: a folder with ``records.parquet`` (one column ``slot_<i>`` per slot,
+``values[column][c - 1]``.
+
+    sex      languages             slots[0]  slots[1]  slots[2]     slot_columns = (0, 1, 1)
+    female   French;Arabic    →       1         1         2         values = (("female", "male"),
+    male     French                   2         2         0                   ("Arabic", "French"))
+
+On disk: a folder with ``records.parquet`` (one column ``slot_<i>`` per slot,
 and ``tag`` where there is one), ``dictionary.parquet`` (column_id, code, value), ``schema.json`` and
 ``slots.json``.
 Coded records are sensitive, dictionary included.
@@ -84,6 +90,10 @@ def held_values(slots: list[Codes], values: tuple[str, ...]) -> tuple[list[Codes
     What a cap, a conflict or a dropped row took away must not even be a candidate: an open domain is
     that of the records as they are counted (privacy.md, C7), or one subject could bring any number
     of values into it.
+
+    >>> slots, values = held_values([np.array([1, 3, 0], np.uint8)], ("Lille", "Lyon", "Nice"))
+    >>> slots[0].tolist(), values
+    ([1, 2, 0], ('Lille', 'Nice'))
     """
     held = np.zeros(len(values) + 1, dtype=np.bool_)
     for codes in slots:

@@ -6,6 +6,10 @@ their domains, bins and caps come out. Everything here is public and may appear 
 A column takes ``max_items`` *slots*: one for an ordinary column, the cap for a multi-valued one. A
 record is then a fixed number of slots, and its k-tuples are choices of k filled slots: at most
 C(width, k) of them, which is what the sensitivity of a release is built on (privacy.md, rule 12).
+
+    column   sex   languages, at most 2   town        width W = 4: at most C(4, 2) = 6 pairs
+    slot      0          1     2            3
+    holds   female    Arabic  French      (absent)    this record has 3 of them
 """
 
 import itertools
@@ -30,10 +34,10 @@ def _kept_combinations(slot_columns: tuple[int, ...], length: int) -> tuple[tupl
 
 
 def bin_labels(edges: tuple[float, ...]) -> tuple[str, ...]:
-    """Labels of the bins between increasing edges, with one open bin at either end.
+    """Labels of the bins between increasing edges, with one open bin at either end: every number has a bin.
 
-    Edges 0, 10, 20 give ``<0``, ``[0,10)``, ``[10,20]``, ``>20``: every number has a bin, so binning
-    is total.
+    >>> bin_labels((0, 18, 65))
+    ('<0', '[0,18)', '[18,65]', '>65')
     """
     texts = [format(edge, ".15g") for edge in edges]
     inner = [f"[{low},{high})" for low, high in itertools.pairwise(texts)]
@@ -116,6 +120,9 @@ class Column:
 
         In a column with bins 0 is a number like any other: SDS's rule would lose the spelling ``0`` and
         keep ``0.0``, and with it the youngest of an age.
+
+        >>> Column("smokes").keeps_zero, Column("age", bins=(0, 18, 65)).keeps_zero
+        (False, True)
         """
         return self.zero_is_value or (self.bins is not None and self.zero_is_binned)
 
@@ -128,6 +135,10 @@ class Column:
 @dataclass(frozen=True)
 class Schema:
     """The columns of a table, without the subject id.
+
+    >>> schema = Schema((Column("sex"), Column("languages", delimiter=";", max_items=2)))
+    >>> schema.slot_columns, schema.combinations(2)  # sex with a language, a language with another one
+    ((0, 1, 1), [(0, 1), (1, 1)])
 
     Attributes:
         columns: in file order, then those that other columns decide.

@@ -31,7 +31,7 @@ class Condition:
     def holds(self, text: str) -> bool:
         """Whether a cell with this text meets it.
 
-        >>> Condition(0, ("a",)).holds("a"), Condition(0, ("a",), excluded=True).holds("")
+        >>> Condition(0, ("male",)).holds("male"), Condition(0, ("male",), excluded=True).holds("")
         (True, False)
         """
         return text != "" and text not in self.values if self.excluded else text in self.values

@@ -93,10 +93,19 @@ _CodedColumn = _SingleValues | ItemCells
 
 
 def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> CodedRecords:
-    """Read, normalise, code and join the records.
+    r"""Read, normalise, code and join the records.
 
     The same table and key give the same records, whatever the threads; records are in the file's order
     of first occurrence.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     people = pathlib.Path(folder, "people.csv")
+    ...     _ = people.write_text("sex,town\nfemale,Lyon\nmale,Lille\nfemale,\n")
+    ...     schema = Schema((Column("sex"), Column("town")))
+    ...     records = encode(InputFile(people), schema, EncodingOptions(total=False, key=b"secret"))
+    >>> [codes.tolist() for codes in records.slots], records.values
+    ([[1, 2, 1], [2, 1, 0]], (('female', 'male'), ('Lille', 'Lyon')))
 
     Raises:
         InputError: the file is not what dialect and schema say; never with a cell in the message.
@@ -152,7 +161,7 @@ class _Encoder:
         if number_of_rows == 0 and not self._options.total:
             raise InputError("The input must hold at least one record below its header, but holds none.")
         columns: list[_CodedColumn] = []
-        for column in self._schema.columns:
+        for column in self._schema.columns:  # the texts of one column go before the next is coded
             columns.append(self._coded(raw.pop(0), column))
         records = self._records(ids, columns, number_of_rows)
         without_subject = number_of_rows - len(records.rows)

@@ -126,6 +126,9 @@ def join_values(rows: _I64, starts: _I64, codes, hashes: _U64):  # type: ignore[
 
     Rows of equal hash give the smallest of their codes, so that no order of rows decides.
 
+        Ana's rows     hash 10: town (none)     hash 25: town Lyon     hash 40: town Lille
+        best, lowest       0, 10                    Lyon, 25               unchanged; in conflict
+
     Args:
         rows: row numbers, group after group.
         starts: group g is ``rows[starts[g] : starts[g + 1]]``.
@@ -204,6 +207,8 @@ def join_items(  # type: ignore[no-untyped-def]
     """Each group's distinct items, ascending over the slots; of too many, those of smallest keyed hash.
 
     Returns how many were too many, of all groups.
+
+        Ana's rows {1, 2} and {2, 5}  →  items 1 2 5, their hashes 80 10 30; cap 2  →  slots 2 5, 1 dropped
 
     Args:
         rows: row numbers, group after group.

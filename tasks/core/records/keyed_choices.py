@@ -27,6 +27,12 @@ from tasks.core.records.kernels import fold_hashes, pair_hashes, text_hashes
 class KeyedChoices:
     """The hashes of one workspace.
 
+    A hash is of its own text alone, wherever the text stands:
+
+    >>> choices = KeyedChoices(b"the workspace's secret")
+    >>> int(choices.of_texts("subject", ["Ana", "Ben"])[1]) == int(choices.of_texts("subject", ["Ben"])[0])
+    True
+
     Args:
         key: the workspace's secret.
     """
@@ -90,7 +96,12 @@ class KeyedChoices:
 
 
 def _occurrences(state: Words, contents: Sequence[Codes]) -> Words:
-    """For each row how many earlier rows have the same content, told by the codes themselves."""
+    """For each row how many earlier rows have the same content, told by the codes themselves.
+
+    >>> town = np.array([1, 2, 1, 1], np.uint8)  # Lille, Lyon, Lille, Lille
+    >>> _occurrences(town.astype(np.uint64), [town]).tolist()
+    [0, 0, 1, 2]
+    """
     order = np.argsort(state, kind="stable")
     same_hash = state[order[1:]] == state[order[:-1]]
     same = same_hash.copy()

@@ -22,6 +22,9 @@ from tasks.core.records.dropped import REASONS
 class ItemCells:
     """The cells of a multi-valued column.
 
+        rows: French;Arabic, French, (empty)     values (Arabic, French)     cells [1, 2, 0]
+        cell 0: none, cell 1: {1, 2}, cell 2: {2}     items [1, 2, 2]     starts [0, 0, 2, 3]
+
     Attributes:
         values: the text of item codes 1, 2, ...
         cells: for each row the number of its cell, 0 being the cell without items.
@@ -45,7 +48,11 @@ class ItemCells:
 
 
 def split_items(cell: str, delimiter: str) -> list[str]:
-    """The raw items of a cell; an empty delimiter splits into characters."""
+    """The raw items of a cell; an empty delimiter splits into characters.
+
+    >>> split_items("French;Arabic", ";"), split_items("ABO", "")
+    (['French', 'Arabic'], ['A', 'B', 'O'])
+    """
     return cell.split(delimiter) if delimiter else list(cell)
 
 

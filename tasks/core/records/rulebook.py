@@ -69,7 +69,11 @@ def coding_of_values(
 
 
 def slot_ranges(slot_columns: Sequence[int], number: int) -> tuple[range, ...]:
-    """For each column the slots it has; ``slot_columns`` is ascending."""
+    """For each column the slots it has; ``slot_columns`` is ascending.
+
+    >>> slot_ranges((0, 1, 1), 2)
+    (range(0, 1), range(1, 3))
+    """
     starts = np.searchsorted(np.asarray(slot_columns, np.int64), np.arange(number + 1))
     return tuple(range(int(low), int(high)) for low, high in itertools.pairwise(starts))
 
@@ -91,7 +95,16 @@ class CodeRule:
 
 
 class Rulebook:
-    """All constraints of a schema but derivations, over one coding."""
+    """All constraints of a schema but derivations, over one coding.
+
+    >>> from tasks.core.records.constraints import Condition
+    >>> values = (("female", "male"), ("no", "yes"))
+    >>> never = ImpossibleCombination((Condition(0, ("male",)), Condition(1, ("yes",))), repair="no")
+    >>> schema = Schema((Column("sex", values[0]), Column("pregnant", values[1])), constraints=(never,))
+    >>> book = Rulebook(schema, coding_of_values(values, (0, 1)))
+    >>> book.repaired(np.array([[1, 2], [2, 2]], np.int32)).tolist()  # he becomes "no"
+    [[1, 2], [2, 1]]
+    """
 
     def __init__(self, schema: Schema, coding: Coding) -> None:
         """Args: schema: with its constraints. coding: of its measured columns."""
@@ -201,6 +214,8 @@ class Rulebook:
         codes = slots[:, places.start : places.stop].astype(np.int64)
         is_empty = (codes == absent).all(axis=1)
         for place in range(codes.shape[1]):
+            # The code behind the last one is of no item and breaks nothing; a record without any item has
+            # absence once, in its first slot.
             counts = (codes[:, place] != absent) | (is_empty & (place == 0))
             yield np.where(counts, codes[:, place], len(self._coding.texts[column]))
 

@@ -26,7 +26,13 @@ def ends_of_values(column: Column, scale: OrderedScale) -> dict[str, Ends]:
 
 
 def ends_of_text(text: str, column: Column, scale: OrderedScale) -> Ends | None:
-    """The ends of one text of a column without bins, which are the same; None for a text that has none."""
+    """The ends of one text of a column without bins; None for a text that has none.
+
+    A number or a moment has one place. A year or a month has two: where it begins, and just below the next.
+
+    >>> ends_of_text("12.5", Column("weight"), "number"), ends_of_text("heavy", Column("weight"), "number")
+    (((12.5, 0), (12.5, 0)), None)
+    """
     text = text.replace("<colon>", ":").replace("<semicolon>", ";")
     if scale == "moment" and column.value_format is None and _MONTH.fullmatch(text):
         return _ends_of_months(text)
@@ -59,7 +65,12 @@ def _labels(column: Column) -> tuple[str, ...]:
 
 
 def _ends_of_bins(edges: tuple[float, ...]) -> list[Ends]:
-    """Bins are closed below and open above; the last inner one is closed, and those at the ends are open."""
+    """Bins are closed below and open above; the last inner one is closed, and those at the ends are open.
+
+    label     <0            [0,18)        [18,65]      >65
+    from      (-inf, 0)     (0, 0)        (18, 0)      (65, 1): just above 65
+    to        (0, -1)       (18, -1)      (65, 0)      (inf, 0)
+    """
     inner: list[Ends] = [((low, 0), (high, -1)) for low, high in itertools.pairwise(edges)]
     inner[-1] = (inner[-1][0], (edges[-1], 0))
     below: Ends = ((float("-inf"), 0), (edges[0], -1))

@@ -35,6 +35,9 @@ _ASCII_SPACE = "\t\n\v\f\r\x1c\x1d\x1e\x1f "
 class Records:
     """Which rows make which record.
 
+        row      0    1    2    3          rows    0 2 | 1 | 3
+        subject  Ana  Ben  Ana  Eve        starts  0, 2, 3, 4: Ana's record is rows[0:2]
+
     Attributes:
         rows: row numbers, record after record, in file order within one; a dropped row is missing.
         starts: record i is ``rows[starts[i] : starts[i + 1]]``.
@@ -92,7 +95,11 @@ def one_per_subject(
 
 
 def normalised_ids(cells: pa.Array) -> pa.Array:
-    """Ids trimmed and lowercased; null where nothing is left."""
+    """Ids trimmed and lowercased; null where nothing is left.
+
+    >>> normalised_ids(pa.array([" P-07", "p-07", "  "])).to_pylist()
+    ['p-07', 'p-07', None]
+    """
     if pc.all(pc.string_is_ascii(cells)).as_py() is not False:
         texts = pc.ascii_lower(pc.ascii_trim(cells, characters=_ASCII_SPACE))
     else:

@@ -172,6 +172,11 @@ def _between_brackets(
 ) -> Iterator[pa.RecordBatch]:
     """All rows but the first, which must be the header if the file has one, and the last, the token.
 
+        id,town           must be the header
+        1,Lyon            ┐ given
+        2,"Lille          ┘ an open quote: this cell swallows all that follows, the token too
+        9f3c…,9f3c…       our own line: a row only where no quote is open
+
     Raises:
         pa.ArrowInvalid: they are not.
     """
@@ -180,7 +185,7 @@ def _between_brackets(
     for batch in reader:
         if batch.num_rows == 0:
             continue
-        if held is not None:
+        if held is not None:  # always one batch behind, as the last row of the last one is the token
             yield held
         held = batch
         if not header_seen:

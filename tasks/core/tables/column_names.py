@@ -9,7 +9,11 @@ _RESERVED = ((";", "<semicolon>"), (":", "<colon>"))
 
 
 def output_spelling(text: str) -> str:
-    """A header or value as the outputs spell it: trimmed, ``;`` and ``:`` replaced (sds.md 1.3)."""
+    """A header or value as the outputs spell it: trimmed, ``;`` and ``:`` replaced (sds.md 1.3).
+
+    >>> output_spelling(" Lyon; station: north ")
+    'Lyon<semicolon> station<colon> north'
+    """
     text = text.strip()
     for reserved, replacement in _RESERVED:
         text = text.replace(reserved, replacement)
@@ -34,5 +38,9 @@ def column_name(text: str) -> str:
 
 
 def matching_name(text: str) -> str:
-    """The form under which column names are compared: of files, configurations, contracts and commands."""
+    """The form under which column names are compared: of files, configurations, contracts and commands.
+
+    >>> matching_name(' "Date visite"') == matching_name("date VISITE ")
+    True
+    """
     return column_name(text).lower()

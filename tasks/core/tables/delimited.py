@@ -18,14 +18,21 @@ def needs_quotes(text: str) -> bool:
 
 
 def quoted(text: str, *, alone: bool = False) -> str:
-    """A cell as it is written; ``alone``: it is its line's only one, so an empty one can't stay bare."""
+    """A cell as it is written; ``alone``: it is its line's only one, so an empty one can't stay bare.
+
+    >>> quoted("Lyon"), quoted('in "Lyon" now'), quoted("", alone=True)
+    ('Lyon', '"in ""Lyon"" now"', '""')
+    """
     if needs_quotes(text) or (alone and not text):
         return '"' + text.replace('"', '""') + '"'
     return text
 
 
 def as_lines(columns: Sequence[pa.Array], delimiter: str = "\t") -> Iterator[bytes | memoryview]:
-    """The bytes of all lines, each of one cell of every column, a delimiter between and a line feed behind.
+    r"""The bytes of all lines, each of one cell of every column, a delimiter between and a line feed behind.
+
+    >>> [bytes(lines) for lines in as_lines([pa.array(["Ana", "Ben"]), pa.array(["34", ""])], ",")]
+    [b'Ana,34\nBen,\n']
 
     Args:
         columns: string arrays without nulls, already quoted, equally long, together under 2 GB.

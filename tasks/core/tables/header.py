@@ -4,10 +4,8 @@ A path and a declared dialect go in; normalised column names (and a Parquet file
 No row is read here: everything that this module returns is public, and no message of it shows a
 header that nobody declared: columns are named by position.
 
-A text file's delimiter, where nobody declares it: found out from its first records.
-
-A path goes in, an `InputFile` comes out. This looks at cells, so only commands that read the table anyway
-use it, and never a run, whose dialect is declared.
+The exception is `find_dialect`, which finds a delimiter that nobody declared. It looks at cells, so only
+commands that read the table anyway use it, and never a run, whose dialect is declared.
 """
 
 import csv
@@ -48,6 +46,10 @@ class InputFile:
     """A table on disk: delimited text (a byte-order mark is accepted), perhaps compressed, or Parquet.
 
     It is opened when it is first asked of, and read from that one open file for as long as the run lasts.
+
+    >>> source = InputFile(Path("people.txt.gz"), delimiter=";")
+    >>> source.delimiter, source.compression, source.is_parquet
+    (';', 'gzip', False)
 
     Attributes:
         path: the file; ``.gz`` and ``.zst`` at its end say how a text is compressed.
@@ -174,6 +176,9 @@ class InputFile:
 @dataclass(frozen=True)
 class Headers:
     """The header of an input file.
+
+    >>> Headers(("id", "Date visite")).find(" date VISITE "), Headers(("id",)).find("age")
+    (1, None)
 
     Attributes:
         texts: the column names as the file means them (`bare_name`), in its order; ``""`` for none.
@@ -331,7 +336,11 @@ def find_dialect(path: Path, encoding: Encoding = "utf-8") -> InputFile:
 
 
 def _delimiter(start: str) -> str:
-    """What splits the first records into the same number of cells, the most; a comma if nothing does."""
+    r"""What splits the first records into the same number of cells, the most; a comma if nothing does.
+
+    >>> _delimiter("name;town\nAna;Lyon, 3rd\nBen;Lille\n")
+    ';'
+    """
     most, best = 1, ","
     for delimiter in _DELIMITERS:
         try:

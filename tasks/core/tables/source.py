@@ -167,7 +167,11 @@ def _transcoded(read: Callable[[int], bytes], encoding: Encoding) -> Callable[[i
 
 
 def _byte_order(start: bytes) -> str:
-    """UTF-16 with a mark says its order; without one the first character's empty half tells it."""
+    """UTF-16 with a mark says its order; without one the first character's empty half tells it.
+
+    >>> _byte_order("id".encode("utf-16-be")), _byte_order("id".encode("utf-16-le"))
+    ('utf-16-be', 'utf-16-le')
+    """
     if start in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"

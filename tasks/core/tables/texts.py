@@ -49,6 +49,9 @@ def type_letter(kind: pa.DataType) -> TypeLetter:
 def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.Array:
     """Texts, trimmed, as cells of a declared type; an empty one is null unless the type is text.
 
+    >>> parse_as("b", pa.array(["True", " 0", "perhaps"])).to_pylist()
+    [True, False, None]
+
     Reals in the plain format may have a comma between thousands, as in the reference.
     """
     trimmed = pc.utf8_trim_whitespace(texts)
@@ -70,7 +73,10 @@ def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.A
     """Texts as cells of the first type that all have that aren't empty; an empty one is null.
 
     In this order: ISO 8601 timestamps, integers, reals (of which NaN and infinite ones are null), true and
-    false, texts.
+    false, texts. A needless zero makes all of them texts, as it is of a code:
+
+    >>> parse_inferred(pa.array(["34", "", "7"])).to_pylist(), parse_inferred(pa.array(["01067"])).to_pylist()
+    ([34, None, 7], ['01067'])
 
     Args:
         texts: distinct.

@@ -65,6 +65,10 @@ def parse_timestamps(texts: pa.Array, *, strict: bool = False) -> pa.Array:
 
     A text without a zone is taken as UTC where others have one; fractions are cut to microseconds.
 
+    >>> texts = pa.array(["2023-01-24 14:25", "1/24/2023", "24 Jan 2023 2:25 pm", "yesterday"])
+    >>> parse_timestamps(texts).cast(pa.string()).to_pylist()
+    ['2023-01-24 14:25:00', '2023-01-24 00:00:00', '2023-01-24 14:25:00', None]
+
     Args:
         texts: a string array.
         strict: only ISO 8601.

@@ -73,7 +73,13 @@ def write_table(table: pa.Table, path: Path) -> None:
 
 
 def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> None:
-    """Write delimited text, such as to standard output.
+    r"""Write delimited text, such as to standard output.
+
+    >>> import io
+    >>> stream = io.BytesIO()
+    >>> write_delimited(pa.table({"name": ["Ana", "Ben, jr"], "age": [34, None]}), stream)
+    >>> stream.getvalue()
+    b'name,age\nAna,34\n"Ben, jr",\n'
 
     Args:
         table: n rows, at least one column.

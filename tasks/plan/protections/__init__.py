@@ -1,1 +1,5 @@
-"""What a protection plans of a run from public facts: a class a protection, their list in `known`."""
+"""What a protection plans of a run from public facts: a class a protection, their list in `known`.
+
+Its settings are in `tasks.configuration.protections`, what was handed over in `tasks.public.bundles`. Read
+`plan` first: it says what each of these classes must answer.
+"""

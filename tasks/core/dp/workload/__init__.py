@@ -2,5 +2,6 @@
 
 Here belongs what counts and draws: cells of columns, shares of the budget, exact tables, scores of
 candidates, the draw in stages. What is made of the noisy tables afterwards belongs to `tasks.core.fitting`.
-The theorem and the rules W1 to W22 that the comments name are the project's specification of this path.
+Read `draw` first, then `shares`. The theorem and the rules W1 to W22 that the comments name are the project's
+specification of this path.
 """
