@@ -27,6 +27,9 @@ AttributeIds = npt.NDArray[np.int32]
 class Attribute:
     """One attribute: a header of the wide form and its value, and where it comes from.
 
+    >>> Attribute("town", "Lyon", 1).text, Attribute("speaks_French", "1", 2, item="French").text
+    ('town:Lyon', 'speaks_French:1')
+
     Attributes:
         header: of the wide form; ``A_x`` for item x of a multi-valued column A.
         value: the value; ``1`` for an item.
@@ -48,6 +51,10 @@ class Attribute:
 @dataclass(frozen=True)
 class Aggregates:
     """Counts of combinations by length, over one list of attributes.
+
+        attributes       0 sex:female   1 sex:male   2 town:Lyon
+        combinations[0]  [0] [1] [2]          counts[0]  60 40 70
+        combinations[1]  [0, 2] [1, 2]        counts[1]  45 25       45 women live in Lyon
 
     Attributes:
         headers: all headers of the wide form in output order: file order, items of a multi-valued

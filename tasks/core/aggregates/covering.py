@@ -3,6 +3,11 @@
 The shape of a table and the sets to count in; for each set the one it is rolled up from out. A *cube* holds
 the filled cells of a set of slots, absent values (code 0) among them, so that every subset of its slots can
 be added up from it. Pure functions: a plan decides how long counting takes, never what is counted.
+
+    records ──group──▶ (sex, age, town)        a cube: wanted, or added for what is rolled up from it
+                        ├─▶ (sex, age) ─▶ (sex)
+                        ├─▶ (sex, town)
+                        └─▶ (age, town)
 """
 
 import itertools
@@ -76,6 +81,10 @@ def plan_roll_ups(
     targets: Iterable[SlotNumbers], shape: Shape, most_cells: int
 ) -> dict[SlotNumbers, SlotNumbers | None]:
     """From what each set is rolled up; None: grouped over the records.
+
+    >>> shape = Shape(records=1000, sizes=(3, 100, 30), means=(0.7, 4.0, 3.0), variances=(0.0, 0.3, 0.2))
+    >>> plan_roll_ups([(0,), (0, 1), (0, 2)], shape, most_cells=10**6)
+    {(0,): (0, 2), (0, 1): (0, 1, 2), (0, 2): (0, 1, 2), (0, 1, 2): None}
 
     Args:
         targets: the sets to count, each of at most ``most_cells`` cells (see `Shape.bound`) and at most
@@ -207,6 +216,7 @@ def _grown(start: SlotNumbers, bits: npt.NDArray[np.uint64], fits: _Fits) -> Slo
         missing = np.bitwise_count(rest).sum(axis=1)
         near = (missing == 1) | (missing == 2)
         lacking = np.unpackbits(rest[near].view(np.uint8), axis=1, bitorder="little")[:, :width]
+        # A slot gains whole sets that lack it alone, and a little for those that lack another one beside it.
         gains = np.where(missing[near] == 1, 1.0, 0.125) @ lacking
         for slot in np.argsort(-gains, kind="stable")[: min(_TRIES, np.count_nonzero(gains))].tolist():
             larger = tuple(sorted((*cube, slot)))
@@ -218,7 +228,11 @@ def _grown(start: SlotNumbers, bits: npt.NDArray[np.uint64], fits: _Fits) -> Slo
 
 
 def _bits(sets: Sequence[SlotNumbers], width: int) -> npt.NDArray[np.uint64]:
-    """Each set as a row of bits, the low ones first."""
+    """Each set as a row of bits, the low ones first.
+
+    >>> _bits([(0, 2), (1,)], width=3).tolist()
+    [[5], [2]]
+    """
     rows = np.zeros((len(sets), -(-width // 64) * 64), np.uint8)
     for index, slots in enumerate(sets):
         rows[index, list(slots)] = 1

@@ -3,6 +3,11 @@
 For synthetic records, and wherever records are counted a set of columns at a time: no query and no file.
 Sets that begin alike share the numbers of what they have in common. Where few of the tuples of codes occur,
 those that do are numbered anew: a cube has room for what occurs and the last column's codes, no more.
+
+    sets in order     stack of prefixes         kept from the set before
+    sex age town      () (sex) (sex age)        nothing
+    sex age job       () (sex) (sex age)        all
+    sex town job      () (sex) (sex town)       () (sex)
 """
 
 import itertools
@@ -307,6 +312,16 @@ def _sorted_anew(numbers: Sequence[Sequence[npt.NDArray[Any]]]) -> tuple[list[li
 
 def count_in_memory(records: CodedRecords, longest: int) -> Aggregates:
     """The counts of all combinations of up to so many attributes (-1: all lengths).
+
+    >>> from tasks.core.records.columns import Column, Schema
+    >>> slots = np.array([1, 2, 1], np.uint8), np.array([2, 1, 0], np.uint8)
+    >>> values = ("female", "male"), ("Lille", "Lyon")
+    >>> people = CodedRecords(Schema((Column("sex"), Column("town"))), slots, (0, 1), values, 3)
+    >>> found = count_in_memory(people, longest=2)
+    >>> [attribute.text for attribute in found.attributes]
+    ['sex:female', 'sex:male', 'town:Lille', 'town:Lyon']
+    >>> found.combinations[1].tolist(), found.counts[1].tolist()
+    ([[0, 3], [1, 2]], [1, 1])
 
     Raises:
         ParameterError: if the length is 0 or below -1.

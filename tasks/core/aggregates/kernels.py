@@ -1,8 +1,15 @@
 """Compiled loops of counting in memory (oracles: tests/oracles/marginals.py, tests/oracles/rare.py).
 
 A *cell* is a tuple of codes of a set of columns. Its number is ``prefix * size + last``: the number of all
-its codes but the last, the number of the last column's codes, the last code. A *mark* is one byte: 1 for a
-rare combination, 2 for a unique one, 3 for both. Bounds are the caller's promise.
+its codes but the last, the number of the last column's codes, the last code.
+
+    town (2 values, size 3)   absent  Lille  Lyon
+    prefix 0: sex absent         0      1      2
+    prefix 1: sex = female       3      4      5      a woman in Lyon is counted in cube[1 * 3 + 2]
+    prefix 2: sex = male         6      7      8
+
+A *mark* is one byte: 1 for a rare combination, 2 for a unique one, 3 for both. Bounds are the caller's
+promise.
 """
 
 import numpy as np
@@ -148,7 +155,8 @@ def mark_rare(cube: Cube, whole: Flags, first: int, resolution: int, marks: Byte
         resolution: a count below it is rare.
         marks: by cell, filled; 0 for what is not rare or has an absent value.
     """
-    # Without a branch, many cells at once; what is absent is taken back.
+    # Without a branch, many cells at once; what is absent is taken back. Empty cells are marked as rare: no
+    # record is in one, so nobody looks.
     for cell in range(len(cube)):
         marks[cell] = np.uint8(cube[cell] < resolution) | np.uint8(2) * np.uint8(cube[cell] == 1)
     size = len(cube) // max(len(whole), 1)

@@ -150,7 +150,14 @@ class Ways:
 
 
 class LengthGatherer:
-    """Writes the combinations of one length in the order of their ids, as soon as it is their turn."""
+    """Writes the combinations of one length in the order of their ids, as soon as it is their turn.
+
+        arrives     2        0        1
+        written     -        0        1 2 3
+        waiting     2        2        -
+
+    Here 3 is too large to be added: it is counted alone, when its turn comes.
+    """
 
     def __init__(self, facts: MarginalFacts, length: int, buffer: RowBuffer, ways: Ways) -> None:
         """Args: facts, length: what is counted. buffer: takes the rows."""

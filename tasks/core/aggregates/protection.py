@@ -19,7 +19,11 @@ from tasks.core.queries import QueryResources, filled_query, listed
 
 
 def rounded_down(count: int, resolution: int) -> int:
-    """The largest multiple of the resolution (at least 1) that the count reaches."""
+    """The largest multiple of the resolution (at least 1) that the count reaches.
+
+    >>> rounded_down(29, 10), rounded_down(9, 10)
+    (20, 0)
+    """
     return count - count % resolution
 
 

@@ -87,7 +87,14 @@ def _rare_of(marginals: Marginals, length: int, resolution: int) -> RareByLength
 
 
 def analysis_of(unique: Bytes, rare: Bytes, longest: int) -> RecordAnalysis:
-    """How many records are singled out at which length first, of the lengths of each, 0 for none."""
+    """How many records are singled out at which length first, of the lengths of each, 0 for none.
+
+    Here are three records: one of nothing rare, one of a unique pair, one of a rare value. The second one's
+    value is rare, too, but who is unique is not counted twice.
+
+    >>> analysis_of(unique=np.array([0, 2, 0], np.uint8), rare=np.array([0, 1, 1], np.uint8), longest=2)
+    RecordAnalysis(number_of_records=3, unique=(0, 1), rare=(1, 0))
+    """
     ends = longest + 1
     found = (np.bincount(lengths, minlength=ends)[1:ends].tolist() for lengths in (unique, rare[unique == 0]))
     return RecordAnalysis(len(unique), *map(tuple, found))

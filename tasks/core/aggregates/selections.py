@@ -114,7 +114,13 @@ def quoted_pieces(attributes: Sequence[Attribute]) -> Pieces:
 
 
 class TextOrder:
-    """The code-point order of the texts of combinations, without making the texts."""
+    """The code-point order of the texts of combinations, without making the texts.
+
+    >>> sex, town, age = Attribute("sex", "male", 0), Attribute("town", "Lyon", 1), Attribute("age", "9", 2)
+    >>> order = TextOrder([sex, town, age])
+    >>> order.ranks(np.array([[0, 1], [2, 1]], np.int32)).tolist()  # sex:male;town:Lyon, age:9;town:Lyon
+    [[1, 2], [0, 2]]
+    """
 
     def __init__(self, attributes: Sequence[Attribute]) -> None:
         """Args: attributes: what the ids stand for."""

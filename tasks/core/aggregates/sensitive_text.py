@@ -34,6 +34,11 @@ def in_ascending_order(
 ) -> Iterator[Integers]:
     """Sort integers, in memory where they are few, otherwise by sorted runs in a file.
 
+    >>> parts = [np.array([4, 15, 1, 8]), np.array([10, 2, 9, 3])]
+    >>> with tempfile.TemporaryDirectory() as scratch:
+    ...     [part.tolist() for part in in_ascending_order(parts, Path(scratch), at_once=4)]
+    [[1, 2, 3, 4], [8, 9, 10, 15]]
+
     Args:
         parts: arrays of integers that are, all together, distinct.
         scratch: an existing folder for runs.
@@ -81,7 +86,13 @@ def _sorted(parts: list[Integers]) -> Integers:
 
 
 def _merged(runs: list[Integers], at_once: int) -> Iterator[Integers]:
-    """Cut all runs at the same integers, and sort what lies between two cuts."""
+    """Cut all runs at the same integers, and sort what lies between two cuts.
+
+    Nothing right of a cut belongs before what is left of it, in any run:
+
+        run 0    1  4 | 8 15      1 2 3 4 are sorted and go out while the rest is still in the file
+        run 1    2  3 | 9 10
+    """
     apart = max(1, min(_APART, at_once // (2 * len(runs))))
     samples = np.sort(np.concatenate([run[::apart] for run in runs]))
     cuts = samples[:: max(1, at_once // apart)][1:]

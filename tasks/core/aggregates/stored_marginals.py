@@ -96,7 +96,8 @@ class MarginalFacts:
         Raises:
             ResourceLimit: there are more than `MOST_COMBINATIONS`.
         """
-        # The choices of 0..m items of each column, multiplied as polynomials, by length.
+        # The choices of 0..m items of each column, multiplied as polynomials, by length. Of sex and up to two
+        # languages, (1 + x)(1 + x + x^2) = 1 + 2x + 2x^2 + x^3: two sets of length 1, two of 2, one of 3.
         choices = [1]
         for _, same in itertools.groupby(self.slot_columns):
             most = len(list(same))
@@ -170,6 +171,9 @@ def slot_choices(combination: tuple[int, ...], slot_columns: Sequence[int]) -> I
     """Every choice of slots that a combination of columns stands for, each ascending.
 
     One for single-valued columns; for m of a multi-valued column's slots, all C(slots, m) choices.
+
+    >>> list(slot_choices((0, 1, 1), slot_columns=(0, 1, 1, 1)))  # sex, and two of up to three languages
+    [(0, 1, 2), (0, 1, 3), (0, 2, 3)]
     """
     places = slots_by_column(tuple(slot_columns))
     alone = [own[0] for column in combination if len(own := places.get(column, ())) == 1]

@@ -72,6 +72,10 @@ def number_cells(
 def pack_rows(rows: Ids, counts: Integers, ranks: Ids, bits: int, most: int, keys: Integers) -> None:
     """Each row as one integer: what its count lacks of ``most``, then a rank for each of its numbers.
 
+        high bits  | most - count | rank of 1st number | ... | rank of last one |  low bits
+                     large counts     then by text, as ranks are the order of texts
+                     come first
+
     Args:
         rows: (N, length) numbers.
         counts: (N,).
@@ -111,6 +115,9 @@ def write_text_rows(
     out: Bytes,
 ) -> int:
     """Write each row's pieces of text and its count; how many bytes were written.
+
+        before  "  sex:female;  town:Lyon;  "  between  45  after
+                ^ if enclosed           ^ the last piece's ``;`` is stepped back over
 
     Args:
         rows: (N, length) places of pieces.
@@ -159,7 +166,13 @@ def join_rows(rows: Ids, pieces: Texts, out: Bytes, ends: npt.NDArray[np.int32])
 
 @njit(cache=True, nogil=True)
 def put(text: Bytes, start: int, end: int, out: Bytes, at: int) -> int:
-    """Copy ``text[start:end]`` to ``out[at:]``; where what is written ends."""
+    """Copy ``text[start:end]`` to ``out[at:]``; where what is written ends.
+
+    16 bytes are moved at once, the last time too many: the next piece is written over those.
+
+        text  sex:female;town:Lyon;…       out  sex:female;town:
+                                                           ^ the place returned, after 11 bytes
+    """
     while start < end:
         move(out, at, text, start)
         at += SPARE

@@ -144,6 +144,10 @@ def _places_used(facts: MarginalFacts, cells: Iterable[CountedCells]) -> Ids:
 def in_order(rows: Iterable[tuple[Ids, Integers]], length: int, bound: int) -> tuple[Ids, Integers]:
     """Rows of ids below ``bound`` and their counts in lexicographic order of the rows.
 
+    >>> ids, counts = in_order([(np.array([[1, 2], [0, 3]], np.int32), np.array([5, 7]))], length=2, bound=4)
+    >>> ids.tolist(), counts.tolist()
+    ([[0, 3], [1, 2]], [7, 5])
+
     Where a row fits in one integer it is packed on the way: half the memory, and one sort.
     """
     if bound**length >= _LARGEST_KEY:
@@ -203,7 +207,11 @@ def wide_headers(schema: Schema, attributes: tuple[Attribute, ...]) -> tuple[str
 
 
 def attribute(column: Column, index: int, value: str) -> Attribute:
-    """The attribute of a value or item in the column at ``index``."""
+    """The attribute of a value or item in the column at ``index``.
+
+    >>> attribute(Column("speaks", delimiter=";"), 2, "French")
+    Attribute(header='speaks_French', value='1', column=2, item='French')
+    """
     if column.is_multi_valued:
         return Attribute(header=f"{column.name}_{value}", value="1", column=index, item=value)
     return Attribute(header=column.name, value=value, column=index)
@@ -215,7 +223,11 @@ def number_of_places(values: tuple[tuple[str, ...], ...]) -> int:
 
 
 def first_places(values: tuple[tuple[str, ...], ...]) -> Integers:
-    """Place of each column's code 1, when all values of all columns stand in one row."""
+    """Place of each column's code 1, when all values of all columns stand in one row.
+
+    >>> first_places((("female", "male"), ("Lille", "Lyon", "Nice"), ("yes",))).tolist()
+    [0, 2, 5]
+    """
     sizes = [0, *(len(column) for column in values)]
     return np.cumsum(sizes)[:-1].astype(np.int64)
 

@@ -72,7 +72,11 @@ def with_constraints(schema: Schema, contract: Contract, *, fills: bool = True) 
 
 
 def public_coding(schema: Schema, filled: Collection[int] = ()) -> Coding:
-    """Absence and each declared value; of an open column each value that is named, and any other one.
+    r"""Absence and each declared value; of an open column each value that is named, and any other one.
+
+    >>> from tasks.core.records.columns import Column
+    >>> public_coding(Schema((Column("sex", ("female", "male")), Column("town")))).texts
+    ((('',), ('female',), ('male',)), (('',), ('\x00',)))
 
     Args:
         schema: with its constraints.

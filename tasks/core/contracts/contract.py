@@ -77,7 +77,11 @@ class ContractColumn(ContractModel):
 
     @property
     def domain(self) -> tuple[str, ...] | None:
-        """The public values: none where they were drafted from data."""
+        """The public values: none where they were drafted from data.
+
+        >>> ContractColumn(name="town", values=("Lille", "Lyon"), drafted=True).domain is None
+        True
+        """
         return None if self.drafted else self.values
 
     @property

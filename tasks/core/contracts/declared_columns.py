@@ -183,7 +183,11 @@ class DeclaredColumn:
 def declared_column(
     name: str, given: Given, promised: ContractColumn | None, physical_type: str = ""
 ) -> DeclaredColumn:
-    """Everything declared of the column with this (normalised) header."""
+    """Everything declared of the column with this (normalised) header.
+
+    >>> declared_column("smokes", Given(), None, physical_type="bool").domain
+    ('false', 'true')
+    """
     described = promised is not None
     return DeclaredColumn(name, given, promised or ContractColumn(name=name), described, physical_type)
 
@@ -199,6 +203,10 @@ def without_collisions(columns: Sequence[Column], *, under_dp: bool) -> tuple[li
     column's header. Where A's items are declared that is a problem to report. Where they are open, an
     item that would collide is forbidden under differential privacy, so that it becomes absent; otherwise
     `require_distinct_headers` refuses the table.
+
+    >>> columns = [Column("speaks", delimiter=";"), Column("speaks_French")]
+    >>> without_collisions(columns, under_dp=True)[0][0].forbidden
+    ('^French$',)
     """
     problems: list[str] = []
     result = []

@@ -91,6 +91,11 @@ def build_schema(
 ) -> Schema:
     """The public schema.
 
+    >>> declared = Declarations(subject_id="id", bins={"Age": (0, 18, 65)})
+    >>> schema = build_schema(["ID", "age", "town"], declared, cap_required=True)
+    >>> schema.subject_id, [(column.name, column.is_open) for column in schema.columns]
+    ('ID', [('age', False), ('town', True)])
+
     Args:
         headers: of the file, in its order.
         declarations: the configuration's.

@@ -46,7 +46,11 @@ _NOT_RE2_ESCAPES = re.compile(r"\\[1-9ZuUN]")
 
 
 def pattern_problem(pattern: str) -> str:
-    """Why a pattern can't be used, or nothing."""
+    """Why a pattern can't be used, or nothing.
+
+    >>> [bool(pattern_problem(pattern)) for pattern in ("^[A-Z]{2}[0-9]{6}$", "(?<=id )[0-9]+", "[")]
+    [False, True, True]
+    """
     try:
         re.compile(pattern)
     except re.error as error:

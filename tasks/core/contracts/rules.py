@@ -60,7 +60,11 @@ class ContractRule:
 
     @property
     def sentence(self) -> str:
-        """What is asked, in words; public, as everything that a contract declares."""
+        """What is asked, in words; public, as everything that a contract declares.
+
+        >>> ContractRule("share of empties", column="age", most=5).sentence
+        'age: at most 5 % empty'
+        """
         words = {
             "subject id present": "every record has a subject id",
             "minimum rows": f"at least {self.least or 0:.15g} records",

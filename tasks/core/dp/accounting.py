@@ -60,7 +60,11 @@ def _gdp_delta(mu: Mpf, epsilon: Mpf) -> Mpf:
 
 
 def gdp_delta(mu: Number, epsilon: Number) -> float:
-    """The delta of a mu-GDP mechanism at epsilon >= 0, rounded up; mu >= 0."""
+    """The delta of a mu-GDP mechanism at epsilon >= 0, rounded up; mu >= 0.
+
+    >>> f"{gdp_delta(0.4, 1):.1e}", f"{gdp_delta(0.2, 1):.1e}"  # with twice the noise
+    ('1.3e-03', '1.8e-08')
+    """
     with precision(_CONVERSION_BITS):
         return float_above(_gdp_delta(exact_number(mu), exact_number(epsilon))) if mu > 0 else 0.0
 

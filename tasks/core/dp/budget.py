@@ -32,7 +32,11 @@ _LEAST_PLANNED, _MOST_PLANNED = 1 - Decimal("3e-9"), 1 + Decimal("1e-12")
 
 
 def decimal_up(value: float) -> Decimal:
-    """A decimal of at most 17 digits that is no less: the shortest that reads back as it, if it serves."""
+    """A decimal of at most 17 digits that is no less: the shortest that reads back as it, if it serves.
+
+    >>> decimal_up(0.5), decimal_up(0.1)  # the float 0.1 is a little more than a tenth
+    (Decimal('0.5'), Decimal('0.10000000000000001'))
+    """
     shortest = Decimal(repr(float(value)))
     return (
         shortest

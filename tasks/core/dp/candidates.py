@@ -88,6 +88,10 @@ class Lattice:
 
     A tuple's key is the place of its first k-1 codes among the survivors of that combination, times the
     size of its last column, plus its last code: it fits 64 bits whatever the sizes are.
+
+        survivors of (sex, town)       (1, 2)  (2, 1)  (2, 3)
+        their places                      0       1       2
+        key of (2, 1, 5) in (sex, town, age), of age 10 codes:  1 * 10 + 5
     """
 
     def __init__(self, values: Integers) -> None:
@@ -147,6 +151,10 @@ class Cubes:
 
     def places(self, combinations: Integers, codes: npt.NDArray[np.uint32]) -> Integers:
         """Where the tuples lie in the flat array.
+
+        >>> cubes = Cubes.of([(0,), (1,)], np.array([0, 1]), sizes=np.array([3, 4]))  # sex, then town
+        >>> cubes.places(np.array([0, 1]), np.array([[2], [3]], np.uint32)).tolist()
+        [2, 6]
 
         Args:
             combinations: int64 (N,), places in this object (not ids).

@@ -39,6 +39,11 @@ def scores(sizes_histogram: Sequence[int], q: Fraction, largest: int) -> list[Fr
     One record more or less moves #{s <= v} by 0 or 1 and q n by q, hence u by at most max(q, 1 - q)
     whatever the sizes are, those above M included.
 
+    Of ten people two hold one item, five hold two, three hold three. Two items are nearest to the median:
+
+    >>> [int(score) for score in scores([0, 2, 5, 3], q=Fraction(1, 2), largest=4)]
+    [-3, -2, -5, -5]
+
     Args:
         sizes_histogram: entry s is the number of records with size s, s = 0, 1, ...
         q: the quantile aimed at, 0..1.

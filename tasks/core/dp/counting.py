@@ -38,7 +38,12 @@ class Choices:
 
     @classmethod
     def of(cls, slot_columns: tuple[int, ...], index: dict[ColumnNumbers, int], length: int) -> "Choices":
-        """The choices of a table with these slots; ``index`` is the place of each combination."""
+        """The choices of a table with these slots; ``index`` is the place of each combination.
+
+        >>> choices = Choices.of((0, 1, 1), {(0, 1): 0, (1, 1): 1}, length=2)  # sex, two languages
+        >>> choices.slots.tolist(), choices.combinations.tolist()
+        ([[0, 1], [0, 2], [1, 2]], [0, 0, 1])
+        """
         chosen = list(itertools.combinations(range(len(slot_columns)), length))
         places = [index[tuple(slot_columns[slot] for slot in slots)] for slots in chosen]
         return cls(np.array(chosen, np.int64).reshape(len(chosen), length), np.array(places, np.int64))

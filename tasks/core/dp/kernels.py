@@ -6,6 +6,9 @@ after the other, uint32, row-major, one more place a dimension than there are va
 value has a place too and no loop has to branch on it. The top bit of a cell says that it is a candidate,
 the other 31 bits are its count: one memory access then serves the count and the sensitivity.
 
+    bit      31            30 ... 0
+    holds    candidate?    count         cell + (cell >> 31) counts one more, but in candidates alone
+
 Each has a slow obvious oracle in ``tests/oracles/measuring.py``. Compiled on first use and kept on disk;
 signatures are few because callers bring codes to one unsigned type and everything else to int64.
 """
@@ -91,7 +94,14 @@ def _drop(cells, keys, size, codes, coins):
 
 @njit(cache=True)
 def _prefix(slot_sets, index, codes, rows, sizes, keys):
-    """Bring ``keys[d]`` to the key of the first d slots; those shared with the set before stand already."""
+    """Bring ``keys[d]`` to the key of the first d slots; those shared with the set before stand already.
+
+    Of sets that follow each other:
+
+        slots 0 1 2     keys[1] of slot 0 and keys[2] of slots 0 and 1 are made
+        slots 0 1 3     both stand
+        slots 0 2 3     keys[1] stands, keys[2] is made anew
+    """
     length = slot_sets.shape[1]
     shared = 0
     if index > 0:
@@ -166,6 +176,10 @@ def mark_candidates(columns, sizes, offsets, alive, alive_offsets, cells):
     numbers of values; ``offsets`` (C,) are those of the cubes in ``cells``. ``alive`` holds the cubes of
     length k-1 (uint8, 1 where a tuple survives), ``alive_offsets`` (C, k) where in it the cube of the
     combination without its j-th column begins. Returns how many candidates each combination has.
+
+        (sex, town, age) from the prefix (1, 2), which survives itself     age   0 1 2 3 4
+        ``both``: begun with what survives with town 2                           0 1 1 0 1
+        taken out: what does not survive with sex 1                              0 1 0 0 1
     """
     length = columns.shape[1]
     found = np.zeros(len(columns), np.int64)

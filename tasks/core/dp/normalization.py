@@ -20,6 +20,10 @@ def normalised_counts(measurement: Measurement) -> Aggregates:
     sub-combination of length >= 2 comes back with the largest count of a combination that contains it.
     Then every count is capped by the least count of its proper sub-combinations. The number of records
     is the noisy one, or 0 where that is negative.
+
+                      sex:female   town:Lyon   town:Nice   women in Lyon   women in Nice
+        as drawn          60          40          -2             43              3
+        normalised        60          40                         40
     """
     attributes, ids = _attributes(measurement)
     combinations, counts = [], []

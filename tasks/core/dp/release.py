@@ -4,6 +4,11 @@ The theorem is privacy.md 1.2. Whether it draws is not decided here but by the l
 the same for every table of the public schema, the empty one included: nothing read off the data stops it
 (rule 2). Noise on a noisy record count first, then length by length: candidates from what the length
 before released, exact counts, contributions bounded, one draw of noise a candidate, threshold.
+
+    records ─┬─ how many ───────────────▶ + noise ────────────────────────▶ n
+             ├─ values ─────────────────▶ + noise ─▶ threshold (open) ────▶ S_1
+             ├─ pairs of S_1 ───────────▶ + noise ─▶ threshold ───────────▶ S_2
+             └─ triples, pairs in S_2 ──▶ + noise ─▶ threshold ───────────▶ S_3, and so on
 """
 
 import math

@@ -74,6 +74,9 @@ def select_extensions(lists, begins, ends, above, width, taken, taken_ends, want
     ``lists`` to ``width`` are as in `count_extensions`, for the prefixes that something is wanted of.
     ``taken`` (codes) and ``wanted`` (ranks) ascend within each prefix and end there at ``taken_ends`` and
     ``wanted_ends``. Returns a code for each wanted rank.
+
+        extensions of a prefix   2  4  5  7  9
+        taken                       4     7            so rank 0 is 2, rank 1 is 5, rank 2 is 9
     """
     codes = np.zeros(len(wanted), np.int64)
     marks = np.zeros(width, np.int32)

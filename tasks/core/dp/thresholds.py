@@ -29,6 +29,9 @@ _SMALLEST_ETA = 1e-100
 def scale(sigma: float, sensitivity: int) -> Fraction:
     """The scale s = ceil(64 sigma sqrt(Delta)) / 64, exactly (rule 10).
 
+    >>> scale(1.0, sensitivity=4), scale(1.0, sensitivity=3)
+    (Fraction(2, 1), Fraction(111, 64))
+
     Args:
         sigma: noise multiplier, > 0.
         sensitivity: Delta >= 1, the number of items of one subject that are counted.
@@ -49,6 +52,9 @@ def first_threshold(noise_scale: Fraction, open_sensitivity: int, threshold_delt
 
     tau = ceil(1.5 + s_1 z + 1e-9), z = Phi^-1((1 - delta_t)^(1 / Delta_open)): all of one newcomer's
     unseen attributes stay out with probability at least 1 - delta_t.
+
+    >>> first_threshold(Fraction(10), open_sensitivity=1, threshold_delta=1e-7)
+    54
 
     Args:
         noise_scale: s_1 of all of length 1, public and open columns together, on the grid.
@@ -72,6 +78,9 @@ def level_threshold(
     ``fixed``: r is the rule's value. ``adaptive``: r = s Phi^-1(1 - min(eta / 2, 1/2)) (sds.md 3.5).
     ``spurious``: r = s Phi^-1(1 - eta min(1, |S_{k-1}| / |V_k|)), so that the expected number of
     survivors that nobody holds is at most eta |S_{k-1}| (privacy.md 6.6).
+
+    >>> level_threshold(ReleaseThresholds("spurious", default=0.1), 2, Fraction(10), 50, 5000)
+    32
 
     Args:
         rule: the kind and its values by length.
@@ -145,7 +154,11 @@ def expected_spurious(noise_scale: Fraction, threshold: int, candidates: int) ->
 
 
 def error_bar(noise_scale: Fraction, confidence: float) -> int:
-    """The least h with P(|Z| <= h) >= confidence, in records: the noise alone, not truncation (rule 3)."""
+    """The least h with P(|Z| <= h) >= confidence, in records: the noise alone, not truncation (rule 3).
+
+    >>> error_bar(Fraction(10), confidence=0.95)
+    20
+    """
     if not 0 < confidence < 1:
         raise ParameterError(f"A confidence lies between 0 and 1, not at {confidence}.")
     with precision(_BITS) as mp:

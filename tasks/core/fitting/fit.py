@@ -51,6 +51,13 @@ def fit(
 ) -> Fit:
     """Records fitted to noisy tables; a function of the arguments, whatever the threads.
 
+    >>> from tasks.core.fitting.noisy_tables import table_counts
+    >>> smoking_by_sex = np.array([[41.0, 9.0], [11.0, 39.0]])
+    >>> tables = [NoisyTable((), np.array(100.0), 1.0), NoisyTable((0, 1), smoking_by_sex, 4.0)]
+    >>> found = fit(Domain((2, 2)), tables, number=100, seed=7)
+    >>> table_counts(Domain((2, 2)), (0, 1), found.records).tolist()
+    [[41, 9], [11, 39]]
+
     Args:
         domain: the columns.
         tables: with the number of records as the table of no columns.

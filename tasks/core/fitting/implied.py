@@ -21,7 +21,14 @@ _OFF = 0.001
 
 
 class ImpliedCounts:
-    """Counts of sets of columns as the pairs of some records imply them; each pair is counted once."""
+    """Counts of sets of columns as the pairs of some records imply them; each pair is counted once.
+
+    In these four records two columns together decide the third, but no pair tells anything:
+
+    >>> records = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]], np.int32)
+    >>> ImpliedCounts(Domain((2, 2, 2)), records).of((0, 1, 2)).tolist()
+    [[[0.5, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]]
+    """
 
     def __init__(self, domain: Domain, records: Ids) -> None:
         self._domain = domain

@@ -320,6 +320,10 @@ def _leave_to(  # type: ignore[no-untyped-def]
 ):
     """Have the slot's column count as `absent`, if it does, by this slot; returns how many others are filled.
 
+        three slots, empty = 7    looked at    in cells                   returned
+        2 7 7                     second       2 NOWHERE NOWHERE          1
+        7 7 7                     second       NOWHERE 7 NOWHERE          0: absent, counted once, here
+
     ``absent``: whether the column has such a cell.
     """
     filled = 0
@@ -367,6 +371,7 @@ def visit_records(tables, records, places, inverse_temperature, seed):  # type: 
         _load(record, sizes, empties, first_slot, cells, starts, first_shift, shifted, strides)
         state = _mixed(seed ^ (np.uint64(row) * np.uint64(0xD1342543DE82EF95)))
         for last in range(number_of_slots - 1, -1, -1):
+            # Fisher and Yates: one of the slots not yet visited, which changes places with the last of them.
             state += _GOLDEN
             drawn = _mixed(state)
             at = np.int64(((drawn >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))

@@ -5,6 +5,9 @@ centred along every axis. Noise that is equal in all cells stays so in the margi
 subset estimate its residual independently, and their inverse-variance mean is the least squares estimate. A
 marginal is the sum of its subsets' residuals, each spread evenly over the axes that it does not have
 (fitted.md 4, step 4).
+
+    table (sex, town)  =  total + sex  + town + (sex with town)      total and town are estimated twice,
+    table (town, age)  =  total + town + age  + (town with age)      all else once
 """
 
 import itertools
@@ -31,7 +34,15 @@ class Residual:
 
 
 class Residuals:
-    """The residuals of everything measured; marginals of any set of columns follow from them."""
+    """The residuals of everything measured; marginals of any set of columns follow from them.
+
+    Women and men were counted as 66 and 40, all people as 100. The sum 106 has twice the noise, so the
+    estimate of all is 102:
+
+    >>> tables = [NoisyTable((), np.array(100.0), 1.0), NoisyTable((0,), np.array([66.0, 40.0]), 1.0)]
+    >>> Residuals(Domain((2,)), tables).marginal((0,)).round(9).tolist()
+    [64.0, 38.0]
+    """
 
     def __init__(self, domain: Domain, tables: Iterable[NoisyTable]) -> None:
         """Combine all tables by their variances.

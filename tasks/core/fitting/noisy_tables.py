@@ -91,6 +91,10 @@ class Domain:
         """For a table's columns, which slot of each to look at: every choice that counts a record's items.
 
         A column that stands twice gets two different slots, in both orders.
+
+        >>> people = Domain(sizes=(3, 5), caps=(1, 2))
+        >>> list(people.choices_of_slots((0, 1))), list(people.choices_of_slots((1, 1)))
+        ([(0, 0), (0, 1)], [(0, 1), (1, 0)])
         """
         for slots in itertools.product(*(range(self.slots_of(column)) for column in columns)):
             used = list(zip(columns, slots, strict=True))
@@ -131,7 +135,11 @@ class NoisyTable:
 
 
 def strides_of(shape: Sequence[int]) -> npt.NDArray[np.int64]:
-    """By how many cells each axis moves in a table that lies row by row."""
+    """By how many cells each axis moves in a table that lies row by row.
+
+    >>> strides_of((2, 3, 4)).tolist()
+    [12, 4, 1]
+    """
     return np.cumprod([1, *reversed(shape[1:])], dtype=np.int64)[::-1][: len(shape)].copy()
 
 
@@ -142,6 +150,10 @@ def table_counts(
 
     A record that holds several items of a column is counted once for each. A column that stands twice is
     counted by unordered pairs of different items; both (u, v) and (v, u) hold the count of the pair.
+
+    >>> sex_and_town = np.array([[0, 1], [0, 1], [1, 0]], np.int32)
+    >>> table_counts(Domain((2, 3)), (0, 1), sex_and_town).tolist()
+    [[0, 2, 0], [1, 0, 0]]
 
     Args:
         domain: the columns.

@@ -125,6 +125,10 @@ def _with_impossible_cells(domain: Domain, targets: Sequence[Target]) -> list[Ta
 def independent_records(domain: Domain, margins: Sequence[Floats], number: int, seed: int) -> Ids:
     """Records whose columns hold their estimated counts, each shuffled by itself (largest remainders).
 
+    >>> records = independent_records(Domain((2,)), [np.array([3.0, 1.0])], number=10, seed=0)
+    >>> np.bincount(records[:, 0]).tolist()  # 7.5 and 2.5 are expected
+    [8, 2]
+
     Args:
         domain: the columns.
         margins: of each column the estimated counts of its cells, none below 0, not all 0.
@@ -148,7 +152,11 @@ def independent_records(domain: Domain, margins: Sequence[Floats], number: int, 
 
 
 def coprime(number: int) -> int:
-    """A stride near the golden section of ``number`` by which every record is visited once."""
+    """A stride near the golden section of ``number`` by which every record is visited once.
+
+    >>> [place * coprime(10) % 10 for place in range(10)]
+    [0, 7, 4, 1, 8, 5, 2, 9, 6, 3]
+    """
     stride = max(1, int(number * 0.6180339887))
     while math.gcd(stride, number) != 1:
         stride += 1
@@ -220,6 +228,9 @@ def _number_of_copies(target: Target) -> int:
 
 def _copies(target: Target, start: int) -> list[tuple[int, tuple[int, ...]]]:
     """For each column of a table, where the copy turned for it begins, and the strides of its columns.
+
+    >>> _copies(Target((0, 1), np.zeros((2, 3)), weight=1.0), start=0)  # turned for sex, then for town
+    [(0, (1, 2)), (6, (3, 1))]
 
     A pair of items of one column is counted at (u, v) and at (v, u) of the one copy that there is.
     """

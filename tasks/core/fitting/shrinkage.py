@@ -71,7 +71,12 @@ def posterior(deviations: Floats, expected: Floats, variance: float) -> Posterio
 
 
 def shrunk(deviations: Floats, expected: Floats, variance: float) -> Floats:
-    """The posterior mean of the deviations; see `posterior`."""
+    """The posterior mean of the deviations; see `posterior`.
+
+    >>> noisy, expected = np.array([40.0, 1.0, -1.0, 0.5, -0.5, 1.0]), np.full(6, 10.0)
+    >>> abs(shrunk(noisy, expected, variance=1.0)).round(1).tolist()  # one is signal, the others noise
+    [40.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    """
     return posterior(deviations, expected, variance).mean
 
 
@@ -118,6 +123,11 @@ _LEAST_CELLS = 30
 
 def levels_of(margin: Floats) -> Floats | None:
     """Orthonormal rows (d, d): the margin's own direction, then differences, coarse ones first.
+
+        of four cells    + + + +    as the margin
+                         + + - -    lower half against upper half
+                         + - . .    within the lower half
+                         . . + -    within the upper half
 
     Args:
         margin: float64 (d,), none below 0; the estimated counts of a column's cells, in their order.

@@ -26,6 +26,9 @@ def nearest_counts(estimates: Floats, total: float) -> Floats:
     Source: the projection onto the simplex (Held, Wolfe and Crowder 1974): one number is taken off all, and
     what would be negative is 0.
 
+    >>> nearest_counts(np.array([70.0, 33.0, -9.0]), total=100.0).tolist()
+    [68.5, 31.5, 0.0]
+
     Args:
         estimates: float64 (d,), d >= 1.
         total: > 0.

@@ -1,8 +1,11 @@
 """The account of a dataset: the chain's entries go in, its caps and each release's state come out.
 
-A release passes through phases: ``reserve`` (charged) -> ``drawing`` -> ``commit``, or ``void`` (no noise
-was drawn: not charged) or ``lost`` (charged, nothing kept). After a void or lost one the same name may
-be reserved anew.
+A release passes through phases; after ``void`` or ``lost`` the same name may be reserved anew.
+
+    reserve ──▶ drawing ──▶ commit      charged, and the measurement is kept
+       │           └──────▶ lost        charged, and nothing is kept
+       ├─────────────────▶ lost
+       └─────────────────▶ void         no noise was drawn: not charged
 """
 
 from collections.abc import Iterable

@@ -4,6 +4,11 @@ The order is the guarantee (privacy.md, rule 4): the charge is on the disk befor
 word "drawing" is on the disk before the first noise word, the measurement is on the disk before it
 counts. Wherever a run dies, the next one knows whether noise may have been seen: what may have been
 drawn stays charged, what was not drawn is not charged twice, and what is complete is not drawn again.
+
+    on the disk      reserve            drawing          folder named        commit
+    ─────────────────┬──────────────────┬────────────────┬───────────────────┬─────────▶
+    a run that dies  │ reserved already │ lost, charged  │ rescued: used     │ used
+    here leaves      │ for the next one │                │ by the next one   │ by the next one
 """
 
 import json

@@ -44,7 +44,13 @@ class Entry:
 
 
 def following(entries: list[Entry], content: Body) -> Entry:
-    """The entry that says ``content`` after these."""
+    """The entry that says ``content`` after these.
+
+    >>> chain = [following([], {"phase": "open"})]
+    >>> chain.append(following(chain, {"phase": "register", "dataset": "patients"}))
+    >>> chain[1].seq, chain[1].body["prev"] == chain[0].sha256
+    (2, True)
+    """
     body: dict[str, object] = {
         **content,
         "seq": len(entries) + 1,

@@ -2,6 +2,12 @@
 
 In: a grown tree, and the harvests of the trees of one column less. Out: a `Harvest`. Bounds are the caller's
 promise.
+
+    a branch   has its children's entries, scaled to its own count; where they lack over half of its rows,
+               they stay as they are, and the rows that they lack are missing
+    a leaf     lacks all its rows; one that too few entities hold lacks none, and has no entry
+    missing    of one column or of a single value: the node's own interval stands for everything
+               else: drawn from what trees of fewer columns have (`refine_kernels`)
 """
 
 from typing import NamedTuple
@@ -119,6 +125,8 @@ def _gather_children(grown: Grown, node: int, first: Ids, length: Ids, gathered:
     missing = noisy - total if 2 * total < noisy else 0
     ratio = 1.0 if missing else noisy / total
     gathered = _with_room(gathered, entries, 0)
+    # What rounding down leaves is carried on, so that the sum stays near the branch's count: 2.6 3.7 1.1
+    # become 2 4 1.
     used, error = gathered.used[0], 0.0
     for child in range(children, last):
         for at in range(first[child], first[child] + length[child]):

@@ -78,7 +78,11 @@ def is_single(hull: Ids, entry: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def snapped_limits(key: Secret, grown: Grown, node: int, tally: Tally) -> Floats:
-    """The node's snapped intervals, (k, 2); of a stub, the half that has enough where only one has."""
+    """The node's snapped intervals, (k, 2); of a stub, the half that has enough where only one has.
+
+    Of ages from 32 to 64, with 40 entities below 48 and 1 from there on, 32 to 48 is left. With 40 and 30 it
+    is 32 to 64, and with 1 and 1, too.
+    """
     nodes = grown.nodes
     columns = nodes.lower.shape[1]
     found = np.empty((columns, 2), np.float64)

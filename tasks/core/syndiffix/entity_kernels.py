@@ -152,7 +152,14 @@ def _flattened_count(key: Secret, rows: Ids, place: np.uint64, entities: Entitie
 def _flatten(
     key: Secret, rows: Ids, place: np.uint64, entities: Entities, column: int, tally: Tally
 ) -> tuple[bool, float, float, float, float]:
-    """Whether one id column has enough entities, and its flattening, count, noise SD and noise."""
+    """Whether one id column has enough entities, and its flattening, count, noise SD and noise.
+
+    The number of outliers, and of those after them, follows from who they are and the salt:
+
+        entities by rows     90  40 | 12 10 9 | 8 7 7 6 ...     2 outliers, 3 in the top group
+        flattening           90 + 40 - 2 * average of (12, 10, 9): what the outliers have above the others
+        count                all rows less the flattening: as if the two had as many rows as the next ones
+    """
     distinct, known = _find_contributors(rows, entities, column, tally)
     number = len(distinct)
     outlier, top = _compacted(key.groups, number)
@@ -203,7 +210,11 @@ def _find_contributors(rows: Ids, entities: Entities, column: int, tally: Tally)
 
 @njit(cache=True, nogil=True)
 def _compacted(groups: tuple[int, int, int, int], entities: int) -> tuple[int, int]:
-    """Both groups' upper bounds so that they fit the number of entities; -1 where the lower don't."""
+    """Both groups' upper bounds so that they fit the number of entities; -1 where the lower don't.
+
+    Each gives up half of what is too many, and the other one the rest where it has no more to give: bounds
+    (1, 2) and (2, 3) become 2 and 2 for four entities, 1 and 2 for three; for two there is no answer.
+    """
     outlier_low, outlier_high, top_low, top_high = groups
     if entities == 0 or entities < outlier_low + top_low:
         return -1, -1

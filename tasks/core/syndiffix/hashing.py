@@ -41,7 +41,11 @@ def hash_int(value: int) -> int:
 
 
 def hash_strings(texts: Iterable[str]) -> int:
-    """Hash a set of texts: the XOR of the hashes of the distinct ones; 0 for none."""
+    """Hash a set of texts: the XOR of the hashes of the distinct ones; 0 for none.
+
+    >>> hash_strings(["age", "town"]) == hash_strings(["town", "age", "town"])
+    True
+    """
     return reduce(xor, (hash_string(text) for text in set(texts)), 0)
 
 
@@ -96,6 +100,11 @@ def generator_of(salt: bytes, *purpose: str) -> np.random.Generator:
     """The generator of one purpose, such as ``"stitch", "age", "income"``.
 
     The same data, salt and purpose give the same draws: outputs of many runs cannot be averaged.
+
+    >>> generator_of(b"salt", "stitch", "age").random() == generator_of(b"salt", "stitch", "age").random()
+    True
+    >>> generator_of(b"salt", "stitch", "age").random() == generator_of(b"salt", "stitchage").random()
+    False
     """
     # Lengths keep purposes apart whose texts would be the same side by side.
     texts = [text.encode("utf-8", "surrogatepass") for text in purpose]

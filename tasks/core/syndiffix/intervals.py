@@ -50,6 +50,9 @@ def snap(lower: float, upper: float) -> Interval:
     A single value gets size 1, or the distance of floats where that is more. An upper bound that is
     snapped to itself counts to the upper half, where all values from the middle on are.
 
+    >>> snap(18.0, 93.0), snap(34.0, 34.0)
+    (Interval(lower=0.0, upper=128.0), Interval(lower=34.0, upper=35.0))
+
     Raises:
         InputError: beyond +-2^1021 or not finite.
     """
@@ -78,6 +81,10 @@ def null_mapping(lower: float, upper: float) -> float:
 
 def map_nulls(values: Values) -> TreeColumn:
     """A column (n,) with NaN for null, made ready for a tree; one without a value counts as all 0.
+
+    >>> ages = map_nulls(np.array([18.0, 93.0, np.nan]))
+    >>> ages.values.tolist(), ages.interval
+    ([18.0, 93.0, 186.0], Interval(lower=0.0, upper=256.0))
 
     Raises:
         InputError: a value is infinite or beyond +-2^1020.

@@ -2,6 +2,11 @@
 
 A node's *corner* is where it lies in its parent: one bit for each column, the first column's the most
 significant, set in the upper half. Bounds are the caller's promise.
+
+    columns (age, income)           income
+                              lower       upper          rows of one corner lie side by side in ``order``:
+               lower age       00          01            parent   [ rows of 00 | 01 | 11 ]
+               upper age       10          11            its children: three, as nobody is in 10
 """
 
 from math import ldexp
@@ -227,7 +232,12 @@ def _place_child(nodes: Nodes, node: int, child: int, boundary: Ids, grid: TreeG
 
 @njit(cache=True, nogil=True)
 def _find_subnodes(nodes: Nodes, node: int, child: int, subtrees: Subtrees) -> None:
-    """In each subtree the child of the parent's subnode that holds this one."""
+    """In each subtree the child of the parent's subnode that holds this one.
+
+    Its corner is this node's without the bit of the column that the subtree lacks:
+
+        columns a b c, corner 1 0 1     entry 0 lacks c: 1 0     entry 1 lacks b: 1 1     entry 2 lacks a: 0 1
+    """
     index = nodes.table[child, CORNER]
     for entry in range(len(subtrees.root)):
         above = nodes.subnodes[node, entry]

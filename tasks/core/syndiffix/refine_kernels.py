@@ -2,6 +2,11 @@
 
 In: a node's own intervals, and the buckets of its subnodes. Out: intervals of single rows (syndiffix.md
 3.2). Entry i of the subnodes has all columns but column k - 1 - i; a list has its buckets.
+
+    columns age, sex, town      age          sex          town
+    row 0: a bucket of entry 0  from it      from it      an interval from the list of entry 1 or 2
+    row 1: a bucket of entry 1  from it      an interval  from it
+    row 2: a bucket of entry 2  an interval  from it      from it            row 3: entry 0 again
 """
 
 from typing import NamedTuple

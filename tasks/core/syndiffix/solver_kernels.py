@@ -148,6 +148,13 @@ def anneal(problem: Problem, alpha: float, state: Words) -> Integers:
 def _place_columns(problem: Problem, order: Integers, solution: Solution) -> tuple[int, float]:
     """Put each column into the first cluster of greatest average dependence that admits it, or a new one.
 
+    What an order of columns age, income, sex, town means, where a cluster has room for two of them:
+
+        age      → a new cluster 0
+        income   → 0, on which it depends enough
+        sex      → 0 is full: a new cluster 1
+        town     → 1, if it depends enough on sex; else a new cluster 2
+
     Returns:
         The number of clusters and the dependence that they cover.
     """

@@ -2,6 +2,11 @@
 
 In: both tables' values of these columns and the order of their rows. Out: pairs of rows (syndiffix.md 3.6;
 oracle: tests/oracles/syndiffix_stitching.py).
+
+    cell: left 10 rows, right 9     halve the next column's interval
+                                    lower 4 and 4, upper 6 and 5: alike, so two cells, the lower one first
+                                    lower 8 and 2: not alike; try the next column, whose turn it is
+    no column left to try           the cell's rows are paired, spread evenly where one side has more
 """
 
 from math import isnan, nan
@@ -48,6 +53,9 @@ def even_places(count: int, target: int, start: float) -> Integers:
 
     Each place comes floor or ceil of target / count times, all equally often on average over ``start``,
     in [0, 1).
+
+    >>> even_places(3, 7, 0.5).tolist(), even_places(7, 3, 0.5).tolist()
+    ([0, 0, 1, 1, 1, 2, 2], [1, 3, 5])
     """
     places = np.empty(target, np.int64)
     for number in range(target):

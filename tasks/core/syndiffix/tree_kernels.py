@@ -5,6 +5,13 @@ children, siblings side by side in the order of their index. Bounds are the call
 
 Rows outside of a root interval are *passengers*: they go along and are counted, but
 whether a node is divided or suppressed, and what its hull is, follows from the others, its *holders*.
+
+    SINGULARITY       its holders have one value in every column
+    STUB              every subnode is missing or LOW_AS_SUBNODE: trees of fewer columns know no more
+    LOW               too few entities hold it, by the low-count filter
+    LOW_AS_SUBNODE    a stub, or too few by the threshold of a single value, or of a range
+    a leaf            STUB, SINGULARITY, too few rows for its depth, or LOW unless ``value_safe``
+    a branch          every other: halved in all its columns at once
 """
 
 from typing import NamedTuple

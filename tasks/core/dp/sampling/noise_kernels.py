@@ -16,6 +16,9 @@ def look_up_noise(
 
     A word that equals a table word is a tie: its ``out`` is the smallest int64, for the caller to resolve.
 
+        guide      3    3   ~3    6        of table words, 3, 4 and 5 lie in bucket 2: a word of bucket 1 is
+        bucket     0    1    2    3        above 3 of them, one of bucket 2 is searched among 3 to 6
+
     Args:
         words: uint64 (n,), below 2^bits.
         table: uint64, ascending.

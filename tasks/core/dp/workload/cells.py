@@ -22,6 +22,10 @@ from tasks.core.records.rulebook import Coding, Rulebook
 class ColumnCells:
     """The cells of one column: its values, then `other`, then `absent`, so far as it has them.
 
+    >>> town = ColumnCells(("Lille", "Lyon"), has_other=True)
+    >>> town.size, town.other, town.absent
+    (4, 2, 3)
+
     Attributes:
         values: what codes 0, 1, ... stand for; declared, or released at length 1 in code-point order.
         has_other: whether a cell stands for all other values.

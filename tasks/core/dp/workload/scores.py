@@ -45,6 +45,10 @@ def score(counts: Integers, expected16: Integers, allowed16: Integers) -> int:
     """The score g = floor(sum of max(|16 C - M16| - c16, 0) / 16), in records.
 
     One record more or less changes it by at most the number of cells that the record is in.
+
+    >>> counts, expected = np.array([20, 3]), np.array([10.0, 3.0])
+    >>> score(counts, sixteenths(expected), np.array([32, 32]))  # 10 too many, of which 2 are allowed
+    8
     """
     beyond = np.abs(16 * counts - expected16) - allowed16
     return int(np.maximum(beyond, 0).sum()) // 16
@@ -54,6 +58,9 @@ def standing_out(noisy: Sequence[int], scale: Fraction, most: int) -> list[int]:
     """The places of at most ``most`` sets whose noisy score stands out, the largest first, ties in order.
 
     A score stands out from s_Q Phi^-1(1 - 1/K) on: of K sets that hold nothing, one is expected to.
+
+    >>> standing_out([3, 40, -8, 12], Fraction(10), most=2)
+    [1, 3]
     """
     sets = len(noisy)
     if sets == 0:

@@ -56,6 +56,9 @@ class Shares:
 def grid_scale(square_of_sensitivity: int, charge: Fraction) -> Fraction:
     """The least s on the grid with sensitivity^2 / s^2 <= charge: ceil(64 sqrt(sensitivity^2 / charge)) / 64.
 
+    >>> grid_scale(1, charge=Fraction(1, 100))
+    Fraction(10, 1)
+
     Args:
         square_of_sensitivity: of the L2 sensitivity, >= 1: Delta_T of a table, sum of Delta_T^2 of a vector
             of scores.
@@ -91,6 +94,9 @@ def table_shares(sizes: Sequence[float], factors: Sequence[float] | None = None)
     """p_T of each table, together at most 1: its size^(2/3) times a public factor, floored to 2^-20.
 
     None is below 1 / (20 #tables) before all are divided by their sum.
+
+    >>> [round(float(share), 3) for share in table_shares([8.0, 64.0])]  # 4 and 16 parts of 20
+    [0.2, 0.8]
     """
     worth = np.array([max(size, 0.0) ** _EXPONENT for size in sizes])
     worth = worth if factors is None else worth * np.array(factors)
@@ -113,7 +119,13 @@ def least_share(tables: int) -> Fraction:
 
 
 class Spending:
-    """What has been drawn so far of one release's mu^2, in fractions."""
+    """What has been drawn so far of one release's mu^2, in fractions.
+
+    >>> spending = Spending(Fraction(1, 4))
+    >>> spending.charge([(1, Fraction(4)), (2, Fraction(8))])  # 1/16 and 2/64
+    >>> spending.left
+    Fraction(5, 32)
+    """
 
     def __init__(self, mu_squared: Fraction) -> None:
         self.left = mu_squared

@@ -40,6 +40,10 @@ def sensitivity(cells: tuple[ColumnCells, ...], columns: ColumnNumbers) -> int:
 
     One record is in at most so many cells, once in each; so it changes the counts by Delta_T in L1 and by
     its root in L2.
+
+    >>> town, speaks = ColumnCells(("Lille", "Lyon")), ColumnCells(("Arabic", "Dari", "French"), cap=3)
+    >>> sensitivity((town, speaks), (0, 1)), sensitivity((town, speaks), (1, 1))
+    (3, 3)
     """
     found = 1
     for column in sorted(set(columns)):
