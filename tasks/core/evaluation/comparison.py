@@ -188,7 +188,16 @@ def compare_two(
     longest: int | None = None,
     resources: QueryResources = QueryResources(),
 ) -> Comparison:
-    """Compare two sides (see `compare_sides`)."""
+    """Compare two sides (see `compare_sides`).
+
+    >>> from tasks.core.records.columns import Column, Schema
+    >>> def women_and_men(*codes):
+    ...     sex = (np.array(codes, np.uint8),)
+    ...     return CodedRecords(Schema((Column("sex"),)), sex, (0,), (("female", "male"),), len(codes))
+    >>> found = compare_two(women_and_men(1, 1, 1, 2), women_and_men(1, 1, 1, 1), resolution=2)
+    >>> found.total("suppressed"), found.total("error_kept"), float(found.distances[0].largest)
+    (1.0, 1.0, 0.25)
+    """
     return compare_sides((reference, compared), ((0, 1),), resolution, longest, resources)[0]
 
 

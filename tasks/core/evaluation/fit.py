@@ -71,6 +71,11 @@ class Deviation:
 def deviation(estimate: Floats, noise: PairNoise) -> Deviation | None:
     """Of one pair; None where a column has a single cell, so that there is nothing to deviate.
 
+    >>> noise = PairNoise(pair=4.0, one=4.0, other=4.0, whole=4.0)
+    >>> smoking_by_sex = np.array([[400.0, 100.0], [100.0, 400.0]])
+    >>> deviation(smoking_by_sex, noise).is_noise, deviation(np.full((2, 2), 250.0), noise).is_noise
+    (False, True)
+
     Args:
         estimate: (a, b), signed estimates of counts.
         noise: of that estimate.

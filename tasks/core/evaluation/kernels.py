@@ -69,7 +69,16 @@ def bin_of(count: int | np.int64) -> int:
 
 @njit(cache=True, nogil=True)
 def _add_pair(s: np.int64, y: np.int64, resolution: int, sums: Floats) -> None:
-    """Add one combination that at least one side holds to ``sums``, float64 (bins, measures)."""
+    """Add one combination that at least one side holds to ``sums``, float64 (bins, measures).
+
+    Of a resolution of 10:
+
+        s = 12   y = 10     kept, in the population: off by 2, preserved to 10 / 12
+        s = 12   y = 0      suppressed, in the population: preserved to 0
+        s = 4    y = 0      rare and suppressed: not in the population
+        s = 4    y = 6      rare and leaked; with y = 15 it is only leaked anywhere
+        s = 0    y = 10     fabricated, in the population: a proportional error of 1
+    """
     row = sums[bin_of(y)]
     if s > 0:
         row[_REFERENCE] += 1
@@ -324,6 +333,8 @@ def fill_slots(
     slots: npt.NDArray[np.unsignedinteger],
 ) -> None:
     """Put each record's codes into its columns' slots, ascending from the first on.
+
+        items 5, 2, 9 of one column:   5 . .   →   2 5 .   →   2 5 9
 
     Args:
         records: offsets and attribute ids.

@@ -83,6 +83,10 @@ def distances(
 ) -> TableDistances:
     """Compare every column and every pair of the synthetic table's columns.
 
+    >>> raw, synthetic = pa.table({"town": ["Lyon", "Lyon", "Lille"]}), pa.table({"town": ["Lyon"] * 3})
+    >>> round(distances(raw, synthetic, edges={}).single[0].total_variation, 3)
+    0.333
+
     Args:
         raw: has all of them.
         synthetic: n rows.

@@ -105,7 +105,11 @@ def bins_of(name: str, column: pa.ChunkedArray, edges: Sequence[float] | None = 
 
 
 def _round_edges(numbers: Floats) -> tuple[float, ...]:
-    """Edges a round step apart about the middle 98 of 100; what is beyond them is in the end bins."""
+    """Edges a round step apart about the middle 98 of 100; what is beyond them is in the end bins.
+
+    >>> _round_edges(np.arange(18.0, 79.0))
+    (15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0, 70.0, 75.0, 80.0)
+    """
     low, high = (float(each) for each in np.quantile(numbers, (0.01, 0.99), method="inverted_cdf"))
     if high <= low:
         low, high = float(numbers.min()), float(numbers.max())

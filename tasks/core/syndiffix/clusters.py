@@ -105,6 +105,9 @@ class Clusters:
 
         Both are synthesized over the union of their columns anyway: to stitch what is left of the initial
         cluster on would only blur it.
+
+        >>> Clusters((0,), (DerivedCluster("shared", stitch=(0,), derived=(1,)),)).simplified()
+        Clusters(initial=(0, 1), derived=())
         """
         initial, derived = self.initial, self.derived
         while derived and derived[0].owner == "shared" and set(derived[0].stitch) == set(initial):
@@ -124,6 +127,10 @@ def separate_clusters(count: int) -> Clusters:
 
 def read_clusters(text: str) -> Clusters:
     """Clusters from the JSON of ``--clusters``, or from the file that it names.
+
+    >>> given = '{"StitchOwner": "left", "StitchColumns": [0], "DerivedColumns": [2]}'
+    >>> read_clusters('{"InitialCluster": [0, 1], "DerivedClusters": [' + given + "]}").combinations
+    [(0, 1), (0, 2)]
 
     Raises:
         ParameterError: no such file, no such JSON, or clusters that can't be carried out.

@@ -84,7 +84,11 @@ def floats_of(whole: Integers, micros: Integers) -> Values:
 
 
 def lies_on(unit: tuple[int, int], whole: Integers, micros: Integers) -> Flags:
-    """Which of the moments are multiples of a unit of `UNITS`."""
+    """Which of the moments are multiples of a unit of `UNITS`.
+
+    >>> lies_on((3600, 1), whole=np.array([7200, 7260]), micros=np.array([0, 0])).tolist()  # on the hour
+    [True, False]
+    """
     multiple, parts = unit
     on_unit: Flags = (whole % multiple == 0) & (micros % (_FINEST // parts) == 0)
     return on_unit
@@ -196,7 +200,11 @@ def wide_integers(array: pa.Array) -> WideIntegers:
 
 
 def float_offset(lowest: int, highest: int) -> int:
-    """What is subtracted from integers lowest..highest so that floats hold them, where that can be."""
+    """What is subtracted from integers lowest..highest so that floats hold them, where that can be.
+
+    >>> float_offset(18, 93), float_offset(2**60, 2**60 + 5) == 2**60
+    (0, True)
+    """
     if max(-lowest, highest) <= _EXACT or highest - lowest >= _EXACT:
         return 0
     return (lowest + highest + _BASE_STEP) // (2 * _BASE_STEP) * _BASE_STEP
@@ -325,6 +333,10 @@ def encode_column(name: str, column: pa.Array | pa.ChunkedArray) -> EncodedColum
 
     NaN in a column of reals is null. Entries of a dictionary that no row holds are left out.
 
+    >>> town = encode_column("town", pa.array(["Lyon", None, "Lille"]))
+    >>> town.kind, town.values.tolist(), town.vocabulary.to_pylist()
+    ('string', [1.0, nan, 0.0], ['Lille', 'Lyon'])
+
     Args:
         name: its header, which messages name.
         column: booleans, integers, reals, decimals, dates, times, durations, texts, or a dictionary of these.
@@ -428,6 +440,9 @@ def _decimals(values: Values, most: int) -> int | None:
     """The decimals that all but 1 % of the values need, in shortest form; None if more than ``most``.
 
     Up to half of the values may need more than 12: what arithmetic left of shorter ones (0.6 - 1e-16).
+
+    >>> _decimals(np.array([36.6, 37.25, 38.0]), most=17), _decimals(np.array([0.1 + 0.2, 0.5]), most=17)
+    (2, 1)
     """
     allowed, half = len(values) // _OFF_GRID, len(values) // 2
     needing_more = []

@@ -184,7 +184,11 @@ def column_numbers(columns: Collection[int]) -> ColumnNumbers:
 
 
 def _below(combination: ColumnNumbers) -> list[ColumnNumbers]:
-    """The combinations of one column less, the first without the last column; none of a single column."""
+    """The combinations of one column less, the first without the last column; none of a single column.
+
+    >>> _below((0, 3, 7))
+    [(0, 3), (0, 7), (3, 7)]
+    """
     last = len(combination) - 1
     return [combination[:left] + combination[left + 1 :] for left in range(last, -1, -1) if last]
 

@@ -116,6 +116,9 @@ def draw_cells(
 def nearest_values(numbers: Values, values: Values) -> Values:
     """For each number the nearest of the values, the lower of two that are as near.
 
+    >>> nearest_values(np.array([21.0, 40.0, 99.0]), np.array([18.0, 24.0, 65.0])).tolist()
+    [18.0, 24.0, 65.0]
+
     Args:
         numbers: (m,).
         values: (v,), sorted, at least one.
@@ -255,6 +258,10 @@ def _starred(
 
     Of fewer than two texts no prefix is shown, and no prefix that is one of them as a whole: neither may be
     shared by enough entities.
+
+    >>> towns, within = pa.array(["Lille", "Limoges", "Lyon"]), (np.array([0.0, 2.0]), np.array([2.0, 3.0]))
+    >>> _starred(towns, frozenset(), within, ranks=np.array([1.0, 2.0])).to_pylist()
+    ['Li*1', '*2']
     """
     size = len(vocabulary)
     first, end = (np.ceil(bound).clip(0, size).astype(np.int64) for bound in interval)

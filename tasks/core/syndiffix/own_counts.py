@@ -9,6 +9,10 @@ many rows belong where. Of a value or null that has rows enough, these stay. All
 the column and dealt out to what is missing, in order: so whoever is among the upper tenth stays there, and
 what columns have to do with each other is kept. Nothing is read but what is published of the column alone,
 and the rows themselves.
+
+    ages        20 to 40   40 to 60   60 to 80       all rows in the order of their ages:
+    found           7          3          0          the 6 youngest stay where they are, the seventh goes
+    wanted          6          3          1          to 40 to 60, and the oldest to 60 to 80
 """
 
 from dataclasses import dataclass
@@ -73,7 +77,11 @@ class _Counts:
 
 
 def _shared_out(weights: Values, rows: int, start: float) -> Integers:
-    """So many rows in proportion to some weights, rounded with what is left over carried on."""
+    """So many rows in proportion to some weights, rounded with what is left over carried on.
+
+    >>> _shared_out(np.array([5.0, 3.0, 1.0]), rows=10, start=0.5).tolist()  # 5.6, 3.3 and 1.1
+    [6, 3, 1]
+    """
     ends = np.floor(np.cumsum(weights) * (rows / weights.sum()) + start)
     ends[-1] = rows
     shares: Integers = np.diff(np.minimum(ends, rows), prepend=0).astype(np.int64)

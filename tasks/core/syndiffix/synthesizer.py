@@ -68,7 +68,15 @@ class SynDiffixParameters:
 
 
 class Synthesizer:
-    """The trees of one table, and what is synthesized from them."""
+    """The trees of one table, and what is synthesized from them.
+
+    A value that one person holds does not come out, and counts are noisy:
+
+    >>> people = pa.table({"town": ["Lyon"] * 60 + ["Lille"] * 39 + ["Nice"]})
+    >>> parameters = SynDiffixParameters(AnonymizationParameters(salt=b"kept in the ledger"))
+    >>> sorted(set(Synthesizer(people, parameters).sample()["town"].to_pylist()))
+    ['Lille', 'Lyon']
+    """
 
     def __init__(
         self,

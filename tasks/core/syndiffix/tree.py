@@ -105,6 +105,11 @@ def grow_tree(
 def push_down(tree: Tree, rule: SplitRule, growth: ForestGrowth) -> tuple[Tree, npt.NDArray[np.bool_]]:
     """A one-column tree whose root no longer stretches to a few outliers, who join its outermost leaves.
 
+        ages 0 to 1024                        one is 600, all others are below 90
+          ├─ 0 to 512 ─┬─ 0 to 256 ── ...     down to 0 to 128, of which both halves have enough: the root
+          │            └─ (nobody)
+          └─ 512 to 1024: one, too few        joins the outermost leaf on its side, as a passenger
+
     Returns:
         The tree, and which rows were outside of the new root, boolean (n,).
     """

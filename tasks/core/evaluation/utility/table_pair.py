@@ -81,6 +81,10 @@ class TablePair:
 def table_pair(features: Sequence[str], real: Sequence[Integers], synthetic: Sequence[Integers]) -> TablePair:
     """A pair of tables, each feature's codes moved together so that all but 0 are held.
 
+    >>> pair = table_pair(["town"], [np.array([2, 7, 2])], [np.array([7, 9, 0])])
+    >>> pair.sizes, pair.real.tolist(), pair.synthetic.tolist()
+    ((4,), [[1, 2, 1]], [[2, 3, 0]])
+
     Args:
         features: f names.
         real: of each feature n codes from 0 on; their order is kept.

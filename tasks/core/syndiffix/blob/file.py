@@ -4,6 +4,12 @@ In: published tables and public numbers. Out: ``<name>.sdxblob.zip`` with ``blob
 and one Parquet file for each set of columns, whole or not at all; and all of it back.
 
 Nothing in here protects anything: `blob` decides what may be stored.
+
+    people.sdxblob.zip
+      blob.json                 columns, public parameters, dependences and entropies, rounded
+      types.arrow               types of the columns as they were in the table
+      tables/0.parquet          the table of column 0 alone
+      tables/0-2-5.parquet      the table of columns 0, 2 and 5 together
 """
 
 import io
