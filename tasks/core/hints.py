@@ -9,12 +9,7 @@ from pathlib import Path
 
 
 def missing(what: str, path: Path) -> str:
-    """The sentence that a file is not there, with the place that a relative path led to.
-
-    Args:
-        what: the file is, as the sentence's beginning.
-        path: as it was given.
-    """
+    """The sentence that a file is not there, with the place that a relative path led to."""
     if path.is_absolute():
         return f"{what} {path} does not exist: correct its path."
     return (
@@ -32,15 +27,10 @@ _LETTERS_A_SLIP = 3  # one edit may be a slip in so many letters
 
 
 def did_you_mean(given: str, known: Iterable[str], shown: Callable[[str], str] = str) -> str:
-    """``did you mean ...?`` of the nearest name that is known, empty where none is near.
+    """``did you mean ...?`` of the nearest known name, as ``shown`` shows it; empty where none is near.
 
     >>> did_you_mean("subjcet_id", ["subject_id", "use_columns"])
     'did you mean subject_id?'
-
-    Args:
-        given: the name that is not known.
-        known: those that are.
-        shown: how a message shows one of them.
     """
     # Upper and lower case is the likeliest slip of all.
     spelt = {name.casefold(): name for name in known if name}

@@ -175,5 +175,4 @@ def _place(taken: Any, whole: Any) -> int | None:
 
 
 def _assignments(block: Any) -> list[tuple[str, Any]]:
-    """What is assigned, and its value."""
     return [(own.target.name, own.value) for own in block.find_insts(ir.Assign)]

@@ -40,20 +40,12 @@ def identifier(name: str) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names as a comma-separated list of quoted identifiers.
-
-    >>> print(listed(["age", 'the "town" now']))
-    "age", "the ""town"" now"
-    """
+    """Names as a comma-separated list of quoted identifiers."""
     return ", ".join(identifier(name) for name in names)
 
 
 def bound_in(text: str, values: Mapping[str, object]) -> dict[str, object]:
-    """Only those values that the text binds: DuckDB refuses a value it has no place for.
-
-    >>> bound_in("select * from people where age >= $least", {"least": 18, "most": 65})
-    {'least': 18}
-    """
+    """Only those values that the text binds: DuckDB refuses a value it has no place for."""
     used = set(re.findall(r"\$([a-z_][a-z_0-9]*)", text))
     return {name: value for name, value in values.items() if name in used}
 

@@ -27,9 +27,6 @@ AttributeIds = npt.NDArray[np.int32]
 class Attribute:
     """One attribute: a header of the wide form and its value, and where it comes from.
 
-    >>> Attribute("town", "Lyon", 1).text, Attribute("speaks_French", "1", 2, item="French").text
-    ('town:Lyon', 'speaks_French:1')
-
     Attributes:
         header: of the wide form; ``A_x`` for item x of a multi-valued column A.
         value: the value; ``1`` for an item.

@@ -228,11 +228,7 @@ def _grown(start: SlotNumbers, bits: npt.NDArray[np.uint64], fits: _Fits) -> Slo
 
 
 def _bits(sets: Sequence[SlotNumbers], width: int) -> npt.NDArray[np.uint64]:
-    """Each set as a row of bits, the low ones first.
-
-    >>> _bits([(0, 2), (1,)], width=3).tolist()
-    [[5], [2]]
-    """
+    """Each set as a row of bits, the low ones first."""
     rows = np.zeros((len(sets), -(-width // 64) * 64), np.uint8)
     for index, slots in enumerate(sets):
         rows[index, list(slots)] = 1

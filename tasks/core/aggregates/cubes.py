@@ -169,7 +169,6 @@ class Tabulator:
         return self._stack[-1]
 
     def _nothing(self, length: int) -> _Prefix:
-        """The prefix of no column."""
         numbers = []
         for side in self._sides:
             numbers.append([np.zeros(side.all_rows(length), np.uint32)])
@@ -270,7 +269,6 @@ def _rows_of(before: HalfWords, part: PrefixRows, prefixes: int) -> CountedRows:
 
 
 def _add(rows: Sequence[CountedRows], size: int, cube: kernels.Cube) -> None:
-    """Count a side's rows."""
     for own in rows:
         if own.counts is None:
             kernels.add_cells(own.numbers, own.last, size, cube)

@@ -91,14 +91,7 @@ class FilledCells:
 
 
 def add_up(parts: Sequence[FilledCells], sizes: Sequence[int]) -> FilledCells:
-    """The sum of cells of the same values, ascending; of one part, the part.
-
-    >>> women = FilledCells((np.array([1, 2], np.uint8),), np.array([30, 5]))
-    >>> men = FilledCells((np.array([2, 3], np.uint8),), np.array([20, 1]))
-    >>> both = add_up([women, men], sizes=[4])
-    >>> both.codes[0].tolist(), both.counts.tolist()
-    ([1, 2, 3], [30, 25, 1])
-    """
+    """The sum of cells of the same values, ascending; of one part, the part."""
     if len(parts) == 1:
         return parts[0]
     codes = [np.concatenate([part.codes[place] for part in parts]) for place in range(len(sizes))]

@@ -7,6 +7,9 @@ It takes one pass over the lengths. A record with a rare combination of fewer at
 has, with any other attribute of its own, a rare combination again. So which attributes a rare combination
 contains needs to be looked at for the longest length alone, and only for the records that no shorter one
 made unique.
+
+    Ana, rare by her town alone: with any two of her other attributes it is rare again, so all of hers count
+    Ben, rare by nothing shorter than a triple: his triples tell which of his attributes count
 """
 
 import threading

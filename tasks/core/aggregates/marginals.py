@@ -262,7 +262,6 @@ def count_marginals(
 
 
 def _count_few(folders: Sequence[Path], facts: MarginalFacts, destination: Path, report: ShareDone) -> None:
-    """Count few records in memory."""
     partitions = [read_coded_records(folder) for folder in folders]
     slots = zip(*(partition.slots for partition in partitions), strict=True)
     records = CodedRecords(
@@ -302,7 +301,6 @@ def _gatherers(
     resources: QueryResources,
     report: ShareDone,
 ) -> Iterator[dict[int, LengthGatherer]]:
-    """One gatherer a length, writing its file."""
     with ExitStack() as stack:
         spill = None
         if resources.scratch is not None:
@@ -321,7 +319,6 @@ def _gatherers(
 
 
 def _counter(facts: MarginalFacts, report: ShareDone) -> Callable[[], None]:
-    """Reports the combinations written, as a fraction of all."""
     total = sum(len(facts.counted(length)) for length in facts.workload)
     written = itertools.count(1)
     return lambda: report(next(written) / total)

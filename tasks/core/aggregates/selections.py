@@ -170,5 +170,4 @@ class TextOrder:
 
 
 def _sorted_places(texts: Sequence[str]) -> Ids:
-    """The places of texts in code-point order."""
     return np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int32)

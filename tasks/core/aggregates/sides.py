@@ -162,7 +162,6 @@ class ListedSide:
         return [PrefixRows(0, inside, level.codes[len(prefix)][None, rows], sets[None], counts)]
 
     def _spans(self, prefix: ColumnNumbers, lasts: ColumnNumbers, length: int) -> tuple[Integers, Integers]:
-        """Where the combinations of each set begin and end."""
         spans = [self._bounds.get((length, (*prefix, last)), (0, 0)) for last in lasts]
         starts, ends = np.array(spans, np.int64).T
         return starts, ends

@@ -223,11 +223,7 @@ def number_of_places(values: tuple[tuple[str, ...], ...]) -> int:
 
 
 def first_places(values: tuple[tuple[str, ...], ...]) -> Integers:
-    """Place of each column's code 1, when all values of all columns stand in one row.
-
-    >>> first_places((("female", "male"), ("Lille", "Lyon", "Nice"), ("yes",))).tolist()
-    [0, 2, 5]
-    """
+    """Place of each column's code 1, when all values of all columns stand in one row."""
     sizes = [0, *(len(column) for column in values)]
     return np.cumsum(sizes)[:-1].astype(np.int64)
 

@@ -72,11 +72,7 @@ def with_constraints(schema: Schema, contract: Contract, *, fills: bool = True) 
 
 
 def public_coding(schema: Schema, filled: Collection[int] = ()) -> Coding:
-    r"""Absence and each declared value; of an open column each value that is named, and any other one.
-
-    >>> from tasks.core.records.columns import Column
-    >>> public_coding(Schema((Column("sex", ("female", "male")), Column("town")))).texts
-    ((('',), ('female',), ('male',)), (('',), ('\x00',)))
+    """Absence and each declared value; of an open column each value that is named, and any other one.
 
     Args:
         schema: with its constraints.
@@ -187,7 +183,6 @@ class _Translation:
         return self._places[matching_name(name)]
 
     def _values(self, texts: Sequence[str], place: int) -> tuple[str, ...]:
-        """The values that texts name."""
         column = self._columns[place]
         promised = self._contract.column(column.name)
         found = named_values(texts, column, is_numeric=promised is not None and promised.is_numeric)
@@ -250,11 +245,9 @@ class _Translation:
         return Ordering(columns, entry.strict, scale, later, self._repair(later))
 
     def _order(self, place: int) -> int:
-        """Where the contract describes a column."""
         return self._rank.get(matching_name(self._columns[place].name), place)
 
     def _repair(self, place: int) -> str | None:
-        """What a column becomes that breaks a constraint."""
         column = self._columns[place]
         promised = self._contract.column(column.name)
         repair = promised.repair if promised is not None else None
@@ -267,7 +260,6 @@ class _Translation:
 
 
 def _named(schema: Schema, place: int) -> list[str]:
-    """The values of a column that constraints name."""
     found: dict[str, None] = {}
     for constraint in schema.constraints:
         if isinstance(constraint, Derivation) and constraint.decided_by == place:
@@ -316,7 +308,6 @@ def _no_record(schema: Schema, coding: Coding) -> str:
 
 
 def _columns_of(constraint: Constraint) -> tuple[int, ...]:
-    """Which columns a constraint is about."""
     if isinstance(constraint, Derivation):
         return constraint.decided_by, constraint.column
     if isinstance(constraint, Ordering):

@@ -77,11 +77,7 @@ class ContractColumn(ContractModel):
 
     @property
     def domain(self) -> tuple[str, ...] | None:
-        """The public values: none where they were drafted from data.
-
-        >>> ContractColumn(name="town", values=("Lille", "Lyon"), drafted=True).domain is None
-        True
-        """
+        """The public values: none where they were drafted from data."""
         return None if self.drafted else self.values
 
     @property

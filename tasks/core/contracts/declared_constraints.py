@@ -53,6 +53,10 @@ class NamedValues:
 def named_values(texts: Sequence[str], column: Column, *, is_numeric: bool) -> NamedValues:
     """The values that texts of a contract name.
 
+    >>> age = Column("age", domain=bin_labels((0, 18, 65)), bins=(0, 18, 65))
+    >>> named_values(["<18"], age, is_numeric=True).values
+    ('<0', '[0,18)')
+
     Args:
         texts: normalised; the empty one is absence.
         column: of the schema; an open one may have any value.
@@ -108,7 +112,6 @@ def _range(text: str) -> Ends | None:
 
 
 def _inside(ends: Ends, column: Column) -> list[str]:
-    """The values all of which lie in a range."""
     return [
         value
         for value, (low, high) in ends_of_values(column, "number").items()

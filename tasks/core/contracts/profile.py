@@ -176,7 +176,6 @@ _QUERIES = {
 
 
 def _number(connection: duckdb.DuckDBPyConnection, rule: ContractRule, schema: Schema) -> float:
-    """The number that decides one rule."""
     values = {
         "column_id": rule.column_id,
         "whitespace": _WHITESPACE,
@@ -201,7 +200,6 @@ def _with_subject(query: str) -> str:
 
 
 def _execute(connection: duckdb.DuckDBPyConnection, text: str, values: Mapping[str, object]) -> float:
-    """Run a query; the single number of its result."""
     row = connection.execute(text, bound_in(text, values)).fetchone()
     return float(row[0]) if row is not None else 0.0
 

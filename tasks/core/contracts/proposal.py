@@ -360,7 +360,11 @@ def _property(column: Column, seen: _Facts) -> dict[str, Any]:
 
 
 def round_edges(low: float, high: float) -> list[float | int]:
-    """Five to a dozen edges at a round distance (1, 2 or 5 times a power of ten) that cover a range."""
+    """Five to a dozen edges at a round distance (1, 2 or 5 times a power of ten) that cover a range.
+
+    >>> round_edges(18, 93)
+    [10, 20, 30, 40, 50, 60, 70, 80, 90, 100]
+    """
     if not (math.isfinite(low) and math.isfinite(high)):
         low, high = 0.0, 1.0
     span = max(high - low, abs(high) * 1e-6, 1e-9)

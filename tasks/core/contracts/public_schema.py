@@ -158,14 +158,7 @@ def numbers_without_bins(
     contract: Contract | None = None,
     types: Sequence[str] | None = None,
 ) -> list[str]:
-    """Open columns that hold numbers, by declared and physical type alone: each number is a value.
-
-    Args:
-        schema: of `build_schema`.
-        headers: of the file, as given to it.
-        contract: the same contract.
-        types: the same types.
-    """
+    """Open columns that hold numbers, by the types that `build_schema` was given: each number is a value."""
     kinds = dict(zip(map(matching_name, headers), types or [""] * len(headers), strict=True))
     found = []
     for column in schema.columns:

@@ -60,11 +60,7 @@ class ContractRule:
 
     @property
     def sentence(self) -> str:
-        """What is asked, in words; public, as everything that a contract declares.
-
-        >>> ContractRule("share of empties", column="age", most=5).sentence
-        'age: at most 5 % empty'
-        """
+        """What is asked, in words; public, as everything that a contract declares."""
         words = {
             "subject id present": "every record has a subject id",
             "minimum rows": f"at least {self.least or 0:.15g} records",

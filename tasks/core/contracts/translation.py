@@ -64,8 +64,6 @@ def read_contract(text: str, file_name: str = "contract") -> Contract:
     Raises:
         ParameterError: every fault found.
     """
-    # it builds the models of this module
-
     body, problems = odcs.parse(text, file_name)
     contract = translate(body, problems) if body else None
     if contract is None or problems.found:
@@ -146,7 +144,6 @@ def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
 
 
 def _columns(properties: Sequence[Any], subject: str | None, problems: Problems) -> list[ContractColumn]:
-    """The described columns in order, without the subject id."""
     columns: list[ContractColumn] = []
     for index, body in enumerate(properties):
         place: ElementPath = ("schema", 0, "properties", index)

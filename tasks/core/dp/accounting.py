@@ -275,6 +275,11 @@ class Plan:
 def plan_release(parameters: DpParameters, *, all_declared: bool, levels: int) -> Plan:
     """The plan of a release.
 
+    >>> asked = DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2)
+    >>> plan = plan_release(asked, all_declared=True, levels=2)
+    >>> plan.threshold_delta, [round(sigma, 1) for sigma in plan.sigmas]
+    (0.0, [6.0, 6.0])
+
     Args:
         parameters: what was asked for.
         all_declared: whether every column's domain is declared: no threshold, so (gdp) no delta_t.
@@ -364,13 +369,7 @@ def _fixed_charge(nominal: Plan) -> Fraction:
 
 
 def gdp_budget(epsilon: float, delta: Fraction, threshold_delta: float) -> Fraction:
-    """The mu^2 that a claim leaves to Gaussian noise when its thresholds take delta_t of delta; exact.
-
-    Args:
-        epsilon: of the claim.
-        delta: of the claim.
-        threshold_delta: delta_t, as it is charged, below delta.
-    """
+    """The mu^2 that a claim leaves to Gaussian noise when its thresholds take delta_t of delta; exact."""
     gaussian_delta = (delta - Fraction(threshold_delta)) / (1 - Fraction(threshold_delta))
     return (Fraction(gdp_mu(epsilon, gaussian_delta)) * _MU_MARGIN) ** 2
 

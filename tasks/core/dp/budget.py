@@ -227,7 +227,12 @@ class Spent:
 
 
 def sum_of(charges: Iterable[tuple[Decimal, Decimal]]) -> Spent:
-    """All of (mu^2, delta_t) together."""
+    """All of (mu^2, delta_t) together.
+
+    >>> two = sum_of([(Decimal("0.04"), Decimal("1e-7"))] * 2)
+    >>> two.mu_squared, two.threshold_delta  # chances that nothing goes wrong are multiplied
+    (Decimal('0.08'), Decimal('1.9999999E-7'))
+    """
     spent = Spent()
     for charge in charges:
         spent = spent.plus(*charge)
@@ -257,7 +262,12 @@ def caps_for(charge: Charge, releases: int) -> Caps:
 
 
 def runs_left(caps: Caps, spent: Spent, mu_squared: Decimal, threshold_delta: Decimal) -> int:
-    """How many more such charges are admitted, at most `MOST_RUNS`."""
+    """How many more such charges are admitted, at most `MOST_RUNS`.
+
+    >>> caps = caps_of(epsilon_cap=1.0, delta_cap=1e-6, threshold_delta_cap=0.0)
+    >>> runs_left(caps, Spent(), DOWN.divide(caps.mu_squared, Decimal(4)), Decimal(0))
+    4
+    """
     for runs in range(MOST_RUNS):
         spent = spent.plus(mu_squared, threshold_delta)
         if not spent.within(caps):

@@ -152,10 +152,6 @@ class Cubes:
     def places(self, combinations: Integers, codes: npt.NDArray[np.uint32]) -> Integers:
         """Where the tuples lie in the flat array.
 
-        >>> cubes = Cubes.of([(0,), (1,)], np.array([0, 1]), sizes=np.array([3, 4]))  # sex, then town
-        >>> cubes.places(np.array([0, 1]), np.array([[2], [3]], np.uint32)).tolist()
-        [2, 6]
-
         Args:
             combinations: int64 (N,), places in this object (not ids).
             codes: (N, k).

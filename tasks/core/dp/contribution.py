@@ -169,6 +169,10 @@ def from_profile(
     Every bin gets noise, empty ones too; one record is in one bin, so the histogram's sensitivity is 1.
     From the top down, the first bin above whose lower end lie more than (100 - percentage) % of the
     noisy total gives Delta_k, its upper edge: noise in the tail makes it too large rather than too small.
+
+        upper edges      2     4     8    16
+        noisy counts    900    80    15     3        of 998 records, 1 % are about 10
+        from the top    998    98    18     3        18 are more: Delta_k = 8
     """
     edges = profile_edges(bounds)
     bins = np.bincount(np.searchsorted(edges, sensitivity), minlength=len(edges))

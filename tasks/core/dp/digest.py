@@ -47,7 +47,6 @@ _ADDED: dict[str, object] = {"zero_is_binned": None, "number_format": asdict(PLA
 
 
 def _named(schema: Schema) -> Mapping[str, object]:
-    """The schema as digests have it."""
     body = asdict(schema)
     del body["keeps_rows_whole"]  # a vintage that was drawn when columns chose for themselves is that vintage
     if not schema.constraints:

@@ -56,6 +56,10 @@ def group_guarantees(
     """For each m: epsilon and delta of the guarantee for m rows; both None where none is left.
 
     delta is the release's own where the threshold leaves room for it, else twice what the threshold needs.
+
+    >>> declared = FirstLength(threshold=None, scale=10.0, open_sensitivity=0)
+    >>> [round(found["epsilon"], 2) for found in group_guarantees(0.04, 1e-6, declared, sizes=(1, 2, 5))]
+    [0.83, 1.77, 4.89]
     """
     return [_guarantee(mu_squared, delta, first, rows) for rows in sizes]
 

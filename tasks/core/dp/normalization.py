@@ -102,7 +102,6 @@ def _attribute_rows(
 
 
 def _in_order(rows: AttributeIds, counts: Integers, attributes: int) -> tuple[AttributeIds, Integers]:
-    """Rows in lexicographic order."""
     if attributes ** rows.shape[1] < 2**62:
         key = np.zeros(len(rows), np.int64)
         for place in range(rows.shape[1]):

@@ -30,12 +30,7 @@ class ReleaseThresholds:
     default: float = 0.1
 
     def value(self, length: int) -> float:
-        """The fixed value or eta of one length.
-
-        >>> rule = ReleaseThresholds("fixed", values={2: 10.0}, default=20.0)
-        >>> rule.value(2), rule.value(3)
-        (10.0, 20.0)
-        """
+        """The fixed value or eta of one length."""
         return self.values.get(length, self.default)
 
 

@@ -43,6 +43,19 @@ def draw_lengths(
 ) -> Measurement:
     """Draw a release.
 
+    >>> from tasks.core.dp.sampling.stream import SeededStream
+    >>> from tasks.core.records.columns import Column, Schema
+    >>> sex = (np.repeat(np.array([1, 2], np.uint8), [600, 400]),)
+    >>> values = ("female", "male")
+    >>> people = CodedRecords(Schema((Column("sex", domain=values),)), sex, (0,), (values,), 1000)
+    >>> drawn = draw_lengths(
+    ...     people, DpParameters(1.0, 1e-6, 1), SeededStream(7), before_first_word=lambda: None
+    ... )
+    >>> drawn.number_of_records, drawn.levels[0].counts.tolist()
+    (997, [595, 402])
+    >>> drawn.private  # whoever knows the seed knows the noise
+    False
+
     Args:
         records: of one table of the public schema, tags included where ``parameters`` samples or drops.
         parameters: public constants.

@@ -66,7 +66,6 @@ class SparseTable:
         return [(*prefix[:place], *prefix[place + 1 :], self.combination[-1]) for place in range(len(prefix))]
 
     def _lists(self) -> npt.NDArray[np.uint32]:
-        """The last codes of the survivors of all parts."""
         return np.concatenate([self.lattice.keys(part) % self.size for part in self._parts()]).astype(
             np.uint32
         )

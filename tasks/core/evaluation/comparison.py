@@ -120,7 +120,6 @@ def _ascending(slots: list[Codes]) -> list[Codes]:
 
 
 def _listed(aggregates: Aggregates, numbering: SlotNumbering) -> dict[int, Listed]:
-    """Combinations by length and set of columns."""
     columns = np.array([attribute.column for attribute in aggregates.attributes], np.int64)
     codes = np.array(
         [numbering.codes(column, [text])[1] for column, text in _named_values(aggregates)], np.uint32
@@ -153,7 +152,6 @@ def _numbered(sets: Integers, bound: int) -> tuple[Integers, Integers]:
 
 
 def _named_values(side: ComparedData) -> Iterator[tuple[int, str]]:
-    """Column and text of each of a side's values."""
     if isinstance(side, Aggregates):
         return ((a.column, a.value if a.item is None else a.item) for a in side.attributes)
     return ((column, value) for column, values in enumerate(side.values) for value in values)
@@ -324,7 +322,6 @@ def _mapped(
     units: Sequence[list[ColumnNumbers]],
     threads: int,
 ) -> Iterator[list[_Family]]:
-    """What each unit gives, in order."""
     free: SimpleQueue[Tabulator] = SimpleQueue()
     for _ in range(threads):
         free.put(Tabulator(sides.counted, sides.sizes))

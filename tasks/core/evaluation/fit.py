@@ -69,16 +69,12 @@ class Deviation:
 
 
 def deviation(estimate: Floats, noise: PairNoise) -> Deviation | None:
-    """Of one pair; None where a column has a single cell, so that there is nothing to deviate.
+    """Of one pair's signed counts (a, b); None where a column has one cell, so that nothing can deviate.
 
     >>> noise = PairNoise(pair=4.0, one=4.0, other=4.0, whole=4.0)
     >>> smoking_by_sex = np.array([[400.0, 100.0], [100.0, 400.0]])
     >>> deviation(smoking_by_sex, noise).is_noise, deviation(np.full((2, 2), 250.0), noise).is_noise
     (False, True)
-
-    Args:
-        estimate: (a, b), signed estimates of counts.
-        noise: of that estimate.
     """
     if min(estimate.shape) < 2:
         return None

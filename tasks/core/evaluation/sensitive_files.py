@@ -185,7 +185,6 @@ def _leakage_rows(comparison: Comparison) -> list[Row]:
 
 
 def _by_count_rows(comparison: Comparison) -> list[Row]:
-    """Bins descending, as SDS's."""
     keys = ("bin", "mean_count", "mean_length", "preservation", "proportional_error")
     header = (
         "syn_count_bucket",

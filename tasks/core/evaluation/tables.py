@@ -58,9 +58,6 @@ def join_stats(paths_by_run: Mapping[str, Path]) -> list[Row]:
     """One of the two tables of each run side by side: a row a metric, a column a run, in order.
 
     A metric that a run does not have is blank; one that only later runs have stands where theirs does.
-
-    Args:
-        paths_by_run: the written tables, by the run's name.
     """
     tables = [{row[0]: row[1] for row in read_rows(path)[1:]} for path in paths_by_run.values()]
     metrics: list[str] = []

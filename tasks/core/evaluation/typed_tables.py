@@ -81,17 +81,11 @@ class TableDistances:
 def distances(
     raw: pa.Table, synthetic: pa.Table, edges: Edges, progress: Callable[[float], None] = lambda done: None
 ) -> TableDistances:
-    """Compare every column and every pair of the synthetic table's columns.
+    """Compare every column and pair of the synthetic table; ``edges`` are public, by numeric column.
 
     >>> raw, synthetic = pa.table({"town": ["Lyon", "Lyon", "Lille"]}), pa.table({"town": ["Lyon"] * 3})
     >>> round(distances(raw, synthetic, edges={}).single[0].total_variation, 3)
     0.333
-
-    Args:
-        raw: has all of them.
-        synthetic: n rows.
-        edges: public ones, by numeric column.
-        progress: is told what share is done.
     """
     names = synthetic.column_names
     codes = {name: _codes(name, raw, synthetic, edges.get(name)) for name in names}

@@ -111,7 +111,6 @@ def _fetch(typing: Any, array: Any, place: Any) -> Any:
 
 
 def _write_fetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-    """Write the instruction for LLVM."""
     place = builder.gep(_data(context, builder, signature, arguments, 0), [arguments[1]])
     address = builder.bitcast(place, ir.IntType(8).as_pointer())
     flag = ir.IntType(32)

@@ -135,11 +135,7 @@ class NoisyTable:
 
 
 def strides_of(shape: Sequence[int]) -> npt.NDArray[np.int64]:
-    """By how many cells each axis moves in a table that lies row by row.
-
-    >>> strides_of((2, 3, 4)).tolist()
-    [12, 4, 1]
-    """
+    """By how many cells each axis moves in a table that lies row by row."""
     return np.cumprod([1, *reversed(shape[1:])], dtype=np.int64)[::-1][: len(shape)].copy()
 
 

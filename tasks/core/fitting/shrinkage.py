@@ -194,6 +194,5 @@ def _in_levels(
 
 
 def _along(matrix: Floats, table: Floats, axis: int) -> Floats:
-    """A matrix times a table along one axis."""
     turned: Floats = np.moveaxis(np.tensordot(matrix, table, (1, axis)), 0, axis)
     return turned

@@ -21,17 +21,13 @@ from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
 
 
 def nearest_counts(estimates: Floats, total: float) -> Floats:
-    """The counts >= 0 with sum ``total`` that are nearest to ``estimates`` in least squares.
+    """The counts (d,), none below 0, with sum ``total`` > 0 that are nearest to estimates in least squares.
 
     Source: the projection onto the simplex (Held, Wolfe and Crowder 1974): one number is taken off all, and
     what would be negative is 0.
 
     >>> nearest_counts(np.array([70.0, 33.0, -9.0]), total=100.0).tolist()
     [68.5, 31.5, 0.0]
-
-    Args:
-        estimates: float64 (d,), d >= 1.
-        total: > 0.
     """
     falling = np.sort(estimates)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(falling) + 1)

@@ -172,7 +172,6 @@ def _changed(account: Account | None, entry: Entry) -> Account:
 
 
 def _advance(reservations: dict[int, Reservation], entry: Entry) -> None:
-    """Take one entry of a release into account."""
     body = entry.body
     if entry.phase == "reserve":
         replaced = body.get("replaces")

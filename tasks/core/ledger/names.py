@@ -17,10 +17,6 @@ from tasks.core.ledger.entries import Body, Entry
 class ReleaseName:
     """What names one release.
 
-    >>> may, june = (ReleaseName("patients", vintage, "1f" * 32) for vintage in ("2024-05", "2024-06"))
-    >>> may.key == june.key, ReleaseName.of(may.as_body()) == may
-    (False, True)
-
     Attributes:
         dataset: the logical name that the budget is kept under: the same people, whatever the file.
         vintage: the label of this release, from the configuration or the schedule.

@@ -61,6 +61,10 @@ def columns_marks(entries: list[Entry], names: Collection[str]) -> frozenset[str
 
     One hash; two where names hold an invisible character, which counted when older entries were written: a
     hash that is kept can't be folded again, so it is looked for as it was made.
+
+    >>> chain = [Entry(seq=1, sha256="", body={"phase": "open", "ledger": "a name of its own"})]
+    >>> columns_marks(chain, ["Age", "town"]) == columns_marks(chain, ["town ", "AGE"])
+    True
     """
     return frozenset(_columns_mark(entries, names, fold) for fold in (folded, earlier_folded))
 
@@ -170,14 +174,7 @@ class Resemblance:
 def resemblance(
     entries: list[Entry], known: Mapping[str, Marks], dataset: str, table: PublicTable
 ) -> Resemblance | None:
-    """The first other dataset that a table was, by its hashes, and that no person told apart from this one.
-
-    Args:
-        entries: the chain.
-        known: the marks of each dataset.
-        dataset: whose table it would be now.
-        table: what is public of it.
-    """
+    """The first other dataset whose table this was, by its hashes, and that no person told apart from it."""
     fresh = table.fresh_marks(entries, known.get(dataset, Marks()))
     for other, its in known.items():
         if other != dataset and (words := fresh.shared(its)) and not are_apart(entries, dataset, other):

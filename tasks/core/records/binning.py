@@ -74,11 +74,7 @@ def _listed(values: list[str], column: Column) -> tuple[tuple[str, ...], npt.NDA
 
 
 def present(text: str | None, column: Column) -> str:
-    """A cell's value, or ``""`` where it is absent: nothing, or ``0`` where that is not a value.
-
-    >>> present(" Lyon ", Column("town")), present("0", Column("smokes"))
-    ('Lyon', '')
-    """
+    """A cell's value, or ``""`` where it is absent: nothing, or ``0`` where that is not a value."""
     if text is None:
         return ""
     value = output_spelling(text)

@@ -251,7 +251,6 @@ def _distinct(values: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64]]:
 
 
 def _lists_of_text(connection: duckdb.DuckDBPyConnection, array: pa.Array) -> list[list[str | None] | None]:
-    """Each cell's items as text."""
     lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
     texts = text_of_values(connection, array.flatten()).to_pylist()
     ends = np.cumsum(lengths)

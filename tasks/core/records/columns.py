@@ -59,7 +59,6 @@ def domain_problems(values: tuple[str, ...]) -> list[str]:
 
 
 def _listed(edges: tuple[float, ...]) -> str:
-    """Edges as a person writes them, the first few."""
     shown = ", ".join(format(edge, ".15g") for edge in edges[:_EDGES_SHOWN])
     return f"[{shown}{', ...' if len(edges) > _EDGES_SHOWN else ''}]"
 

@@ -32,13 +32,7 @@ def constraints_json(
 ) -> dict[str, object] | None:
     """The part ``constraints`` of a statement: what holds in every synthetic record, and who says so.
 
-    Args:
-        schema: of the release.
-        contract_sha256: of the contract that declares them.
-        is_counted: see `constraint_sentences`.
-
-    Returns:
-        JSON, or None where nothing is declared.
+    None where nothing is declared. ``contract_sha256`` is of the contract that declares them.
     """
     if not schema.constraints:
         return None

@@ -37,11 +37,7 @@ Dropping = Callable[[DroppedCells], None]
 
 
 def dropped_by_reason(column: str, numbers: npt.NDArray[np.int64]) -> list[DroppedCells]:
-    """Of one column. Args: numbers: for each of `REASONS` how many cells or items.
-
-    >>> dropped_by_reason("age", np.array([0, 0, 3, 0]))
-    [DroppedCells(column='age', reason='not a number', number=3)]
-    """
+    """Of one column. Args: numbers: for each of `REASONS` how many cells or items."""
     return [
         DroppedCells(column, reason, int(number))
         for reason, number in zip(REASONS, numbers, strict=True)

@@ -177,7 +177,6 @@ class _Encoder:
         return CodedRecords(self._schema, slots, slot_columns, tuple(values), records.number, tags)
 
     def _read(self, positions: list[int], subject: int | None) -> list[RawColumn]:
-        """The cells of every column, the subject ids last."""
         wanted = {str(position): None for position in positions}
         formats = {str(p): c.value_format for p, c in zip(positions, self._schema.columns, strict=True)}
         wanted |= {str(subject): None} if subject is not None else {}
@@ -198,7 +197,6 @@ class _Encoder:
             self._options.dropping(found)
 
     def _coded(self, raw: RawColumn, column: Column) -> _CodedColumn:
-        """One column's cells as codes."""
         if column.is_multi_valued:
             return code_items(raw, column, self._connection)
         texts = [text if used else None for text, used in zip(raw.cells.to_pylist(), raw.used, strict=True)]
@@ -226,7 +224,6 @@ class _Encoder:
         return one_per_row(number_of_rows, identities)
 
     def _contents(self, columns: Sequence[_CodedColumn]) -> Iterator[tuple[Codes, Words]]:
-        """The content of every row, column by column."""
         return map(self._content, self._schema.columns, columns)
 
     def _content(self, column: Column, coded: _CodedColumn) -> tuple[Codes, Words]:

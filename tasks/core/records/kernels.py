@@ -16,7 +16,6 @@ _I64 = npt.NDArray[np.int64]
 
 @njit(cache=True, inline="always")
 def _round(v0, v1, v2, v3):  # type: ignore[no-untyped-def]  # numba types it
-    """One SipRound."""
     v0 += v1
     v1 = (v1 << np.uint64(13)) | (v1 >> np.uint64(51))
     v1 ^= v0
@@ -36,7 +35,6 @@ def _round(v0, v1, v2, v3):  # type: ignore[no-untyped-def]  # numba types it
 
 @njit(cache=True, inline="always")
 def _start(k0, k1):  # type: ignore[no-untyped-def]
-    """The state before the first word."""
     return (
         k0 ^ np.uint64(0x736F6D6570736575),
         k1 ^ np.uint64(0x646F72616E646F6D),
@@ -47,7 +45,6 @@ def _start(k0, k1):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, inline="always")
 def _absorb(v0, v1, v2, v3, word):  # type: ignore[no-untyped-def]
-    """Take one word in."""
     v3 ^= word
     v0, v1, v2, v3 = _round(v0, v1, v2, v3)
     v0, v1, v2, v3 = _round(v0, v1, v2, v3)
@@ -56,7 +53,6 @@ def _absorb(v0, v1, v2, v3, word):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, inline="always")
 def _finish(v0, v1, v2, v3):  # type: ignore[no-untyped-def]
-    """The result."""
     v2 ^= np.uint64(0xFF)
     for _ in range(4):
         v0, v1, v2, v3 = _round(v0, v1, v2, v3)

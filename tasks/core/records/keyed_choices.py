@@ -32,9 +32,6 @@ class KeyedChoices:
     >>> choices = KeyedChoices(b"the workspace's secret")
     >>> int(choices.of_texts("subject", ["Ana", "Ben"])[1]) == int(choices.of_texts("subject", ["Ben"])[0])
     True
-
-    Args:
-        key: the workspace's secret.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -78,16 +75,10 @@ class KeyedChoices:
         return self.of_pairs("occurrence", state, occurrences)
 
     def of_rows(self, contents: Iterable[tuple[Codes, Words]], subjects: Words) -> Words:
-        """For each row of a subject the hash of it among that subject's rows; of equal rows the same.
-
-        Args:
-            contents: as of `of_contents`.
-            subjects: for each row its subject's hash.
-        """
+        """For each row of a subject the hash of it among that subject's rows; of equal rows the same."""
         return self.of_pairs("row", subjects, self._folded(contents, len(subjects)))
 
     def _folded(self, contents: Iterable[tuple[Codes, Words]], number_of_rows: int) -> Words:
-        """For each row the hash of its content."""
         state = np.zeros(number_of_rows, dtype=np.uint64)
         words = self.words("content")
         for codes, of_code in contents:

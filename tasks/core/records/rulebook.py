@@ -69,11 +69,7 @@ def coding_of_values(
 
 
 def slot_ranges(slot_columns: Sequence[int], number: int) -> tuple[range, ...]:
-    """For each column the slots it has; ``slot_columns`` is ascending.
-
-    >>> slot_ranges((0, 1, 1), 2)
-    (range(0, 1), range(1, 3))
-    """
+    """For each column the slots it has; ``slot_columns`` is ascending."""
     starts = np.searchsorted(np.asarray(slot_columns, np.int64), np.arange(number + 1))
     return tuple(range(int(low), int(high)) for low, high in itertools.pairwise(starts))
 
@@ -220,7 +216,6 @@ class Rulebook:
             yield np.where(counts, codes[:, place], len(self._coding.texts[column]))
 
     def _mended(self, codes: Ids, involved: Sequence[int]) -> list[int]:
-        """The codes of one record's involved slots, repaired."""
         at = dict(zip(involved, codes.tolist(), strict=True))
         row: CodedRow = {}
         for column in self._involved:

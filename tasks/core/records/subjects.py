@@ -95,11 +95,7 @@ def one_per_subject(
 
 
 def normalised_ids(cells: pa.Array) -> pa.Array:
-    """Ids trimmed and lowercased; null where nothing is left.
-
-    >>> normalised_ids(pa.array([" P-07", "p-07", "  "])).to_pylist()
-    ['p-07', 'p-07', None]
-    """
+    """Ids trimmed and lowercased; null where nothing is left."""
     if pc.all(pc.string_is_ascii(cells)).as_py() is not False:
         texts = pc.ascii_lower(pc.ascii_trim(cells, characters=_ASCII_SPACE))
     else:

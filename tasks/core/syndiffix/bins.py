@@ -140,7 +140,6 @@ def _by_count(texts: pa.ChunkedArray) -> list[str]:
 
 
 def _texts(column: pa.ChunkedArray, period: tuple[str, str] | None) -> pa.ChunkedArray:
-    """Cells as text; moments by their period."""
     column = column.cast(plain_type(column.type))
     if period is None:
         return column.cast(pa.string())

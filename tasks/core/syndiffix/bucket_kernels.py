@@ -228,7 +228,6 @@ def _add_own(grown: Grown, node: int, count: int, gathered: Yield) -> Yield:
 
 @njit(cache=True, nogil=True)
 def _with_room(gathered: Yield, entries: int, sources: int) -> Yield:
-    """Room for so many more."""
     kept, intervals, used = gathered
     if used[0] + entries > len(kept):
         kept = np.empty((2 * (used[0] + entries), 2), np.int32)

@@ -189,7 +189,6 @@ def _read_derived(which: str, value: object) -> DerivedCluster:
 
 
 def _entries(which: str, value: object, keys: set[str], defaults: dict[str, object]) -> dict[str, object]:
-    """An object's entries, which must be those of ``keys``."""
     required = keys - set(defaults)
     if not isinstance(value, dict) or not required <= set(value) <= keys:
         raise ParameterError(

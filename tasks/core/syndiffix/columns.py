@@ -84,11 +84,7 @@ def floats_of(whole: Integers, micros: Integers) -> Values:
 
 
 def lies_on(unit: tuple[int, int], whole: Integers, micros: Integers) -> Flags:
-    """Which of the moments are multiples of a unit of `UNITS`.
-
-    >>> lies_on((3600, 1), whole=np.array([7200, 7260]), micros=np.array([0, 0])).tolist()  # on the hour
-    [True, False]
-    """
+    """Which of the moments are multiples of a unit of `UNITS`."""
     multiple, parts = unit
     on_unit: Flags = (whole % multiple == 0) & (micros % (_FINEST // parts) == 0)
     return on_unit

@@ -61,10 +61,6 @@ def entities_of_rows(contents: Words, salt: bytes) -> Words:
     >>> ages = [("age", pa.array(["34", "61", "34"]))]
     >>> len(np.unique(entities_of_rows(row_contents(ages, rows=3), b"salt")))  # two of 34 are two entities
     3
-
-    Args:
-        contents: see `row_contents`.
-        salt: the secret.
     """
     content = _mixed(contents[:, 0] ^ np.uint64(salted_seed(salt, hash_string("rows"))))
     order = np.lexsort((contents[:, 1], content))

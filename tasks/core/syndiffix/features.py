@@ -148,10 +148,6 @@ def _rank(table: Floats, outcome: npt.NDArray[Any], estimator: Any) -> Integers:
 
 
 def _fewest(numbers: Integers, scores: Floats, errors: Floats) -> int:
-    """The fewest features whose score is within a standard error of the best (Breiman et al. 1984, 3.4.3).
-
-    >>> _fewest(np.array([1, 2, 3]), scores=np.array([0.70, 0.80, 0.81]), errors=np.array([0.02] * 3))
-    2
-    """
+    """The fewest features whose score is within a standard error of the best (Breiman et al. 1984, 3.4.3)."""
     best = int(np.argmax(scores))
     return int(numbers[scores >= scores[best] - errors[best]].min())

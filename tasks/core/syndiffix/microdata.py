@@ -114,14 +114,7 @@ def draw_cells(
 
 
 def nearest_values(numbers: Values, values: Values) -> Values:
-    """For each number the nearest of the values, the lower of two that are as near.
-
-    >>> nearest_values(np.array([21.0, 40.0, 99.0]), np.array([18.0, 24.0, 65.0])).tolist()
-    [18.0, 24.0, 65.0]
-
-    Args:
-        numbers: (m,).
-        values: (v,), sorted, at least one.
+    """For each number the nearest of the values, which are sorted; the lower of two that are as near.
 
     Raises:
         InternalError: there are no values.

@@ -41,7 +41,6 @@ def keep_own_counts(table: Microdata, basis: StitchingBasis) -> Microdata:
 
 
 def _settled(source: CellSource, cells: DrawnCells, generator: np.random.Generator) -> DrawnCells:
-    """One column's cells, after moves."""
     weights, start = source.weights, generator.random()
     if not len(weights.counts) or not len(cells.numbers):
         return cells

@@ -155,7 +155,6 @@ def _refuse_column(item: str) -> ChosenColumn:
 
 
 def _require_columns(names: list[str], wanted: list[str], id_columns: Sequence[str]) -> None:
-    """Raise unless every column is there, and listed once."""
     for asked in (wanted, id_columns):
         twice = sorted(name for name, times in Counter(asked).items() if times > 1)
         if twice:
@@ -261,7 +260,6 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _id_texts(cells: pa.Array) -> pa.Array:
-    """Ids as trimmed text, null where empty."""
     texts = pc.utf8_trim_whitespace(_as_texts("of ids", cells))
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
 

@@ -118,7 +118,6 @@ def _intersect(interval: Floats, limit: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def _fill_buckets(start: Integers, weight: Ids, within: Flags, pools: Pools) -> bool:
-    """Each list's buckets that lie within in every column."""
     columns, used = within.shape[1], 0
     for entry in range(columns):
         rows = 0
@@ -160,12 +159,7 @@ def _fill_intervals(start: Integers, weight: Ids, within: Flags, pools: Pools) -
 def draw_row(lists: Lists, pools: Pools, turn: int, state: Words, drawn: Floats) -> None:
     """Draw one row's intervals, (k, 2): a bucket of one list and an interval of the column it lacks.
 
-    Args:
-        lists: as for the pools.
-        pools: what is drawn from.
-        turn: number of the row; lists take turns.
-        state: of the generator, (1,).
-        drawn: filled.
+    ``turn`` is the row's number, as lists take turns; ``drawn`` is filled.
     """
     columns = len(drawn)
     entry = turn % columns

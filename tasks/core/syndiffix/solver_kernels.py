@@ -92,12 +92,8 @@ def fill_clusters(problem: Problem, order: Integers, solution: Solution) -> floa
     """Fill in the clusters of columns that come in this order, and return their energy.
 
     It is the dependence of all pairs of columns, less that of the pairs within each cluster (with its
-    stitch columns; a pair in two clusters counts twice), by column.
-
-    Args:
-        problem: see there.
-        order: all columns but the main one.
-        solution: overwritten.
+    stitch columns; a pair in two clusters counts twice), by column. ``order`` lacks the main column;
+    ``solution`` is overwritten.
     """
     solution.sizes[:] = 0
     solution.loads[:] = 0.0
@@ -115,10 +111,7 @@ def fill_clusters(problem: Problem, order: Integers, solution: Solution) -> floa
 def anneal(problem: Problem, alpha: float, state: Words) -> Integers:
     """The order of columns (all but the main one, two or more) whose clusters have the least energy found.
 
-    Args:
-        problem: see there.
-        alpha: how fast it cools.
-        state: the random stream, moved on.
+    The larger ``alpha``, the faster it cools. ``state`` is the random stream, moved on.
     """
     solution = new_solution(len(problem.weights))
     order = np.array([c for c in range(len(problem.weights)) if c != problem.main])

@@ -68,6 +68,11 @@ def stitch(
 
     Returns:
         The rows, sorted by cell; none where a table has none.
+
+    >>> ages, others = np.array([[20.0], [60.0]]), np.array([[61.0], [21.0]])
+    >>> rows = stitch(ages, others, [Interval(0.0, 128.0)], "shared", np.random.default_rng(1))
+    >>> list(zip(rows.left.tolist(), rows.right.tolist(), strict=True))
+    [(0, 1), (1, 0)]
     """
     bounds = np.array([(interval.lower, interval.upper) for interval in intervals], np.float64)
     starts = generator.random((min(len(left), len(right)), 2))

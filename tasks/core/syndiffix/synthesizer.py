@@ -124,11 +124,7 @@ class Synthesizer:
         return self.parameters.anonymization.salt
 
     def clusters(self, measured: ColumnRelations | None = None) -> Clusters:
-        """Which columns are synthesized together, by the strategy; measures what it needs and is not given.
-
-        Args:
-            measured: as `measure` returned it.
-        """
+        """Which columns are synthesized together, by the strategy; measures what is needed and not given."""
         count, strategy = len(self.columns), self.strategy
         match strategy:
             case Clusters():

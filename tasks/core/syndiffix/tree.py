@@ -181,7 +181,6 @@ def _grid(columns: Sequence[RankedColumn]) -> TreeGrid:
 
 
 def _side_by_side(trees: Sequence[Tree]) -> Subtrees:
-    """The trees' nodes in one array, numbered anew."""
     begin = np.cumsum([0, *(len(tree.noisy) for tree in trees)]).astype(np.int32)
     tables = [np.empty((0, 8), np.int32), *(tree.nodes.table.copy() for tree in trees)]
     for table, at in zip(tables[1:], begin, strict=False):

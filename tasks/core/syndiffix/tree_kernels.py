@@ -103,7 +103,6 @@ def grow(
 
 @njit(cache=True, nogil=True)
 def _plant(nodes: Nodes, grid: TreeGrid, subtrees: Subtrees, ranks: Ids, entities: Entities) -> None:
-    """Make the root."""
     nodes.table[0, :] = 0
     nodes.table[0, PARENT] = nodes.table[0, FIRST_CHILD] = NO_NODE
     nodes.table[0, ROWS] = len(ranks)

@@ -52,7 +52,14 @@ def read_batches(
     threads: int = 0,
     progress: StageDone | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Batches with one column per distinct position, named by the position, in file order.
+    r"""Batches with one column per distinct position, named by the position, in file order.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     people = pathlib.Path(folder, "people.csv")
+    ...     _ = people.write_text('id,town\n1,"Lyon, 3rd"\n2,\n')
+    ...     [cell for batch in read_batches(InputFile(people), [1]) for cell in batch.column("1").to_pylist()]
+    ['Lyon, 3rd', '']
 
     Args:
         source: the file.
@@ -117,7 +124,6 @@ def _sentence(source: InputFile, error: Exception) -> str:
 def _parquet(
     source: InputFile, wanted: list[int], threads: int, progress: StageDone
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of a Parquet file, text as dictionaries."""
     schema = parquet_schema(source)
     texts = [schema.names[index] for index in wanted if _is_text(schema.types[index])]
     with pq.ParquetFile(source.opened.reader(), read_dictionary=texts, pre_buffer=False) as file:
@@ -228,7 +234,6 @@ class _Bracketed:
 
 @contextmanager
 def _bracketed(text: TextBytes, last_line: bytes, progress: StageDone) -> Iterator[pa.PythonFile]:
-    """The text's bytes followed by our last line."""
     stream = pa.PythonFile(_Bracketed(text, last_line, progress), mode="r")
     try:
         yield stream

@@ -101,7 +101,6 @@ class InputFile:
 
     @property
     def _suffix(self) -> str:
-        """The ending, without that of compression."""
         path = Path(self.path)
         return (path.with_suffix("") if self.compression else path).suffix.lower()
 
@@ -254,7 +253,6 @@ def damaged_archive(source: InputFile) -> str:
 
 
 def _delimited_header(source: InputFile) -> list[str]:
-    """The cells of the first line."""
     doubled = source.escape == source.quote
     problem = ""
     try:

@@ -116,11 +116,6 @@ class FileReader(io.RawIOBase):
 class TextBytes:
     """The text of a file as UTF-8 bytes, without a byte-order mark, block by block.
 
-    Args:
-        file: the open file.
-        compression: what it is compressed by.
-        encoding: of its text.
-
     `read` raises UnicodeDecodeError where bytes are no text in the encoding (but leaves UTF-8 to be
     judged by whoever parses it), and OSError without a number where the compressed stream is damaged.
     """
@@ -167,11 +162,7 @@ def _transcoded(read: Callable[[int], bytes], encoding: Encoding) -> Callable[[i
 
 
 def _byte_order(start: bytes) -> str:
-    """UTF-16 with a mark says its order; without one the first character's empty half tells it.
-
-    >>> _byte_order("id".encode("utf-16-be")), _byte_order("id".encode("utf-16-le"))
-    ('utf-16-be', 'utf-16-le')
-    """
+    """UTF-16 with a mark says its order; without one the first character's empty half tells it."""
     if start in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"

@@ -70,17 +70,13 @@ def parse_as(letter: TypeLetter, texts: pa.Array, number_format: NumberFormat = 
 
 
 def parse_inferred(texts: pa.Array, number_format: NumberFormat = PLAIN) -> pa.Array:
-    """Texts as cells of the first type that all have that aren't empty; an empty one is null.
+    """Distinct texts as cells of the first type that all have that aren't empty; an empty one is null.
 
     In this order: ISO 8601 timestamps, integers, reals (of which NaN and infinite ones are null), true and
     false, texts. A needless zero makes all of them texts, as it is of a code:
 
     >>> parse_inferred(pa.array(["34", "", "7"])).to_pylist(), parse_inferred(pa.array(["01067"])).to_pylist()
     ([34, None, 7], ['01067'])
-
-    Args:
-        texts: distinct.
-        number_format: how integers and reals are written.
     """
     given = _where(pc.greater(pc.binary_length(texts), 0), texts)
     trimmed = pc.utf8_trim_whitespace(given)
@@ -152,5 +148,4 @@ def _where(condition: pa.Array, values: pa.Array) -> pa.Array:
 
 
 def _matches(texts: pa.Array, pattern: str) -> bool:
-    """Whether any text has the form of a pattern."""
     return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())

@@ -63,15 +63,12 @@ class _Read:
 def parse_timestamps(texts: pa.Array, *, strict: bool = False) -> pa.Array:
     """Texts as timestamps of seconds, milliseconds or microseconds, as fine as they are.
 
-    A text without a zone is taken as UTC where others have one; fractions are cut to microseconds.
+    A text without a zone is taken as UTC where others have one; fractions are cut to microseconds. Strictly
+    read is ISO 8601 alone.
 
     >>> texts = pa.array(["2023-01-24 14:25", "1/24/2023", "24 Jan 2023 2:25 pm", "yesterday"])
     >>> parse_timestamps(texts).cast(pa.string()).to_pylist()
     ['2023-01-24 14:25:00', '2023-01-24 00:00:00', '2023-01-24 14:25:00', None]
-
-    Args:
-        texts: a string array.
-        strict: only ISO 8601.
     """
     plain = _plain(texts)
     if plain is not None:

@@ -80,11 +80,6 @@ def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> 
     >>> write_delimited(pa.table({"name": ["Ana", "Ben, jr"], "age": [34, None]}), stream)
     >>> stream.getvalue()
     b'name,age\nAna,34\n"Ben, jr",\n'
-
-    Args:
-        table: n rows, at least one column.
-        stream: takes the bytes.
-        delimiter: one character.
     """
     is_alone = table.num_columns == 1
     names = [_quoted(pa.array([name]), delimiter, alone=is_alone) for name in table.column_names]
@@ -149,7 +144,6 @@ def _as_fine_as_needed(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _texts(cells: pa.Array) -> pa.Array:
-    """Cells as text, null as the empty one."""
     cells = cells.cast(plain_type(cells.type))
     if pa.types.is_duration(cells.type):
         ticks = cells.cast(pa.int64()).cast(pa.float64(), safe=False)

@@ -3,6 +3,10 @@
 In: coded records and public parameters. Out: a measurement. What a stage asks of the records is a function of
 public constants and of whole numbers that earlier stages drew (Theorem W); nothing read off the data stops
 it (rule 2).
+
+    count, values of each column ──▶ cells of each column ──▶ tables of the workload, pairs chosen by score
+                                                                  │
+    longer sets ◀── noisy scores ◀── what records of a first fit hold in longer sets, by pairs alone
 """
 
 import hashlib
@@ -204,7 +208,6 @@ class WorkloadDraw:
         return found
 
     def _measure(self, step: str, asked: Sequence[Asked]) -> None:
-        """Charge, count and draw some tables."""
         self._spending.charge([(once, scale) for _, once, scale in asked])
         for place, (columns, once, scale) in enumerate(asked):
             self._progress(step, place / len(asked))

@@ -58,7 +58,7 @@ def first_margin(cells: ColumnCells, counts: Integers, total: float) -> Floats:
 
     Of a column with several items nothing is left that way, and `other` is taken to be 0.
     """
-    noisy = counts.astype(np.float64)
+    noisy = counts.astype(np.float64)  # of the values, and last of `absent`
     if not cells.has_other:
         return noisy
     left = total - noisy.sum() if cells.cap == 1 else 0.0

@@ -152,11 +152,6 @@ def default_steps(*, all_declared: bool = True, columns: int = 0, tables: int = 
     """Shares that suit a signal: single values for few records, longer sets for many; the first from 0 on.
 
     Where a column is open, its values must pass a threshold to be known, and values get more.
-
-    Args:
-        all_declared: whether every column's domain is.
-        columns: how many there are.
-        tables: how many are measured beside single values.
     """
     least = _VALUES if all_declared else _least_of_open(columns)
     few = [Step(factor * math.sqrt(max(1, tables)), _shares(max(values, least))) for factor, values in _FEW]

@@ -58,9 +58,6 @@ def standing_out(noisy: Sequence[int], scale: Fraction, most: int) -> list[int]:
     """The places of at most ``most`` sets whose noisy score stands out, the largest first, ties in order.
 
     A score stands out from s_Q Phi^-1(1 - 1/K) on: of K sets that hold nothing, one is expected to.
-
-    >>> standing_out([3, 40, -8, 12], Fraction(10), most=2)
-    [1, 3]
     """
     sets = len(noisy)
     if sets == 0:

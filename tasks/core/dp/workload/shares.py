@@ -56,9 +56,6 @@ class Shares:
 def grid_scale(square_of_sensitivity: int, charge: Fraction) -> Fraction:
     """The least s on the grid with sensitivity^2 / s^2 <= charge: ceil(64 sqrt(sensitivity^2 / charge)) / 64.
 
-    >>> grid_scale(1, charge=Fraction(1, 100))
-    Fraction(10, 1)
-
     Args:
         square_of_sensitivity: of the L2 sensitivity, >= 1: Delta_T of a table, sum of Delta_T^2 of a vector
             of scores.

@@ -49,7 +49,6 @@ def write_noisy_tables(measurement: WorkloadMeasurement, path: Path) -> int:
 
 
 def _told(cells: ColumnCells) -> tuple[list[str], list[str | None]]:
-    """Kind and value of each cell of a column."""
     special = ["other"] * cells.has_other + ["absent"] * cells.has_absent
     return ["value"] * len(cells.values) + special, [*cells.values, *[None] * len(special)]
 
@@ -91,7 +90,6 @@ def _batches(
 
 
 def _lists(columns: list[pa.Array]) -> pa.Array:
-    """Row by row a list of the columns' texts."""
     number, width = len(columns[0]), len(columns)
     together = pa.concat_arrays(columns)
     order = np.arange(number * width).reshape(width, number).T.ravel()

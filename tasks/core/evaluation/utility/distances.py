@@ -56,12 +56,7 @@ def _sides(pair: TablePair) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32
 
 
 def _joined(side: npt.NDArray[np.int32], sizes: Sequence[int], features: FeatureSet) -> npt.NDArray[np.int64]:
-    """One code for the codes of several features.
-
-    >>> sex_and_town = np.array([[1, 2, 2], [3, 0, 4]], np.int32)
-    >>> _joined(sex_and_town, sizes=(3, 5), features=(0, 1)).tolist()
-    [8, 10, 14]
-    """
+    """One code for the codes of several features."""
     key = np.zeros(side.shape[1], np.int64)
     for feature in features:
         key *= sizes[feature]
@@ -73,9 +68,6 @@ def k_marginal_sets(features: int, group: int | None) -> list[FeatureSet]:
     """The sets that the score is over: the group and every pair of the others, or every pair.
 
     Where there are very many, `feature_sets` draws some of the pairs.
-
-    >>> k_marginal_sets(4, group=2)
-    [(2, 0, 1), (2, 0, 3), (2, 1, 3)]
     """
     if group is None:
         return feature_sets(features, 2)
@@ -85,9 +77,5 @@ def k_marginal_sets(features: int, group: int | None) -> list[FeatureSet]:
 
 
 def k_marginal_score(distances: Distances) -> float | None:
-    """The score of the sets' total variations; None where there is no set.
-
-    >>> k_marginal_score(np.array([0.0, 0.25, 0.05]))
-    900.0
-    """
+    """The score of the sets' total variations; None where there is no set."""
     return 1000.0 * (1.0 - float(distances.mean())) if len(distances) else None

@@ -21,13 +21,7 @@ _SIDES = ("synthetic", "bootstrap", "halves")
 
 
 def write_utility(found: Utility, folder: Path, prefix: str) -> None:
-    """Write ``utility.json`` and, with a prefix, tables, charts and a summary.
-
-    Args:
-        found: the measures.
-        folder: an existing folder of the sensitive zone.
-        prefix: of the files' names.
-    """
+    """Write ``utility.json`` and, with a prefix, tables, charts and a summary."""
     texts = {"utility.json": json.dumps(to_dict(found), indent=1, sort_keys=True, ensure_ascii=False) + "\n"}
     texts[f"{prefix}_utility_summary.txt"] = "\n".join(utility_sentences(found)) + "\n"
     texts |= {f"{prefix}_{name}.svg": text for name, text in utility_charts(found).items()}

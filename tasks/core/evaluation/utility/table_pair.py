@@ -156,6 +156,7 @@ def _in_order(column: Column, texts: Iterable[str]) -> dict[str, int]:
 
 
 def _sort_key(text: str) -> tuple[bool, float, str]:
+    """Numbers by size before texts."""
     try:
         number = float(text)
     except ValueError:

@@ -72,7 +72,6 @@ def _numbers_of(columns: Sequence[str], known: Sequence[str]) -> list[int]:
 
 
 def _put_together(blob: BlobFile, columns: ColumnNumbers, target: int | None) -> pa.Table:
-    """A table of columns that aren't stored as one."""
     clustering = blob.header.clustering
     if target is not None:
         clustering = replace(clustering, main_column=columns.index(target))
@@ -169,7 +168,6 @@ class _Answer:
         return Clusters(initial, tuple(derived))
 
     def _parts(self, clusters: Clusters) -> set[ColumnNumbers]:
-        """The stored tables that clusters are put together from."""
         parts = {column_numbers(cluster.stitch) for cluster in clusters.derived} & self._blob.stored
         for combination in clusters.combinations:
             if combination in self._blob.stored:

@@ -47,11 +47,7 @@ _RANK = r"\*[0-9]+$"
 
 
 def count_tables(columns: int, largest: int = LARGEST_STORED) -> int:
-    """How many tables of up to three columns a blob has; the clusters of all columns may add a few.
-
-    >>> count_tables(10, largest=3)  # 10 columns, 45 pairs, 120 triples
-    175
-    """
+    """How many tables of up to three columns a blob has; the clusters of all columns may add a few."""
     return sum(comb(columns, size) for size in range(1, min(largest, ALL_UP_TO) + 1))
 
 
@@ -101,11 +97,6 @@ def public_texts(source: CellSource, cells: DrawnCells, generator: np.random.Gen
     A bucket of r rows of the column's own table stands for r places, after those of the buckets before it;
     the part of the bucket's ranks that a cell lies at becomes the same part of its places, at random where
     ranks have several. So the order of texts stays, and neither their number nor the rank of any is told.
-
-    Args:
-        source: the column.
-        cells: (m,).
-        generator: of the places.
     """
     vocabulary = source.column.vocabulary
     if vocabulary is None or source.value_safe:
