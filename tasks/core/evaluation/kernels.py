@@ -1,11 +1,8 @@
-"""Compiled loops of the comparison of counts (oracle: tests/oracles/evaluation.py).
+"""Compiled loops of the comparison of counts, over listed combinations, and that code synthetic records.
 
 s is a combination's count on the reference side, y on the compared side. A cell is one tuple of codes of a
 set of columns; one with a code 0 (absent) is no combination, and only enters the total variation distance.
-
-Compiled loops over listed combinations (oracles: those of the comparison and of the rare combinations).
-
-Compiled loops that code synthetic records (oracle: tests/oracles/marginals.py).
+Oracles: tests/oracles/evaluation.py, rare.py and marginals.py.
 """
 
 import numpy as np
