@@ -100,6 +100,7 @@ def add_up(parts: Sequence[FilledCells], sizes: Sequence[int]) -> FilledCells:
 
 
 def _added(keys: AnyIntegers, counts: AnyIntegers, sizes: Sequence[int]) -> FilledCells:
+    # An array of all cells where these are few; else by sorting, key and count as one word where they fit it.
     product = math.prod(sizes)
     if product <= max(_DENSE_CELLS, _DENSE_CELLS_A_ROW * len(keys)):
         keys, counts = _added_densely(keys, counts, product)

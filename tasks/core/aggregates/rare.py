@@ -111,7 +111,7 @@ def rarest_cells(marginals: Marginals, length: int, most: int) -> CountedCells:
     with pq.ParquetFile(marginals.path(length)) as file:
         for group in range(file.num_row_groups):
             counts = file.read_row_group(group, columns=["count"])["count"].to_numpy()
-            if found == most and counts.min() >= largest:
+            if found == most and counts.min() >= largest:  # of equal counts those that came first stay
                 continue
             places = np.sort(np.argsort(counts, kind="stable")[:most])
             rows = pa.concat_tables([*parts, file.read_row_group(group).take(pa.array(places))])

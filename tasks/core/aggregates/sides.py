@@ -131,7 +131,7 @@ class ListedSide:
         for length, level in levels.items():
             for place, columns in enumerate(level.sets):
                 start, end = level.bounds[place : place + 2].tolist()
-                for depth in range(length + 1):
+                for depth in range(length + 1):  # sets that begin alike stand together, and so do their rows
                     first, _ = self._bounds.get((length, columns[:depth]), (start, end))
                     self._bounds[length, columns[:depth]] = (first, end)
 
@@ -155,6 +155,7 @@ class ListedSide:
         first, number = int(starts[0]), int(sizes.sum())
         rows: slice | Integers = slice(first, first + number)
         if len(lasts) > 1:
+            # The ranges from starts to ends, one behind the other, as one list.
             rows = np.arange(number) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
         level, sets = self._levels[length], np.repeat(np.arange(len(lasts), dtype=np.uint32), sizes)
         counts = level.counts[rows] if len(prefix) + 1 == length else None

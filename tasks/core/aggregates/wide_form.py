@@ -112,6 +112,7 @@ class AttributeNumbering:
         length = cells.codes.shape[1]
         if length not in self._before:
             columns = np.array(self._facts.combinations(length), np.int64).reshape(-1, length)
+            # Less one, as codes begin at 1.
             self._before[length] = first_places(self._facts.values)[columns] - 1
         rows = np.empty((len(cells.counts), length), np.int32)
         codes = np.ascontiguousarray(cells.codes.T, np.uint32)

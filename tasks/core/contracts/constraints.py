@@ -164,7 +164,7 @@ class _Translation:
         for ordering in orderings:
             below[ordering.columns] = below.get(ordering.columns, False) or ordering.strict
         places = sorted({place for columns in below for place in columns})
-        for middle, lower, higher in itertools.product(places, repeat=3):
+        for middle, lower, higher in itertools.product(places, repeat=3):  # Floyd and Warshall
             steps = (lower, middle), (middle, higher)
             if all(step in below for step in steps):
                 strict = any(below[step] for step in steps)

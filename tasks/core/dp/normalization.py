@@ -170,7 +170,7 @@ def _insert_missing(combinations: list[AttributeIds], counts: list[Integers], at
         for place in range(length):
             parts.append(np.delete(rows, place, axis=1))
             values.append(most)
-        owned = len(parts[0])
+        owned = len(parts[0])  # of equal rows the sort puts the length's own first, which keeps its count
         every, order = _in_order(
             np.concatenate(parts), np.arange(sum(map(len, parts)), dtype=np.int64), attributes
         )

@@ -138,6 +138,7 @@ def _level(ids: AttributeIds, counts: Integers, columns: Integers, codes: npt.ND
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     grouped, own = np.empty((length, len(ids)), np.uint32), np.empty(len(ids), np.int64)
     put_together(rows, counts, codes, (places, bounds[:-1].copy()), (grouped, own))
+    # A set's number has its columns as digits.
     named = [tuple(int(key) // base**place % base for place in range(length - 1, -1, -1)) for key in found]
     return Listed(named, bounds, grouped, own)
 

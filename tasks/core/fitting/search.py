@@ -144,7 +144,7 @@ def independent_records(domain: Domain, margins: Sequence[Floats], number: int, 
         expected = margin * (number / margin.sum())
         counts = np.floor(expected).astype(np.int64)
         left = number - int(counts.sum())
-        counts[np.argsort(counts - expected, kind="stable")[:left]] += 1
+        counts[np.argsort(counts - expected, kind="stable")[:left]] += 1  # the largest remainders come first
         columns.append(generator.permutation(np.repeat(np.arange(len(margin), dtype=np.int32), counts)))
         unused = domain.slots_of(column) - 1
         columns.extend([np.full(number, domain.empty(column), np.int32)] * unused)
@@ -178,7 +178,10 @@ def lay_out(domain: Domain, targets: Sequence[Target]) -> Tables:
     flat = [use for of_slot in uses for use in of_slot]
     shifts: list[list[tuple[int, int]]] = [[] for _ in uses]
     for place, use in enumerate(flat):
-        for slot, stride in use.strides.items():
+        for (
+            slot,
+            stride,
+        ) in use.strides.items():  # another slot that changes moves where this use's run begins
             if slot != use.slot:
                 shifts[slot].append((place, stride))
     listed = np.array([shift for of_slot in shifts for shift in of_slot], np.int64).reshape(-1, 2)

@@ -88,6 +88,7 @@ def _learnt(noisy: Floats, relative: Floats, variance: float) -> tuple[Floats, f
     else:
         some = np.arange(noisy.size)
     likelihood, _, largest = _components(noisy[some], relative[some], variance, _ALL)
+    # To begin with, half of the cells hold no signal, and all variances of signals are equally likely.
     weights = np.full(len(likelihood), 0.5 / (len(likelihood) - 1))
     weights[0] = 0.5
     for _ in range(_STEPS):

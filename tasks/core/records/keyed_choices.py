@@ -101,6 +101,7 @@ def _occurrences(state: Words, contents: Sequence[Codes]) -> Words:
     places = np.arange(len(order))
     starts = np.append(True, ~same_hash)[: len(order)]
     result = np.zeros(len(order), dtype=np.uint64)
+    # A row's place in its run of equal hashes; the sort is stable, so earlier rows come first.
     result[order] = (places - np.maximum.accumulate(np.where(starts, places, 0))).astype(np.uint64)
     for row in np.flatnonzero(same_hash & ~same):
         _count_exactly(order, np.flatnonzero(starts), int(row), contents, result)

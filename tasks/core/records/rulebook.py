@@ -186,7 +186,7 @@ class Rulebook:
         if not left:
             return True
         column = left[0]
-        for codes in self._sure(column):
+        for codes in self._sure(column):  # one after the other, and back where nothing fits the rest
             row[column] = codes
             if self._possible(group, row):
                 return True

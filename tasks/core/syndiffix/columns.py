@@ -163,7 +163,7 @@ class WideIntegers:
     def floats(self) -> Values:
         """The float nearest to each integer; beyond 2^64, one of the two nearest."""
         signed = self.low.view(np.int64)
-        is_short = self.high == (signed >> 63)
+        is_short = self.high == (signed >> 63)  # the high word repeats the low one's sign: 64 bits are enough
         long = self.high.astype(np.float64) * float(_WORD) + self.low.astype(np.float64)
         return np.where(is_short, signed.astype(np.float64), long)
 

@@ -203,7 +203,7 @@ def _entities(hashes: Words) -> Entities:
     most = 0
     for column in range(hashes.shape[1]):
         distinct, found = np.unique(hashes[:, column], return_inverse=True)
-        missing = bool(len(distinct)) and distinct[0] == 0
+        missing = bool(len(distinct)) and distinct[0] == 0  # no entity, which then has the number -1
         numbers[:, column] = found - missing
         most = max(most, len(distinct))
     single = hashes.shape[1] == 1 and most == len(hashes) and not (numbers < 0).any()

@@ -112,7 +112,7 @@ class PlaceHashes:
     """Hashes of numbers' texts, kept."""
 
     def __init__(self) -> None:
-        self._numbers = np.array([np.inf])
+        self._numbers = np.array([np.inf])  # above every middle, so that a search always ends at a place
         self._hashes = np.zeros(1, np.uint64)
 
     def of(self, middles: Values) -> Words:

@@ -195,6 +195,7 @@ def _chosen(
     left = weights.counts * (len(first) / weights.counts.sum()) if size else weights.counts
     left = left - np.bincount(first[after - first == 1], minlength=size)
     low, high = (bound[wide] for bound in intervals)
+    # Both ends as one complex number: the distinct intervals, and which one each row has.
     distinct, example, of_row = np.unique(low + 1j * high, return_index=True, return_inverse=True)
     rows_of = np.split(np.argsort(of_row, kind="stable"), np.cumsum(np.bincount(of_row))[:-1])
     chosen = np.empty(len(wide), np.int64)
@@ -204,6 +205,7 @@ def _chosen(
         shares = weights.shares(buckets, low[place], high[place])
         rest = np.maximum(left[buckets], 0.0) * shares
         cumulative = np.cumsum(rest if rest.any() else weights.counts[buckets] * shares)
+        # One draw in each of as many equal parts as there are rows: shares come out nearly exact.
         steps = (generator.permutation(len(rows)) + generator.random(len(rows))) / len(rows)
         picked = np.searchsorted(cumulative, steps * cumulative[-1], side="right").clip(0, len(rest) - 1)
         chosen[rows] = buckets.start + picked

@@ -120,6 +120,7 @@ def _free(places: Integers, counts: _Counts, generator: np.random.Generator) -> 
     sorted_places = places[order]
     nowhere = len(places) - int(counts.found.sum())
     begin = nowhere + np.cumsum(counts.found) - counts.found
+    # Of each bucket's rows, in random order, as many of the first as surely stay.
     stays = np.arange(len(places)) - begin[sorted_places] < counts.kept[sorted_places]
     free: Integers = order[~stays | (sorted_places == _NOWHERE)]
     return free

@@ -183,7 +183,7 @@ def _grid(columns: Sequence[RankedColumn]) -> TreeGrid:
 def _side_by_side(trees: Sequence[Tree]) -> Subtrees:
     begin = np.cumsum([0, *(len(tree.noisy) for tree in trees)]).astype(np.int32)
     tables = [np.empty((0, 8), np.int32), *(tree.nodes.table.copy() for tree in trees)]
-    for table, at in zip(tables[1:], begin, strict=False):
+    for table, at in zip(tables[1:], begin, strict=False):  # children move along with their tree
         table[:, FIRST_CHILD] += at * (table[:, FIRST_CHILD] != NO_NODE)
     roots = [tree.root for tree in trees]
     return Subtrees((begin[:-1] + roots).astype(np.int32), np.concatenate(tables))

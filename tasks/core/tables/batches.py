@@ -142,7 +142,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _delimited(source: InputFile, wanted: list[int], progress: StageDone) -> Iterator[pa.RecordBatch]:
     """Batches of a delimited file, without its header and our own last line."""
-    token = secrets.token_hex(16)
+    token = secrets.token_hex(16)  # no file can hold it beforehand
     headers = source.headers
     width = len(headers.names)
     names = [str(index) for index in range(width)]
@@ -179,9 +179,9 @@ def _between_brackets(
     """All rows but the first, which must be the header if the file has one, and the last, the token.
 
         id,town           must be the header
-        1,Lyon            ┐ given
-        2,"Lille          ┘ an open quote: this cell swallows all that follows, the token too
-        9f3c…,9f3c…       our own line: a row only where no quote is open
+        1,Lyon            rows that are given
+        2,"Lille          here a quote is left open: its cell swallows all that follows,
+        9f3c…,9f3c…       so our own line is no row of its own, and the table is refused
 
     Raises:
         pa.ArrowInvalid: they are not.

@@ -265,7 +265,7 @@ def _delimited_header(source: InputFile) -> list[str]:
             strict=True,
         )
         cells = next(reader, [])
-        "".join(cells).encode("utf-8")
+        "".join(cells).encode("utf-8")  # bytes that are no UTF-8 were escaped, and fail here
         problem = "" if cells else "The input's first line must be its header, but is blank."
     except csv.Error:
         problem = (
@@ -275,7 +275,7 @@ def _delimited_header(source: InputFile) -> list[str]:
         problem = undecodable(source, "its header")
     except OSError:
         problem = damaged_archive(source) if source.compression else f"{source.path} can't be read."
-    if (
+    if (  # a mark of UTF-8, read in an encoding of one byte a character
         not problem
         and source.encoding in ("latin-1", "cp1252")
         and "".join(cells).startswith("\u00ef\u00bb\u00bf")

@@ -114,6 +114,7 @@ def _read(texts: pa.Array, pattern: str) -> _Read:
         twelve = (half == "a") | (half == "p")
         exists &= ~twelve | ((hour >= 1) & (hour <= 12))
         hour = np.where(twelve, hour % 12 + 12 * (half == "p"), hour)
+    # Months since 1970: numpy's calendar knows how long each is.
     first = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
     days = first.astype("datetime64[D]").astype(np.int64)
     month_days = (first + 1).astype("datetime64[D]").astype(np.int64) - days

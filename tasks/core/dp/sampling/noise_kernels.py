@@ -16,8 +16,8 @@ def look_up_noise(
 
     A word that equals a table word is a tie: its ``out`` is the smallest int64, for the caller to resolve.
 
-        guide      3    3   ~3    6        of table words, 3, 4 and 5 lie in bucket 2: a word of bucket 1 is
-        bucket     0    1    2    3        above 3 of them, one of bucket 2 is searched among 3 to 6
+        guide      3    3   ~3    6        table words 3, 4 and 5 lie in bucket 6: a word of bucket 5 is above
+        bucket     4    5    6    7        three of all, one of bucket 6 is searched between 3 and 6
 
     Args:
         words: uint64 (n,), below 2^bits.
