@@ -8,7 +8,8 @@ from prefect import task
 from tasks.configuration.model import Report
 from tasks.core.aggregates.aggregates import as_drawn, read_aggregates, read_all_ranges
 from tasks.core.navigation.fidelity import fidelity
-from tasks.core.navigation.report import ReportInputs, render_page
+from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.report import render_page
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.public.bundles.opening import open_counts
 from tasks.storage import StoredTable, Workspace

@@ -60,7 +60,8 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
     from tasks.core.evaluation.synthetic import recounted
     from tasks.core.navigation.fidelity import fidelity
-    from tasks.core.navigation.report import ReportInputs, render_page
+    from tasks.core.navigation.inputs import ReportInputs
+    from tasks.core.navigation.report import render_page
     from tasks.core.queries import QueryResources
     from tasks.core.records.encoding import EncodingOptions, encode
     from tasks.core.statement.k_anonymity.statement import AnonymityFacts, statement

@@ -117,7 +117,8 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.evaluation.release import compare_release
     from tasks.core.evaluation.synthetic import recounted
     from tasks.core.navigation.fidelity import fidelity
-    from tasks.core.navigation.report import ReportInputs, render_page
+    from tasks.core.navigation.inputs import ReportInputs
+    from tasks.core.navigation.report import render_page
     from tasks.core.statement.differential_privacy.statement import statement
     from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv

@@ -23,7 +23,8 @@ from tasks.core.evaluation.synthetic import coded_synthetic
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.mechanisms import nominal_charge
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.navigation.report import ReportInputs, render_page
+from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.report import render_page
 from tasks.core.statement.differential_privacy.statement import RunChoices, statement
 from tasks.core.statement.released_json import check_released_json
 from tasks.core.synthesis.estimates import ranges

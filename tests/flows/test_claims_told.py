@@ -12,7 +12,8 @@ from tasks.core.aggregates.aggregates import as_drawn, read_aggregates, read_all
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.ledger import open_ledger
-from tasks.core.navigation.report import ReportInputs, render_page
+from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.report import render_page
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn
 from tasks.sensitive.protect import admit_release

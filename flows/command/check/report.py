@@ -7,11 +7,11 @@ from flows.command.check.fitted import print_fitted
 from flows.command.check.noise import fitted_warnings, level_warnings
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.syndiffix_parameters import anonymization
-from tasks.core.charts.charts import SurvivalLevel, curve_text
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.figures import plain_up
 from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_one_salt
+from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.syndiffix.settings import count_sd
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
@@ -153,9 +153,13 @@ def _print_levels(found: Estimate) -> None:
             f"{'+-' + format(level.half_width_95, '.0f'):>9}  {threshold:>9}  {level.candidates:>16}"
         )
     print(f"(an open column is taken to have {OPEN_VALUES} values; the error bar leaves out truncation)")
-    curves = [SurvivalLevel(f"length {level.length}", level.scale, level.threshold) for level in found.levels]
+    curves = [
+        SurvivalLevel(f"length {level.length}", level.scale, level.threshold)
+        for level in found.levels
+        if level.threshold is not None
+    ]
     print("\nThe chance that a combination is published:")
-    print(curve_text([curve for curve in curves if curve.threshold is not None]))
+    print(curve_text(curves))
 
 
 def _print_several_rows(described: RunFacts, records: int) -> None:

@@ -1,106 +1,89 @@
-"""A chart of bars side by side: plain numbers of some series go in, an SVG file's text comes out."""
+"""Upright bars: at each place one of every series; numbers by place go in, a chart comes out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.core.charts import svg
-from tasks.core.charts.standalone import MEDIUM, SMALL, heading, share_text, standalone, tick_text
+from tasks.core.charts import svg, theme
+from tasks.core.charts.axes import (
+    Axes,
+    AxisScale,
+    Frame,
+    place_labels,
+    place_width,
+    scale_of,
+    y_ticks,
+    y_words,
+)
+from tasks.core.charts.bars import Bar, Numbers, Series
+from tasks.core.charts.chart import Chart
+from tasks.core.charts.legend import LegendEntry, legend
 
-_LEFT, _RIGHT, _TOP, _HEIGHT = 84.0, 24.0, 104.0, 240.0
-_WIDTH = 860.0
+_HEIGHT = 220
 #: Of at most so many bars each has its value above it.
-_MOST_VALUES = 15
-
-
-@dataclass(frozen=True)
-class Series:
-    """Bars of one colour.
-
-    Attributes:
-        name: in the legend.
-        values: a number a group, 0 or more.
-        colour: of the bars.
-    """
-
-    name: str
-    values: tuple[float, ...]
-    colour: str
+_MOST_TOLD = 15
 
 
 @dataclass(frozen=True)
 class GroupedBars:
-    """A bar of each series over each place.
+    """What is drawn.
 
     Attributes:
-        title: in bold on top.
-        description: what a person who can't see the chart should be told; not shown.
-        axis, upright: what the places and the heights are.
-        labels: of the places; an empty one is not written.
-        series: at least one.
+        axes: what they say; the y-axis begins at 0.
+        places: from left to right; an empty label is not written.
+        series: in the order of each place.
+        numbers: how the value above each bar is written; None: the values are not written.
+        width: in px.
     """
 
-    title: str
-    description: str
-    axis: str
-    upright: str
-    labels: tuple[str, ...]
-    series: tuple[Series, ...]
+    axes: Axes
+    places: Sequence[Bar]
+    series: Sequence[Series]
+    numbers: Numbers | None = None
+    width: float = theme.WIDTH
 
 
-def grouped_bars(chart: GroupedBars) -> str:
-    """The SVG file's text."""
-    tallest = max((value for each in chart.series for value in each.values), default=0.0)
-    ticks = svg.nice_ticks(tallest)
-    bottom, middle = _TOP + _HEIGHT, (_LEFT + _WIDTH - _RIGHT) / 2
-    parts = [
-        heading(chart.title),
-        *legend_row([(each.name, each.colour) for each in chart.series], 62.0),
-        svg.label(24, _TOP - 14, chart.upright, font_size=SMALL, fill=svg.SOFT),
-        *_grid(ticks),
-        *_bars(chart, ticks[-1]),
-        svg.label(middle, bottom + 44, chart.axis, text_anchor="middle", font_size=MEDIUM),
+def grouped_bars(chart: GroupedBars) -> Chart:
+    """Bars of all series side by side at each place; a dash where there is no number."""
+    words, above = legend([LegendEntry(one.name, one.colour) for one in chart.series], chart.width)
+    values = [value for place in chart.places for value in place.values if value is not None]
+    across = AxisScale(0, max(len(chart.places), 1), "linear")
+    up = scale_of(values, "linear")
+    frame = Frame(across, up, upper=above + 10, lower=above + 10 + _HEIGHT, width=chart.width)
+    parts = [words, *y_ticks(frame), *y_words(frame, chart.axes.y)]
+    for index in range(len(chart.places)):
+        parts += _place(chart, index, frame)
+    parts += place_labels(frame, [place.label for place in chart.places], chart.axes.x)
+    names = ", ".join(series.name for series in chart.series)
+    described = chart.axes.description or f"{chart.axes.title}: {names}."
+    height = frame.lower + (44 if chart.axes.x else 26)
+    return Chart(chart.width, height, chart.axes.title, described, parts)
+
+
+def _place(chart: GroupedBars, index: int, frame: Frame) -> list[str]:
+    """The bars of one place."""
+    number, place = len(chart.series), chart.places[index]
+    width = min(0.8 * place_width(frame) / max(number, 1), 0.085 * chart.width)
+    first = frame.x(index + 0.5) - width * number / 2
+    is_told = chart.numbers is not None and number * len(chart.places) <= _MOST_TOLD
+    return [
+        _bar(series, value, (first + each * width, width), frame, chart.numbers if is_told else None)
+        for each, (series, value) in enumerate(zip(chart.series, place.values, strict=True))
     ]
-    return standalone(_WIDTH, bottom + 62, (chart.title, chart.description), parts)
 
 
-def legend_row(entries: Sequence[tuple[str, str]], y: float) -> list[str]:
-    """A patch and a name for each, in a row."""
-    parts, x = [], 24.0
-    for name, colour in entries:
-        parts.append(svg.rect(x, y - 11, 14, 14, colour))
-        parts.append(svg.label(x + 20, y, name, font_size=MEDIUM))
-        x += 44 + svg.text_width(name, MEDIUM)
-    return parts
-
-
-def _grid(ticks: list[float]) -> list[str]:
-    parts = []
-    for tick in ticks:
-        y = _TOP + _HEIGHT * (1 - tick / ticks[-1])
-        parts.append(svg.line(_LEFT, y, _WIDTH - _RIGHT, y, svg.GRID_COLOUR if tick else svg.SOFT))
-        parts.append(svg.label(_LEFT - 8, y + 4, tick_text(tick, ticks), text_anchor="end", font_size=SMALL))
-    return parts
-
-
-def _bars(chart: GroupedBars, top: float) -> list[str]:
-    """The bars, their values where there is room, and the places' labels."""
-    bottom, number = _TOP + _HEIGHT, len(chart.series)
-    slot = (_WIDTH - _LEFT - _RIGHT) / max(len(chart.labels), 1)
-    thick = min(0.8 * slot / number, 64.0)
-    is_told = number * len(chart.labels) <= _MOST_VALUES
-    parts = []
-    for place, label in enumerate(chart.labels):
-        middle = _LEFT + slot * (place + 0.5)
-        for index, each in enumerate(chart.series):
-            x, height = middle + thick * (index - number / 2), _HEIGHT * each.values[place] / top
-            parts.append(svg.rect(x, bottom - height, max(thick - 2, 1.0), height, each.colour))
-            if is_told:
-                value = (
-                    share_text(each.values[place])
-                    if each.values[place] >= 0.1
-                    else f"{each.values[place]:.3f}"
-                )
-                at = (x + thick / 2 - 1, bottom - height - 5)
-                parts.append(svg.haloed(*at, value, text_anchor="middle", font_size=SMALL))
-        parts.append(svg.label(middle, bottom + 19, label, text_anchor="middle", font_size=SMALL))
-    return parts
+def _bar(
+    series: Series, value: float | None, at: tuple[float, float], frame: Frame, numbers: Numbers | None
+) -> str:
+    """One bar, with its number for a person who points at it; a dash where there is none."""
+    x, width = at
+    middle, small = x + width / 2, {"font_size": theme.SMALL, "text_anchor": "middle"}
+    if value is None:
+        return svg.label(middle, frame.lower - 4, "–", fill=theme.SOFT, **small)
+    top = frame.y(value)
+    parts = [
+        svg.tag("title", svg.escape(f"{series.name}: {value:.4g}")),
+        svg.rect(x + 0.5, top, width - 1, frame.lower - top, series.colour),
+    ]
+    if numbers is not None:
+        parts.append(svg.haloed(middle, top - 5, numbers.text(value), **small))
+    return svg.tag("g", "".join(parts))

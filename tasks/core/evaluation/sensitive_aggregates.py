@@ -18,7 +18,9 @@ from tasks.core.aggregates.rare import LISTED, RareByLength, rare_by_length
 from tasks.core.aggregates.sensitive_text import write_rarest, write_true_counts
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.arrays import ShareDone
-from tasks.core.charts.standalone import BarAndLine, RankedBars, bar_and_line, ranked_bars
+from tasks.core.charts import theme
+from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
+from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.tables.delimited import quoted
@@ -88,18 +90,16 @@ def _write_rare(rows: Sequence[RareByLength], files: _Folder) -> None:
     header = ("sen_combo_length", "combo_count", "rare_count", "rare_proportion")
     cells = [(row.length, row.combinations, row.rare, row.proportion) for row in rows]
     files.table("rare_by_length.tsv", header, cells)
-    chart = BarAndLine(
+    chart = LineOverBars(
         title="Rare combinations of the sensitive table, by length",
         description="Distinct combinations of each length, and the proportion of them that is rare.",
         axis="Length of the combinations",
-        labels=tuple(str(row.length) for row in rows),
-        bars=tuple(float(row.combinations) for row in rows),
-        line=tuple(row.proportion for row in rows),
-        bar_name="Distinct combinations",
-        line_name="Proportion that is rare",
-        colour="violet",
+        labels=[str(row.length) for row in rows],
+        line=("Proportion that is rare", [row.proportion for row in rows]),
+        bars=("Distinct combinations", [row.combinations for row in rows]),
+        colour=theme.RARE,
     )
-    files.path("rare_by_length.svg").write_text(bar_and_line(chart), encoding="utf-8")
+    files.path("rare_by_length.svg").write_text(line_over_bars(chart).as_file(), encoding="utf-8")
 
 
 def _write_analysis(found: SingledOut, files: _Folder) -> None:
@@ -123,16 +123,18 @@ def _write_linkable(found: Linkability, files: _Folder) -> None:
     ]
     header = ("attribute", "count", "rare_count", "rare_pct", "unique_count", "unique_pct")
     files.table("linkable_attributes.tsv", header, attributes)
-    for name, bars in (
+    for name, ranked in (
         ("columns", [(each.name, each.rare_pct) for each in found.columns]),
         ("attributes", [(each.attribute.text, each.rare_pct) for each in found.attributes]),
     ):
-        chart = RankedBars(
+        chart = Bars(
             title=f"Most linkable {name} of the sensitive table",
             description=f"The {name} whose values stand in rare combinations most.",
+            rows=[Bar(label, (share,)) for label, share in ranked[:_MOST_BARS]],
+            series=[Series("", theme.RARE)],
+            numbers=PERCENTAGES,
             axis="Records of a value that are in a rare combination with it, %"
             + (" (mean over the values)" if name == "columns" else ""),
-            bars=tuple(bars[:_MOST_BARS]),
-            unit=" %",
+            width=theme.FILE_WIDTH,
         )
-        files.path(f"linkable_{name}.svg").write_text(ranked_bars(chart), encoding="utf-8")
+        files.path(f"linkable_{name}.svg").write_text(bars(chart).as_file(), encoding="utf-8")

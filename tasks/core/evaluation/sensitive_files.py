@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tasks.core.aggregates.rare import LISTED
-from tasks.core.charts.standalone import BarAndLine, Colour, bar_and_line
+from tasks.core.charts import theme
+from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
 from tasks.core.evaluation.measures import (
     Comparison,
     leakage_by_length,
@@ -26,6 +27,7 @@ from tasks.core.evaluation.tables import (
     stats_rows,
     synthetic_stats_rows,
 )
+from tasks.core.figures import whole
 from tasks.core.tables.delimited import Row, write_rows
 
 _LENGTH = "Length of combination (attributes)"
@@ -36,22 +38,22 @@ _KEPT = "Mean preservation: share of a sensitive count that the synthetic record
 def synthetic_charts(comparison: Comparison) -> dict[str, str]:
     """The charts of synthetic against sensitive counts, by the name of their file without prefix."""
     charts = (_leakage(comparison), *_by_count(comparison), _by_length(comparison))
-    return {name: bar_and_line(chart) for name, chart in charts}
+    return {name: line_over_bars(chart).as_file() for name, chart in charts}
 
 
-def _leakage(comparison: Comparison) -> tuple[str, BarAndLine]:
+def _leakage(comparison: Comparison) -> tuple[str, LineOverBars]:
     rows = leakage_by_length(comparison)
     names = (
         "Distinct combinations in the synthetic records",
-        f"Proportion of them that is rare, below {comparison.resolution:,}, in both tables",
+        f"Proportion of them that is rare, below {whole(comparison.resolution)}, in both tables",
     )
-    chart = _chart(rows, ("length", "compared", "leak_proportion"), names, "violet")
+    chart = _chart(rows, ("length", "compared", "leak_proportion"), names, theme.RARE)
     return "synthetic_leakage_by_length", chart(
         "Rare sensitive combinations in the synthetic records", _LENGTH
     )
 
 
-def _by_count(comparison: Comparison) -> list[tuple[str, BarAndLine]]:
+def _by_count(comparison: Comparison) -> list[tuple[str, LineOverBars]]:
     rows = preservation_by_count(comparison)
     found = []
     for name, key, line, title in (
@@ -63,38 +65,36 @@ def _by_count(comparison: Comparison) -> list[tuple[str, BarAndLine]]:
             "Proportional error of counts, by count",
         ),
     ):
-        chart = _chart(rows, ("bin", "combinations", key), ("Combinations in the bin", line), "green")
+        chart = _chart(rows, ("bin", "combinations", key), ("Combinations in the bin", line), theme.BY_COUNT)
         found.append((name, chart(title, _BIN)))
     return found
 
 
-def _by_length(comparison: Comparison) -> tuple[str, BarAndLine]:
+def _by_length(comparison: Comparison) -> tuple[str, LineOverBars]:
     rows = preservation_by_length(comparison)
     names = ("Mean count in the synthetic records", _KEPT)
-    chart = _chart(rows, ("length", "mean_count", "preservation"), names, "blue")
+    chart = _chart(rows, ("length", "mean_count", "preservation"), names, theme.BY_LENGTH)
     return "preservation_by_length", chart("Preservation of counts, by length", _LENGTH)
 
 
 def _chart(
-    rows: Sequence[dict[str, Any]], keys: tuple[str, str, str], names: tuple[str, str], colour: Colour
-) -> Callable[[str, str], BarAndLine]:
+    rows: Sequence[dict[str, Any]], keys: tuple[str, str, str], names: tuple[str, str], colour: str
+) -> Callable[[str, str], LineOverBars]:
     """A chart of three keys (place, bar, line) of the rows, but for its title and the axis' name."""
     places, bars, line = ([row[key] for row in rows] for key in keys)
-    return lambda title, axis: BarAndLine(
+    return lambda title, axis: LineOverBars(
         title=title,
         description=_described("Length" if keys[0] == "length" else "Count up to", places, line),
         axis=axis,
-        labels=tuple(f"{place:,}" for place in places),
-        bars=tuple(float(bar) for bar in bars),
-        line=tuple(float(value) for value in line),
-        bar_name=names[0],
-        line_name=names[1],
+        labels=[whole(place) for place in places],
+        line=(names[1], line),
+        bars=(names[0], bars),
         colour=colour,
     )
 
 
 def _described(word: str, places: Sequence[int], line: Sequence[float]) -> str:
-    return "; ".join(f"{word} {place:,}: {value:.2f}" for place, value in zip(places, line, strict=True))
+    return "; ".join(f"{word} {whole(place)}: {value:.2f}" for place, value in zip(places, line, strict=True))
 
 
 def write_sensitive_files(

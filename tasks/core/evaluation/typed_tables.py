@@ -15,7 +15,8 @@ from statistics import fmean
 import pyarrow as pa
 
 from tasks.core.arrays import Integers
-from tasks.core.charts.standalone import RankedBars, ranked_bars
+from tasks.core.charts import theme
+from tasks.core.charts.bars import PROPORTIONS, Bar, Bars, Series, bars
 from tasks.core.evaluation.measures import total_variation
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.tables.delimited import Row, write_rows
@@ -135,10 +136,13 @@ def _row(distance: Distance) -> Row:
 
 def _chart(what: str, distances: Sequence[Distance]) -> str:
     ranked = sorted(distances, key=lambda each: (-each.total_variation, each.columns))[:_SHOWN]
-    chart = RankedBars(
+    chart = Bars(
         title=f"Total variation of {what}",
         description=f"The {what} that are farthest from the raw table, the farthest first.",
+        rows=[Bar(" × ".join(each.columns), (each.total_variation,)) for each in ranked],
+        series=[Series("", theme.RARE)],
+        numbers=PROPORTIONS,
         axis="Total variation: 0 where equal, 1 where nothing is shared",
-        bars=tuple((" × ".join(each.columns), each.total_variation) for each in ranked),
+        width=theme.FILE_WIDTH,
     )
-    return ranked_bars(chart)
+    return bars(chart).as_file()

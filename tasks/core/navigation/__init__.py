@@ -1,4 +1,6 @@
-"""The published page: what was released in, one self-contained HTML page out.
+"""The published pages: what was released goes in, one self-contained HTML page comes out.
 
-Here: sections, their data and templates; `regimes` has what one regime alone says. Charts belong to `charts`.
+`report` makes that of a release of counts, and `regimes` what it says of one protection alone; `table_page`
+makes that of a SynDiffix table, `comparison` that of several runs. All fill `templates`; charts belong to
+`charts`.
 """

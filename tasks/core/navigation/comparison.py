@@ -16,18 +16,10 @@ from typing import Any
 from tasks.core.errors import ParameterError
 from tasks.core.figures import near
 from tasks.core.navigation import comparison_charts
+from tasks.core.navigation.metrics import METRICS, Metric
 from tasks.core.navigation.page import html
-from tasks.core.navigation.run_figures import METRICS, Metric, RunFigures, read_run
+from tasks.core.navigation.run_figures import RunFigures
 from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX_REGIME
-
-__all__ = [
-    "RunFigures",
-    "TableRow",
-    "comparison_table",
-    "read_run",
-    "render_comparison",
-    "write_comparison_tsv",
-]
 
 SETTINGS = "Settings that differ"
 RUNS = "What they are"

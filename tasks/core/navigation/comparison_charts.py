@@ -7,15 +7,18 @@ import string
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from tasks.core.arrays import Json
-from tasks.core.charts import plots, svg
-from tasks.core.charts.axes import WIDTH, Axes, LegendEntry, legend
-from tasks.core.navigation.run_figures import GROUPS, RunFigures
+from tasks.core.charts import theme
+from tasks.core.charts.axes import Axes
+from tasks.core.charts.bars import Bar, Series
+from tasks.core.charts.chart import Chart
+from tasks.core.charts.curves import Curve, curves
+from tasks.core.charts.grouped_bars import GroupedBars, grouped_bars
+from tasks.core.navigation.metrics import GROUPS
+from tasks.core.navigation.run_figures import RunFigures, figure_of
 
 #: More runs than colours can't be told apart in a chart.
-MOST_DRAWN = len(svg.SERIES)
+MOST_DRAWN = len(theme.SERIES)
 
 _Figure = Callable[[Json], float | None]
 
@@ -40,19 +43,15 @@ def marks(runs: int) -> list[str]:
 
 
 def _of(key: str) -> _Figure:
-    return lambda row: _number(row.get(key))
+    return lambda row: figure_of(row.get(key))
 
 
 def _share(part: str, whole: str) -> _Figure:
     def share(row: Json) -> float | None:
-        some, all_ = _number(row.get(part)), _number(row.get(whole))
+        some, all_ = figure_of(row.get(part)), figure_of(row.get(whole))
         return None if some is None or not all_ else 100 * some / all_
 
     return share
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 _PRESERVATION = "Share of a combination's count that is kept, at most 1. More is better."
@@ -119,16 +118,18 @@ def charts(runs: Sequence[RunFigures], names: Sequence[str]) -> list[Json]:
 
 def _by_length(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequence[str]) -> Json | None:
     lengths = sorted({int(row["length"]) for _, run in runs for row in run.by_length})
-    series = [
-        RunBars(names[place], place, tuple(_at(run.by_length, length, wanted.figure) for length in lengths))
-        for place, run in runs
+    places = [
+        Bar(f"length {length}", tuple(_at(run.by_length, length, wanted.figure) for _, run in runs))
+        for length in lengths
     ]
-    if all(value is None for one in series for value in one.values):
+    values = [value for place in places for value in place.values]
+    if all(value is None for value in values):
         return None
-    if not any(value for one in series for value in one.values):
-        return _entry(wanted, "by length", "")
-    groups = [f"length {length}" for length in lengths]
-    return _entry(wanted, "by length", bars_by_run(groups, series, f"{wanted.caption} by length"))
+    if not any(values):
+        return _entry(wanted, "by length", None)
+    series = [Series(names[place], theme.SERIES[place][0]) for place, _ in runs]
+    chart = grouped_bars(GroupedBars(Axes(f"{wanted.caption} by length", "", ""), places, series))
+    return _entry(wanted, "by length", chart)
 
 
 def _at(rows: Sequence[Json], length: int, figure: _Figure) -> float | None:
@@ -143,7 +144,7 @@ def _by_count(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequen
         points = [(float(row["bin"]), wanted.figure(row)) for row in rows]
         known = tuple((x, y) for x, y in points if y is not None)
         if known:
-            lines.append(plots.Curve(names[place], known, look=place))
+            lines.append(Curve(names[place], known, look=place))
     if not lines:
         return None
     axes = Axes(
@@ -153,65 +154,8 @@ def _by_count(wanted: _Wanted, runs: list[tuple[int, RunFigures]], names: Sequen
         x_spacing="log",
         top=wanted.top,
     )
-    return _entry(wanted, "", plots.curves(lines, axes))
+    return _entry(wanted, "", curves(lines, axes))
 
 
-def _entry(wanted: _Wanted, by: str, chart: str) -> Json:
-    return {"caption": f"{wanted.caption} {by}".strip(), "note": wanted.note, "chart": Markup(chart)}
-
-
-@dataclass(frozen=True)
-class RunBars:
-    """One run's bars.
-
-    Attributes:
-        name: for the legend.
-        look: its place among the colours.
-        values: one a group; None where there is none.
-    """
-
-    name: str
-    look: int
-    values: tuple[float | None, ...]
-
-
-def bars_by_run(groups: Sequence[str], series: Sequence[RunBars], title: str) -> str:
-    """Bars side by side, a group of them for each of ``groups`` and a colour for each of ``series``."""
-    words, above = legend([LegendEntry(one.name, svg.SERIES[one.look][0]) for one in series])
-    left, right, upper, lower = 56.0, WIDTH - 20.0, above + 10, above + 230
-    top = max((value for one in series for value in one.values if value is not None), default=1.0)
-    ticks = svg.nice_ticks(top)
-    parts = [words, *_scale(ticks, (left, right, upper, lower))]
-    room = (right - left) / max(len(groups), 1)
-    width = min(0.8 * room / max(len(series), 1), 34)
-    for index, name in enumerate(groups):
-        middle = left + (index + 0.5) * room
-        first = middle - width * len(series) / 2
-        for place, one in enumerate(series):
-            parts.append(_bar(one, index, (first + place * width, width, lower, (lower - upper) / ticks[-1])))
-        parts.append(svg.label(middle, lower + 16, name, text_anchor="middle", font_size=11, fill=svg.SOFT))
-    parts.append(svg.line(left, lower, right, lower, svg.SOFT))
-    return svg.figure(WIDTH, lower + 26, title, f"{title}: {', '.join(one.name for one in series)}.", parts)
-
-
-def _scale(ticks: Sequence[float], frame: tuple[float, float, float, float]) -> list[str]:
-    left, right, upper, lower = frame
-    parts = []
-    for tick in ticks:
-        y = lower - tick / ticks[-1] * (lower - upper)
-        parts.append(svg.line(left, y, right, y, svg.GRID_COLOUR))
-        shown = svg.short_number(tick)
-        parts.append(svg.label(left - 7, y + 4, shown, text_anchor="end", font_size=11, fill=svg.SOFT))
-    return parts
-
-
-def _bar(one: RunBars, index: int, frame: tuple[float, float, float, float]) -> str:
-    """One bar, with its figure for who points at it; a dash where there is none."""
-    x, width, lower, per_unit = frame
-    value = one.values[index]
-    if value is None:
-        return svg.label(x + width / 2, lower - 4, "–", text_anchor="middle", font_size=11, fill=svg.SOFT)
-    height = value * per_unit
-    told = svg.tag("title", svg.escape(f"{one.name}: {value:.4g}"))
-    shape = svg.rect(x + 0.5, lower - height, width - 1, height, svg.SERIES[one.look][0])
-    return svg.tag("g", told + shape)
+def _entry(wanted: _Wanted, by: str, chart: Chart | None) -> Json:
+    return {"caption": f"{wanted.caption} {by}".strip(), "note": wanted.note, "chart": chart}

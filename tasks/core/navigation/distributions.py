@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Floats
-from tasks.core.charts.charts import Bar
+from tasks.core.charts.bars import Bar
 from tasks.core.navigation.fidelity import comparable_scale
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
@@ -27,7 +27,7 @@ class Distribution:
     Attributes:
         name: of the column or visual.
         kind: what the column is, in words.
-        bars: those that are drawn.
+        bars: those that are drawn, each with its released and its synthetic count.
         more: how many published values are not drawn.
     """
 
@@ -119,9 +119,11 @@ def column_distributions(
             others[attribute.column][value] = counts.synthetic[index]
     distributions = []
     for column, held, drawn in zip(schema.columns, by_column, others, strict=True):
-        rows = [Bar(value, counts.released[index], counts.synthetic[index]) for value, index in held.items()]
+        rows = [
+            Bar(value, (counts.released[index], counts.synthetic[index])) for value, index in held.items()
+        ]
         missing = [value for value in column.domain or () if value not in held]
-        rows += [Bar(value, kinds.unpublished, drawn.get(value, 0)) for value in missing]
+        rows += [Bar(value, (kinds.unpublished, drawn.get(value, 0))) for value in missing]
         ordered = column.domain if column.bins else None
         bars, more = _drawn(rows, ordered)
         distributions.append(Distribution(column.name, _kind(column, kinds), bars, more))
@@ -130,7 +132,7 @@ def column_distributions(
 
 def _drawn(rows: list[Bar], ordered: Sequence[str] | None) -> tuple[tuple[Bar, ...], int]:
     """The largest rows, in the declared order where there is one; and how many are left out."""
-    largest = sorted(rows, key=lambda row: (-(row.released or 0), row.label))[:SHOWN]
+    largest = sorted(rows, key=lambda row: (-(row.values[0] or 0), row.label))[:SHOWN]
     if ordered is not None:
         place = {value: index for index, value in enumerate(ordered)}
         largest.sort(key=lambda row: place.get(row.label, len(place)))
@@ -152,7 +154,7 @@ def visual(name: str, texts: Sequence[str], aggregates: Aggregates, counts: Sing
     """A visual of the configuration: chosen attributes, written ``header:value`` (sds.md 6.2)."""
     place = {attribute.text: index for index, attribute in enumerate(aggregates.attributes)}
     rows = [
-        Bar(text, counts.released[place[text]], counts.synthetic[place[text]])
+        Bar(text, (counts.released[place[text]], counts.synthetic[place[text]]))
         for text in texts
         if text in place and counts.published[place[text]]
     ]

@@ -8,11 +8,12 @@ import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Floats
+from tasks.core.charts.bands import Band
 
 Points = tuple[tuple[float, float], ...]
 
 #: Of the synthetic counts: nine of ten lie between the first and the last, half between the inner two.
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 #: Less of the rarest values' counts is told in words.
 _NEARLY_ALL = 0.8
 
@@ -37,21 +38,6 @@ class LengthFidelity:
     mean_count: float
     mean_error: float
     total_variation: float | None
-
-
-@dataclass(frozen=True)
-class Band:
-    """The synthetic counts of published combinations whose released counts are near each other.
-
-    Attributes:
-        released: mean released count.
-        combinations: how many.
-        synthetic: quantiles of their synthetic counts at `QUANTILES`.
-    """
-
-    released: float
-    combinations: int
-    synthetic: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -179,7 +165,7 @@ def _bands(released: Floats, synthetic: Floats) -> tuple[Band, ...]:
     """Quantiles of the synthetic counts in bins of the released one, six to a power of ten."""
     found = []
     for chosen in _bins(released, 6):
-        quantiles = np.quantile(synthetic[chosen], QUANTILES, method="inverted_cdf")
+        quantiles = np.quantile(synthetic[chosen], _QUANTILES, method="inverted_cdf")
         found.append(Band(_mean(released, chosen), len(chosen), tuple(map(float, quantiles))))
     return tuple(found)
 

@@ -4,13 +4,15 @@ Everything is escaped on its way in; only our own charts and symbols enter as ma
 """
 
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tasks.core.charts import svg
+from tasks.core.arrays import Json
+from tasks.core.charts import svg, theme
 from tasks.core.figures import down, near, percent_up, up, whole
 
 _SYMBOLS = {
@@ -53,10 +55,10 @@ def _shown(value: Any) -> Any:
     return svg.clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def html(context: dict[str, Any], template: str = "report.html.j2") -> str:
+def html(context: dict[str, Any], template: str) -> str:
     """The document for one context of a template."""
     environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=_shown,
@@ -73,5 +75,33 @@ def html(context: dict[str, Any], template: str = "report.html.j2") -> str:
         "exact": _exact,
         "symbols": symbols,
     }
-    environment.globals |= {"dark_colours": svg.DARK, "series": svg.SERIES}
+    environment.globals |= {"dark_colours": theme.DARK, "series": theme.SERIES}
     return environment.get_template(template).render(context)
+
+
+def in_groups(
+    columns: Mapping[str, Json], visuals: Mapping[str, Json], pages: Mapping[str, Sequence[str]]
+) -> list[Json]:
+    """Columns and visuals under the configured pages; where there is none, the visuals first.
+
+    Args:
+        columns: by name, what the template needs of each.
+        visuals: likewise; they stand before a column of the same name.
+        pages: the names on each page, in order.
+    """
+    drawn = {**columns, **visuals}
+    chosen = pages or ({"": list(visuals)} if visuals else {})
+    groups = [(title, [name for name in names if name in drawn]) for title, names in chosen.items()]
+    placed = {name for _, names in groups for name in names}
+    if rest := [name for name in columns if name not in placed]:
+        groups.append(("Other columns" if groups and groups[0][0] else "", rest))
+    return [
+        {"name": title, "columns": [drawn[name] | {"id": f"column-{g}-{i}"} for i, name in enumerate(names)]}
+        for g, (title, names) in enumerate(groups)
+    ]
+
+
+def headed(sentence: str) -> tuple[str, str]:
+    """A statement's sentence as a heading, the words before its colon, and the rest as a sentence."""
+    name, said = sentence.split(": ", 1)
+    return name, said[0].upper() + said[1:]

@@ -5,31 +5,29 @@ not hold; equal inputs give equal bytes. What only one regime has is in `regimes
 (differential privacy), `rounding` (k-anonymity).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
-from markupsafe import Markup
 
-from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
-from tasks.core.charts import charts, plots
+from tasks.core.charts import theme
 from tasks.core.charts.axes import Axes
-from tasks.core.dp.measurement import Measurement
+from tasks.core.charts.bands import bands
+from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
+from tasks.core.charts.curves import Curve, curves
+from tasks.core.charts.matrix import Half, Matrix, matrix
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError
 from tasks.core.navigation import distributions
-from tasks.core.navigation.associations import PairCounts, associations, ranked
-from tasks.core.navigation.bands import bands
+from tasks.core.navigation.associations import associations, ranked
 from tasks.core.navigation.distributions import Distribution, SingleCounts, lengths_told
-from tasks.core.navigation.fidelity import Fidelity, rare_values_told
-from tasks.core.navigation.page import html
-from tasks.core.navigation.regimes import fitted as fitted_sections
-from tasks.core.navigation.regimes import noise as noise_sections
-from tasks.core.navigation.regimes import rounding as rounding_sections
+from tasks.core.navigation.fidelity import rare_values_told
+from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.page import html, in_groups
+from tasks.core.navigation.regimes.fitted import FittedCounts
+from tasks.core.navigation.regimes.noise import NoisyCounts
 from tasks.core.navigation.regimes.regime import Regime
-from tasks.core.navigation.released_associations import MeasuredPairs, MeasuredTables, ReportedPairs
-from tasks.core.records.columns import Schema
+from tasks.core.navigation.regimes.rounding import RoundedCounts
 from tasks.core.synthesis.records import SyntheticRecords
 
 #: A matrix of more columns can't be read; the ranked pairs are shown alone.
@@ -38,56 +36,16 @@ _MATRIX_COLUMNS = 20
 _HALF_MATRIX = 5
 
 
-@dataclass(frozen=True)
-class ReportInputs:
-    """Everything a page is made of.
-
-    Attributes:
-        statement: the content of ``privacy.json``, of either regime.
-        schema: the public schema.
-        aggregates: the reportable aggregates.
-        measurement: what was drawn; None under k-anonymity.
-        synthetic: the synthetic records; None where none were made.
-        fidelity: synthetic against reportable counts; None where they were not compared.
-        title: of the page; empty for the dataset's name.
-        visuals: SDS's ``report_visuals``: name to attributes ``header:value``.
-        pages: SDS's ``report_pages``: page to the visuals and columns on it, in order.
-        contract: the content of ``contract.json``; None where there was no data contract.
-        fit: of a fitted release, the part ``fit`` of ``evaluation.json``; None where it was not evaluated.
-        published: how many combinations are published, where ``aggregates`` holds only those that were drawn.
-    """
-
-    statement: Json
-    schema: Schema
-    aggregates: Aggregates
-    measurement: Measurement | WorkloadMeasurement | None = None
-    synthetic: SyntheticRecords | None = None
-    fidelity: Fidelity | None = None
-    title: str = ""
-    visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    contract: Json | None = None
-    fit: Json | None = None
-    published: int | None = None
-
-
 def render_page(inputs: ReportInputs) -> str:
     """The page, without a time or anything else that is not in ``inputs``.
 
     Raises:
         InternalError: a measurement is missing under differential privacy, or given under k-anonymity.
     """
-    statement = inputs.statement
-    is_rounded = statement.get("regime") == "k_anonymity"
-    if is_rounded != (inputs.measurement is None):
-        raise InternalError(
-            "A page has a measurement under differential privacy, and none under k-anonymity."
-        )
-    sections = rounding_sections if is_rounded else noise_sections
-    if isinstance(inputs.measurement, WorkloadMeasurement):
-        sections = fitted_sections
-    regime = sections.regime(statement)
-    synthetic = inputs.synthetic or _no_records(inputs.aggregates)
+    statement, schema, regime = inputs.statement, inputs.schema, _regime(inputs)
+    synthetic = inputs.synthetic or SyntheticRecords(
+        inputs.aggregates.headers, inputs.aggregates.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
+    )
     counts = distributions.single_counts(inputs.aggregates, synthetic)
     return html(
         {
@@ -97,22 +55,35 @@ def render_page(inputs: ReportInputs) -> str:
             "contract": inputs.contract,
             "unit": regime.units,
             "released": _published(inputs),
-            "records": synthetic.number_of_records if inputs.synthetic is not None else None,
+            "records": None if inputs.synthetic is None else synthetic.number_of_records,
             "scale": counts.scale,
             "zeros_lost": [
                 column.name
-                for column in inputs.schema.columns
+                for column in schema.columns
                 if not column.keeps_zero and (column.is_open or column.bins)
             ],
-            **sections.context(statement, inputs.aggregates),
-            "record_words": _record_words(inputs),
+            **regime.sections(),
+            "record_words": _record_words(inputs, regime),
             "groups": _groups(inputs, counts, regime),
             "fidelity": inputs.fidelity,
-            "fit": None if inputs.fit is None else fitted_sections.fit_context(inputs.fit, inputs.schema),
             "fidelity_charts": _fidelity_charts(inputs, regime),
             **_associations(inputs, synthetic, regime),
-        }
+        },
+        regime.template,
     )
+
+
+def _regime(inputs: ReportInputs) -> Regime:
+    is_rounded, measurement = inputs.statement.get("regime") == "k_anonymity", inputs.measurement
+    if is_rounded != (measurement is None):
+        raise InternalError(
+            "A page has a measurement under differential privacy, and none under k-anonymity."
+        )
+    if measurement is None:
+        return RoundedCounts(inputs)
+    if isinstance(measurement, WorkloadMeasurement):
+        return FittedCounts(inputs, measurement)
+    return NoisyCounts(inputs, measurement)
 
 
 def _published(inputs: ReportInputs) -> int:
@@ -122,65 +93,48 @@ def _published(inputs: ReportInputs) -> int:
     return sum(len(found) for found in inputs.aggregates.counts)
 
 
-def _record_words(inputs: ReportInputs) -> list[str]:
+def _record_words(inputs: ReportInputs, regime: Regime) -> list[str]:
     """What there is to say of the number of synthetic records, of their length and of rare values in them."""
     if inputs.synthetic is None or not inputs.synthetic.number_of_records:
         return []
-    words = [lengths_told(inputs.synthetic)]
-    if inputs.measurement is None:
-        words += rounding_sections.why_more_records(inputs.statement, inputs.synthetic.number_of_records)
+    words = [lengths_told(inputs.synthetic), *regime.record_words(inputs.synthetic.number_of_records)]
     return words + (rare_values_told(inputs.fidelity) if inputs.fidelity is not None else [])
-
-
-def _no_records(aggregates: Aggregates) -> SyntheticRecords:
-    """No synthetic records over the aggregates' attributes."""
-    return SyntheticRecords(
-        aggregates.headers, aggregates.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
-    )
 
 
 def _groups(inputs: ReportInputs, counts: SingleCounts, regime: Regime) -> list[Json]:
     """The columns' charts, under the configured pages where there are any."""
     columns = distributions.column_distributions(inputs.schema, inputs.aggregates, counts, regime.kinds)
-    by_name = {found.name: found for found in columns}
-    chosen = {
-        name: distributions.visual(name, texts, inputs.aggregates, counts)
-        for name, texts in inputs.visuals.items()
-    }
-    groups: list[tuple[str, list[Distribution]]] = []
-    placed: set[str] = set()
-    for page, names in (inputs.pages or ({"": list(chosen)} if chosen else {})).items():
-        found = [chosen.get(name) or by_name.get(name) for name in names]
-        placed.update(names)
-        groups.append((page, [each for each in found if each is not None]))
-    rest = [found for found in columns if found.name not in placed]
-    if rest:
-        groups.append(("Other columns" if groups and groups[0][0] else "", rest))
-    return [
-        {
-            "name": name,
-            "columns": [
-                _column(found, inputs.synthetic is not None, regime, f"{place}-{i}")
-                for i, found in enumerate(held)
-            ],
-        }
-        for place, (name, held) in enumerate(groups)
+    visuals = [
+        distributions.visual(name, texts, inputs.aggregates, counts) for name, texts in inputs.visuals.items()
     ]
+    is_drawn = inputs.synthetic is not None
+    charted, chosen = (
+        {found.name: _column(found, is_drawn, regime) for found in each} for each in (columns, visuals)
+    )
+    return in_groups(charted, chosen, inputs.pages)
 
 
-def _column(found: Distribution, is_drawn: bool, regime: Regime, place: str) -> Json:
-    shown = found.bars
-    if not is_drawn:
-        shown = tuple(charts.Bar(row.label, row.released, None) for row in shown)
-    names = (regime.count, "synthetic")
-    chart = charts.bars(shown, f"{found.name}: counts of its values", regime.error_bar, names)
+def _column(found: Distribution, is_drawn: bool, regime: Regime) -> Json:
+    """A column's chart; only the released counts where no synthetic records were made."""
+    series = _both(regime.count)[: 1 + is_drawn]
+    chart = Bars(
+        title=f"{found.name}: counts of its values",
+        description=f"{len(found.bars)} values; {' and '.join(each.name for each in series)} of each.",
+        rows=[replace(row, values=row.values[: len(series)]) for row in found.bars],
+        series=series,
+        error_bar=regime.error_bar,
+    )
     return {
-        "id": f"column-{place}",
         "name": found.name,
         "kind": found.kind,
         "more": found.more,
-        "chart": Markup(chart) if found.bars else None,
+        "chart": bars(chart) if found.bars else None,
     }
+
+
+def _both(released: str) -> tuple[Series, Series]:
+    """Released and synthetic bars side by side."""
+    return Series(released, theme.RELEASED), Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK)
 
 
 def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
@@ -190,38 +144,43 @@ def _fidelity_charts(inputs: ReportInputs, regime: Regime) -> Json | None:
         return None
     axes = Axes(f"Synthetic against {regime.count}s", regime.count, "synthetic count")
     lines = [
-        plots.Curve(f"length {length}", points, level=regime.spread.get(length))
+        Curve(f"length {length}", points, level=regime.spread.get(length))
         for length, points in fidelity.error_by_count
     ]
     error_axes = Axes(
         "Mean absolute error by count", regime.count, f"mean absolute error ({regime.units})", "log", "log1p"
     )
     return {
-        "bands": Markup(bands(fidelity.bands, axes, regime.error_bar if regime.is_rounded else None)),
-        "error": Markup(plots.curves(lines, error_axes, regime.limit)),
+        "bands": bands(fidelity.bands, axes, regime.true_range),
+        "error": curves(lines, error_axes, regime.limit),
     }
-
-
-def _pair_counts(inputs: ReportInputs) -> PairCounts:
-    if isinstance(inputs.measurement, WorkloadMeasurement):
-        return MeasuredTables(inputs.measurement)
-    if inputs.measurement is not None:
-        return MeasuredPairs(inputs.measurement)
-    resolution = inputs.statement["guarantee"]["resolution"]
-    return ReportedPairs(inputs.aggregates, len(inputs.schema.columns), resolution)
 
 
 def _associations(inputs: ReportInputs, synthetic: SyntheticRecords, regime: Regime) -> Json:
     """The matrix and the ranked pairs."""
-    found = associations(_pair_counts(inputs), inputs.schema, synthetic)
+    found = associations(regime.pair_counts(), inputs.schema, synthetic)
     pairs = ranked(found, inputs.schema)
     context: Json = {"matrix": None, "pairs": None, "is_large_matrix": len(found.columns) > _HALF_MATRIX}
     if not pairs:
         return context
     names = [inputs.schema.columns[index].name for index in found.columns]
     if len(names) <= _MATRIX_COLUMNS:
-        sides = plots.AssociationSides(found.released, found.synthetic, f"{regime.count}s")
-        context["matrix"] = Markup(plots.matrix(names, sides, "Cramer's V of every two columns"))
-    chart = charts.two_shares(pairs, "Strongest associations", (f"{regime.count}s", "synthetic"))
-    context["pairs"] = Markup(chart)
+        context["matrix"] = matrix(
+            Matrix(
+                "Cramer's V of every two columns",
+                f"Below the diagonal the {regime.count}s, above it the synthetic records.",
+                names,
+                above=Half(found.synthetic, theme.SYNTHETIC, white_from=0.8),
+                below=Half(found.released, theme.RELEASED, white_from=0.55),
+            )
+        )
+    context["pairs"] = bars(
+        Bars(
+            "Strongest associations",
+            f"{len(pairs)} pairs, strongest first.",
+            [Bar(pair, (released, synthetic)) for pair, released, synthetic in pairs],
+            _both(f"{regime.count}s"),
+            SHARES,
+        )
+    )
     return context

@@ -5,33 +5,31 @@ with round edges, or with public ones where the configuration has them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import ceil
 from urllib.parse import quote
 
 import pyarrow as pa
-from markupsafe import Markup
 
 from tasks.core.arrays import Json
-from tasks.core.charts import charts, plots
+from tasks.core.charts import theme
+from tasks.core.charts.bars import SHARES, Bar, Bars, Series, bars
+from tasks.core.charts.chart import Chart
+from tasks.core.charts.matrix import Half, Matrix, matrix, matrix_width
 from tasks.core.errors import InternalError
 from tasks.core.figures import whole
+from tasks.core.navigation.binned_columns import BinnedColumn, BinRow
 from tasks.core.navigation.distributions import SHOWN
-from tasks.core.navigation.page import html
-from tasks.core.navigation.table_associations import (
-    AssociationRow,
-    BinnedColumn,
-    Read,
-    TableAssociations,
-    table_associations,
-)
+from tasks.core.navigation.page import headed, html, in_groups
+from tasks.core.navigation.table_associations import Read, TableAssociations, table_associations
 from tasks.core.statement.syndiffix.statement import LABEL, topics, warnings
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.syndiffix.settings import count_sd
 
 _MATRIX_COLUMNS = 20
 _STRONGEST = 16
+_ROWS = Series("", theme.SYNTHETIC, theme.SYNTHETIC_INK)
 #: More of the strongest pairs are drawn in two charts, side by side.
 _ONE_CHART = 8
 _TABLES = 200
@@ -89,7 +87,7 @@ def render_table(page: TablePage) -> str:
         "count_sd": count_sd(statement["parameters"]["layer_noise_sd"]),
         "topics": topics(statement),
         "warnings": _warnings(page),
-        "attacks": [_headed(sentence) for sentence in statement["not_covered"]],
+        "attacks": [headed(sentence) for sentence in statement["not_covered"]],
         "contract": page.contract,
         "records": page.table.num_rows,
         "files": [_linked(file) for file in page.files],
@@ -102,7 +100,7 @@ def render_table(page: TablePage) -> str:
         "groups": _groups(page, {name: _best(page, name) for name in names}),
         **_associations(page, columns),
     }
-    return html(context, "report_syndiffix.html.j2")
+    return html(context, "syndiffix.html.j2")
 
 
 @dataclass(frozen=True)
@@ -146,28 +144,11 @@ def _warnings(page: TablePage) -> list[str]:
     return [empty, *warnings(page.statement)]
 
 
-def _headed(sentence: str) -> tuple[str, str]:
-    """The words before the colon, and the rest as a sentence."""
-    name, said = sentence.split(": ", 1)
-    return name, said[0].upper() + said[1:]
-
-
 def _groups(page: TablePage, columns: Mapping[str, _Source]) -> list[Json]:
     """The columns' charts, under the configured pages where there are any."""
-    drawn = {name: _chart(name, source) for name, source in columns.items()}
-    drawn |= {name: _visual(name, texts, columns) for name, texts in page.visuals.items()}
-    chosen = page.pages or ({"": list(page.visuals)} if page.visuals else {})
-    groups = [(title, [name for name in names if name in drawn]) for title, names in chosen.items()]
-    placed = {name for _, names in groups for name in names}
-    if rest := [name for name in columns if name not in placed]:
-        groups.append(("Other columns" if groups and groups[0][0] else "", rest))
-    return [
-        {
-            "name": title,
-            "columns": [drawn[name] | {"id": f"column-{g}-{i}"} for i, name in enumerate(names)],
-        }
-        for g, (title, names) in enumerate(groups)
-    ]
+    charted = {name: _chart(name, source) for name, source in columns.items()}
+    visuals = {name: _visual(name, texts, columns) for name, texts in page.visuals.items()}
+    return in_groups(charted, visuals, page.pages)
 
 
 def _chart(name: str, source: _Source) -> Json:
@@ -196,33 +177,48 @@ def _visual(name: str, texts: Sequence[str], columns: Mapping[str, _Source]) -> 
     return _drawn(name, "chosen values", rows[:SHOWN], max(len(rows) - SHOWN, 0))
 
 
-def _drawn(name: str, kind: str, rows: Sequence[AssociationRow], more: int) -> Json:
-    bars = [charts.Bar(label, None, count) for label, count in rows]
-    chart = charts.bars(bars, f"{name}: counts of its values", None, ("", "synthetic rows"))
-    return {"name": name, "kind": kind, "more": more, "chart": Markup(chart) if bars else None}
+def _drawn(name: str, kind: str, rows: Sequence[BinRow], more: int) -> Json:
+    chart = Bars(
+        f"{name}: counts of its values",
+        f"{len(rows)} values; synthetic rows of each.",
+        [Bar(label, (count,)) for label, count in rows],
+        [replace(_ROWS, name="synthetic rows")],
+    )
+    return {"name": name, "kind": kind, "more": more, "chart": bars(chart) if rows else None}
 
 
 def _associations(page: TablePage, columns: Mapping[str, BinnedColumn]) -> Json:
     """The matrix and the ranked pairs, of the first columns where there are many."""
     found = table_associations(columns, page.tables, page.read)
     names = found.names
-    context: Json = {"matrix": None, "pairs": [], "matrix_width": plots.matrix_width(len(names))}
+    context: Json = {"matrix": None, "pairs": [], "matrix_width": matrix_width(len(names))}
     context["counted_in"] = _counted_in(found, page.tables)
     if found.sources:
         pairs = [
-            (" × ".join(pair), value, f", in {found.sources[pair] or 'the table of all columns'}")
+            Bar(" × ".join(pair), (value,), f"in {found.sources[pair] or 'the table of all columns'}")
             for pair, value in found.ranked(_STRONGEST)
         ]
         half = len(pairs) if len(pairs) <= _ONE_CHART else ceil(len(pairs) / 2)
         context["pairs"] = [
-            (first + 1, first + len(part), Markup(charts.one_share(part, "Strongest associations")))
+            (first + 1, first + len(part), _strongest(part))
             for first in range(0, len(pairs), half)
             if (part := pairs[first : first + half])
         ]
         if len(names) <= _MATRIX_COLUMNS:
-            sides = plots.AssociationSides(found.values, found.values, "")
-            context["matrix"] = Markup(plots.matrix(names, sides, "Cramer's V of every two columns"))
+            context["matrix"] = matrix(
+                Matrix(
+                    "Cramer's V of every two columns",
+                    "Each two columns once, by the synthetic rows.",
+                    names,
+                    above=Half(found.values, theme.SYNTHETIC, white_from=0.8),
+                )
+            )
     return context
+
+
+def _strongest(pairs: Sequence[Bar]) -> Chart:
+    described = f"{len(pairs)} pairs, strongest first."
+    return bars(Bars("Strongest associations", described, pairs, [_ROWS], SHARES))
 
 
 def _counted_in(found: TableAssociations, tables: Mapping[str, Sequence[str]]) -> Json:

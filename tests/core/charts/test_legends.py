@@ -4,7 +4,7 @@ import itertools
 import xml.etree.ElementTree as ET
 
 from tasks.core.charts import svg
-from tasks.core.charts.axes import LegendEntry, legend
+from tasks.core.charts.legend import LegendEntry, legend
 
 
 def texts(markup):

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.core.charts import svg
+from tasks.core.charts import svg, theme
+from tasks.core.charts.axes import nice_ticks, short_number
 
 
 @given(st.text())
@@ -30,7 +31,7 @@ def test_control_and_reordering_characters_become_a_box(char):
 
 @given(st.floats(1e-3, 1e12), st.integers(2, 8))
 def test_ticks_are_round_ascending_and_reach_the_top(top, most):
-    ticks = svg.nice_ticks(top, most)
+    ticks = nice_ticks(top, most)
     assert ticks[0] == 0
     assert ticks == sorted(set(ticks))
     assert ticks[-1] >= top * (1 - 1e-6)
@@ -47,7 +48,7 @@ def test_a_long_text_is_cut_with_an_ellipsis():
     ("value", "shown"), [(0, "0"), (0.5, "0.5"), (400, "400"), (12_000, "12k"), (3e6, "3M"), (2e9, "2G")]
 )
 def test_ticks_are_short(value, shown):
-    assert svg.short_number(value) == shown
+    assert short_number(value) == shown
 
 
 def test_a_text_that_is_cut_fits_its_room():
@@ -59,13 +60,13 @@ def test_a_text_that_is_cut_fits_its_room():
 
 def test_every_colour_has_one_for_dark_pages():
     colours = {
-        svg.INK,
-        svg.SOFT,
-        svg.FAINT,
-        svg.GRID_COLOUR,
-        svg.PAPER,
-        svg.NOISY,
-        svg.SYNTHETIC,
-        svg.SYNTHETIC_INK,
+        theme.INK,
+        theme.SOFT,
+        theme.FAINT,
+        theme.GRID_LINE,
+        theme.PAPER,
+        theme.RELEASED,
+        theme.SYNTHETIC,
+        theme.SYNTHETIC_INK,
     }
-    assert colours | {svg.STRIPE} | {colour for colour, _ in svg.SERIES} == set(svg.DARK)
+    assert colours | {theme.STRIPE} | {colour for colour, _ in theme.SERIES} == set(theme.DARK)

@@ -9,8 +9,9 @@ import pytest
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.charts.svg import clean
 from tasks.core.navigation.fidelity import fidelity
+from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.page import symbols
-from tasks.core.navigation.report import ReportInputs, render_page
+from tasks.core.navigation.report import render_page
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import RunChoices, statement
 from tasks.core.synthesis.records import SyntheticRecords

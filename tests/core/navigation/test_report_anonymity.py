@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.charts.svg import DARK, clean
+from tasks.core.charts.svg import clean
+from tasks.core.charts.theme import DARK
 from tasks.core.errors import InternalError
 from tasks.core.navigation.fidelity import fidelity
-from tasks.core.navigation.report import ReportInputs, render_page
+from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.report import render_page
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.k_anonymity.statement import statement
 from tasks.core.synthesis.records import SyntheticRecords

@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tasks.core.navigation.table_associations import GAP, AssociationRow, rows_of
+from tasks.core.navigation.binned_columns import GAP, BinRow, rows_of
 from tasks.core.syndiffix.bins import bins_of
 
 
-def shown(values: list[object], edges: tuple[float, ...] | None = None) -> list[AssociationRow]:
+def shown(values: list[object], edges: tuple[float, ...] | None = None) -> list[BinRow]:
     column = pa.chunked_array([pa.array(values)])
     bins = bins_of("x", column, edges)
     codes = bins.codes(column)

@@ -6,18 +6,21 @@ from pathlib import Path
 import pytest
 
 from tasks.core import navigation
-from tasks.core.charts import svg
+from tasks.core.charts import theme
 from tasks.core.navigation.page import html
 
-FOLDER = Path(navigation.__file__).parent
-PAGES = ("report.html.j2", "report_syndiffix.html.j2", "comparison.html.j2")
+FOLDER = Path(navigation.__file__).parent / "templates"
+PAGES = ("noise.html.j2", "syndiffix.html.j2", "comparison.html.j2")
 #: White on a red that is dark enough for both.
 SAME_IN_BOTH = {".banner"}
 _COLOUR = re.compile(r"(?:background|color|border[a-z-]*):[^;{}]*#[0-9a-f]{3,8}")
 
 
 def sheets(page: str) -> list[str]:
-    style = (FOLDER / page).read_text().split("<style>")[1].split("</style>")[0]
+    """What the page includes as its style: that of every page, its own, and the dark rules."""
+    style = (FOLDER / "page.html.j2").read_text().split("<style>")[1].split("</style>")[0]
+    own = re.findall(r"{% block style %}(.*?){% endblock %}", (FOLDER / page).read_text(), re.DOTALL)
+    style = style.replace("{% block style %}{% endblock %}", "".join(own))
     return re.findall(r'include "([^"]+)"', style)
 
 
@@ -48,4 +51,4 @@ def test_every_colour_is_a_variable_or_has_its_dark_counterpart(page: str) -> No
     for selector, body in light:
         if selector not in SAME_IN_BOTH | {":root", ".mark"}:
             assert not _COLOUR.search(body) or selector in undone, selector
-    assert "#fff" not in dict(dark)[".mark.look0"] and svg.DARK[svg.PAPER] in dict(dark)[".mark.look0"]
+    assert "#fff" not in dict(dark)[".mark.look0"] and theme.DARK[theme.PAPER] in dict(dark)[".mark.look0"]

@@ -1,20 +1,24 @@
 """Charts of the measures of utility: `Utility` in, texts of SVG files by name out. Sensitive."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from tasks.core.charts import svg
-from tasks.core.charts.grouped_bars import GroupedBars, Series, grouped_bars
-from tasks.core.charts.heat_map import HeatMap, heat_map
-from tasks.core.charts.roc_chart import RocChart, RocCurve, roc_chart
-from tasks.core.charts.standalone import RankedBars, ranked_bars
+from tasks.core.charts import svg, theme
+from tasks.core.charts.axes import Axes
+from tasks.core.charts.bars import PERCENTAGES, PROPORTIONS, Bar, Bars, Series, bars
+from tasks.core.charts.curves import Curve, curves
+from tasks.core.charts.grouped_bars import GroupedBars, grouped_bars
+from tasks.core.charts.matrix import Half, Matrix, matrix
 from tasks.core.evaluation.utility.learned import BINS, Discriminator, Prediction, Propensity
 from tasks.core.evaluation.utility.measures import ComparedSets, Utility
 
 #: Of more columns or sets, those that are farthest are drawn.
 _MOST_BARS, _MOST_NAMES, _WORST = 40, 30, 10
-_BOOTSTRAP, _HALVES = svg.SOFT, svg.STRIPE
+_RAW = Series("raw records", theme.RELEASED)
+_SYNTHETIC = Series("synthetic records", theme.SYNTHETIC)
+_SQUARE = (496, 420)
 _MARKED = "Total variation in percent; the line across a bar: of a bootstrap of the raw table"
 
 
@@ -40,45 +44,52 @@ def _charts(found: Utility) -> Iterator[tuple[str, str]]:
 
 
 def _by_ways(found: Utility) -> str:
-    compared = found.by_ways.values()
-    series = (
-        Series("synthetic records", _means(compared, "synthetic"), svg.SYNTHETIC),
-        Series("bootstrap of the raw table", _means(compared, "bootstrap"), _BOOTSTRAP),
-        Series("its two halves", _means(compared, "halves"), _HALVES),
-    )
-    return grouped_bars(
-        GroupedBars(
+    chart = GroupedBars(
+        Axes(
             title="Total variation by the number of columns taken together",
+            x="Columns taken together",
+            y="Mean total variation",
             description="; ".join(
                 f"{ways} ways: {own.synthetic.mean():.3f}, bootstrap {own.bootstrap.mean():.3f}"
                 for ways, own in found.by_ways.items()
             ),
-            axis="Columns taken together",
-            upright="Mean total variation: 0 where equal, 1 where nothing is shared",
-            labels=tuple(map(str, found.by_ways)),
-            series=series,
-        )
+        ),
+        places=[
+            Bar(str(ways), tuple(float(side.mean()) for side in (own.synthetic, own.bootstrap, own.halves)))
+            for ways, own in found.by_ways.items()
+        ],
+        series=[
+            _SYNTHETIC,
+            Series("bootstrap of the raw table", theme.SOFT),
+            Series("its two halves", theme.STRIPE),
+        ],
+        numbers=PROPORTIONS,
+        width=theme.FILE_WIDTH,
     )
-
-
-def _means(compared: Iterable[ComparedSets], side: str) -> tuple[float, ...]:
-    return tuple(float(getattr(each, side).mean()) for each in compared)
+    return grouped_bars(chart).as_file("0 where both are equal, 1 where they share nothing")
 
 
 def _of_sets(found: Utility, ways: int, most: int, title: str) -> str:
     compared = found.by_ways[ways]
     worst = compared.worst(most)
-    bars = [(named(found, compared, place), 100 * float(compared.synthetic[place])) for place in worst]
-    return ranked_bars(
-        RankedBars(
-            title=title if most >= len(compared.sets) or ways > 1 else f"{title}, the farthest {most}",
-            description="; ".join(f"{name}: {value:.2f} %" for name, value in bars),
-            axis=_MARKED,
-            bars=tuple(bars),
-            unit=" %",
-            marks=tuple(100 * float(compared.bootstrap[place]) for place in worst),
+    rows = [
+        Bar(
+            named(found, compared, place),
+            (100 * float(compared.synthetic[place]),),
+            mark=100 * float(compared.bootstrap[place]),
         )
+        for place in worst
+    ]
+    chart = Bars(
+        title=title if most >= len(compared.sets) or ways > 1 else f"{title}, the farthest {most}",
+        description="; ".join(f"{row.label}: {row.values[0]:.2f} %" for row in rows),
+        rows=rows,
+        series=[_SYNTHETIC],
+        numbers=PERCENTAGES,
+        axis=_MARKED,
+        width=theme.FILE_WIDTH,
     )
+    return bars(chart).as_file()
 
 
 def named(found: Utility, compared: ComparedSets, place: int) -> str:
@@ -99,72 +110,74 @@ def _of_pairs(found: Utility) -> str:
     title = "Total variation of pairs of columns" + (
         f", of the {_MOST_NAMES} farthest" if number > len(shown) else ""
     )
-    return heat_map(
-        HeatMap(
-            title=title,
-            description="A cell a pair of columns, and each column by itself on the diagonal.",
-            scale="total variation; on the diagonal each column by itself",
-            names=tuple(found.features[place] for place in shown),
-            values=values[np.ix_(shown, shown)],
-        )
+    largest = float(np.nan_to_num(values).max(initial=0.0)) or 1.0
+    chart = Matrix(
+        title=title,
+        description="A cell a pair of columns, and each column by itself on the diagonal.",
+        names=[found.features[place] for place in shown],
+        above=Half(values[np.ix_(shown, shown)], theme.RARE, white_from=0.55, largest=largest),
+        has_diagonal=True,
     )
+    return matrix(chart).as_file("0 where both are equal, 1 where they share nothing; diagonal: one column")
 
 
 def _propensity(found: Propensity) -> str:
     edges = np.linspace(0.0, 1.0, BINS + 1)
-    series = (
-        Series("raw records", tuple(found.scores[0].tolist()), svg.NOISY),
-        Series("synthetic records", tuple(found.scores[1].tolist()), svg.SYNTHETIC),
-    )
-    return grouped_bars(
-        GroupedBars(
+    chart = GroupedBars(
+        Axes(
             title="Propensity scores",
+            x="How sure a small tree is that a record is synthetic: 0 to 1, bins by their lower end",
+            y="Share of the records",
             description=f"Mean squared error {found.mean_squared_error:.4f}; tables that don't differ are "
             f"expected to have {found.expected:.4f}.",
-            axis="How sure a small tree is that a record is synthetic: 0 to 1, bins by their lower end",
-            upright="Share of the records; the same heights in both colours where the tables don't differ",
-            labels=tuple(f"{edge:.1f}" if place % 2 == 0 else "" for place, edge in enumerate(edges[:-1])),
-            series=series,
-        )
+        ),
+        places=[
+            Bar(f"{edge:.1f}" if place % 2 == 0 else "", (float(raw), float(made)))
+            for place, (edge, raw, made) in enumerate(zip(edges[:-1], *found.scores, strict=True))
+        ],
+        series=[_RAW, _SYNTHETIC],
+        width=theme.FILE_WIDTH,
+    )
+    return grouped_bars(chart).as_file(
+        "The heights are the same in both colours where the tables don't differ"
     )
 
 
 def _told_apart(found: Discriminator, halves: Discriminator | None) -> str:
-    curves = [RocCurve(f"synthetic records, area {found.auc:.3f}", _points(found), svg.SYNTHETIC)]
+    lines = [Curve(f"synthetic records, area {found.auc:.3f}", _points(found), look=1)]
     if halves is not None:
-        name = f"halves of the raw table, area {halves.auc:.3f}"
-        curves.append(RocCurve(name, _points(halves), _BOOTSTRAP, "6 4"))
-    return roc_chart(
-        RocChart(
-            title="How well a learner tells synthetic from raw records",
-            description=f"Area under the curve {found.auc:.3f}; 0.5 is chance.",
-            across="Share of the raw records that are called synthetic",
-            up="Share of the synthetic records that are called so",
-            curves=tuple(curves),
-        )
+        lines.append(Curve(f"halves of the raw table, area {halves.auc:.3f}", _points(halves), look=0))
+    axes = Axes(
+        title="How well a learner tells synthetic from raw records",
+        x="Share of the raw records that are called synthetic",
+        y="Share of the synthetic records that are called so",
+        top=1.0,
+        description=f"Area under the curve {found.auc:.3f}; 0.5 is chance.",
     )
+    chance = Curve("chance, area 0.5", ((0.0, 0.0), (1.0, 1.0)), look=4)
+    return curves([*lines, chance], axes, size=_SQUARE).as_file()
 
 
-def _points(found: Discriminator) -> list[tuple[float, float]]:
-    return [(float(across), float(up)) for across, up in found.curve.T]
+def _points(found: Discriminator) -> tuple[tuple[float, float], ...]:
+    return tuple((float(across), float(up)) for across, up in found.curve.T)
 
 
 def _prediction(found: Prediction, target: str) -> str:
-    names = ("area under the curve", "F1", "accuracy")
-    sides = (("raw records", found.real, svg.NOISY), ("synthetic records", found.synthetic, svg.SYNTHETIC))
-    series = tuple(
-        Series(f"learned from {name}", (own.auc, own.f1, own.accuracy), colour) for name, own, colour in sides
-    )
-    return grouped_bars(
-        GroupedBars(
+    measures = [
+        ("area under the curve", found.real.auc, found.synthetic.auc),
+        ("F1", found.real.f1, found.synthetic.f1),
+        ("accuracy", found.real.accuracy, found.synthetic.accuracy),
+    ]
+    chart = GroupedBars(
+        Axes(
             title=f"Predicting {svg.shortened(target, 40)} for raw records set aside",
-            description="; ".join(
-                f"{name}: {real:.3f} and {made:.3f}"
-                for name, real, made in zip(names, *(each.values for each in series), strict=True)
-            ),
-            axis="What the prediction is judged by",
-            upright="0 to 1, the higher the better",
-            labels=names,
-            series=series,
-        )
+            x="What the prediction is judged by",
+            y="0 to 1, the higher the better",
+            description="; ".join(f"{name}: {real:.3f} and {made:.3f}" for name, real, made in measures),
+        ),
+        places=[Bar(name, (real, made)) for name, real, made in measures],
+        series=[replace(each, name=f"learned from {each.name}") for each in (_RAW, _SYNTHETIC)],
+        numbers=PROPORTIONS,
+        width=theme.FILE_WIDTH,
     )
+    return grouped_bars(chart).as_file()

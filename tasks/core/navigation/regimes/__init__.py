@@ -1,5 +1,1 @@
-"""What the page says of one regime alone: its context and its sections, a file a regime.
-
-These names are one interface, kept by each file: `regime` says how counts are named, `context` is its part of
-the page.
-"""
+"""The part of a page that one regime alone has: `regime` is the interface, the other files implement it."""

@@ -1,16 +1,19 @@
 """What the page has of a fitted release: statement and evaluation go in, tables come out."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from statistics import median
+from typing import ClassVar
 
-from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
-from tasks.core.charts import charts
+from tasks.core.charts.bars import ErrorBar
+from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.figures import near
+from tasks.core.navigation.associations import PairCounts
 from tasks.core.navigation.distributions import Kinds
-from tasks.core.navigation.regimes.noise import budget_gauge
-from tasks.core.navigation.regimes.regime import Regime
+from tasks.core.navigation.regimes.noise import PrivateCounts
+from tasks.core.navigation.released_associations import MeasuredTables
 from tasks.core.records.columns import Schema
-from tasks.core.statement.differential_privacy.words import factor, topics
 
 #: Tables that are listed one by one; of more, those with the most and the least noise.
 _LISTED = 60
@@ -18,39 +21,50 @@ _LISTED = 60
 _NAMED = 12
 
 
-def regime(statement: Json) -> Regime:
-    """How counts are named, and their error bars."""
-    of_rows = statement["private"] and statement["guarantee"]["unit"] == "row"
-    values = statement["values"]
-    bar = values["error_bar"]["half_width_95"] if values else None
-    spread = {1: values["error_bar"]["sd"]} if values else {}
-    by_length: dict[int, list[float]] = {}
-    for table in statement["tables"]:
-        by_length.setdefault(len(table["columns"]), []).append(table["error_bar"]["sd"])
-    return Regime(
-        name="differential_privacy",
-        units="rows" if of_rows else "subjects",
-        count="noisy count",
-        error_bar=charts.ErrorBar(bar, bar) if bar else None,
-        spread=spread | {length: median(found) for length, found in by_length.items()},
-        limit=None,
-        kinds=Kinds("row" if of_rows else "subject", unpublished=None),
-    )
+@dataclass(frozen=True)
+class FittedCounts(PrivateCounts):
+    """Counts of single values and of chosen tables, to which the records are fitted."""
 
+    measurement: WorkloadMeasurement
+    template: ClassVar[str] = "fitted.html.j2"
 
-def context(statement: Json, aggregates: Aggregates) -> Json:
-    """The template's own part for a fitted release."""
-    private = statement["private"]
-    tables = sorted(statement["tables"], key=lambda table: table["scale"])
-    return {
-        "private": private,
-        "factor": factor(statement["guarantee"]["epsilon"]) if private else "",
-        "topics": topics(statement),
-        "gauge": budget_gauge(statement) if private else None,
-        "longest": aggregates.reporting_length,
-        "tables": tables if len(tables) <= _LISTED else [*tables[: _LISTED // 2], *tables[-_LISTED // 2 :]],
-        "tables_left_out": max(0, len(tables) - _LISTED),
-    }
+    @property
+    def error_bar(self) -> ErrorBar | None:
+        """Of the single values."""
+        values = self.statement["values"]
+        bar = values["error_bar"]["half_width_95"] if values else None
+        return ErrorBar(bar, bar) if bar else None
+
+    @property
+    def spread(self) -> Mapping[int, float]:
+        """Of the single values, and of a typical table of each number of columns."""
+        values = self.statement["values"]
+        by_length: dict[int, list[float]] = {}
+        for table in self.statement["tables"]:
+            by_length.setdefault(len(table["columns"]), []).append(table["error_bar"]["sd"])
+        single = {1: values["error_bar"]["sd"]} if values else {}
+        return single | {length: median(found) for length, found in by_length.items()}
+
+    @property
+    def kinds(self) -> Kinds:
+        """A declared value without a count has none that is known."""
+        return Kinds(self.unit, unpublished=None)
+
+    def pair_counts(self) -> PairCounts:
+        """Those of the measured tables."""
+        return MeasuredTables(self.measurement)
+
+    def sections(self) -> Json:
+        """The tables, and how good the records are."""
+        tables = sorted(self.statement["tables"], key=lambda table: table["scale"])
+        is_long, half = len(tables) > _LISTED, _LISTED // 2
+        fit = self.inputs.fit
+        return super().sections() | {
+            "longest": self.inputs.aggregates.reporting_length,
+            "tables": [*tables[:half], *tables[-half:]] if is_long else tables,
+            "tables_left_out": max(0, len(tables) - _LISTED),
+            "fit": None if fit is None else fit_context(fit, self.inputs.schema),
+        }
 
 
 def fit_context(fit: Json, schema: Schema) -> Json:

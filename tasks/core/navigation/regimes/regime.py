@@ -1,37 +1,87 @@
-"""What the page's sections need to know of a regime: how its counts are named, and how far they are off."""
+"""What the page's sections ask a regime: how its counts are named, and how far they are off.
 
+Each regime has an implementation, a file each: `noise` and `fitted` (differential privacy), `rounding`
+(k-anonymity).
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
-from tasks.core.charts.charts import ErrorBar
-from tasks.core.charts.plots import Limit
+from tasks.core.arrays import Json
+from tasks.core.charts.bars import ErrorBar
+from tasks.core.charts.curves import Limit
+from tasks.core.navigation.associations import PairCounts
 from tasks.core.navigation.distributions import Kinds
+from tasks.core.navigation.inputs import ReportInputs
 
 
 @dataclass(frozen=True)
-class Regime:
+class Regime(ABC):
     """One regime, for one release.
 
     Attributes:
-        name: ``differential_privacy`` or ``k_anonymity``.
-        units: several of what is counted: ``subjects`` or ``rows``.
+        inputs: what the page is made of.
         count: what a released count is called.
-        error_bar: of the count of one attribute; None where counts are exact or nothing was measured.
-        spread: by length, the standard deviation of the noise; empty where there is none.
-        limit: how far the protection alone may take any count from the true one; None where that is not
-            bounded, or not at all.
-        kinds: how columns are described.
+        no_value: what stands in the place of a column's chart that has no value.
+        template: of the page.
     """
 
-    name: str
-    units: str
-    count: str
-    error_bar: ErrorBar | None
-    spread: Mapping[int, float]
-    limit: Limit | None
-    kinds: Kinds
+    inputs: ReportInputs
+
+    count: ClassVar[str]
+    no_value: ClassVar[str]
+    template: ClassVar[str]
 
     @property
-    def is_rounded(self) -> bool:
-        """Whether counts are rounded down, not noisy."""
-        return self.name == "k_anonymity"
+    def statement(self) -> Json:
+        """The content of ``privacy.json``."""
+        return self.inputs.statement
+
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """What is counted: ``subject`` or ``row``."""
+
+    @property
+    def units(self) -> str:
+        """Several of what is counted."""
+        return f"{self.unit}s"
+
+    @property
+    @abstractmethod
+    def error_bar(self) -> ErrorBar | None:
+        """Of the count of one attribute; None where counts are exact or nothing was measured."""
+
+    @property
+    def true_range(self) -> ErrorBar | None:
+        """Where the true count lies for certain; None where that is not known."""
+        return None
+
+    @property
+    def spread(self) -> Mapping[int, float]:
+        """By length, the standard deviation of the noise; empty where there is none."""
+        return {}
+
+    @property
+    def limit(self) -> Limit | None:
+        """How far the protection alone may take a count from the true one; None where nothing bounds it."""
+        return None
+
+    @property
+    @abstractmethod
+    def kinds(self) -> Kinds:
+        """How columns are described."""
+
+    @abstractmethod
+    def pair_counts(self) -> PairCounts:
+        """Where the page's associations take the released counts of pairs from."""
+
+    @abstractmethod
+    def sections(self) -> Json:
+        """The regime's own part of the template's context."""
+
+    def record_words(self, records: int) -> list[str]:
+        """What the regime has to say of the number of synthetic records."""
+        return []

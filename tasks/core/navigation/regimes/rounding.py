@@ -1,64 +1,91 @@
 """What the page has under k-anonymity: statement and reported counts in, its figures by length out."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
-from tasks.core.charts.charts import ErrorBar
-from tasks.core.charts.plots import Limit
+from tasks.core.charts.bars import ErrorBar
+from tasks.core.charts.curves import Limit
 from tasks.core.figures import whole
+from tasks.core.navigation.associations import PairCounts
 from tasks.core.navigation.distributions import Kinds
+from tasks.core.navigation.page import headed
 from tasks.core.navigation.regimes.regime import Regime
+from tasks.core.navigation.released_associations import ReportedPairs
 from tasks.core.statement.k_anonymity.words import ROWS_ARE_COUNTED, topics
 
 
-def regime(statement: Json) -> Regime:
-    """How counts are named, and the range that each stands for."""
-    claim = statement["guarantee"]
-    k, of_rows = claim["resolution"], claim["unit"] == "row"
-    unit = "row" if of_rows else "subject"
-    bar = ErrorBar(0, k - 1, "where the true count is", f"< {whole(k)}") if k > 1 else None
-    return Regime(
-        name="k_anonymity",
-        units=f"{unit}s",
-        count="reported count",
-        error_bar=bar,
-        spread={},
-        limit=Limit(k - 1, f"rounding takes off at most {whole(k - 1)}") if k > 1 else None,
-        kinds=Kinds(unit, f"values that at least {whole(k)} {unit}s hold", None if k > 1 else 0),
-    )
+class RoundedCounts(Regime):
+    """Counts rounded down to multiples of a resolution."""
 
+    count: ClassVar[str] = "reported count"
+    no_value: ClassVar[str] = "No value of this column is reported."
+    template: ClassVar[str] = "rounding.html.j2"
 
-def context(statement: Json, aggregates: Aggregates) -> Json:
-    """The regime's own part of the template's context."""
-    k = statement["guarantee"]["resolution"]
-    return {
-        "private": False,
-        "topics": topics(statement),
-        "warnings": _warnings(statement),
-        "made_from": _made_from(statement["synthesis"]),
-        "others": k - 1,
-        "attacks": [_headed(sentence) for sentence in statement["not_covered"]],
-        "levels": [_level(length, counts, k) for length, counts in enumerate(aggregates.counts, start=1)],
-    }
+    @property
+    def _resolution(self) -> int:
+        return int(self.statement["guarantee"]["resolution"])
 
+    @property
+    def unit(self) -> str:
+        """As the guarantee has it."""
+        return "row" if self.statement["guarantee"]["unit"] == "row" else "subject"
 
-def why_more_records(statement: Json, records: int) -> list[str]:
-    """Why a mode makes more and shorter records than the table has, where it does."""
-    mode, count, claim = statement["synthesis"]["mode"], statement["count"], statement["guarantee"]
-    if mode not in ("row_seeded", "value_seeded") or records <= count["most"]:
-        return []
-    units = "rows" if claim["unit"] == "row" else "subjects"
-    return [
-        f"There are more synthetic records than {units}, and shorter ones, because {mode} meets the reported "
-        "count of every single attribute exactly, while a record ends where one more attribute would leave a "
-        f"combination that fewer than {whole(claim['resolution'])} {units} hold; what is then still owed is "
-        "put into further records. Where number and length of the records matter more than exact counts of "
-        "single attributes, aggregate_seeded makes as many records as it is asked for, and unseeded about as "
-        "many as are reported."
-    ]
+    @property
+    def error_bar(self) -> ErrorBar | None:
+        """The range that each count stands for."""
+        k = self._resolution
+        return ErrorBar(0, k - 1, "where the true count is", f"< {whole(k)}") if k > 1 else None
+
+    @property
+    def true_range(self) -> ErrorBar | None:
+        """The same range."""
+        return self.error_bar
+
+    @property
+    def limit(self) -> Limit | None:
+        """What rounding takes off."""
+        k = self._resolution
+        return Limit(k - 1, f"rounding takes off at most {whole(k - 1)}") if k > 1 else None
+
+    @property
+    def kinds(self) -> Kinds:
+        """Values are shown that enough hold."""
+        k = self._resolution
+        return Kinds(self.unit, f"values that at least {whole(k)} {self.units} hold", None if k > 1 else 0)
+
+    def pair_counts(self) -> PairCounts:
+        """Those of length 2."""
+        return ReportedPairs(self.inputs.aggregates, len(self.inputs.schema.columns), self._resolution)
+
+    def sections(self) -> Json:
+        """What does not protect, and what is reported."""
+        k, statement = self._resolution, self.statement
+        counts = self.inputs.aggregates.counts
+        return {
+            "private": False,
+            "topics": topics(statement),
+            "warnings": _warnings(statement),
+            "made_from": _made_from(statement["synthesis"]),
+            "others": k - 1,
+            "attacks": [headed(sentence) for sentence in statement["not_covered"]],
+            "levels": [_level(length, each, k) for length, each in enumerate(counts, start=1)],
+        }
+
+    def record_words(self, records: int) -> list[str]:
+        """Why a mode makes more and shorter records than the table has, where it does."""
+        mode, most = self.statement["synthesis"]["mode"], self.statement["count"]["most"]
+        if mode not in ("row_seeded", "value_seeded") or records <= most:
+            return []
+        return [
+            f"There are more synthetic records than {self.units}, and shorter ones, because {mode} meets the "
+            "reported count of every single attribute exactly, while a record ends where one more attribute "
+            f"would leave a combination that fewer than {whole(self._resolution)} {self.units} hold; what is "
+            "then still owed is put into further records. Where number and length of the records matter more "
+            "than exact counts of single attributes, aggregate_seeded makes as many records as it is asked "
+            "for, and unseeded about as many as are reported."
+        ]
 
 
 def _made_from(synthesis: Json) -> str:
@@ -68,12 +95,6 @@ def _made_from(synthesis: Json) -> str:
     if synthesis["mode"] == "aggregate_seeded":
         return "drawn from those counts and held to the raw table"
     return "drawn from the raw table"
-
-
-def _headed(sentence: str) -> tuple[str, str]:
-    """The words before the colon, and the rest as a sentence."""
-    name, said = sentence.split(": ", 1)
-    return name, said[0].upper() + said[1:]
 
 
 def _warnings(statement: Json) -> list[str]:

@@ -1,17 +1,35 @@
 """How one count spreads where another is given: bands of quantiles go in, SVG comes out."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from tasks.core.charts import svg
-from tasks.core.charts.axes import WIDTH, Axes, Frame, LegendEntry, drawn_axes, legend, scale_of
-from tasks.core.charts.charts import ErrorBar
+from tasks.core.charts import svg, theme
+from tasks.core.charts.axes import Axes, Frame, drawn_axes, scale_of
+from tasks.core.charts.bars import ErrorBar
+from tasks.core.charts.chart import Chart
+from tasks.core.charts.legend import LegendEntry, legend
 from tasks.core.figures import whole
-from tasks.core.navigation.fidelity import Band
 
 _OUTER, _INNER = 0.2, 0.45
 
 
-def bands(found: Sequence[Band], axes: Axes, error_bar: ErrorBar | None) -> str:
+@dataclass(frozen=True)
+class Band:
+    """The synthetic counts of published combinations whose released counts are near each other.
+
+    Attributes:
+        released: mean released count.
+        combinations: how many.
+        synthetic: five quantiles of their synthetic counts; half of them lie between the inner two, nine of
+            ten between the outer two.
+    """
+
+    released: float
+    combinations: int
+    synthetic: tuple[float, ...]
+
+
+def bands(found: Sequence[Band], axes: Axes, error_bar: ErrorBar | None) -> Chart:
     """Median and spread of the synthetic counts over the released one, beside the line of equal counts.
 
     Args:
@@ -20,13 +38,13 @@ def bands(found: Sequence[Band], axes: Axes, error_bar: ErrorBar | None) -> str:
         error_bar: where the true count of a released one lies; None: it is exact, or not told.
     """
     entries = [
-        LegendEntry("median", svg.SYNTHETIC, "line"),
-        LegendEntry("half of them", svg.SYNTHETIC, opacity=_INNER),
-        LegendEntry("nine of ten", svg.SYNTHETIC, opacity=_OUTER),
-        LegendEntry("equal", svg.INK, "line", "4 3"),
+        LegendEntry("median", theme.SYNTHETIC, "line"),
+        LegendEntry("half of them", theme.SYNTHETIC, opacity=_INNER),
+        LegendEntry("nine of ten", theme.SYNTHETIC, opacity=_OUTER),
+        LegendEntry("equal", theme.INK, "line", "4 3"),
     ]
     if error_bar is not None:
-        entries.append(LegendEntry(error_bar.name, svg.NOISY, opacity=_INNER))
+        entries.append(LegendEntry(error_bar.name, theme.RELEASED, opacity=_INNER))
     words, above = legend(entries)
     counts = [band.released for band in found]
     across = scale_of(counts, "log")
@@ -35,7 +53,7 @@ def bands(found: Sequence[Band], axes: Axes, error_bar: ErrorBar | None) -> str:
     parts = [words, *drawn_axes(frame, axes), *_true(frame, error_bar), *_spread(found, frame)]
     total = whole(sum(band.combinations for band in found))
     described = f"{total} combinations; on the dashed line both counts agree."
-    return svg.figure(WIDTH, frame.lower + 44, axes.title, described, parts)
+    return Chart(theme.WIDTH, frame.lower + 44, axes.title, described, parts)
 
 
 def _steps(frame: Frame) -> list[float]:
@@ -51,9 +69,9 @@ def _true(frame: Frame, error_bar: ErrorBar | None) -> list[str]:
     if error_bar is not None:
         low = [(count, max(count - error_bar.below, 0.0)) for count in steps]
         high = [(count, count + error_bar.above) for count in steps]
-        parts.append(_area(low, high, frame, svg.NOISY, _INNER))
+        parts.append(_area(low, high, frame, theme.RELEASED, _INNER))
     path = _path([(count, count) for count in steps], frame)
-    dashed = {"stroke": svg.INK, "stroke_dasharray": "4 3", "stroke_width": 1.3}
+    dashed = {"stroke": theme.INK, "stroke_dasharray": "4 3", "stroke_width": 1.3}
     return [*parts, svg.tag("path", d=f"M{path}", fill="none", **dashed)]
 
 
@@ -64,19 +82,19 @@ def _spread(found: Sequence[Band], frame: Frame) -> list[str]:
         lowest, low, middle, high, highest = map(frame.y, found[0].synthetic)
         ends = ((lowest, highest, _OUTER), (low, high, _INNER))
         parts = [
-            svg.rect(x - 8, end, 16, start - end, svg.SYNTHETIC, fill_opacity=opacity)
+            svg.rect(x - 8, end, 16, start - end, theme.SYNTHETIC, fill_opacity=opacity)
             for start, end, opacity in ends
         ]
-        return [*parts, svg.tag("circle", cx=x, cy=middle, r=3.5, fill=svg.SYNTHETIC)]
+        return [*parts, svg.tag("circle", cx=x, cy=middle, r=3.5, fill=theme.SYNTHETIC)]
     lines = [[(band.released, band.synthetic[place]) for band in found] for place in range(5)]
     return [
-        _area(lines[0], lines[4], frame, svg.SYNTHETIC, _OUTER),
-        _area(lines[1], lines[3], frame, svg.SYNTHETIC, _INNER),
+        _area(lines[0], lines[4], frame, theme.SYNTHETIC, _OUTER),
+        _area(lines[1], lines[3], frame, theme.SYNTHETIC, _INNER),
         svg.tag(
             "path",
             d=f"M{_path(lines[2], frame)}",
             fill="none",
-            stroke=svg.SYNTHETIC,
+            stroke=theme.SYNTHETIC,
             stroke_width=2.4,
             stroke_linejoin="round",
         ),

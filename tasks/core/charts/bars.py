@@ -1,0 +1,199 @@
+"""Horizontal bars: numbers by name go in, a chart comes out; the order is that of the input."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tasks.core.charts import svg, theme
+from tasks.core.charts.axes import nice_ticks, proportion, short_number
+from tasks.core.charts.chart import Chart
+from tasks.core.charts.legend import LegendEntry, legend
+from tasks.core.figures import up, whole
+
+#: From one name to the next, and at the right the room for figures.
+_PITCH, _FIGURES = 30, 62
+#: Of one or two bars by a name: each one's top, its height, and where its figure stands.
+_LANES = {1: ((5, 14, 16),), 2: ((2, 11, 12), (15, 8, 24))}
+#: An error bar narrower than this can't be seen.
+_NARROWEST_WHISKER = 2
+
+
+@dataclass(frozen=True)
+class Series:
+    """Bars of one meaning: its name in the legend (empty: none), their colour, and that of their figures."""
+
+    name: str
+    colour: str
+    ink: str = theme.INK
+
+
+@dataclass(frozen=True)
+class Bar:
+    """The bars of one name.
+
+    Attributes:
+        label: the name.
+        values: a number for each series, 0 or more; None where there is none.
+        note: what is told after the figures when it is pointed at.
+        mark: a number that the first bar is to be seen beside, drawn as a line across it.
+    """
+
+    label: str
+    values: tuple[float | None, ...]
+    note: str = ""
+    mark: float | None = None
+
+
+@dataclass(frozen=True)
+class ErrorBar:
+    """Where the true count of a released one lies.
+
+    Attributes:
+        below, above: how far it may be from the released count, in records.
+        name: what the whisker is, for the legend.
+        absent: the figure of a value whose count is not published.
+    """
+
+    below: float
+    above: float
+    name: str = "95 % error bar"
+    absent: str = ""
+
+    def told(self, count: float) -> str:
+        """The range in words, after the released count."""
+        if self.below == self.above:
+            return f" ± {up(self.above)}"
+        return f" (true: {whole(round(count - self.below))} to {whole(round(count + self.above))})"
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How numbers are written, and where the axis has its ticks; None: at round numbers from 0."""
+
+    text: Callable[[float], str]
+    ticks: tuple[float, ...] | None = None
+
+
+WHOLE_NUMBERS = Numbers(lambda value: whole(round(value)))
+SHARES = Numbers(lambda value: f"{value:.2f}", (0, 0.25, 0.5, 0.75, 1))
+PROPORTIONS = Numbers(proportion)
+PERCENTAGES = Numbers(lambda value: f"{value:.2f}\u202f%")
+
+
+@dataclass(frozen=True)
+class Bars:
+    """What is drawn.
+
+    Attributes:
+        title, description: for a person who can't see the chart.
+        rows: in the order to be shown.
+        series: one or two; the error bar is of the first.
+        numbers: how they are written.
+        error_bar: of every number of the first series, or None for none.
+        axis: what the lengths of the bars are.
+        width: in px.
+    """
+
+    title: str
+    description: str
+    rows: Sequence[Bar]
+    series: Sequence[Series]
+    numbers: Numbers = WHOLE_NUMBERS
+    error_bar: ErrorBar | None = None
+    axis: str = ""
+    width: float = theme.WIDTH
+
+
+@dataclass(frozen=True)
+class _Scale:
+    """Where bars begin and end; to the left their names, to the right their figures."""
+
+    left: float
+    right: float
+    ticks: Sequence[float]
+
+    def length(self, value: float) -> float:
+        return value * ((self.right - self.left) / self.ticks[-1])
+
+
+def bars(chart: Bars) -> Chart:
+    """A line a name: its bars, and their figures at the right edge."""
+    scale = _scale(chart)
+    error_bar = chart.error_bar
+    is_seen = error_bar is not None and scale.length(error_bar.below + error_bar.above) >= _NARROWEST_WHISKER
+    entries = [LegendEntry(series.name, series.colour) for series in chart.series if series.name]
+    if error_bar is not None and is_seen:
+        entries.append(LegendEntry(error_bar.name, theme.INK, "whisker"))
+    words, top = legend(entries, chart.width)
+    bottom = top + 6 + _PITCH * max(len(chart.rows), 1)
+    parts = [words, *_ticks(scale, top, bottom)]
+    for index, row in enumerate(chart.rows):
+        parts.append(_row(row, chart, scale, top + 6 + _PITCH * index, is_seen))
+    if not chart.rows:
+        parts.append(svg.label(scale.left + 8, top + 26, "There is none.", fill=theme.SOFT))
+    if chart.axis:
+        middle = (scale.left + scale.right) / 2
+        parts.append(svg.label(middle, bottom + 36, chart.axis, text_anchor="middle", fill=theme.SOFT))
+    return Chart(chart.width, bottom + (44 if chart.axis else 22), chart.title, chart.description, parts)
+
+
+def _scale(chart: Bars) -> _Scale:
+    """Names have a third of the width at most, as all have on the page."""
+    third = 0.33 * chart.width
+    widest = max((svg.text_width(row.label) for row in chart.rows), default=0.0) + 8
+    ticks = chart.numbers.ticks
+    if ticks is None:
+        above = chart.error_bar.above if chart.error_bar else 0
+        reach = [max(row.values[0] or 0, 0) + above for row in chart.rows]
+        reach += [value or 0 for row in chart.rows for value in (*row.values[1:], row.mark)]
+        ticks = tuple(nice_ticks(max(reach, default=1), 4))
+    return _Scale(max(min(widest, third), 132.0), chart.width - _FIGURES, ticks)
+
+
+def _ticks(scale: _Scale, top: float, bottom: float) -> list[str]:
+    """Grid and axis."""
+    parts = []
+    small = {"font_size": theme.SMALL, "fill": theme.SOFT}
+    for tick in scale.ticks:
+        x = scale.left + scale.length(tick)
+        parts.append(svg.line(x, top + 2, x, bottom, theme.GRID_LINE))
+        parts.append(svg.label(x, bottom + 15, short_number(tick), text_anchor="middle", **small))
+    return [*parts, svg.line(scale.left, top + 2, scale.left, bottom, theme.SOFT)]
+
+
+def _row(row: Bar, chart: Bars, scale: _Scale, y: float, is_seen: bool) -> str:
+    """One name, its bars and figures; and the error bar, where it can be seen."""
+    parts, told = _name(row.label, scale.left - 8, y), [row.label]
+    lanes = _LANES[len(chart.series)]
+    for place, (series, value, lane) in enumerate(zip(chart.series, row.values, lanes, strict=True)):
+        upper, height, figure = lane
+        error_bar = chart.error_bar if place == 0 else None
+        if value is None:
+            shown = error_bar.absent if error_bar else ""
+            said = shown
+        else:
+            held = max(value, 0)
+            parts.append(svg.rect(scale.left, y + upper, scale.length(held), height, series.colour))
+            if error_bar and is_seen:
+                ends = (max(held - error_bar.below, 0), held + error_bar.above)
+                low, high = (scale.left + scale.length(end) for end in ends)
+                parts.append(svg.whisker(low, high, y + upper + height / 2))
+            shown = chart.numbers.text(value)
+            said = shown + (error_bar.told(value) if error_bar else "")
+        if shown:
+            look = {"font_size": theme.SMALL, "fill": series.ink}
+            parts.append(svg.label(chart.width, y + figure, shown, text_anchor="end", **look))
+            told.append(f"{series.name} {said}".strip())
+    if row.mark is not None:
+        x = scale.left + scale.length(row.mark)
+        parts.append(svg.line(x, y + 2, x, y + 22, theme.INK, stroke_width=2))
+    said = "; ".join([*told, row.note] if row.note else told)
+    return svg.tag("g", svg.tag("title", svg.escape(said)) + "".join(parts))
+
+
+def _name(words: str, room: float, y: float) -> list[str]:
+    """What bars are of, to their left; names of several columns on two lines where one has no room."""
+    lines = [(words, 15)]
+    if " × " in words and svg.text_width(words) > room:
+        first, rest = words.split(" × ", 1)
+        lines = [(first, 10), (f"× {rest}", 23)]
+    return [svg.label(room, y + below, svg.fitted(line, room), text_anchor="end") for line, below in lines]
