@@ -194,10 +194,10 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
         assert all(name in page.text for name in table["columns"])
     # Noise hides how many hold a rare value; of several items one may be left out of a cell that isn't empty.
     assert re.search(
-        "By the noisy counts, few [a-z]+, if any, have a value that was too rare to be released in town",
+        "By the noisy counts, few [a-z]+, if any, have a value in town that was too rare to be released",
         page.text,
     )
-    assert "a cell that would hold nothing else is empty. By the noisy counts that is: tongue in" in page.text
+    assert "would hold nothing else is empty. By the noisy counts, this concerns about" in page.text
     assert "differential privacy" in page.text and "Attention" in page.text
     # Formulas are set as such; nothing else on the page has names with underscores or powers written out.
     assert not re.search(r"\b(?:Delta|[A-Za-z])_[A-Za-z0-9]|parameters\.filled", page.text)

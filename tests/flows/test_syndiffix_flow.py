@@ -68,7 +68,7 @@ def test_a_whole_run_releases_a_table_and_says_everywhere_that_it_is_not_differe
         if path.name != "configuration.json":
             check_released_json(pipeline.json_of(path))
     page = (release / "report.html").read_text()
-    assert "Not differentially private" in page and "What does not protect" in page
+    assert "Not differentially private" in page and "What this does not protect against" in page
     assert '<a href="visits_tables/00001.parquet">town × age</a>' in page
     assert page.count('<a href="visits_synthetic_microdata.parquet">') == 2
     manifest = pipeline.json_of(release / "MANIFEST.json")["files"]

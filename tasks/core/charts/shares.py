@@ -57,7 +57,7 @@ def _stripes() -> str:
 
 _SHARES = (
     LegendEntry("published", theme.RELEASED),
-    LegendEntry("of nobody (at most)", theme.SYNTHETIC),
+    LegendEntry("held by nobody (at most)", theme.SYNTHETIC),
     LegendEntry("not published", theme.FAINT),
     LegendEntry("not known", "url(#not-known)"),
 )
@@ -70,7 +70,7 @@ def _share_row(row: Share, frame: tuple[float, float, float]) -> str:
     spurious = min(row.spurious or 0.0, float(row.published))
     told = f"{whole(row.published)} published"
     if row.spurious is not None and row.published:
-        told += f" (at most {up(spurious, 2)} of nobody)"
+        told += f" (at most {up(spurious, 2)} held by nobody)"
     if row.suppressed is None:
         # The true share can't be drawn, so the known part gets half and the rest is marked as not known.
         middle = left + (right - left) / 2 if row.published else left
@@ -78,7 +78,7 @@ def _share_row(row: Share, frame: tuple[float, float, float]) -> str:
             svg.rect(left, y, middle - left, 22, theme.RELEASED),
             svg.rect(middle, y, right - middle, 22, "url(#not-known)"),
         ]
-        told += "; how many are not published is not known (not to scale)"
+        told += "; the number not published is not known (not to scale)"
     else:
         unit = (right - left) / max(row.published + row.suppressed, 1)
         real = (row.published - spurious) * unit

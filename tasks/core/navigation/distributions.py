@@ -79,7 +79,7 @@ def lengths_told(synthetic: SyntheticRecords) -> str:
         return f"Each synthetic record has {_attributes(longest)}."
     if low == high:
         rest = f"the longest has {longest}" if longest > high else "none has more"
-        return f"Half of the synthetic records or more have {_attributes(low)}; {rest}."
+        return f"At least half of the synthetic records have {_attributes(low)}; {rest}."
     return (
         f"Half of the synthetic records have {low} to {high} attributes; the median is {middle}, the longest "
         f"has {longest}."
@@ -101,7 +101,7 @@ class Kinds:
     """
 
     unit: str = "subject"
-    open: str = "values read off the data, behind the threshold"
+    open: str = "values read from the table that reach the threshold"
     unpublished: float | None = 0
 
 
@@ -141,7 +141,7 @@ def _drawn(rows: list[Bar], ordered: Sequence[str] | None) -> tuple[tuple[Bar, .
 
 def _kind(column: Column, kinds: Kinds) -> str:
     """What a column is, in words, and what a 0 in it means where the declared values do not say."""
-    several = f"several items a {kinds.unit}, " if column.is_multi_valued else ""
+    several = f"several items per {kinds.unit}, " if column.is_multi_valued else ""
     zero = "0 is a value" if column.keeps_zero else "0 is read as empty"
     if column.bins is not None:
         return f"{several}numeric, in {len(column.domain or ())} declared bins; {zero}"

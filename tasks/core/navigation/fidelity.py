@@ -114,8 +114,8 @@ def rare_values_told(found: Fidelity) -> list[str]:
     if found.rarest_kept is None or found.rarest_kept >= _NEARLY_ALL:
         return []
     return [
-        "Rare values fall short: of the quarter of published values with the smallest counts, the synthetic "
-        f"records hold {100 * found.rarest_kept:.0f} % of these counts."
+        "Rare values fall short. For the quarter of published values with the smallest counts, the synthetic "
+        f"records reach only {100 * found.rarest_kept:.0f} % of these counts."
     ]
 
 

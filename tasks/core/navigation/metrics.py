@@ -42,31 +42,31 @@ _ERRORS: tuple[tuple[str, str, Better, str], ...] = (
         "mean_error",
         "mean absolute error, of those kept",
         "lower",
-        "Mean distance of the two counts over combinations that both sides hold; what is lost costs nothing.",
+        "Mean difference of the two counts, over combinations that both sides hold. Lost ones do not count.",
     ),
     (
         "mean_error_of_union",
         "mean absolute error, over all",
         "lower",
-        "Mean distance of the two counts over combinations that either side holds; what is absent counts 0.",
+        "Mean difference of the two counts, over combinations that either side holds. Absent ones are 0.",
     ),
     (
         "mean_proportional_error",
         "mean proportional error, by bins (SDS)",
         "lower",
-        "Error over the right count, averaged in bins of the judged count, then over the bins.",
+        "The error divided by the right count, averaged in bins of the judged count, then over the bins.",
     ),
     (
         "mean_proportional_error_unbinned",
         "mean proportional error",
         "lower",
-        "Error over the right count, averaged over combinations.",
+        "The error divided by the right count, averaged over combinations.",
     ),
     (
         "weighted_mean_proportional_error",
         "proportional error, weighted by count",
         "lower",
-        "Sum of errors over the sum of the right counts.",
+        "The sum of all errors divided by the sum of the right counts.",
     ),
     (
         "mean_preservation",
@@ -100,7 +100,7 @@ def _raw_measure(group: str) -> list[Metric]:
             f"{group}.fabricated_pct",
             "fabricated, % of the raw table's (SDS)",
             "lower",
-            f"{_MADE_UP}, over the number of those that it holds; may exceed 100.",
+            f"{_MADE_UP}, divided by the number of those that it holds. It may exceed 100.",
         ),
         Metric(
             f"{group}.fabricated_pct_of_compared",
@@ -125,7 +125,7 @@ METRICS: tuple[Metric, ...] = (
         "released.unreported_pct",
         "synthetic combinations that are not reported, % of the reported",
         "lower",
-        "Over the number of reported combinations; may exceed 100.",
+        "Divided by the number of reported combinations. It may exceed 100.",
     ),
     Metric(
         "released.unreported_pct_of_synthetic",
@@ -138,21 +138,21 @@ METRICS: tuple[Metric, ...] = (
         "released.record_expansion_pct",
         "more records than reported, %",
         "",
-        "Synthetic records over the reported number of records, less 100.",
+        "Synthetic records in percent of the reported number of records, less 100.",
     ),
     *_raw_measure("raw"),
     Metric(
         "raw.record_expansion_pct",
         "more records than the raw table, %",
         "",
-        "Synthetic records over the raw table's, less 100.",
+        "Synthetic records in percent of those of the raw table, less 100.",
     ),
     Metric("raw.leaked", "leaked rare combinations (SDS)", "lower", f"{_LEAKED} and are rare there too."),
     Metric(
         "raw.leak_proportion",
         "leaked, share of the synthetic records' combinations (SDS)",
         "lower",
-        "The same over the number of the synthetic records' combinations.",
+        "The same divided by the number of the synthetic records' combinations.",
     ),
     Metric(
         "raw.leaked_anywhere", "rare combinations that appear at all", "lower", f"{_LEAKED}, however often."
@@ -161,7 +161,7 @@ METRICS: tuple[Metric, ...] = (
         "raw.leaked_anywhere_proportion",
         "rare combinations that appear at all, share of the rare ones",
         "lower",
-        "The same over the number of the raw table's rare combinations.",
+        "The same divided by the number of the raw table's rare combinations.",
     ),
     *(
         Metric(

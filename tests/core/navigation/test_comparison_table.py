@@ -69,8 +69,8 @@ def test_a_failed_run_is_listed_as_failed_without_figures(two, tmp_path):
     assert row(runs, "protection").texts[2] == ""
     assert row(runs, KEPT).texts[2] == "" and row(runs, KEPT).best == (False, True, False)
     page = check(render_comparison(runs, "t"))
-    assert "2_broken" in page.text and "C failed: there is no figure of it." in page.text
-    assert "Not recorded beside" not in page.text
+    assert "2_broken" in page.text and "C failed and has no figures." in page.text
+    assert "were not recorded beside" not in page.text
     write_comparison_tsv(runs, tmp_path / "t.tsv")
     assert "outcome\t\tdone\tdone\tfailed" in (tmp_path / "t.tsv").read_text()
     assert "outcome" not in Page(render_comparison(two, "t")).text

@@ -66,8 +66,8 @@ def test_a_visual_shows_only_what_is_published_in_the_order_that_was_asked_for()
     [
         ([6, 6, 6], "Each synthetic record has 6 attributes."),
         ([1], "Each synthetic record has 1 attribute."),
-        ([3, 6, 6, 6, 9], "Half of the synthetic records or more have 6 attributes; the longest has 9."),
-        ([1, 1, 1, 1, 0], "Half of the synthetic records or more have 1 attribute; none has more."),
+        ([3, 6, 6, 6, 9], "At least half of the synthetic records have 6 attributes; the longest has 9."),
+        ([1, 1, 1, 1, 0], "At least half of the synthetic records have 1 attribute; none has more."),
         (
             [2, 3, 4, 5, 6],
             "Half of the synthetic records have 3 to 5 attributes; the median is 4, the longest has 6.",

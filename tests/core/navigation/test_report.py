@@ -86,7 +86,7 @@ def test_the_statement_stands_on_the_page_in_words_and_in_symbols():
 
 
 def test_the_number_suppressed_is_said_not_to_be_known():
-    assert "not known to a differentially private release" in Page(render_page(inputs())).text
+    assert "private release does not know how many values" in Page(render_page(inputs())).text
 
 
 def test_p1_nothing_is_shown_that_was_not_published():

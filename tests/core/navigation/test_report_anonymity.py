@@ -87,7 +87,7 @@ def test_every_column_says_what_a_zero_in_it_means():
     assert (
         some.count("; 0 is read as empty") == 1 and some.count("; 0 is a value") == len(telling) - 1 + binned
     )
-    assert "In 1 column a 0 is read as empty" in some
+    assert "In 1 column, a 0 is read as an empty cell" in some
     kept = tuple(dataclasses.replace(c, zero_is_value=True) for c in SCHEMA.columns)
     assert (
         "read as empty"
@@ -106,7 +106,7 @@ def test_it_is_explained_why_there_are_more_and_shorter_records_than_people(mode
         offsets=np.concatenate([one.offsets, one.offsets[-1] + one.offsets[1:]]),
         attribute_ids=np.concatenate([one.attribute_ids, one.attribute_ids]),
     )
-    more = "There are more synthetic records than subjects, and shorter ones"
+    more = "There are more synthetic records than subjects, and they are shorter."
     assert (more in Page(render_page(dataclasses.replace(given, synthetic=twice))).text) is told
     assert more not in Page(render_page(given)).text
 
@@ -213,7 +213,7 @@ def test_nothing_reported_is_a_page_too():
     )
     body = statement(facts(), nothing, "x")
     page = check(render_page(ReportInputs(body, SCHEMA, nothing)))
-    assert "No combination is reported: none is held by 10 subjects." in page.text
+    assert "No combination is reported, because no combination is held by at least 10 subjects." in page.text
     assert "No value of this column is reported." in page.text
 
 

@@ -47,7 +47,7 @@ def test_the_page_says_before_anything_else_that_it_is_not_differentially_privat
     text = render_table(page())
     assert text.index("Not differentially private") < text.index("<h1>")
     assert "SynDiffix release, not differentially private" in text
-    assert "What does not protect" in text
+    assert "What this does not protect against" in text
 
 
 def test_every_column_has_its_chart_and_every_text_is_escaped() -> None:
@@ -110,14 +110,14 @@ def test_pages_and_visuals_place_the_charts_and_unknown_names_are_passed_over() 
 
 
 def test_an_empty_table_and_a_single_column_have_a_page() -> None:
-    assert "There are no two columns" in render_table(page(table=table().slice(0, 0)))
-    assert "There are no two columns" in render_table(page(table=table().select(["old"])))
+    assert "No two columns" in render_table(page(table=table().slice(0, 0)))
+    assert "No two columns" in render_table(page(table=table().select(["old"])))
 
 
 def test_what_a_bar_is_and_is_not_is_said_beside_the_noise() -> None:
     text = render_table(page()).replace("&#39;", "'")
-    assert "on each group's count" in text and ": a bar adds up many groups" in text
-    assert "values of the original that are well above it may be missing" in text
+    assert "Each group's count carries noise of" in text and "A bar adds up many groups" in text
+    assert "values that are well above it in the original may be missing" in text
 
 
 def test_tables_of_questions_are_listed_with_their_files() -> None:
@@ -155,9 +155,9 @@ def test_each_pair_says_which_table_it_was_counted_in() -> None:
     unrelated = table().set_column(1, "old", pa.array([row % 2 == 0 for row in range(300)]))
     tables = {"t/1.parquet": ("age", "<b>town</b>", "old"), "t/2.parquet": ("old", "age")}
     text = render_table(page(table=unrelated, tables=tables, read=lambda file, names: table().select(names)))
-    assert re.search(r"<title>age × old: (0.9\d|1.00), in t/2.parquet</title>", text)
-    assert "town&lt;/b&gt;: 0.5" not in text and ", in t/1.parquet</title>" in text
-    assert re.search(r"1 pair in a <[^>]*>table of the two alone</a>\s*, 2 in a <", text)
+    assert re.search(r"<title>age × old; (0.9\d|1.00); in t/2.parquet</title>", text)
+    assert "town&lt;/b&gt;; 0.5" not in text and "; in t/1.parquet</title>" in text
+    assert re.search(r"1 pair in a <[^>]*>table of just these two columns</a>, 2 in a <", text)
     assert "in the table of all columns</title>" not in text
 
 
@@ -181,5 +181,9 @@ def test_the_matrix_card_is_as_wide_as_the_matrix() -> None:
 def test_the_headline_on_noise_holds_where_people_have_several_rows() -> None:
     of_people = render_table(page())
     of_rows = render_table(page(statement=statement(replace(FACTS, ids=()), "abc")))
-    assert "at least ± 1.4" in of_people and "more, as many times" in of_people and "downward" in of_people
-    assert "± 1.4" in of_rows and "at least" not in of_rows and "downward" not in of_rows
+    assert (
+        "at least ± 1.4" in of_people
+        and "as many times larger" in of_people
+        and "come out lower" in of_people
+    )
+    assert "± 1.4" in of_rows and "at least" not in of_rows and "come out lower" not in of_rows

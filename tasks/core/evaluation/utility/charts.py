@@ -19,7 +19,7 @@ _MOST_BARS, _MOST_NAMES, _WORST = 40, 30, 10
 _RAW = Series("raw records", theme.RELEASED)
 _SYNTHETIC = Series("synthetic records", theme.SYNTHETIC)
 _SQUARE = (496, 420)
-_MARKED = "Total variation in percent; the line across a bar: of a bootstrap of the raw table"
+_MARKED = "Total variation in percent; the line across a bar is that of a bootstrap of the raw table"
 
 
 def utility_charts(found: Utility) -> dict[str, str]:
@@ -34,7 +34,10 @@ def _charts(found: Utility) -> Iterator[tuple[str, str]]:
     if 2 in found.by_ways:
         yield "total_variation_of_pairs", _of_pairs(found)
     if 3 in found.by_ways:
-        yield "total_variation_of_worst_triples", _of_sets(found, 3, _WORST, "The farthest sets of three")
+        yield (
+            "total_variation_of_worst_triples",
+            _of_sets(found, 3, _WORST, "Sets of three columns that are farthest apart"),
+        )
     if found.propensity is not None:
         yield "propensity_scores", _propensity(found.propensity)
     if found.told_apart is not None:
@@ -61,7 +64,7 @@ def _by_ways(found: Utility) -> str:
         series=[
             _SYNTHETIC,
             Series("bootstrap of the raw table", theme.SOFT),
-            Series("its two halves", theme.STRIPE),
+            Series("two halves of the raw table", theme.STRIPE),
         ],
         numbers=PROPORTIONS,
         width=theme.FILE_WIDTH,

@@ -36,7 +36,7 @@ class RoundedCounts(Regime):
     def error_bar(self) -> ErrorBar | None:
         """The range that each count stands for."""
         k = self._resolution
-        return ErrorBar(0, k - 1, "where the true count is", f"< {whole(k)}") if k > 1 else None
+        return ErrorBar(0, k - 1, "range of the true count", f"< {whole(k)}") if k > 1 else None
 
     @property
     def true_range(self) -> ErrorBar | None:
@@ -47,13 +47,13 @@ class RoundedCounts(Regime):
     def limit(self) -> Limit | None:
         """What rounding takes off."""
         k = self._resolution
-        return Limit(k - 1, f"rounding takes off at most {whole(k - 1)}") if k > 1 else None
+        return Limit(k - 1, f"rounding removes at most {whole(k - 1)}") if k > 1 else None
 
     @property
     def kinds(self) -> Kinds:
         """Values are shown that enough hold."""
         k = self._resolution
-        return Kinds(self.unit, f"values that at least {whole(k)} {self.units} hold", None if k > 1 else 0)
+        return Kinds(self.unit, f"values held by at least {whole(k)} {self.units}", None if k > 1 else 0)
 
     def pair_counts(self) -> PairCounts:
         """Those of length 2."""
@@ -78,13 +78,14 @@ class RoundedCounts(Regime):
         mode, most = self.statement["synthesis"]["mode"], self.statement["count"]["most"]
         if mode not in ("row_seeded", "value_seeded") or records <= most:
             return []
+        few = f"fewer than {whole(self._resolution)} {self.units}"
         return [
-            f"There are more synthetic records than {self.units}, and shorter ones, because {mode} meets the "
-            "reported count of every single attribute exactly, while a record ends where one more attribute "
-            f"would leave a combination that fewer than {whole(self._resolution)} {self.units} hold; what is "
-            "then still owed is put into further records. Where number and length of the records matter more "
-            "than exact counts of single attributes, aggregate_seeded makes as many records as it is asked "
-            "for, and unseeded about as many as are reported."
+            f"There are more synthetic records than {self.units}, and they are shorter. The reason is that "
+            f"{mode} meets the reported count of every single attribute exactly, but ends a record where one "
+            f"more attribute would make a combination that {few} hold. "
+            "It puts what is then still owed into further records. If the number and length of the records "
+            "matter more to you than exact counts of single attributes, use aggregate_seeded, which makes as "
+            "many records as you ask for, or unseeded, which makes about as many as are reported."
         ]
 
 

@@ -19,7 +19,7 @@
     if (!chart || !caption) continue;
     const save = document.createElement("button");
     save.type = "button";
-    save.textContent = "save SVG";
+    save.textContent = "Save as SVG";
     save.className = "save";
     save.addEventListener("click", () => {
       const text = new XMLSerializer().serializeToString(chart);
