@@ -1,4 +1,4 @@
-"""Shares of a whole as parts of one bar: what became of candidates, and what is spent of a budget."""
+"""Shares of a whole, as the parts of one bar: numbers by name go in, a chart comes out."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,101 +6,68 @@ from dataclasses import dataclass
 from tasks.core.charts import svg, theme
 from tasks.core.charts.chart import Chart
 from tasks.core.charts.legend import LegendEntry, legend
-from tasks.core.figures import up, whole
 
+#: The colour of a part whose size is not known: stripes.
+NOT_KNOWN = "url(#not-known)"
+_LEFT, _WIDTH, _PITCH = 76, 520, 58
 #: As wide as the text of a page on a telephone, where a wider drawing would shrink.
 _GAUGE = 340
 
 
 @dataclass(frozen=True)
-class Share:
-    """How the candidates of one length fared.
+class Whole:
+    """One bar.
 
     Attributes:
-        label: the length in words.
-        published: combinations published.
-        spurious: how many of them are expected to be held by nobody; None where the notion is empty.
-        suppressed: candidates not published; None where that is not known to the release.
+        label: to its left.
+        parts: from the left, the size (0 or more) and the colour of each; the bar is empty where all are 0.
+        told: its figures, under it.
     """
 
     label: str
-    published: int
-    spurious: float | None
-    suppressed: int | None
+    parts: Sequence[tuple[float, str]]
+    told: str
 
 
-def shares(rows: Sequence[Share], title: str) -> Chart:
-    """What became of the candidates of each length, as shares of one bar."""
-    left, right, width, pitch = 76, 520, 520, 58
-    words, top = legend(_SHARES, width)
+def shares(wholes: Sequence[Whole], meanings: Sequence[LegendEntry], title: str, description: str) -> Chart:
+    """Bars of equal length, each divided into its parts."""
+    words, top = legend(meanings, _WIDTH)
     parts = [_stripes(), words]
-    for index, row in enumerate(rows):
-        parts.append(_share_row(row, (left, right, top + 8 + pitch * index)))
-    described = "Published and unpublished candidates by length."
-    return Chart(width, top + 8 + pitch * len(rows), title, described, parts)
+    for index, whole in enumerate(wholes):
+        parts.append(_bar(whole, top + 8 + _PITCH * index))
+    return Chart(_WIDTH, top + 8 + _PITCH * len(wholes), title, description, parts)
 
 
 def _stripes() -> str:
     """The pattern that stands for "not known"."""
     stripe = svg.rect(0, 0, 8, 8, theme.GRID_LINE) + svg.line(0, 0, 0, 8, theme.STRIPE, stroke_width=5)
-    pattern = svg.tag(
-        "pattern",
-        stripe,
-        id="not-known",
-        width=8,
-        height=8,
-        patternUnits="userSpaceOnUse",
-        patternTransform="rotate(45)",
-    )
-    return svg.tag("defs", pattern)
+    look = {"patternUnits": "userSpaceOnUse", "patternTransform": "rotate(45)"}
+    return svg.tag("defs", svg.tag("pattern", stripe, id="not-known", width=8, height=8, **look))
 
 
-_SHARES = (
-    LegendEntry("published", theme.RELEASED),
-    LegendEntry("held by nobody (at most)", theme.SYNTHETIC),
-    LegendEntry("not published", theme.FAINT),
-    LegendEntry("not known", "url(#not-known)"),
-)
+def _bar(whole: Whole, y: float) -> str:
+    length = _WIDTH - _LEFT
+    total = sum(size for size, _ in whole.parts)
+    parts = [svg.label(_LEFT - 10, y + 15, whole.label, text_anchor="end", font_weight="600")]
+    if not total:
+        parts.append(svg.rect(_LEFT, y, length, 22, theme.GRID_LINE))
+    x = float(_LEFT)
+    for size, colour in whole.parts:
+        width = size / total * length if total else 0.0
+        if width:
+            parts.append(svg.rect(x, y, width, 22, colour))
+        x += width
+    parts.append(svg.label(_LEFT, y + 37, whole.told, font_size=theme.LEGEND, fill=theme.SOFT))
+    return svg.tag("g", svg.tag("title", svg.escape(f"{whole.label}: {whole.told}")) + "".join(parts))
 
 
-def _share_row(row: Share, frame: tuple[float, float, float]) -> str:
-    """One length: its bar, and its figures under it."""
-    left, right, y = frame
-    parts = [svg.label(left - 10, y + 15, row.label, text_anchor="end", font_weight="600")]
-    spurious = min(row.spurious or 0.0, float(row.published))
-    told = f"{whole(row.published)} published"
-    if row.spurious is not None and row.published:
-        told += f" (at most {up(spurious, 2)} held by nobody)"
-    if row.suppressed is None:
-        # The true share can't be drawn, so the known part gets half and the rest is marked as not known.
-        middle = left + (right - left) / 2 if row.published else left
-        parts += [
-            svg.rect(left, y, middle - left, 22, theme.RELEASED),
-            svg.rect(middle, y, right - middle, 22, "url(#not-known)"),
-        ]
-        told += "; the number not published is not known (not to scale)"
-    else:
-        unit = (right - left) / max(row.published + row.suppressed, 1)
-        real = (row.published - spurious) * unit
-        parts += [
-            svg.rect(
-                left, y, right - left, 22, theme.FAINT if row.published + row.suppressed else theme.GRID_LINE
-            ),
-            svg.rect(left, y, real, 22, theme.RELEASED),
-            svg.rect(left + real, y, spurious * unit, 22, theme.SYNTHETIC),
-        ]
-        told += f"; {whole(row.suppressed)} not published"
-    parts.append(svg.label(left, y + 37, told, font_size=theme.LEGEND, fill=theme.SOFT))
-    return svg.tag("g", svg.tag("title", svg.escape(f"{row.label}: {told}")) + "".join(parts))
-
-
-def gauge(spent: float, cap: float, title: str) -> Chart:
-    """How much of the budget is spent: one bar up to the cap."""
-    share = min(max(spent / cap, 0.0), 1.0)
+def gauge(spent: tuple[float, str], cap: tuple[float, str], title: str, description: str) -> Chart:
+    """One bar up to a cap, filled as far as it is spent; each a number and the words above it."""
+    share = min(max(spent[0] / cap[0], 0.0), 1.0)
     parts = [
         svg.rect(0, 20, _GAUGE, 16, theme.FAINT, rx=8),
         svg.rect(0, 20, max(share * _GAUGE, 6), 16, theme.RELEASED, rx=8),
-        svg.label(0, 13, f"spent: ε = {up(spent)}", font_weight="600"),
-        svg.label(_GAUGE, 13, f"cap: ε = {up(cap)}", text_anchor="end", fill=theme.SOFT),
+        svg.label(0, 13, spent[1], font_weight="600"),
+        svg.label(_GAUGE, 13, cap[1], text_anchor="end", fill=theme.SOFT),
     ]
-    return Chart(_GAUGE, 40, title, f"epsilon {up(spent)} of {up(cap)} spent", parts)
+    return Chart(_GAUGE, 40, title, description, parts)

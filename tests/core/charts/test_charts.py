@@ -8,7 +8,7 @@ import pytest
 from tasks.core.charts import theme
 from tasks.core.charts.bars import SHARES, Bar, Bars, ErrorBar, Series, bars
 from tasks.core.charts.chart import Chart
-from tasks.core.charts.shares import Share, gauge, shares
+from tasks.core.charts.shares import NOT_KNOWN, Whole, gauge, shares
 
 SERIES = (Series("noisy", theme.RELEASED), Series("synthetic", theme.SYNTHETIC, theme.SYNTHETIC_INK))
 
@@ -71,9 +71,9 @@ def test_a_hostile_label_is_shown_as_text():
 def test_every_chart_has_a_title_and_a_description():
     drawn = [
         counts([], None),
-        shares([Share("length 1", 3, None, None)], "shares"),
+        shares([Whole("length 1", ((1, NOT_KNOWN),), "3 published")], (), "shares", "told"),
         shown_shares([Bar("a × b", (0.5, 0.25))]),
-        gauge(0.5, 3.0, "budget"),
+        gauge((0.5, "spent"), (3.0, "cap"), "budget", "told"),
     ]
     for chart in drawn:
         root = ET.fromstring(chart.in_page())
@@ -82,28 +82,29 @@ def test_every_chart_has_a_title_and_a_description():
         assert root.find("desc").text
 
 
-def test_what_is_not_known_is_drawn_as_such_and_not_as_a_number():
-    chart = shares([Share("length 1", 30, None, None)], "t")
-    assert rects(chart, "url(#not-known)")
-    assert "not known" in chart.in_page()
-
-
 def test_shares_are_to_scale():
-    chart = shares([Share("length 2", 25, 5.0, 75)], "t")
-    widths = [float(r.get("width")) for r in rects(chart, theme.RELEASED) + rects(chart, theme.SYNTHETIC)]
-    whole = float(max(rects(chart, theme.FAINT), key=lambda r: float(r.get("width"))).get("width"))
-    assert [w / whole for w in widths if w != 11] == pytest.approx([0.2, 0.05], rel=1e-2)
+    parts = ((20, theme.RELEASED), (5, theme.SYNTHETIC), (75, theme.FAINT))
+    chart = shares([Whole("length 2", parts, "told")], (), "t", "d")
+    widths = [float(rects(chart, colour)[0].get("width")) for _, colour in parts]
+    assert [width / sum(widths) for width in widths] == pytest.approx([0.2, 0.05, 0.75], rel=1e-2)
+    assert "told" in chart.in_page()
+
+
+def test_a_whole_of_nothing_is_an_empty_bar():
+    chart = shares([Whole("length 2", ((0, theme.RELEASED),), "none")], (), "t", "d")
+    assert not rects(chart, theme.RELEASED)
+    assert len(rects(chart, theme.GRID_LINE)) == 2, "the stripes' ground and the bar"
 
 
 def test_the_gauge_never_runs_over():
-    root = ET.fromstring(gauge(9.0, 3.0, "t").in_page())
+    root = ET.fromstring(gauge((9.0, "spent"), (3.0, "cap"), "t", "d").in_page())
     whole, spent = [float(r.get("width")) for r in root.iter("rect")]
     assert spent == whole
 
 
 def test_the_gauge_is_as_large_on_a_telephone_as_its_text():
     """390 pixels leave 358 to the page: what is drawn wider shrinks, and its letters with it."""
-    root = ET.fromstring(gauge(1.0, 3.0, "t").in_page())
+    root = ET.fromstring(gauge((1.0, "spent"), (3.0, "cap"), "t", "d").in_page())
     drawn = float(root.get("viewBox").split()[2])
     letters = [float(label.get("font-size")) for label in root.iter("text")]
     bar = min(float(r.get("height")) for r in root.iter("rect"))

@@ -35,7 +35,7 @@ def test_hundreds_of_values_show_the_most_frequent_and_count_the_rest():
 def test_bins_keep_their_declared_order():
     column = Column("age", domain=("<18", "[18,40]", ">40"), bins=(18.0, 40.0))
     found = one_column(column, {">40": 90, "<18": 5})
-    assert [(bar.label, bar.released) for bar in found.bars] == [("<18", 5), ("[18,40]", 0), (">40", 90)]
+    assert [(bar.label, bar.values[0]) for bar in found.bars] == [("<18", 5), ("[18,40]", 0), (">40", 90)]
 
 
 def test_declared_values_without_a_count_are_shown_as_zero_and_open_ones_not_at_all():
@@ -50,7 +50,7 @@ def test_synthetic_counts_are_those_of_the_records():
     for index, attribute in enumerate(synthetic.attributes):
         label = attribute.item or attribute.value
         [bar] = [bar for bar in found[attribute.column].bars if bar.label == label]
-        assert bar.synthetic == drawn[index]
+        assert bar.values[1] == drawn[index]
 
 
 def test_a_visual_shows_only_what_is_published_in_the_order_that_was_asked_for():

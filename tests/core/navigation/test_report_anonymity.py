@@ -122,7 +122,7 @@ def test_how_long_the_synthetic_records_are_is_told():
 
 def test_that_the_number_of_records_is_rounded_too_is_said_at_the_top():
     text = Page(render_page(inputs())).text
-    said = "All counts, the number of subjects too, are rounded down to multiples of 10"
+    said = "All counts, the number of subjects included, are rounded down to multiples of 10"
     assert text.index(said) < text.index("The promise")
 
 

@@ -93,7 +93,7 @@ def test_declared_bins_are_the_page_s() -> None:
 
 def test_related_columns_are_the_strongest_pair() -> None:
     pairs = re.findall(
-        r"<title>([^<]* × [^<]*): ([0-9.]+), in the table of all columns</title>", render_table(page())
+        r"<title>([^<;]* × [^<;]*); ([0-9.]+); in the table of all columns</title>", render_table(page())
     )
     assert pairs[0][0] == "age × old" and float(pairs[0][1]) > 0.9
 
@@ -167,7 +167,7 @@ def test_many_of_the_strongest_pairs_are_in_two_charts_side_by_side() -> None:
     wide = pa.table({name: pa.array(draw.integers(0, 3, 90)) for name in names})
     text = render_table(page(table=wide))
     assert re.findall(r"Strongest pairs, (\d+ to \d+)", text) == ["1 to 5", "6 to 10"]
-    shares = [float(share) for share in re.findall(r"× c\d: ([0-9.]+), in", text)]
+    shares = [float(share) for share in re.findall(r"× c\d; ([0-9.]+); in", text)]
     assert len(shares) == 10 and shares == sorted(shares, reverse=True)
     assert "to 6" not in render_table(page(table=wide.select(names[:4])))
 

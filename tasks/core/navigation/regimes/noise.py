@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tasks.core.arrays import Json
+from tasks.core.charts import theme
 from tasks.core.charts.bars import ErrorBar
 from tasks.core.charts.chart import Chart
-from tasks.core.charts.shares import Share, gauge, shares
+from tasks.core.charts.legend import LegendEntry
+from tasks.core.charts.shares import NOT_KNOWN, Whole, gauge, shares
 from tasks.core.dp.measurement import Measurement
+from tasks.core.figures import up, whole
 from tasks.core.navigation.associations import PairCounts
 from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.regime import Regime
@@ -35,15 +38,19 @@ class PrivateCounts(Regime):
 
     def sections(self) -> Json:
         """The claim and the budget."""
-        is_private, ledger = self._is_private, self.statement["ledger"]
+        is_private = self._is_private
         return {
             "private": is_private,
             "factor": factor(self.statement["guarantee"]["epsilon"]) if is_private else "",
             "topics": topics(self.statement),
-            "gauge": gauge(ledger["epsilon_spent"], ledger["epsilon_cap"], "Budget of the dataset")
-            if is_private
-            else None,
+            "gauge": _budget(self.statement["ledger"]) if is_private else None,
         }
+
+
+def _budget(ledger: Json) -> Chart:
+    spent, cap = ledger["epsilon_spent"], ledger["epsilon_cap"]
+    words = (spent, f"spent: ε = {up(spent)}"), (cap, f"cap: ε = {up(cap)}")
+    return gauge(*words, "Budget of the dataset", f"epsilon {up(spent)} of {up(cap)} spent")
 
 
 @dataclass(frozen=True)
@@ -93,18 +100,38 @@ class NoisyCounts(PrivateCounts):
         }
 
 
+_FATES = (
+    LegendEntry("published", theme.RELEASED),
+    LegendEntry("held by nobody (at most)", theme.SYNTHETIC),
+    LegendEntry("not published", theme.FAINT),
+    LegendEntry("not known", NOT_KNOWN),
+)
+
+
 def _shares(measured: list[Json]) -> Chart | None:
-    """What became of the candidates of each length; a length-1 open column's is not known."""
-    rows = [
-        Share(
-            f"length {level['length']}",
-            level["survivors"],
-            level["spurious"]["expected_spurious"] if level["length"] > 1 else None,
-            _not_published(level),
-        )
-        for level in measured
-    ]
-    return shares(rows, "What was published, by length") if rows else None
+    """What became of the candidates of each length; None where nothing was measured."""
+    if not measured:
+        return None
+    described = "Published and unpublished candidates by length."
+    return shares([_fates(level) for level in measured], _FATES, "What was published, by length", described)
+
+
+def _fates(level: Json) -> Whole:
+    """Candidates of a length that were published, held by nobody among them, and not published."""
+    label, published, suppressed = f"length {level['length']}", level["survivors"], _not_published(level)
+    expected = level["spurious"]["expected_spurious"] if level["length"] > 1 else None
+    told = f"{whole(published)} published"
+    spurious = min(expected or 0.0, float(published))
+    if expected is not None and published:
+        told += f" (at most {up(spurious, 2)} held by nobody)"
+    if suppressed is None:
+        # The true share can't be drawn, so the known part gets half and the rest is marked as not known.
+        told += "; the number not published is not known (not to scale)"
+        return Whole(label, ((1.0 if published else 0.0, theme.RELEASED), (1.0, NOT_KNOWN)), told)
+    colours = (theme.RELEASED, theme.SYNTHETIC, theme.FAINT)
+    sizes = (published - spurious, spurious, float(suppressed))
+    told += f"; {whole(suppressed)} not published"
+    return Whole(label, tuple(zip(sizes, colours, strict=True)), told)
 
 
 def _not_published(level: Json) -> int | None:
