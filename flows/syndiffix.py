@@ -16,7 +16,6 @@ from prefect import flow
 from flows.publish import building_tables, releasing, work_folder
 from tasks.caching import cached
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.syndiffix_parameters import anonymization, strategy
 from tasks.core.queries import QueryResources
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
@@ -148,7 +147,9 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffix
         say(note)
     settings = selection.settings
     safe = ", ".join(_named(configuration, settings.value_safe_columns))
-    for line in weakened(anonymization(settings), settings.value_safe_columns, safe or "public columns"):
+    for line in weakened(
+        settings.parameters().anonymization, settings.value_safe_columns, safe or "public columns"
+    ):
         say(line)
     if recorded_heads(workspace, configuration.dataset):
         say(_BOTH_REGIMES)
@@ -193,7 +194,7 @@ def _tell(
     """What the person may not have expected of the synthetic table."""
     settings, made = place.selection.settings, pq.read_metadata(workspace.path(table) / TABLE)
     if not made.num_rows:
-        say(is_empty(anonymization(settings).low_count_params.mean))
+        say(is_empty(settings.parameters().anonymization.low_count_params.mean))
     left = [name for name in place.selection.columns if name not in made.schema.names]
     if left:
         say(left_out(_named(configuration, left), len(left), str(settings.target_column)))
@@ -224,7 +225,7 @@ def _solved(workspace: Workspace, typed: StoredTable, place: SynDiffixPlace) -> 
     columns, measured = place.selection.columns, None
     settings = place.selection.settings.for_clusters(columns)
     part = Part(columns=columns, settings=settings, origin=place.origin)
-    if needs_dependence(strategy(settings), len(columns)):
+    if needs_dependence(settings.parameters().clustering, len(columns)):
         measured = cached(measure_dependence, workspace)(workspace, typed, part, place.run)
     return cached(solve_clusters, workspace)(workspace, typed, measured, part, place.run)
 

@@ -9,6 +9,7 @@ import pytest
 from tasks.configuration.flat_file import from_flat
 from tasks.configuration.places import PLACES, PRIVACY_PLACES, SECTIONS
 from tasks.configuration.protections.syndiffix import SECTION_KEYS
+from tasks.core.syndiffix.settings import SETTINGS
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "deployments" / "README.md"})
@@ -56,3 +57,14 @@ def test_configurations_in_the_documents_are_accepted(document):
 
 def test_the_readme_stays_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_every_default_of_the_syndiffix_section_is_told():
+    text = (ROOT / "docs" / "syndiffix.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*?) \| (.*) \|$", text, re.M)
+    for cell, meaning in rows:
+        for setting in (SETTINGS[key] for key in re.findall(r"`(\w+)`", cell) if key in SETTINGS):
+            if setting.kind in ("whole", "number"):
+                assert f"({setting.default:,g})" in meaning, setting.name
+            elif setting.kind == "interval":
+                assert f"(`{list(setting.default)}`)" in meaning, setting.name

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.flat_file import read_configuration
-from tasks.configuration.model import RowSeeded, RunConfiguration
+from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections.k_anonymity import KAnonymity
+from tasks.configuration.synthesis import RowSeeded
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import build_schema
 from tasks.core.contracts.rules import violations

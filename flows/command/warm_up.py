@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow.csv import read_csv
 
-from tasks.configuration.model import AggregateSeeded as Held
-from tasks.configuration.model import RowSeeded, Unseeded, ValueSeeded
+from tasks.configuration.synthesis import AggregateSeeded as Held
+from tasks.configuration.synthesis import RowSeeded, Unseeded, ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.aggregates.aggregates_json import write_aggregates_json
 from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
@@ -47,8 +47,8 @@ from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, read_coded_records
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.encoding import EncodingOptions, encode
-from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.synthesis import fitted
 from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
 from tasks.core.synthesis.assembly import write_wide_tsv

@@ -16,28 +16,22 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from tasks.configuration.messages import error_sentences, others_out_of_range
-from tasks.configuration.model import (
-    LARGEST_RESOLUTION,
-    AggregateSeeded,
-    RunConfiguration,
-)
-from tasks.configuration.places import (
-    FITTED,
-    MODE_KEYS,
-    MODES,
-    PLACES,
-    PRIVACY_PLACES,
-    PRIVATE_KEYS,
-    SECTIONS,
-    SYNDIFFIX,
-    keys_of_other_modes,
-)
-from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.messages import error_sentences
+from tasks.configuration.model import LARGEST_RESOLUTION, RunConfiguration
+from tasks.configuration.places import PLACES, PRIVACY_PLACES, SECTIONS
+from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS, DifferentialPrivacy
 from tasks.configuration.protections.k_anonymity import KAnonymity
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.syndiffix_file import apply_section, refused_keys, section_problems
+from tasks.configuration.synthesis import (
+    FITTED,
+    MODE_KEYS,
+    MODES,
+    SYNDIFFIX,
+    AggregateSeeded,
+    keys_of_other_modes,
+)
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, located, missing
 
@@ -78,11 +72,10 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
         # A missing epsilon says nothing new where the regime is not settled.
         known = ("noise_epsilon (or",) if choice.problems else ()
         found = [text for text in error_sentences(error) if not text.startswith(known)]
-        found += others_out_of_range(error, choice.protection, nested["protection"])
         raise ParameterError(list(dict.fromkeys(problems + found))) from None
     given = {*flat, *_privacy_section(flat)}
-    refused, before = configuration.protection.impossible(configuration, given), configuration.as_before()
-    if before is not None and not before.protection.impossible(before, given):
+    refused, before = configuration.impossible(given), configuration.as_before()
+    if before is not None and not before.impossible(given):
         # A vintage of before fitted was the default may be asked for: whoever asks the ledger refuses (W21).
         configuration = configuration.model_copy(update={"not_fitted": tuple(refused)})
     else:
@@ -118,7 +111,7 @@ def read_json(path: Path) -> dict[str, Any]:
         raise ParameterError(f"{file} {problem}.")
     if not isinstance(body, dict):
         raise ParameterError(
-            f"{file} must hold one JSON object, and holds {_kind(body)}: put {{ and }} round it."
+            f"{file} must hold one JSON object, and holds {_kind(body)}: put {{ and }} around it."
         )
     return body
 

@@ -1,18 +1,18 @@
 """What is wrong with a configuration, in sentences with the file's own keys; of a seed they say nothing."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tasks.configuration.places import MODES, PLACES, PRIVACY_PLACES, SYNDIFFIX, keys_of_other_modes
-from tasks.configuration.protections.settings import ProtectionSettings
+from tasks.configuration.places import PLACES, PRIVACY_PLACES
+from tasks.configuration.protections.known import REGIMES
 from tasks.configuration.protections.syndiffix import SECTION_KEYS
+from tasks.configuration.synthesis import MODES, SYNDIFFIX, keys_of_other_modes
 
 #: What pydantic puts between the keys: the tags of a discriminated union.
-_TAGS = {*MODES, "differential_privacy", "k_anonymity"}
+_TAGS = {*MODES, *REGIMES}
 
 #: A given text of more characters is not repeated.
 _LONGEST_SHOWN = 40
@@ -60,21 +60,25 @@ def error_sentences(error: ValidationError) -> list[str]:
         if detail["type"] == "missing" and place == ("protection", "epsilon"):
             found.append("noise_epsilon (or privacy.epsilon) is required under differential privacy.")
         elif detail["type"] == "missing" and isinstance(detail["loc"][-1], int):
-            found.append(f"{name}: must be a list of more items than it has.")
+            found.append(f"{name} must be a list of more items than it has.")
         elif detail["type"] == "missing":
             place = tuple(part for part in place if not part.isdigit())
             inner = next((place[n:] for n in range(len(place), 0, -1) if place[:n] in names), ())
             found.append(f"{'.'.join((name, *inner))} is required.")
         elif place[:2] in _COLUMN_LISTS and detail["type"] == "literal_error":
-            found.append(f"{name}: {_words(detail)} or a list of lists of columns{instead}.")
+            found.append(f"{name} {_words(detail)} or a list of lists of columns{instead}.")
         elif place[:2] in _COLUMN_LISTS and detail["type"] == "tuple_type":
-            found.append(f"{name}: must be a list of lists of columns{instead}.")
+            found.append(f"{name} must be a list of lists of columns{instead}.")
         elif place[:2] in _COLUMN_LISTS and detail["type"] == "too_long":
             found.append(f"{name}: each list must have at most {detail['ctx']['max_length']} item(s).")
         else:
-            words = f"{_words(detail)}{instead}."
-            found.append(f"{name}: {words}" if name else words)
+            found.append(_sentence(name, f"{_words(detail)}{instead}."))
     return list(dict.fromkeys(found))
+
+
+def _sentence(name: str, words: str) -> str:
+    """A key and what it must be, or a key and a sentence about it; a sentence alone where no key is meant."""
+    return f"{name}{' ' if words.startswith('must') else ': '}{words}" if name else words
 
 
 def _instead(detail: ErrorDetails, name: str, is_whole: bool) -> str:
@@ -98,15 +102,6 @@ def _names(detail: ErrorDetails) -> dict[tuple[str, ...], str]:
     names = {place: key for key, place in PLACES.items() if key not in others}
     names |= {place: f"privacy.{key}" for key, place in PRIVACY_PLACES.items() if place not in names}
     return names | {("protection", key): f"{SYNDIFFIX}.{key}" for key in SECTION_KEYS}
-
-
-def others_out_of_range(
-    error: ValidationError, protection: type[ProtectionSettings], given: Mapping[str, Any]
-) -> list[str]:
-    """What is wrong with a protection's settings beside those that the error is about."""
-    places = map(_place, error.errors(include_url=False))
-    wrong = {place[1] for place in places if place[:1] == ("protection",) and len(place) > 1}
-    return protection.problems_beside(wrong, given)
 
 
 def _place(detail: ErrorDetails) -> tuple[str, ...]:

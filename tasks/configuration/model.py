@@ -8,11 +8,9 @@ parameter, in the manifest and on the page.
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Field,
     FiniteFloat,
-    Secret,
     SerializerFunctionWrapHandler,
     StringConstraints,
     field_validator,
@@ -22,8 +20,10 @@ from pydantic import (
 
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
 from tasks.configuration.protections.known import Protection
+from tasks.configuration.protections.settings import Asked
 from tasks.configuration.protections.syndiffix import SynDiffix
-from tasks.configuration.sections import Model, OptionalUtility, PositiveNumber
+from tasks.configuration.sections import NO_KEY, Key, Model, OptionalUtility
+from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN, canonical_thousands
@@ -37,25 +37,6 @@ LARGEST_RESOLUTION = 10**15
 
 #: A name that is safe as a folder and a file name.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{0,99}$")]
-
-#: Masked wherever the model is written: the seed of a mode that reads raw records must not leave sensitive/.
-Seed = Secret[Annotated[int, Field(ge=0, lt=2**63)]]
-
-#: Columns to measure together, by name.
-ColumnSet = Annotated[tuple[str, ...], Field(min_length=2, max_length=4)]
-
-
-def _some_sets(value: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-    """Refuse none: it would leave all relations to chance, and looks like a list that was forgotten."""
-    if not value:
-        raise ValueError(
-            'must name at least one set of columns: write "auto" or "pairs", or sets such as '
-            '[["age", "town"]]'
-        )
-    return value
-
-
-SomeColumnSets = Annotated[tuple[ColumnSet, ...], AfterValidator(_some_sets)]
 
 
 def _by_column(value: object) -> object:
@@ -73,128 +54,45 @@ ThousandsMarks = Annotated[
 class Input(Model):
     """The table, and what is publicly known of it (sds.md section 1)."""
 
-    path: str = Field(min_length=1, description="CSV, TSV or Parquet.")
-    delimiter: str = Field(",", min_length=1, max_length=1, description="Of a CSV file.")
-    header: tuple[str, ...] = Field((), description="Names for a text file without a header line.")
-    encoding: Encoding = Field("utf-8", description="Of a text file.")
+    path: Annotated[str, Key("sensitive_microdata_path")] = Field(
+        min_length=1, description="The table: a CSV, TSV or Parquet file."
+    )
+    delimiter: Annotated[str, Key("sensitive_microdata_delimiter")] = Field(
+        ",", min_length=1, max_length=1, description="What separates the cells of a text file."
+    )
+    header: Annotated[tuple[str, ...], Key("sensitive_microdata_header")] = Field(
+        (), description="Names of the columns, for a text file without a header line."
+    )
+    encoding: Encoding = Field("utf-8", description="Encoding of a text file.")
     subject_id: str | None = Field(None, description="The column that says whose row it is.")
     use_columns: tuple[str, ...] = Field((), description="Columns to use; none: all.")
-    multi_value_columns: dict[str, str] = Field({}, description="Column to the delimiter of its items.")
+    multi_value_columns: dict[str, str] = Field(
+        {}, description="Columns of several items, each with their delimiter."
+    )
     max_items: dict[str, Annotated[int, Field(ge=1, le=64)]] = Field(
-        {}, description="Most items of one subject, by multi-valued column."
+        {}, description="Most items that one person may hold, by column of several items."
     )
     sensitive_zeros: tuple[str, ...] = Field((), description="Columns in which 0 is a value, not absence.")
     record_limit: int | None = Field(
         None,
         ge=1,
-        description="k-anonymity: the first so many rows; differential privacy: expected size of a sample.",
+        description="Rows to take: the first ones under k-anonymity, a random sample of about that size "
+        "under differential privacy.",
     )
     bins: dict[str, tuple[FiniteFloat, ...]] = Field({}, description="Public edges, by numeric column.")
     domains: dict[str, tuple[str, ...]] = Field({}, description="Public values, by column.")
-    decimal: DecimalMarks = Field({}, description="Mark before decimals, by column; '*': all others.")
-    thousands: ThousandsMarks = Field({}, description="Mark between thousands, by column; '*': all others.")
+    decimal: DecimalMarks = Field(
+        {}, description="Mark before decimals, by column; '*' stands for all others."
+    )
+    thousands: ThousandsMarks = Field(
+        {}, description="Mark between thousands, by column; '*' stands for all others."
+    )
     contract: str | None = Field(None, description="Path of the data contract.")
     contract_mode: Literal["repair", "strict"] = Field(
         "repair",
-        description="strict: a table that breaks the contract stops the run. A file that leaves it out means "
-        "strict under k-anonymity; under differential privacy strict is a choice that the statement names.",
+        description="strict: a table that breaks the contract stops the run. A file without the key means "
+        "strict, but repair under differential privacy, where the statement names the choice of strict.",
     )
-
-
-class Synthesis(Model):
-    """What the modes of synthesis have in common."""
-
-    random_seed: Seed | None = Field(
-        None,
-        description="None: drawn fresh by a mode that reads raw records; else it follows from a secret and "
-        "the rounded counts, or from the measurement.",
-    )
-
-    @property
-    def reads_records(self) -> bool:
-        """Whether the mode reads the raw records (and its seed is as sensitive as they are)."""
-        return True
-
-
-class RowSeeded(Synthesis):
-    """Each synthetic record begins as part of one raw record (sds.md 4.1)."""
-
-    mode: Literal["row_seeded"] = "row_seeded"
-
-
-class Unseeded(Synthesis):
-    """Records drawn column by column from the raw records' distribution (sds.md 4.2)."""
-
-    mode: Literal["unseeded"] = "unseeded"
-
-
-class ValueSeeded(Synthesis):
-    """Records put together from the rounded counts of single attributes (sds.md 4.3)."""
-
-    mode: Literal["value_seeded"] = "value_seeded"
-    oversampling_ratio: Annotated[FiniteFloat, Field(ge=0)] | None = Field(
-        None, description="How far a synthetic count may exceed the reported one; None: not limited."
-    )
-    oversampling_tries: int = Field(1, ge=1, description="Draws refused before a record ends.")
-
-
-class AggregateSeeded(Synthesis):
-    """Synthetic records drawn from the reportable aggregates (sds.md 4.4)."""
-
-    mode: Literal["aggregate_seeded"] = "aggregate_seeded"
-    use_synthetic_counts: bool = False
-    weight_selection_percentile: int = Field(95, ge=0, le=100)
-    counts_scale_factor: PositiveNumber | None = None
-    target_number_of_records: int | None = Field(None, ge=0)
-    hold_resolution: bool = Field(
-        False, description="Also beyond the reporting length no combination below the resolution."
-    )
-
-    @property
-    def reads_records(self) -> bool:
-        """Only to hold the resolution beyond the reporting length."""
-        return self.hold_resolution
-
-
-class Fitted(Synthesis):
-    """Records fitted to the protected counts; under differential privacy it says what is counted, too.
-
-    Which tables are measured, and how the budget is shared among them, is part of the release; how many
-    records are written, and their seed, is not.
-    """
-
-    mode: Literal["fitted"] = "fitted"
-    workload: Literal["auto", "pairs", "pairs+target"] | SomeColumnSets = Field(
-        "auto",
-        description="Sets of columns to measure together. auto: all pairs, or a private choice of them where "
-        "they are many, and a private choice of longer sets where epsilon pays for them.",
-    )
-    allocation: Literal["effective", "size", "equal"] = Field(
-        "effective", description="How the tables share the budget: by cells that rise above the noise."
-    )
-    target: str | None = Field(None, description="A column whose prediction matters: it is measured better.")
-    max_values: int = Field(
-        1000, ge=1, le=100_000, description="Most values of an open column that are counted by themselves."
-    )
-    target_number_of_records: int | None = Field(
-        None, ge=0, description="How many records to write; None: as many as the noisy count says."
-    )
-
-    @property
-    def reads_records(self) -> bool:
-        """Never: it reads protected counts alone."""
-        return False
-
-
-class ByTrees(Synthesis):
-    """Records drawn from SynDiffix's trees (syndiffix.md section 3): the regime is the mode."""
-
-    mode: Literal["syndiffix"] = "syndiffix"
-
-
-AnySynthesis = Annotated[
-    RowSeeded | Unseeded | ValueSeeded | AggregateSeeded | Fitted | ByTrees, Field(discriminator="mode")
-]
 
 
 class Resources(Model):
@@ -202,22 +100,28 @@ class Resources(Model):
 
     parallel_jobs: int = Field(1, ge=0, description="Threads; 0: all cores.")
     memory_limit_mb: int = Field(0, ge=0, description="0: four fifths of what is free.")
-    cache_max_size: int | None = Field(None, description="SDS's; accepted: there is no cache to bound.")
+    cache_max_size: int | None = Field(None, description="SDS's; accepted, but without effect.")
 
 
 class Report(Model):
     """The page (sds.md 6.2)."""
 
-    title: str = ""
-    visuals: dict[str, tuple[str, ...]] = Field({})
-    pages: dict[str, tuple[str, ...]] = Field({})
+    title: Annotated[str, Key("report_title")] = Field("", description="The title of the page.")
+    visuals: Annotated[dict[str, tuple[str, ...]], Key("report_visuals")] = Field(
+        {}, description="Charts of attributes, by a name of yours."
+    )
+    pages: Annotated[dict[str, tuple[str, ...]], Key("report_pages")] = Field(
+        {}, description="Which charts and columns are on which page; none: all columns on one."
+    )
 
 
 class RunConfiguration(Model):
     """Everything a run is asked to do."""
 
-    dataset: Label = Field(description="The logical name that the budget is kept under.")
-    dataset_is_named: bool = Field(True, description="False where the prefix stands in for the name.")
+    dataset: Label = Field(description="The name under which the budget is kept.")
+    dataset_is_named: Annotated[bool, NO_KEY] = Field(
+        True, description="False where the prefix stands in for the name."
+    )
     vintage: Label | None = Field(None, description="Label of this release; None: the scheduled date.")
     prefix: Label = "my"
     output_dir: str = Field("./", min_length=1, description="The workspace.")
@@ -231,21 +135,23 @@ class RunConfiguration(Model):
     )
     protection: Protection
     synthesis: AnySynthesis = AggregateSeeded()
-    earlier_synthesis: AggregateSeeded | None = Field(
+    earlier_synthesis: Annotated[AggregateSeeded | None, NO_KEY] = Field(
         None,
         description="What a file without synthesis_mode meant before fitted was the default; a vintage that "
         "was drawn so is returned.",
     )
-    not_fitted: tuple[str, ...] = Field(
+    not_fitted: Annotated[tuple[str, ...], NO_KEY] = Field(
         (),
         description="Why fitted records can't be had of such a file; only what was drawn before is returned.",
     )
-    output_forms: tuple[Literal["long", "condensed"], ...] = Field(
+    output_forms: Annotated[tuple[Literal["long", "condensed"], ...], Key("synthetic_forms")] = Field(
         (), description="Further forms of the synthetic records beside the wide one."
     )
     resources: Resources = Resources()
     report: Report = Report()
-    unused_keys: tuple[str, ...] = Field((), description="Keys of the file that have no effect on this run.")
+    unused_keys: Annotated[tuple[str, ...], NO_KEY] = Field(
+        (), description="Keys of the file that have no effect on this run."
+    )
     check_looks_at_lines: bool | None = Field(
         None,
         description="Whether check may look at the lengths of some lines to guess the rows; None: not under "
@@ -329,6 +235,11 @@ class RunConfiguration(Model):
         if not isinstance(self.synthesis, Fitted):
             raise InternalError("Only fitted synthesis has a workload.")
         return self.synthesis
+
+    def impossible(self, keys: set[str]) -> list[str]:
+        """Combinations of keys that can't be meant. Args: keys: of the file, those of `privacy` too."""
+        limit, length, resolution = self.input.record_limit, self.reporting_length, self.reporting_resolution
+        return self.protection.impossible(Asked(length, resolution, limit, self.is_fitted, keys))
 
     def as_before(self) -> "RunConfiguration | None":
         """What the same file meant before fitted was the default; None where it names its mode."""

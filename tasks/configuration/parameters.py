@@ -14,13 +14,10 @@ from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.contracts.constraints import with_constraints
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.accounting import sigma_proportions_named, threshold_values_named
-from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
+from tasks.core.dp.parameters import COUNT_SHARES, THRESHOLD_VALUES, DpParameters, ReleaseThresholds
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
-
-_DEFAULT_VALUES = {"spurious": 0.1, "adaptive": 1.0, "fixed": 0.0}
-_DEFAULT_COUNT_PROPORTION = {"gdp": 0.01, "zcdp": 0.005}
 
 
 def reporting_length(configuration: RunConfiguration, schema: Schema) -> int:
@@ -82,8 +79,7 @@ def dp_parameters(configuration: RunConfiguration, schema: Schema) -> DpParamete
         delta=protection.delta,
         reporting_length=length,
         accountant=protection.accountant,
-        count_share=protection.number_of_records_proportion
-        or _DEFAULT_COUNT_PROPORTION[protection.accountant],
+        count_share=protection.number_of_records_proportion or COUNT_SHARES[protection.accountant],
         sigma_proportions=_sigma_proportions(protection.sigma_proportions, asked, length),
         threshold_delta_share=0.0 if all_declared else protection.threshold_delta_share,
         contribution=protection.contribution,
@@ -111,9 +107,9 @@ def _thresholds(protection: DifferentialPrivacy, length: int) -> ReleaseThreshol
     given = protection.thresholds
     if isinstance(given, str):
         return ReleaseThresholds(
-            "adaptive", threshold_values_named(given, length), _DEFAULT_VALUES["adaptive"]
+            "adaptive", threshold_values_named(given, length), THRESHOLD_VALUES["adaptive"]
         )
-    default = _DEFAULT_VALUES[given.kind] if given.default is None else given.default
+    default = THRESHOLD_VALUES[given.kind] if given.default is None else given.default
     values = {key: value for key, value in given.values.items() if key <= length}
     return ReleaseThresholds(given.kind, values, default)
 

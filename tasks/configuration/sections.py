@@ -1,5 +1,6 @@
-"""Sections of a configuration: what every model of it shares, and what a file asks of utility."""
+"""Sections of a configuration: what all its models share, keys of their fields, what is asked of utility."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
@@ -13,6 +14,32 @@ class Model(BaseModel):
     """Frozen, and every key known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+@dataclass(frozen=True)
+class Key:
+    """Where the flat file gives a field that it does not give under the field's own name.
+
+    Attributes:
+        name: in the file; "" of a field that no file gives by a key of its own.
+        section: of the file that the key is in; "": outside of any.
+    """
+
+    name: str
+    section: str = ""
+
+
+NO_KEY = Key("")
+
+
+def keys_of(kind: type[Model], section: str = "") -> dict[str, str]:
+    """The keys of a section of the flat file that a model's fields are given by, each with its field."""
+    found = {}
+    for name, field in kind.model_fields.items():
+        for key in [each for each in field.metadata if isinstance(each, Key)] or [Key(name)]:
+            if key.name and key.section == section:
+                found[key.name] = name
+    return found
 
 
 PositiveNumber = Annotated[FiniteFloat, Field(gt=0)]
@@ -62,7 +89,7 @@ def utility_problems(request: UtilityRequest | None, schema: Schema) -> list[str
         if name is not None and column is None:
             meant = did_you_mean(name, [each.name for each in schema.columns])
             problems.append(
-                f"evaluate_utility.{key} must be a column that is used, and {name!r} is none: "
+                f"evaluate_utility.{key} must be a column that is used, and {name!r} is not one: "
                 f"{meant or 'correct it.'}"
             )
         elif column is not None and column.is_multi_valued:

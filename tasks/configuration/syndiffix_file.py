@@ -3,11 +3,32 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tasks.configuration.places import PLACES, REFUSED_BY_SYNDIFFIX, SYNDIFFIX
-from tasks.configuration.protections.syndiffix import CLUSTERING_KEYS, SECTION_KEYS
+from tasks.configuration.places import PLACES
+from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
+from tasks.configuration.protections.syndiffix import SECTION_KEYS
+from tasks.configuration.synthesis import MODE_KEYS, SYNDIFFIX
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column
+from tasks.core.syndiffix.settings import CLUSTERING_KEYS
+
+#: What makes no sense under SynDiffix, and why.
+REFUSED_BY_SYNDIFFIX: dict[str, str] = (
+    dict.fromkeys(sorted(PRIVATE_KEYS), "belongs to differential privacy")
+    | dict.fromkeys(sorted(frozenset().union(*MODE_KEYS.values())), "belongs to another mode of synthesis")
+    | dict.fromkeys(
+        ("reporting_length", "reporting_resolution"), "is about reported counts, and SynDiffix reports none"
+    )
+    | {
+        "synthetic_forms": "is about records of attributes, and SynDiffix makes no such records",
+        "random_seed": "would make the noise public, which follows from the dataset's secret salt alone",
+        "record_limit": "would make several tables of the same people: give the whole table",
+        "multi_value_columns": "needs one value a cell: split the column beforehand, or leave it out",
+        "max_items": "needs one value a cell: split the column beforehand, or leave it out",
+        "sensitive_zeros": "has no effect, as every 0 is a value",
+        "domains": "has no effect, as texts are taken as they are: list public columns in value_safe_columns",
+    }
+)
 
 FoundKeys = dict[tuple[str, ...], Any]
 
@@ -48,8 +69,8 @@ def refused_keys(flat: Mapping[str, Any]) -> list[str]:
             )
     if flat.get("contract_mode") == "repair" or _mode_of(flat.get("contract")) == "repair":
         problems.append(
-            "contract_mode must be strict where synthesis_mode is syndiffix: cells are taken as they stand, "
-            "none is repaired."
+            "contract_mode must be strict where synthesis_mode is syndiffix: SynDiffix takes cells as "
+            "they are and repairs none."
         )
     return problems
 
@@ -131,7 +152,8 @@ def _take_clustering(section: dict[str, Any]) -> list[str]:
         return []  # the model says which there are
     foreign = frozenset().union(*CLUSTERING_KEYS.values()) - CLUSTERING_KEYS[chosen]
     return [
-        f"syndiffix.{key} has no effect where syndiffix.clustering is {chosen}: remove it, or choose another."
+        f"syndiffix.{key} has no effect where syndiffix.clustering is {chosen}: remove it, or choose another "
+        "clustering."
         for key in section
         if key in foreign
     ]

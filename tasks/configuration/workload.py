@@ -8,8 +8,9 @@ from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
-from tasks.configuration.model import Fitted, RunConfiguration
+from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.synthesis import Fitted
 from tasks.core.arrays import ColumnNumbers
 from tasks.core.contracts.constraints import filled_columns
 from tasks.core.contracts.translation import load_contract
@@ -149,6 +150,6 @@ def _place(name: str, schema: Schema, places: Mapping[str, int], key: str) -> in
     if place is None:
         meant = did_you_mean(name, [column.name for column in schema.columns])
         raise ParameterError(
-            f"{key} must name columns that are used, and {name!r} is none: {meant or 'correct it.'}"
+            f"{key} must name columns that are used, and {name!r} is not one: {meant or 'correct it.'}"
         )
     return place

@@ -4,7 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
-from tasks.configuration.model import AggregateSeeded, Fitted, RunConfiguration
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.synthesis import AggregateSeeded, Fitted
 from tasks.core.dp.workload.limits import worst_case_bytes
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ResourceLimit

@@ -5,11 +5,11 @@ Configuration and the file's header go in; no row is read.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.protections.syndiffix import SynDiffix
-from tasks.configuration.syndiffix_parameters import questions, strategy
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.declared_columns import declared_column
 from tasks.core.contracts.public_schema import Declarations
@@ -63,13 +63,40 @@ def select_columns(
     columns = used or tuple(name for name in names if name not in ids)
     match.problems += _overlaps(columns, ids, configuration.input.bins, settings)
     match.refuse()
-    with_ids(strategy(settings), columns)
+    with_ids(settings.parameters().clustering, columns)
     table = tuple(
         ChosenColumn(name, settings.types.get(name), _number_format(configuration, contract, name))
         for name in names
         if name not in ids
     )
     return Selection(columns, ids, table, settings, questions(settings, columns))
+
+
+def questions(settings: SynDiffix, columns: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """The column sets that each get a table of their own, each in the columns' order.
+
+    Raises:
+        ParameterError: a set names what is not a synthesized column, or one twice, or is there twice.
+    """
+    if settings.tables == "pairs":
+        return tuple(combinations(columns, 2))
+    found: list[tuple[str, ...]] = []
+    wrong: list[str] = []
+    for number, names in enumerate(settings.tables, start=1):
+        unknown = sorted(set(names) - set(columns))
+        if unknown:
+            wrong.append(
+                f"syndiffix.tables: set {number} must name columns that are synthesized, and "
+                f"{', '.join(map(repr, unknown))} is not among them: correct the name."
+            )
+        if len(set(names)) < len(names):
+            wrong.append(f"syndiffix.tables: set {number} must name each column once: remove what repeats.")
+        found.append(tuple(column for column in columns if column in names))
+    if len(set(found)) < len(found):
+        wrong.append("syndiffix.tables must hold each set of columns once: remove what repeats.")
+    if wrong:
+        raise ParameterError(wrong)
+    return tuple(found)
 
 
 def synthesized_table(source: InputFile, selection: Selection) -> PublicTable:

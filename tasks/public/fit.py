@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from prefect import task
 
-from tasks.configuration.model import AnySynthesis, Fitted
+from tasks.configuration.synthesis import AnySynthesis, Fitted
 from tasks.core.aggregates.aggregates import Aggregates, write_all_ranges
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import InternalError

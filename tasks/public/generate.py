@@ -5,7 +5,7 @@ from pathlib import Path
 
 from prefect import task
 
-from tasks.configuration.model import AnySynthesis
+from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from tasks.configuration.model import (
+from tasks.configuration.synthesis import (
     AggregateSeeded,
     AnySynthesis,
     ByTrees,

@@ -15,7 +15,6 @@ import pyarrow.parquet as pq
 from prefect import task
 
 from tasks.configuration.model import NEVER_RELEASED, Report, RunConfiguration
-from tasks.configuration.syndiffix_parameters import anonymization, bucketization
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.navigation.table_page import TablePage, render_table
@@ -71,7 +70,7 @@ def state_tables(
 ) -> StoredTable:
     """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
     bundle = open_bundle(workspace, measurement)
-    settings = configuration.syndiffix
+    settings, parameters = configuration.syndiffix, configuration.syndiffix.parameters()
     table = _table(bundle)
     promised = bundle.schema().subject_id  # by the contract, where the configuration does not say it
     facts = SynDiffixFacts(
@@ -79,8 +78,8 @@ def state_tables(
         vintage=bundle.vintage,
         ids=configuration.ids or ((promised,) if promised else ()),
         columns={field.name: kind_of(field.type) for field in table.schema},
-        anonymization=anonymization(settings),
-        bucketization=bucketization(settings),
+        anonymization=parameters.anonymization,
+        bucketization=parameters.bucketization,
         clustering=settings.clustering,
         target=settings.target_column,
         value_safe_columns=settings.value_safe_columns,

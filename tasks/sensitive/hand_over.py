@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.places import SYNDIFFIX
+from tasks.configuration.synthesis import SYNDIFFIX
 from tasks.core.dp.budget import Caps, float_up
 from tasks.core.errors import StoredTableMismatch
 from tasks.core.ledger.account import Account

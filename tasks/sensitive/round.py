@@ -11,7 +11,8 @@ from pathlib import Path
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 
-from tasks.configuration.model import AnySynthesis, RunConfiguration
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals

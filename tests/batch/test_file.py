@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tasks.batch.file import Batch, read_batch
-from tasks.configuration.model import ValueSeeded
+from tasks.configuration.synthesis import ValueSeeded
 from tasks.core.errors import ParameterError
 from tasks.stages import STAGES
 

@@ -24,8 +24,9 @@ from tasks.core.syndiffix.settings import (
     DefaultClustering,
     MlClustering,
     SingleClustering,
+    SynDiffixParameters,
 )
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer, tables_per_question
+from tasks.core.syndiffix.synthesizer import Synthesizer, tables_per_question
 
 _WARM_UP_ROWS = 500
 

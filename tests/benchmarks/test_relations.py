@@ -3,8 +3,8 @@
 import pyarrow as pa
 import pytest
 
-from tasks.core.syndiffix.settings import AnonymizationParameters
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import AnonymizationParameters, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer
 from tests.benchmarks.relations import mean_error, relations
 from tests.benchmarks.syndiffix_tables import census
 

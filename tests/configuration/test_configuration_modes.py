@@ -6,17 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from tasks.configuration.flat_file import from_flat, read_configuration
-from tasks.configuration.model import (
-    AggregateSeeded,
-    Fitted,
-    RowSeeded,
-    RunConfiguration,
-    Unseeded,
-    ValueSeeded,
-)
-from tasks.configuration.places import MODE_KEYS, PRIVATE_KEYS
-from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS, DifferentialPrivacy
 from tasks.configuration.protections.k_anonymity import KAnonymity
+from tasks.configuration.synthesis import MODE_KEYS, AggregateSeeded, Fitted, RowSeeded, Unseeded, ValueSeeded
 from tasks.core.errors import ParameterError
 
 CONFIGURATIONS = Path(__file__).resolve().parents[2] / "deployments" / "configurations"

@@ -40,8 +40,8 @@ def test_it_is_left_out_true_or_an_object_and_survives_being_a_parameter(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("yes", "evaluate_utility: must be true, false or an object"),
-        (1, "evaluate_utility: must be true, false or an object"),
+        ("yes", "evaluate_utility must be true, false or an object"),
+        (1, "evaluate_utility must be true, false or an object"),
         ({"targt": "work"}, "has no key 'targt': did you mean target?"),
         ({"target": ["work"]}, "must name one column as target"),
     ],

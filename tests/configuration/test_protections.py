@@ -10,9 +10,9 @@ import pytest
 from flows.command.check.report import TOLD
 from flows.publish import BUILDING
 from flows.showcase import FLOWS
-from tasks.configuration.places import MODES
 from tasks.configuration.protections.known import Protection
 from tasks.configuration.protections.settings import ProtectionSettings
+from tasks.configuration.synthesis import MODES
 from tasks.plan.protections.known import PLANS
 from tasks.public.bundles.opening import KINDS
 

@@ -5,20 +5,23 @@ from pathlib import Path
 import pytest
 
 from tasks.configuration.flat_file import from_flat, read_configuration
-from tasks.configuration.model import ByTrees, RunConfiguration
-from tasks.configuration.places import REFUSED_BY_SYNDIFFIX
-from tasks.configuration.protections.syndiffix import CLUSTERING_KEYS, SECTION_KEYS, SynDiffix
-from tasks.configuration.syndiffix_parameters import anonymization, bucketization, questions, strategy
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
+from tasks.configuration.syndiffix_file import REFUSED_BY_SYNDIFFIX
+from tasks.configuration.synthesis import ByTrees
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.settings import (
+    CLUSTERING_KEYS,
     AnonymizationParameters,
     BucketizationParameters,
     DefaultClustering,
     MlClustering,
     NoClustering,
     SingleClustering,
+    SynDiffixParameters,
 )
+from tasks.plan.syndiffix_columns import questions
 
 SMALLEST: dict[str, object] = {"sensitive_microdata_path": "people.csv", "synthesis_mode": "syndiffix"}
 SALT = bytes(32)
@@ -47,9 +50,9 @@ def test_the_mode_is_a_regime_of_its_own_and_needs_no_section() -> None:
 
 def test_the_defaults_are_the_core_s() -> None:
     found = settings()
-    assert anonymization(found, SALT) == AnonymizationParameters(SALT)
-    assert bucketization(found) == BucketizationParameters()
-    assert strategy(found) == DefaultClustering()
+    assert found.parameters(SALT) == SynDiffixParameters(AnonymizationParameters(SALT))
+    assert found.parameters().bucketization == BucketizationParameters()
+    assert found.parameters().clustering == DefaultClustering()
 
 
 def test_every_option_reaches_the_core() -> None:
@@ -72,12 +75,12 @@ def test_every_option_reaches_the_core() -> None:
             "solver_alpha": 0.05,
         }
     )
-    protected, trees = anonymization(found, SALT), bucketization(found)
+    protected, trees = found.parameters(SALT).anonymization, found.parameters().bucketization
     low = protected.low_count_params
     assert (low.low_threshold, low.layer_sd, low.low_mean_gap) == (4, 1.5, 3)
     assert (protected.outlier_count.upper, protected.top_count.lower, protected.layer_noise_sd) == (4, 5, 2)
     assert trees == BucketizationParameters(6, 16, 100, 7)
-    assert strategy(found) == DefaultClustering("age", 50, 9, 0.2, 0.05)
+    assert found.parameters().clustering == DefaultClustering("age", 50, 9, 0.2, 0.05)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_every_option_reaches_the_core() -> None:
     ],
 )
 def test_clustering_follows_from_what_is_given(section: dict[str, object], expected: object) -> None:
-    assert strategy(settings(section)) == expected
+    assert settings(section).parameters().clustering == expected
 
 
 def test_columns_have_types_where_they_are_given() -> None:
@@ -123,13 +126,13 @@ def test_one_id_or_several_say_whose_a_row_is() -> None:
         ({"columns": ["age:z"]}, "b, i, r, t or s"),
         ({"tables": "all"}, "must be 'pairs' or a list of lists of columns"),
         ({"tables": [["age"], []]}, "syndiffix.tables: each list must have at least 1 item(s)."),
-        ({"outlier_count": [1]}, "syndiffix.outlier_count: must be a list of more items than it has."),
-        ({"outlier_count": [1, 2, 3]}, "syndiffix.outlier_count: must be a list of at most 2 item(s)."),
+        ({"outlier_count": [1]}, "syndiffix.outlier_count must be a list of more items than it has."),
+        ({"outlier_count": [1, 2, 3]}, "syndiffix.outlier_count must be a list of at most 2 item(s)."),
         ({"low_threshold": 1}, "low_threshold must be a whole number of at least 2"),
-        ({"low_threshold": "many"}, "syndiffix.low_threshold: must be a whole number"),
+        ({"low_threshold": "many"}, "syndiffix.low_threshold must be a whole number"),
         ({"outlier_count": [5, 2]}, "the second at least the first"),
         ({"solver_alpha": 0}, "solver_alpha must be"),
-        ({"clustering": "best"}, "syndiffix.clustering: must be"),
+        ({"clustering": "best"}, "syndiffix.clustering must be"),
         ({"clustering": "ml"}, "needs target_column"),
         ({"clustering": "clusters"}, "needs clusters as well"),
         ({"clustering": "single", "main_column": "x"}, "syndiffix.main_column has no effect"),
@@ -168,7 +171,7 @@ def test_all_that_is_wrong_in_the_section_is_told_at_once() -> None:
 
 def test_clusters_of_a_wrong_form_are_not_said_to_be_missing_as_well() -> None:
     told = problems({"clusters": [[0, 1]]})
-    assert "syndiffix.clusters: must be an object" in told and "needs clusters" not in told
+    assert "syndiffix.clusters must be an object" in told and "needs clusters" not in told
 
 
 def test_a_section_without_the_mode_is_told_of_that_alone() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tasks.configuration.flat_file import from_flat
-from tasks.configuration.model import AggregateSeeded, Fitted
+from tasks.configuration.synthesis import AggregateSeeded, Fitted
 from tasks.core.dp.digest import configuration_digest
 from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters, default_steps
 from tasks.core.dp.workload.shares import Shares
@@ -96,11 +96,11 @@ def test_every_key_has_its_default_and_its_place() -> None:
         (
             "workload",
             "triples",
-            "workload: must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns, "
+            "workload must be 'auto', 'pairs' or 'pairs+target' or a list of lists of columns, "
             "not 'triples'.",
         ),
-        ("workload", 3, "workload: must be a list of lists of columns, not 3."),
-        ("workload", ["a", "b"], "workload: must be a list of lists of columns."),
+        ("workload", 3, "workload must be a list of lists of columns, not 3."),
+        ("workload", ["a", "b"], "workload must be a list of lists of columns."),
         (
             "workload",
             [],
@@ -109,14 +109,14 @@ def test_every_key_has_its_default_and_its_place() -> None:
         ),
         ("workload", [["a"]], "workload: each list must have at least 2 item(s)."),
         ("workload", [["a", "b", "c", "d", "e"]], "workload: each list must have at most 4 item(s)."),
-        ("allocation", "best", "allocation: must be 'effective', 'size' or 'equal', not 'best'."),
-        ("target", ["a"], "target: must be text, not a list."),
-        ("max_values", 0, "max_values: must be at least 1, not 0."),
-        ("max_values", 100_001, "max_values: must be at most 100000, not 100001."),
+        ("allocation", "best", "allocation must be 'effective', 'size' or 'equal', not 'best'."),
+        ("target", ["a"], "target must be text, not a list."),
+        ("max_values", 0, "max_values must be at least 1, not 0."),
+        ("max_values", 100_001, "max_values must be at most 100000, not 100001."),
         (
             "fitted_target_number_of_records",
             -1,
-            "fitted_target_number_of_records: must be at least 0, not -1.",
+            "fitted_target_number_of_records must be at least 0, not -1.",
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_each_fault_of_a_key_is_one_sentence(key: str, value: object, sentence: 
 
 
 INSTEAD = (
-    " can't be had with synthesis_mode fitted (the default): leave it out, or write "
+    " can't be used with synthesis_mode fitted (the default): leave it out, or write "
     '"synthesis_mode": "aggregate_seeded".'
 )
 
@@ -227,12 +227,14 @@ def test_columns_are_named_as_they_are_matched_elsewhere(table: Path) -> None:
 
 
 def test_columns_that_are_not_used_are_refused_by_name(table: Path) -> None:
-    meant = "workload must name columns that are used, and 'towm' is none: did you mean town?"
+    meant = "workload must name columns that are used, and 'towm' is not one: did you mean town?"
     assert refused(table, workload=[["towm", "sex"]]) == meant
     assert refused(table, target="person").startswith("target must name columns that are used, and 'person'")
     assert refused(table, target="").startswith("target must name columns that are used, and ''")
     columns = ["town", "sex", "services"]
-    assert "'age' is none" in refused(table, use_columns=columns, bins={}, sensitive_zeros=[], target="age")
+    assert "'age' is not one" in refused(
+        table, use_columns=columns, bins={}, sensitive_zeros=[], target="age"
+    )
 
 
 def test_a_column_stands_twice_only_where_a_record_holds_several_items(table: Path) -> None:

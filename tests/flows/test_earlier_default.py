@@ -84,7 +84,7 @@ NOT_FITTED: dict[str, dict[str, object]] = {
     "delta_factor": {"delta": 1e-6, "delta_factor": 0.5, "privacy": CAP},
     "thresholds": {"privacy": {"thresholds": "minimize", **CAP}},
 }
-REFUSED = "can't be had with synthesis_mode fitted (the default): leave it out, or write"
+REFUSED = "can't be used with synthesis_mode fitted (the default): leave it out, or write"
 
 
 @pytest.mark.parametrize("keys", NOT_FITTED.values(), ids=list(NOT_FITTED))

@@ -12,8 +12,8 @@ import signal
 import numpy as np
 import pyarrow as pa
 from flows.command.interruption import raise_from
-from tasks.core.syndiffix.settings import AnonymizationParameters
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import AnonymizationParameters, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer
 
 draw = np.random.default_rng(0)
 table = pa.table({name: draw.integers(0, 50, 4000) for name in "abc"})

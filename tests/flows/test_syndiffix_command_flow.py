@@ -8,10 +8,8 @@ from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import flow as syndiffix_flow
 from flows.command.syndiffix import settings as syndiffix_settings
 from tasks.configuration.flat_file import from_flat
-from tasks.configuration.syndiffix_parameters import anonymization, bucketization, strategy
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column
-from tasks.core.syndiffix.settings import with_ids
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters
+from tasks.core.syndiffix.settings import SynDiffixParameters
 from tasks.core.tables.header import InputFile
 from tests.flows.syndiffix_people import run
 
@@ -55,18 +53,11 @@ def test_the_configuration_says_what_the_options_say(table, tmp_path, choice):
     options = syndiffix_options.unfold(options)
     columns = [parse_column("age:i"), ChosenColumn("city"), ChosenColumn("a:i")]
     names = [column.name for column in columns]
-    parameters = SynDiffixParameters(
-        syndiffix_settings.anonymization_of(options),
-        syndiffix_settings.bucketization_of(options),
-        syndiffix_settings.strategy_of(options, names),
-        frozenset(options.value_safe_columns),
-    )
+    section = syndiffix_settings.section_of(options, names)
     source = InputFile(table)
-    configuration = from_flat(syndiffix_flow.flat_configuration(options, source, columns, parameters))
+    configuration = from_flat(syndiffix_flow.flat_configuration(options, source, columns, section))
     settings = configuration.protection
-    assert anonymization(settings, parameters.anonymization.salt) == parameters.anonymization
-    assert bucketization(settings) == parameters.bucketization
-    assert with_ids(strategy(settings), names) == parameters.clustering
+    assert settings.parameters() == SynDiffixParameters.of(section)
     assert settings.value_safe_columns == ("city",)
     assert settings.types == {"age": "i"}
     assert configuration.input.use_columns == ("age", "city", "a:i")

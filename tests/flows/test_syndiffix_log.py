@@ -37,7 +37,7 @@ class TestLog:
         assert what.startswith("SynDiffix is not differentially private")
         assert types.startswith("Types that were inferred: ")  # the output has them too
         rows = len(output.read_text().splitlines()) - 1
-        assert made == f"{output} has {rows} synthetic rows of 5 columns."
+        assert made == f"Wrote {rows} synthetic rows of 5 columns to {output}."
 
     def test_debug_writes_all_but_the_salt_to_a_closed_file(self, table, tmp_path, own_ledger, capfd):
         path = tmp_path / "debug.json"

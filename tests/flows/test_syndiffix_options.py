@@ -7,7 +7,8 @@ import pytest
 
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import settings as syndiffix_settings
-from tasks.core.syndiffix.clusters import Clusters
+from tasks.core.errors import ParameterError
+from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.settings import (
     AnonymizationParameters,
     BucketizationParameters,
@@ -17,6 +18,8 @@ from tasks.core.syndiffix.settings import (
     NoClustering,
     SingleClustering,
     SuppressionParameters,
+    SynDiffixParameters,
+    with_ids,
 )
 from tests.flows.syndiffix_people import HEADER, read, run, usage, write
 
@@ -143,38 +146,38 @@ REFUSED = {
     ),
     "a target's slip": (
         ["--ml-target", "AGEE"],
-        "--ml-target must name selected columns, and 'AGEE' is none: did you mean 'age'?",
+        "--ml-target must name selected columns, and 'AGEE' is not one: did you mean 'age'?",
     ),
     "a target's type": (["--ml-target", "age:i"], "give it without its type, age."),
     "a target elsewhere": (["--columns", "age", "--ml-target", "income"], "add it to --columns"),
     "another letter": (["--columns", "AGEE"], "did you mean 'age'?"),
-    "outliers": (["--outlier-count", "5", "2"], "--outlier-count: outlier_count"),
-    "negative outliers": (["--outlier-count", "-1", "2"], "outlier_count"),
-    "top": (["--top-count", "3", "2"], "--top-count: outlier_count and top_count"),
-    "threshold": (["-lcf", "1"], "--lcf-low-threshold: low_threshold"),
-    "singularity": (["-sing", "1"], "--singularity-low-threshold: singularity_low_threshold"),
-    "range": (["-range", "1"], "--range-low-threshold: range_low_threshold"),
+    "outliers": (["--outlier-count", "5", "2"], "--outlier-count must be two whole numbers"),
+    "negative outliers": (["--outlier-count", "-1", "2"], "the first at least 0"),
+    "top": (["--top-count", "3", "2"], "--top-count must be two whole numbers"),
+    "threshold": (["-lcf", "1"], "-lcf must be a whole number of at least 2, not 1"),
+    "singularity": (["-sing", "1"], "-sing must be a whole number of at least 2"),
+    "range": (["--range-low-threshold", "1"], "--range-low-threshold must be a whole number"),
     "fraction": (
         ["--precision-limit-row-fraction", "0"],
-        "--precision-limit-row-fraction: precision_limit_row_fraction",
+        "--precision-limit-row-fraction must be a whole number of at least 1",
     ),
     "depth": (
         ["--precision-limit-depth-threshold", "-1"],
-        "--precision-limit-depth-threshold: precision_limit_depth_threshold",
+        "--precision-limit-depth-threshold must be a whole number of at least 0",
     ),
-    "threshold sd": (["-thresh_sd", "-1"], "layer_sd"),
-    "no number": (["-thresh_sd", "nan"], "--threshold-sd: layer_sd"),
-    "noise sd": (["-noise_sd", "nan"], "--layer-noise-sd: layer_noise_sd"),
-    "gap": (["--low-mean-gap", "-1"], "--low-mean-gap: low_mean_gap"),
-    "sample": (["--clustering-samplesize", "0"], "sample_size"),
-    "weight": (["--clustering-maxweight", "-1"], "max_weight"),
-    "merge": (["--clustering-thresh-merge", "1.5"], "merge_threshold"),
-    "alpha": (["--clustering-solver-alpha", "0"], "solver_alpha"),
+    "threshold sd": (["-thresh_sd", "-1"], "-thresh_sd must be a number from 0 to 1e+06, not -1.0"),
+    "no number": (["-thresh_sd", "nan"], "-thresh_sd must be a number"),
+    "noise sd": (["-noise_sd", "nan"], "-noise_sd must be a number"),
+    "gap": (["--low-mean-gap", "-1"], "--low-mean-gap must be a number"),
+    "sample": (["--clustering-samplesize", "0"], "--clustering-samplesize must be"),
+    "weight": (["--clustering-maxweight", "-1"], "--clustering-maxweight must be"),
+    "merge": (["--clustering-thresh-merge", "1.5"], "--clustering-thresh-merge must be"),
+    "alpha": (["--clustering-solver-alpha", "0"], "--clustering-solver-alpha must be"),
     "clusters": (["--clusters", "{"], "JSON"),
     "clusters' file": (["--clusters", "nowhere.json"], "nowhere.json"),
     "clusters' columns": (["--clusters", '{"InitialCluster":[0]}'], "every selected column"),
     "value-safe": (["--columns", "age", "--value-safe-columns", "city"], "'city'"),
-    "quotes": (["--syndiffix_args", "'"], "quotes"),
+    "quotes": (["--syndiffix_args", "'"], "quote"),
     "a blob's size alone": (["--blob-largest", "2"], "--blob"),
     "no dataset": (["--dataset", ""], "must have a name"),
 }
@@ -248,30 +251,103 @@ def test_each_option_becomes_its_parameter():
     )
     options = syndiffix_options.unfold(parser.parse_args(numbers.split()))
     salt = bytes(range(32))
-    assert syndiffix_settings.anonymization_of(options, salt) == AnonymizationParameters(
-        salt, SuppressionParameters(4, 0.5, 1.5), FlatteningInterval(1, 6), FlatteningInterval(3, 7), 0.25
+    assert SynDiffixParameters.of(
+        syndiffix_settings.section_of(options, ["a", "b"]), salt
+    ) == SynDiffixParameters(
+        AnonymizationParameters(
+            salt, SuppressionParameters(4, 0.5, 1.5), FlatteningInterval(1, 6), FlatteningInterval(3, 7), 0.25
+        ),
+        BucketizationParameters(8, 16, 17, 18),
+        DefaultClustering("b", 19, 20.0, 0.75, 0.125),
     )
-    assert syndiffix_settings.bucketization_of(options) == BucketizationParameters(8, 16, 17, 18)
-    strategy = syndiffix_settings.strategy_of(options, ["a", "b"])
-    assert strategy == DefaultClustering(1, 19, 20.0, 0.75, 0.125)
+
+
+COLUMNS = ["age", "sex", "0"]
+ALL = '{"InitialCluster": [2, 1, 0]}'
+STITCHED = (
+    '{"InitialCluster": [0, 1], "DerivedClusters": '
+    '[{"StitchOwner": "right", "StitchColumns": [1], "DerivedColumns": [2]}]}'
+)
+
+
+def chosen(arguments):
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    syndiffix_options.add_arguments(parser)
+    options = syndiffix_options.unfold(parser.parse_args(["t.csv", *arguments]))
+    found = SynDiffixParameters.of(syndiffix_settings.section_of(options, COLUMNS)).clustering
+    return with_ids(found, COLUMNS)
 
 
 @pytest.mark.parametrize(
     ("arguments", "strategy"),
     [
         ([], DefaultClustering()),
-        (["--no-clustering", "--clustering-maxweight", "1"], SingleClustering()),
-        (["--clustering-maxweight", "1", "--clusters", '{"InitialCluster":[0,1]}'], NoClustering()),
-        (["--clusters", '{"InitialCluster":[0,1]}', "--clustering-maincolumn", "a"], Clusters((0, 1))),
         (
-            ["--clustering-maincolumn", "a", "--clustering-mainfeatures", "b"],
-            MlClustering(0, main_features=(1,)),
+            [
+                "--clustering-samplesize",
+                "5",
+                "--clustering-maxweight",
+                "3",
+                "--clustering-thresh-merge",
+                "0.2",
+            ],
+            DefaultClustering(None, 5, 3.0, 0.2),
         ),
-        (["--ml-target", "b", "--ml-drop-non-features"], MlClustering(1, drop_non_features=True)),
+        (["--clustering-maincolumn", "age"], DefaultClustering(main_column=0)),
+        (["--clustering-maincolumn", "0"], DefaultClustering(main_column=2)),
+        (["--no-clustering", "--clustering-maxweight", "1"], SingleClustering()),
+        (["--clustering-maxweight", "1", "--clusters", ALL], NoClustering()),
+        (["--clustering-maxweight", "0.5", "--clustering-maincolumn", "age"], NoClustering()),
+        (["--clusters", ALL, "--clustering-maincolumn", "age"], Clusters((2, 1, 0))),
+        (
+            ["--clusters", ALL, "--clustering-maincolumn", "age", "--clustering-mainfeatures", "0"],
+            Clusters((2, 1, 0)),
+        ),
+        (["--clusters", STITCHED], Clusters((0, 1), (DerivedCluster("right", (1,), (2,)),))),
+        (
+            [
+                "--clustering-maincolumn",
+                "age",
+                "--clustering-mainfeatures",
+                "0",
+                "--clustering-maxweight",
+                "3",
+            ],
+            MlClustering(0, max_weight=3.0, main_features=(2,)),
+        ),
+        (["--ml-target", "sex", "--ml-drop-non-features"], MlClustering(1, drop_non_features=True)),
+        (["--ml-target", "sex", "--clustering-maxweight", "1"], MlClustering(1, max_weight=1.0)),
     ],
 )
 def test_one_option_prevails_in_the_references_order(arguments, strategy):
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    syndiffix_options.add_arguments(parser)
-    options = syndiffix_options.unfold(parser.parse_args(["t.csv", *arguments]))
-    assert syndiffix_settings.strategy_of(options, ["a", "b"]) == strategy
+    assert chosen(arguments) == strategy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--clustering-mainfeatures", "age"], "--clustering-maincolumn"),
+        (["--clustering-maincolumn", "income"], "'income' is not one"),
+        (["--clustering-maincolumn", "age", "--clustering-mainfeatures", "income"], "'income' is not one"),
+        (["--clusters", '{"InitialCluster": [0, 1]}'], "every selected column, and 2 "),
+        (["--no-clustering", "--clustering-samplesize", "0"], "--clustering-samplesize must be"),
+        (["--clustering-maxweight", "1", "--clusters", "{"], "valid JSON"),
+        (
+            ["--clusters", ALL, "--clustering-maincolumn", "age", "--clustering-mainfeatures", "age"],
+            "must differ",
+        ),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_whatever_overrides_them(arguments, complaint):
+    with pytest.raises(ParameterError, match=complaint):
+        chosen(arguments)
+
+
+def test_all_numbers_out_of_range_are_told_at_once_by_the_options_as_they_were_given():
+    with pytest.raises(ParameterError) as raised:
+        chosen(["-lcf", "1", "--range-low-threshold", "0", "--outlier-count", "5", "2"])
+    assert [problem.split()[0] for problem in raised.value.problems] == [
+        "-lcf",
+        "--outlier-count",
+        "--range-low-threshold",
+    ]

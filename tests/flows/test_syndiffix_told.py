@@ -84,7 +84,11 @@ def test_a_type_that_no_cell_has_is_refused_before_a_salt_is_made(tmp_path, outp
 )
 def test_options_that_another_one_leaves_without_effect_are_told(table, output, arguments, said, capfd):
     assert run(table, "--columns", "age", "city", *arguments, "-o", output) == 0
-    told = [line for line in capfd.readouterr().err.splitlines() if line.startswith("Without effect")]
+    told = [
+        line
+        for line in capfd.readouterr().err.splitlines()
+        if line.startswith("These options have no effect")
+    ]
     assert [line.endswith(said) for line in told] == ([True] if said else [])
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from flows.command.check.fitted import print_fitted
 from flows.command.check.noise import fitted_warnings, level_warnings
 from tasks.configuration.model import RunConfiguration
-from tasks.configuration.syndiffix_parameters import anonymization
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.figures import plain_up
 from tasks.core.ledger.place import ledger_place
@@ -128,7 +127,7 @@ def _print_too_few(configuration: RunConfiguration, found: Estimate) -> None:
 
 def _print_syndiffix(selection: Selection) -> None:
     settings, unit = selection.settings, "subject" if selection.ids else "row"
-    mean = anonymization(settings).low_count_params.mean
+    mean = settings.parameters().anonymization.low_count_params.mean
     print(f"{_count(len(selection.columns), 'column')}:\n  {', '.join(selection.columns)}")
     print(
         f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below "

@@ -1,63 +1,32 @@
 """The arguments of ``marginalia syndiffix``: the reference's own names, each at most once (syndiffix.md 1.2).
 
 In: an argument parser, then what it made of a command line. Out: the options of both of the reference's
-commands under one set of names; `settings` says what they stand for.
+commands. Those that are SynDiffix's settings follow from the core's declarations, and have their names there.
 """
 
 import argparse
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from flows.command.arguments import CommandParser
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.settings import (
     LARGEST_STORED,
+    SETTINGS,
     AnonymizationParameters,
     BucketizationParameters,
     DefaultClustering,
-    FlatteningInterval,
+    MlClustering,
+    Setting,
     SuppressionParameters,
+    settings_of,
 )
 from tasks.core.tables.column_names import Encoding
 
 #: What the salt is kept under where no dataset is named: one for all tables of the command.
 DATASET = "command"
-_SUPPRESSION, _FLATTENING = SuppressionParameters(), FlatteningInterval()
-_BUCKETS, _CLUSTERING = BucketizationParameters(), DefaultClustering()
-
-#: Kind, default, names and meaning of the numbers by which people are protected.
-_PROTECTION = (
-    (int, _SUPPRESSION.low_threshold, ("--lcf-low-threshold", "-lcf"), "fewer people are never shown"),
-    (float, _SUPPRESSION.layer_sd, ("--threshold-sd", "-thresh_sd"), "standard deviation of thresholds"),
-    (float, _SUPPRESSION.low_mean_gap, ("--low-mean-gap",), "of these, from the least to the mean threshold"),
-    (
-        float,
-        AnonymizationParameters.layer_noise_sd,
-        ("--layer-noise-sd", "-noise_sd"),
-        "standard deviation of both noises of a count",
-    ),
-    (
-        *(int, _BUCKETS.singularity_low_threshold, ("--singularity-low-threshold", "-sing")),
-        "people that a part of a single value needs to count",
-    ),
-    (
-        *(int, _BUCKETS.range_low_threshold, ("--range-low-threshold", "-range")),
-        "people that a part of several values needs to count",
-    ),
-    (
-        *(int, _BUCKETS.precision_limit_row_fraction, ("--precision-limit-row-fraction",)),
-        "a deep part of one column is divided from all rows / N on",
-    ),
-    (
-        *(int, _BUCKETS.precision_limit_depth_threshold, ("--precision-limit-depth-threshold",)),
-        "a part is deep below this depth",
-    ),
-)
-_INTERVALS = (
-    ("--outlier-count", "how many people who have the most rows are flattened"),
-    ("--top-count", "how many after them say to what"),
-)
 
 
 class _Once(argparse.Action):
@@ -71,15 +40,21 @@ class _Once(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         if self.dest in given(namespace):
-            parser.error(f"argument {'/'.join(self.option_strings)}: may be given once, and is given twice")
-        namespace.given = given(namespace) | {self.dest}
+            parser.error(f"{'/'.join(self.option_strings)} is given twice: give it once")
+        namespace.given = {**given(namespace), self.dest: option_string}
         setattr(namespace, self.dest, True if self.nargs == 0 else values)
 
 
-def given(options: argparse.Namespace) -> frozenset[str]:
-    """Which options were given, whatever their value."""
-    found: frozenset[str] = getattr(options, "given", frozenset())
+def given(options: argparse.Namespace) -> Mapping[str, str]:
+    """The options that were given, whatever their value, each as it was spelled."""
+    found: Mapping[str, str] = getattr(options, "given", {})
     return found
+
+
+def spelled(options: argparse.Namespace, name: str) -> str:
+    """An option as it was given, or else by its first name."""
+    known = SETTINGS[name].options[0] if name in SETTINGS else f"--{name.replace('_', '-')}"
+    return given(options).get(name, known)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -89,9 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_options(parser)
     wrapper = parser.add_argument_group("the reference's wrapper")
     wrapper.add_argument(
-        "--syndiffix_args", action=_Once, metavar="TEXT", help="further options, in one text"
+        "--syndiffix_args", action=_Once, metavar="TEXT", help="more options, in one quoted text"
     )
-    _add_flag(wrapper, "--dev", help="accepted, without effect")
+    _add_flag(wrapper, "--dev", help="accepted, but has no effect")
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
@@ -99,15 +74,15 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     _add_data_options(parser.add_argument_group("data"))
     _add_protection_options(parser.add_argument_group("protection"))
     _add_clustering_options(parser.add_argument_group("clusters"))
-    told = parser.add_argument_group("what is made and told")
+    told = parser.add_argument_group("output")
     _add_places(told)
-    _add_flag(told, "--flow", help="a whole release, by a Prefect flow, in the folder --output")
-    _add_flag(told, "--verbose", help="log what is read off the data: sensitive, for you alone")
+    _add_flag(told, "--flow", help="make a whole release in the folder --output, by a Prefect flow")
+    _add_flag(told, "--verbose", help="log what is found in the data: sensitive, for you alone")
     _add_flag(
         told,
         "--debug",
-        help="write all that was made of the data as JSON to --output, in place of the table: as sensitive "
-        "as the table that is read",
+        help="write trees, buckets and all rows as JSON to --output, instead of the table: as sensitive as "
+        "the table that is read",
     )
 
 
@@ -117,38 +92,35 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
         nargs="+",
         action=_Once,
         metavar="NAME:TYPE",
-        help="columns to synthesize, with b, i, r, t or s for boolean, integer, real, timestamp or string; "
-        "without a type it is inferred; left out: all columns but those of ids",
+        help="columns to synthesize (default: all but the ids); TYPE is b, i, r, t or s for boolean, "
+        "integer, real, timestamp or string, and is inferred if it is left out",
     )
-    _add_names(
-        group,
+    group.add_argument(
         "--aidcolumns",
         "--aid_columns",
-        help="columns that say whose a row is; without them each row is somebody's own",
+        nargs="+",
+        action=_Once,
+        default=[],
+        metavar="NAME",
+        help="columns that say whose row it is; without them, each row is taken for a person",
     )
-    _add_names(
-        group,
-        "--value-safe-columns",
-        help="columns whose values are public: only they come out, rare ones among them",
-    )
-    _add_marks(group, "--decimal", help="what numbers have before decimals: a point (the default) or a comma")
+    _add_setting(group, SETTINGS["value_safe_columns"])
+    _add_marks(group, "--decimal", help="mark before decimals: a point (the default) or a comma")
     _add_marks(
-        group,
-        "--thousands",
-        help="what numbers have between thousands: . , ' or a space, whichever kind (default: nothing)",
+        group, "--thousands", help="mark between thousands: . , ' or a space of any kind (default: none)"
     )
     group.add_argument(
         "--encoding",
         action=_Once,
         choices=get_args(Encoding),
         default="utf-8",
-        help="of a text file (default: utf-8)",
+        help="encoding of a text file (default: utf-8)",
     )
     group.add_argument(
         "--dataset",
         action=_Once,
         default=DATASET,
-        help=f"name that the salt of all noise is kept under, with the ledger (default: {DATASET})",
+        help=f"name under which the ledger keeps the salt of all noise (default: {DATASET})",
     )
 
 
@@ -159,99 +131,66 @@ def _add_places(group: "argparse._ArgumentGroup") -> None:
         type=Path,
         action=_Once,
         metavar="FILE",
-        help="CSV, TSV or Parquet (standard output)",
+        help="CSV, TSV or Parquet (default: standard output)",
     )
     group.add_argument(
         "--blob",
         type=Path,
         action=_Once,
         metavar="OUT.sdxblob.zip",
-        help="build a file from which any columns are answered later, without the table: give it as FILE",
+        help="build a file that answers questions about any columns later, without the table: then give it "
+        "as FILE",
     )
-    largest = (
-        "columns of the blob's largest table: beside all of one, two and three columns it holds the clusters "
-        "of all columns, of up to so many; 2 leaves threes and these out"
+    group.add_argument(
+        "--blob-largest",
+        type=int,
+        action=_Once,
+        default=LARGEST_STORED,
+        metavar="N",
+        help="columns of the blob's largest table: it holds all sets of one, two and three columns, and the "
+        "clusters of all columns, with up to N columns each; 2 leaves out sets of more than two "
+        f"(default: {LARGEST_STORED})",
     )
-    _add_number(group, int, LARGEST_STORED, "--blob-largest", help=largest)
 
 
 def _add_protection_options(group: "argparse._ArgumentGroup") -> None:
-    for kind, default, names, help in _PROTECTION:
-        _add_number(group, kind, default, *names, help=help)
-    for name, help in _INTERVALS:
-        group.add_argument(
-            name,
-            nargs=2,
-            type=int,
-            action=_Once,
-            default=[_FLATTENING.lower, _FLATTENING.upper],
-            metavar=("LEAST", "MOST"),
-            help=f"{help} (default: {_FLATTENING.lower} {_FLATTENING.upper})",
-        )
+    for kind in (SuppressionParameters, AnonymizationParameters, BucketizationParameters):
+        for setting in settings_of(kind):
+            _add_setting(group, setting)
 
 
 def _add_clustering_options(group: "argparse._ArgumentGroup") -> None:
-    _add_flag(group, "--no-clustering", help="all columns in one cluster")
+    _add_flag(group, "--no-clustering", help="synthesize all columns in one cluster")
     group.add_argument("--clusters", action=_Once, metavar="JSON", help="the clusters, as JSON or its file")
-    group.add_argument("--clustering-maincolumn", action=_Once, metavar="NAME", help="in every cluster")
-    _add_names(
-        group, "--clustering-mainfeatures", help="what predicts the main column, the most important first"
-    )
-    _add_number(
-        group,
-        int,
-        _CLUSTERING.sample_size,
-        "--clustering-samplesize",
-        help="rows by which dependence is measured",
-    )
-    _add_number(
-        group,
-        float,
-        _CLUSTERING.max_weight,
-        "--clustering-maxweight",
-        help="size of a cluster; up to 1: every column alone",
-    )
-    _add_number(
-        group,
-        float,
-        _CLUSTERING.merge_threshold,
-        "--clustering-thresh-merge",
-        help="least dependence by which a column joins others",
-    )
-    _add_number(
-        group,
-        float,
-        _CLUSTERING.solver_alpha,
-        "--clustering-solver-alpha",
-        help="how fast the search for clusters cools",
-    )
-    _add_target_options(group)
+    settings = {each.name: each for kind in (DefaultClustering, MlClustering) for each in settings_of(kind)}
+    for setting in settings.values():
+        _add_setting(group, setting)
 
 
-def _add_target_options(group: "argparse._ArgumentGroup") -> None:
-    group.add_argument(
-        "--ml-target", "--ml_target", action=_Once, metavar="NAME", help="the column to be predicted"
-    )
-    _add_flag(
-        group,
-        "--ml-drop-non-features",
-        "--ml_features_only",
-        help="leave out what does not help to predict it",
-    )
+#: What argparse needs to know of a setting's kind.
+_KINDS: dict[str, dict[str, Any]] = {
+    "whole": {"type": int, "metavar": "N"},
+    "number": {"type": float, "metavar": "N"},
+    "interval": {"type": int, "nargs": 2, "metavar": ("LEAST", "MOST")},
+    "flag": {"nargs": 0},
+    "column": {"metavar": "NAME"},
+    "columns": {"nargs": "+", "metavar": "NAME"},
+}
 
 
-def _add_names(group: "argparse._ArgumentGroup", *names: str, help: str) -> None:
-    group.add_argument(*names, nargs="+", action=_Once, default=[], metavar="NAME", help=help)
+def _add_setting(group: "argparse._ArgumentGroup", setting: Setting) -> None:
+    """An option for a setting, under the setting's own name."""
+    default, told = setting.default, setting.meaning
+    if setting.kind in ("whole", "number", "interval"):
+        numbers = default if setting.kind == "interval" else (default,)
+        told += f" (default: {' '.join(f'{number:g}' for number in numbers)})"
+    more = _KINDS[setting.kind]
+    group.add_argument(*setting.options, dest=setting.name, action=_Once, default=default, help=told, **more)
 
 
 def _add_marks(group: "argparse._ArgumentGroup", name: str, help: str) -> None:
-    told = f"{help}; COLUMN=MARK for a single column"
-    group.add_argument(name, nargs="+", action=_Once, default=[], metavar="MARK", help=told)
-
-
-def _add_number(group: "argparse._ArgumentGroup", kind: type, default: float, *names: str, help: str) -> None:
-    told = f"{help} (default: {default:g})"
-    group.add_argument(*names, type=kind, action=_Once, default=default, metavar="N", help=told)
+    help += "; COLUMN=MARK for a single column"
+    group.add_argument(name, nargs="+", action=_Once, default=[], metavar="MARK", help=help)
 
 
 def _add_flag(group: "argparse._ArgumentGroup", *names: str, help: str) -> None:
@@ -268,9 +207,7 @@ def unfold(options: argparse.Namespace) -> argparse.Namespace:
         try:
             further = shlex.split(options.syndiffix_args)
         except ValueError:
-            raise ParameterError(
-                "--syndiffix_args must be a text whose quotes are closed: close the last one."
-            ) from None
+            raise ParameterError("--syndiffix_args has a quote that is not closed: close it.") from None
         inner = CommandParser(
             "marginalia syndiffix: --syndiffix_args",
             usage="%(prog)s [options]",
@@ -282,7 +219,7 @@ def unfold(options: argparse.Namespace) -> argparse.Namespace:
     if options.result is not None:
         if options.output is not None:
             raise ParameterError(
-                "The output must be named once, but is there as an argument and as --output."
+                "The output must be named once: give it as OUTPUT or as --output, not as both."
             )
         options.output = options.result
     return options

@@ -7,7 +7,7 @@ import argparse
 
 import pyarrow as pa
 
-from flows.command.syndiffix.arguments import given
+from flows.command.syndiffix.arguments import given, spelled
 from tasks.core.arrays import StepDone
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.blob.answers import read_blob
@@ -16,8 +16,8 @@ from tasks.core.syndiffix.blob.file import ENDING, BlobFile, require_blob_name
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.progress import say
 
-_OF_BUILDING = ("output", "debug", "flow", "ml_target", "clustering_mainfeatures")
-_OF_ASKING = {"columns", "output", "ml_target", "syndiffix_args", "dev"}
+_OF_BUILDING = ("output", "debug", "flow", "target_column", "main_features")
+_OF_ASKING = {"columns", "output", "target_column", "syndiffix_args", "dev"}
 
 
 def is_blob(options: argparse.Namespace) -> bool:
@@ -29,18 +29,18 @@ def require_buildable(options: argparse.Namespace) -> None:
     """Refuse what does not go with building a blob, where one is asked for. Raises ParameterError."""
     if options.blob is None:
         if "blob_largest" in given(options):
-            raise ParameterError("--blob-largest is of a blob that is built: name its file with --blob.")
+            raise ParameterError("--blob-largest is for building a blob: name the blob's file with --blob.")
         return
     require_blob_name(options.blob)
     _refuse(
-        "A blob is built for any later question", [name for name in _OF_BUILDING if getattr(options, name)]
+        "A blob is built for any later question", options, [n for n in _OF_BUILDING if getattr(options, n)]
     )
-    if "clustering_samplesize" in given(options):
-        _refuse("A blob's dependences are measured on all rows", ["clustering_samplesize"])
-    if options.clustering_maxweight <= 1:
+    if "sample_size" in given(options):
+        _refuse("A blob's dependences are measured on all rows", options, ["sample_size"])
+    if options.max_weight <= 1:
         raise ParameterError(
-            "--clustering-maxweight must be more than 1 for a blob, whose columns are put together by "
-            "how they depend on each other whenever it is asked: leave it out."
+            f"{spelled(options, 'max_weight')} must be more than 1 for a blob, which puts columns together "
+            "by how they depend on each other: leave it out."
         )
 
 
@@ -58,7 +58,8 @@ def answer(options: argparse.Namespace) -> pa.Table:
     Raises:
         ParameterError: options by which nothing in a blob can change; or see `read_blob`.
     """
-    _refuse("What is in a blob was settled when it was built", sorted(given(options) - _OF_ASKING))
+    settled = sorted(given(options).keys() - _OF_ASKING)
+    _refuse("What is in a blob was settled when it was built", options, settled)
     path = options.table.expanduser()
     with BlobFile(path) as blob:
         names = blob.header.columns.names
@@ -69,10 +70,10 @@ def answer(options: argparse.Namespace) -> pa.Table:
     if typed:
         bare = " ".join(item.rpartition(":")[0] if item in typed else item for item in columns)
         raise ParameterError(f"Types were settled when the blob was built: leave them out, --columns {bare}.")
-    return read_blob(path, columns, options.ml_target)
+    return read_blob(path, columns, options.target_column)
 
 
-def _refuse(why: str, names: list[str]) -> None:
+def _refuse(why: str, options: argparse.Namespace, names: list[str]) -> None:
     if names:
-        shown = ", ".join(f"--{name.replace('_', '-')}" for name in names)
+        shown = ", ".join(spelled(options, name) for name in names)
         raise ParameterError(f"{why}, so it doesn't go with {shown}: leave that out.")

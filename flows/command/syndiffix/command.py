@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -30,7 +31,8 @@ from tasks.core.syndiffix.reading import (
     parse_column,
     read_table,
 )
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import SynDiffixParameters, with_ids
+from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.tables.header import Headers, InputFile, find_dialect, header_notes
 from tasks.core.tables.number_format import EVERY_COLUMN, NumberFormat
 from tasks.core.tables.writing import write_delimited, write_table
@@ -80,7 +82,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.flow:
         from flows.command.syndiffix import flow as syndiffix_flow
 
-        return syndiffix_flow.run_flow(options, asked.source, asked.columns, asked.parameters)
+        return syndiffix_flow.run_flow(options, asked.source, asked.columns, asked.section)
     if options.verbose:
         say(syndiffix_log.WARNING)
     if options.debug:
@@ -88,8 +90,8 @@ def _run(options: argparse.Namespace) -> int:
     say(_NOT_PRIVATE)
     if not options.aidcolumns:
         say(rows_are_people("id column (--aidcolumns)"))
-    safe = sorted(asked.parameters.value_safe_columns)
-    for line in weakened(asked.parameters.anonymization, safe, ", ".join(safe)):
+    safe = sorted(options.value_safe_columns)
+    for line in weakened(asked.parameters().anonymization, safe, ", ".join(safe)):
         say(line)
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
@@ -111,13 +113,23 @@ class _Asked:
         source: the file and its dialect.
         names: its header.
         columns: to be synthesized.
-        parameters: all but the salt.
+        section: the settings, as a configuration has them.
     """
 
     source: InputFile
     names: list[str]
     columns: list[ChosenColumn]
-    parameters: SynDiffixParameters
+    section: dict[str, Any]
+
+    @property
+    def selected(self) -> list[str]:
+        """The headers of the columns."""
+        return [column.name for column in self.columns]
+
+    def parameters(self, salt: bytes = bytes(32)) -> SynDiffixParameters:
+        """The core's parameters. Args: salt: of the dataset, where noise is drawn."""
+        found = SynDiffixParameters.of(self.section, salt)
+        return replace(found, clustering=with_ids(found.clustering, self.selected))
 
 
 def _asked(options: argparse.Namespace) -> _Asked:
@@ -131,7 +143,7 @@ def _asked(options: argparse.Namespace) -> _Asked:
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
-    return _Asked(source, names, columns, _parameters(options, selected))
+    return _Asked(source, names, columns, syndiffix_settings.section_of(options, selected))
 
 
 def _spell(options: argparse.Namespace, headers: Headers) -> None:
@@ -146,9 +158,9 @@ def _spell(options: argparse.Namespace, headers: Headers) -> None:
         is_typed = colon and headers.find(item) is None and headers.find(name) is not None
         return f"{spelled(name)}:{letter}" if is_typed else spelled(item)
 
-    for option in ("aidcolumns", "value_safe_columns", "clustering_mainfeatures"):
+    for option in ("aidcolumns", "value_safe_columns", "main_features"):
         setattr(options, option, list(map(spelled, getattr(options, option))))
-    for option in ("ml_target", "clustering_maincolumn"):
+    for option in ("target_column", "main_column"):
         if getattr(options, option) is not None:
             setattr(options, option, spelled(getattr(options, option)))
     if options.columns is not None:
@@ -158,12 +170,16 @@ def _spell(options: argparse.Namespace, headers: Headers) -> None:
 def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
     table, contents = _read(options, asked)
-    anonymization = replace(asked.parameters.anonymization, salt=_salt(options, asked))
-    parameters = replace(asked.parameters, anonymization=anonymization)
+    parameters = asked.parameters(_salt(options, asked))
     steps("prepare", 0, 1)
-    selected = [column.name for column in asked.columns]
-    ids: list[str] = options.aidcolumns
-    return table, Synthesizer(table, parameters, columns=selected, ids=ids, progress=steps, contents=contents)
+    return table, Synthesizer(
+        table,
+        parameters,
+        columns=asked.selected,
+        ids=options.aidcolumns,
+        progress=steps,
+        contents=contents,
+    )
 
 
 def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
@@ -174,7 +190,7 @@ def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
         say(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
-        say(left_out(left, len(left), str(options.ml_target)))
+        say(left_out(left, len(left), str(options.target_column)))
     if options.debug:
         syndiffix_log.write_debug(run, options.output)
     else:
@@ -194,8 +210,7 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenC
         columns = [_column(item, names) for item in options.columns]
     selected = [column.name for column in columns]
     problems = [
-        f"Column {name!r} must be one of the input's, and is not: "
-        f"{did_you_mean(name, names, repr) or 'correct its name.'}"
+        f"The input has no column {name!r}: {did_you_mean(name, names, repr) or 'correct its name.'}"
         for name in (*selected, *options.aidcolumns, *options.value_safe_columns)
         if name not in names
     ]
@@ -206,7 +221,8 @@ def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenC
         if name in names and name not in selected
     ]
     problems += [
-        f"{name!r} says whose row it is and can't be synthesized: name it in --aidcolumns or --columns alone."
+        f"{name!r} says whose row it is and can't be synthesized: name it in --aidcolumns or in --columns, "
+        "not in both."
         for name in selected
         if name in options.aidcolumns
     ]
@@ -246,20 +262,8 @@ def _column(item: str, names: Sequence[str]) -> ChosenColumn:
     return parse_column(item)
 
 
-def _parameters(options: argparse.Namespace, selected: Sequence[str]) -> SynDiffixParameters:
-    """All parameters but the salt. Raises ParameterError, which names the options."""
-    with syndiffix_settings.named_options():
-        return SynDiffixParameters(
-            syndiffix_settings.anonymization_of(options),
-            syndiffix_settings.bucketization_of(options),
-            syndiffix_settings.strategy_of(options, selected),
-            frozenset(options.value_safe_columns),
-        )
-
-
 def _salt(options: argparse.Namespace, asked: _Asked) -> bytes:
-    names = tuple(column.name for column in asked.columns)
-    table = PublicTable(asked.source.path, tuple(asked.names), names)
+    table = PublicTable(asked.source.path, tuple(asked.names), tuple(asked.selected))
     return told_salt(options.dataset, table, is_named=options.dataset != syndiffix_options.DATASET)
 
 
@@ -280,7 +284,7 @@ def _read(options: argparse.Namespace, asked: _Asked) -> tuple[pa.Table, Words]:
 def _write(result: pa.Table, output: Path | None) -> None:
     if output is not None:
         write_table(result, output.expanduser())
-        say(f"{output} has {result.num_rows} synthetic rows of {result.num_columns} columns.")
+        say(f"Wrote {result.num_rows} synthetic rows of {result.num_columns} columns to {output}.")
         return
     write_delimited(result, sys.stdout.buffer)
     sys.stdout.buffer.flush()

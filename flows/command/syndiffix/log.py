@@ -26,11 +26,9 @@ from tasks.core.tables.writing import place
 from tasks.progress import say
 
 WARNING = (
-    "SENSITIVE: the figures of this log are read off the data and only partly protected. Do not share it."
+    "SENSITIVE: the figures in this log come from the data and are only partly protected. Do not share it."
 )
-DEBUG_WARNING = (
-    "SENSITIVE: the output of --debug holds the table itself, true counts among them. Do not share it."
-)
+DEBUG_WARNING = "SENSITIVE: the output of --debug holds the table itself and true counts. Do not share it."
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ def log(run: Run) -> None:
     synthesizer = run.synthesizer
     measured = synthesizer.measured
     if measured is None:
-        say("Dependence: not measured, as these clusters did not need it.")
+        say("Dependence: not measured, because these clusters did not need it.")
     else:
         say("Dependence:")
         for line in _matrix_lines(measured.dependence):

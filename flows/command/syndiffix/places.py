@@ -14,7 +14,7 @@ from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
 
 def require_places(options: argparse.Namespace) -> None:
-    """Refuse an output that would be written too late to be refused, or where it must not be.
+    """Refuse an output that is known to fail once all is computed, or that must not be where it is.
 
     Raises:
         ParameterError: as said.
@@ -24,8 +24,8 @@ def require_places(options: argparse.Namespace) -> None:
     target = None if output is None else output.expanduser().resolve()
     if options.debug and (target is None or target.suffix.lower() != ".json" or is_stream(target)):
         raise ParameterError(
-            "What --debug writes holds the table itself, so it needs a file of its own that ends in .json: "
-            "name one with --output, in a folder that nobody shares."
+            "--debug writes the table itself, so it needs a file of its own that ends in .json: name one "
+            "with --output, in a folder that nobody else can read."
         )
     if output is None:
         return
@@ -35,7 +35,7 @@ def require_places(options: argparse.Namespace) -> None:
         if options.blob is None and not options.debug:
             require_ending(output.expanduser())
     if home == options.table.expanduser().resolve():
-        raise ParameterError("The output must not take the place of the table it is made from: name another.")
+        raise ParameterError("The output must not replace the table it is made from: name another file.")
     if home.is_relative_to(ledger_place().resolve()):
         raise ParameterError(
             f"The output {output} must not be in the ledger's folder, which is secret: name another folder."
@@ -43,8 +43,8 @@ def require_places(options: argparse.Namespace) -> None:
     zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
     if options.debug and zone:
         raise ParameterError(
-            f"What --debug writes holds the table itself and must be outside of {zone}/, and {output} is in "
-            "it: name another folder."
+            f"--debug writes the table itself, which must not be in {zone}/, and {output} is: name another "
+            "folder."
         )
 
 
@@ -54,7 +54,7 @@ def _require_place_for_a_file(output: Path) -> None:
     if is_stream(path):
         return
     if path.is_dir() or not path.resolve().parent.is_dir():
-        raise ParameterError(f"The output {output} must be a file in a folder that is there: name another.")
+        raise ParameterError(f"The output {output} must be a file in a folder that exists: name another.")
     problem = ""
     try:
         with tempfile.TemporaryFile(dir=path.resolve().parent):

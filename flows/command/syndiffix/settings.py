@@ -1,152 +1,102 @@
-"""What the options of ``marginalia syndiffix`` stand for: options in, the core's parameters out."""
+"""What the options of ``marginalia syndiffix`` stand for.
+
+In: options. Out: the settings of a configuration's section ``syndiffix``, and the marks of numbers.
+"""
 
 import argparse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+import json
+from collections.abc import Sequence
+from typing import Any
 
-from flows.command.syndiffix.arguments import given
+from flows.command.syndiffix.arguments import given, spelled
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.clusters import Clusters
-from tasks.core.syndiffix.settings import (
-    AnonymizationParameters,
-    BucketizationParameters,
-    ClusteringOptions,
-    ClusteringStrategy,
-    DefaultClustering,
-    FlatteningInterval,
-    MlClustering,
-    NoClustering,
-    SingleClustering,
-    SuppressionParameters,
-    choose_strategy,
-    with_ids,
-)
+from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
+from tasks.core.syndiffix.settings import CLUSTERING_KEYS, SETTINGS, Clustering, MlClustering
 from tasks.core.tables.number_format import DECIMALS, EVERY_COLUMN, THOUSANDS, canonical_thousands
 from tasks.progress import say
 
-_NO_SALT = bytes(32)  # while the rest is checked: no salt is made for a command that can't be run
-#: The option that stands for a parameter.
-_OPTIONS = {
-    "low_threshold": "--lcf-low-threshold",
-    "layer_sd": "--threshold-sd",
-    "low_mean_gap": "--low-mean-gap",
-    "layer_noise_sd": "--layer-noise-sd",
-    "singularity_low_threshold": "--singularity-low-threshold",
-    "range_low_threshold": "--range-low-threshold",
-    "precision_limit_row_fraction": "--precision-limit-row-fraction",
-    "precision_limit_depth_threshold": "--precision-limit-depth-threshold",
-    "sample_size": "--clustering-samplesize",
-    "max_weight": "--clustering-maxweight",
-    "merge_threshold": "--clustering-thresh-merge",
-    "solver_alpha": "--clustering-solver-alpha",
-}
 #: Ways to ask for clusters that the reference puts in no order, each with those that it excludes.
 _EXCLUDED = {
-    "ml_target": ("no_clustering", "clusters", "clustering_maincolumn", "clustering_mainfeatures"),
-    "no_clustering": ("clusters", "clustering_maincolumn", "clustering_mainfeatures"),
+    "target_column": ("no_clustering", "clusters", "main_column", "main_features"),
+    "no_clustering": ("clusters", "main_column", "main_features"),
 }
-#: The options that each strategy is settled by, beside which other ones of clustering have no effect.
-_SETTLED_BY: dict[type[ClusteringStrategy], tuple[str, ...]] = {
-    SingleClustering: ("no_clustering",),
-    NoClustering: ("clustering_maxweight",),
-    Clusters: ("clusters",),
-    MlClustering: ("ml_target", "clustering_maincolumn", "clustering_mainfeatures", "clustering_maxweight"),
+#: The options that settle each way of clustering, beside which other ones of clustering have no effect.
+_SETTLED_BY: dict[Clustering, tuple[str, ...]] = {
+    "single": ("no_clustering",),
+    "none": ("max_weight",),
+    "clusters": ("clusters",),
+    "ml": ("target_column", "main_column", "main_features", "max_weight"),
 }
+_OF_CLUSTERING = frozenset({"no_clustering"}).union(*CLUSTERING_KEYS.values())
 
 
-@contextmanager
-def named_options() -> Iterator[None]:
-    """Let problems with parameters begin with the options that are to be mended."""
-    problems: list[str] = []
-    try:
-        yield
-    except ParameterError as error:
-        options = [_OPTIONS.get(problem.partition(" ")[0]) for problem in error.problems]
-        named = zip(options, error.problems, strict=True)
-        problems = [f"{option}: {problem}" if option else problem for option, problem in named]
+def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str, Any]:
+    """The settings that the options stand for, by their names in a configuration's section.
+
+    It says which options have no effect.
+
+    Args:
+        options: of the command.
+        columns: headers of what is synthesized.
+
+    Raises:
+        ParameterError: naming the options that are out of range, exclude each other or name other columns.
+    """
+    _require_in_range(options)
+    _require_selected(options, columns)
+    _require_one_way(options, columns)
+    clusters = _clusters(options, columns)
+    way = _way(options)
+    _tell_without_effect(options, way)
+    unread = _OF_CLUSTERING - CLUSTERING_KEYS[way]
+    section = {name: getattr(options, name) for name in SETTINGS if name not in unread}
+    section["clustering"] = way
+    if way == "clusters" and clusters is not None:
+        section["clusters"] = json.loads(write_clusters(clusters))
+    if way == "ml" and options.target_column is None:
+        section["target_column"] = options.main_column
+    return section
+
+
+def _way(options: argparse.Namespace) -> Clustering:
+    """How columns are divided into clusters, in the reference's order of precedence."""
+    if options.target_column is not None:
+        return "ml"
+    if options.no_clustering:
+        return "single"
+    if options.max_weight <= 1:
+        return "none"
+    if options.clusters is not None:
+        return "clusters"
+    return "ml" if options.main_features else "default"
+
+
+def _require_in_range(options: argparse.Namespace) -> None:
+    """Refuse numbers that are out of range, also where another option leaves them without effect."""
+    problems = [
+        f"{spelled(options, name)} {problem}"
+        for name, setting in SETTINGS.items()
+        if (problem := setting.problem(getattr(options, name)))
+    ]
     if problems:
         raise ParameterError(problems)
 
 
-def anonymization_of(options: argparse.Namespace, salt: bytes = _NO_SALT) -> AnonymizationParameters:
-    """How entities are protected. Raises ParameterError."""
-    return AnonymizationParameters(
-        salt,
-        SuppressionParameters(options.lcf_low_threshold, options.threshold_sd, options.low_mean_gap),
-        _interval("--outlier-count", options.outlier_count),
-        _interval("--top-count", options.top_count),
-        options.layer_noise_sd,
-    )
-
-
-def _interval(option: str, bounds: Sequence[int]) -> FlatteningInterval:
-    try:
-        return FlatteningInterval(*bounds)
-    except ParameterError as error:
-        raise ParameterError([f"{option}: {problem}" for problem in error.problems]) from None
-
-
-def bucketization_of(options: argparse.Namespace) -> BucketizationParameters:
-    """How finely trees divide. Raises ParameterError."""
-    return BucketizationParameters(
-        options.singularity_low_threshold,
-        options.range_low_threshold,
-        options.precision_limit_row_fraction,
-        options.precision_limit_depth_threshold,
-    )
-
-
-def strategy_of(options: argparse.Namespace, columns: Sequence[str]) -> ClusteringStrategy:
-    """Which columns are synthesized together, in the reference's order of precedence.
-
-    What the options given can't change is told.
-
-    Raises:
-        ParameterError: options that exclude each other, or see `choose_strategy`.
-    """
-    _require_selected(options, columns)
-    _require_one_way(options, columns)
-    chosen = _chosen(options, columns)
-    _tell_without_effect(options, chosen)
-    return chosen
-
-
-def _chosen(options: argparse.Namespace, columns: Sequence[str]) -> ClusteringStrategy:
-    chosen = choose_strategy(
-        ClusteringOptions(
-            no_clustering=options.no_clustering,
-            clusters=options.clusters,
-            maincolumn=options.clustering_maincolumn,
-            mainfeatures=tuple(options.clustering_mainfeatures),
-            samplesize=options.clustering_samplesize,
-            maxweight=options.clustering_maxweight,
-            thresh_merge=options.clustering_thresh_merge,
-        ),
-        columns,
-    )
-    # Checked also where another strategy leaves it without use.
-    solved = DefaultClustering(solver_alpha=options.clustering_solver_alpha)
-    if isinstance(chosen, DefaultClustering):
-        chosen = replace(chosen, solver_alpha=solved.solver_alpha)
-    if options.ml_target is None:
-        if options.ml_drop_non_features:
-            raise ParameterError("What helps to predict needs a target: say which column with --ml-target.")
-        return chosen
-    target = MlClustering(options.ml_target, options.ml_drop_non_features, options.clustering_maxweight)
-    return with_ids(target, columns)
+def _clusters(options: argparse.Namespace, columns: Sequence[str]) -> Clusters | None:
+    """The clusters that are given, whether or not they are used. Raises ParameterError."""
+    return None if options.clusters is None else read_clusters(options.clusters).require_all(len(columns))
 
 
 def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> None:
     """Refuse columns that clusters are asked for by and that are not selected. Raises ParameterError."""
     problems = []
-    for option in ("ml_target", "clustering_maincolumn", "clustering_mainfeatures"):
-        value = getattr(options, option) or []
+    for option in ("target_column", "main_column", "main_features"):
+        value = getattr(options, option) or ()
         for name in [value] if isinstance(value, str) else value:
             if name not in columns:
                 problems.append(
-                    f"{_shown(option)} must name selected columns, and {name!r} is none: "
+                    f"{spelled(options, option)} must name selected columns, and {name!r} is not one: "
                     f"{_meant(name, columns)}"
                 )
     if problems:
@@ -162,13 +112,22 @@ def _meant(name: str, columns: Sequence[str]) -> str:
 
 
 def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> None:
-    """Refuse ways to ask for clusters of which one would be passed over. Raises ParameterError."""
+    """Refuse ways to ask for clusters of which one lacks another or would be passed over."""
     for way, others in _EXCLUDED.items():
         for other in others:
             if getattr(options, way) and getattr(options, other):
                 raise ParameterError(
-                    f"Clusters must be asked for in one way: {_shown(way)} or {_shown(other)}, not both."
+                    f"Clusters must be asked for in one way: {spelled(options, way)} or "
+                    f"{spelled(options, other)}, not both."
                 )
+    if options.main_features:
+        if options.main_column is None:
+            raise ParameterError("Main features need a main column: name it with --clustering-maincolumn.")
+        MlClustering(options.main_column, main_features=tuple(options.main_features))  # checked, used or not
+    if options.drop_non_features and options.target_column is None:
+        raise ParameterError(
+            f"{spelled(options, 'drop_non_features')} needs a target: name the column with --ml-target."
+        )
     if options.blob is not None and options.no_clustering and len(columns) > options.blob_largest:
         raise ParameterError(
             f"--no-clustering has no effect on a blob whose tables have up to {options.blob_largest} of "
@@ -176,25 +135,19 @@ def _require_one_way(options: argparse.Namespace, columns: Sequence[str]) -> Non
         )
 
 
-def _tell_without_effect(options: argparse.Namespace, chosen: ClusteringStrategy) -> None:
-    settled = _SETTLED_BY.get(type(chosen))
-    if settled is None:
-        return
-    clustering = {option for option in given(options) if option.startswith("cluster")}
-    if unread := sorted(clustering - set(settled)):
-        by = ", ".join(_shown(option) for option in settled if option in given(options))
-        say(f"Without effect beside {by}: {', '.join(map(_shown, unread))}.")
-
-
-def _shown(option: str) -> str:
-    return f"--{option.replace('_', '-')}"
+def _tell_without_effect(options: argparse.Namespace, way: Clustering) -> None:
+    settled = _SETTLED_BY.get(way, _OF_CLUSTERING)
+    if unread := sorted((given(options).keys() & _OF_CLUSTERING) - {*settled, "drop_non_features"}):
+        by = ", ".join(spelled(options, option) for option in settled if option in given(options))
+        without = ", ".join(spelled(options, option) for option in unread)
+        say(f"These options have no effect beside {by}: {without}.")
 
 
 def marks_of(options: argparse.Namespace) -> dict[str, dict[str, str]]:
     """The marks of numbers as a configuration has them: key to column, or all of them, to mark.
 
     Raises:
-        ParameterError: a mark is none that numbers have, or a column has two.
+        ParameterError: numbers have no such mark, or a column has two.
     """
     found: dict[str, dict[str, str]] = {}
     for key, known in (("decimal", DECIMALS), ("thousands", tuple(THOUSANDS))):

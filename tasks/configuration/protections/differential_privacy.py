@@ -1,16 +1,22 @@
 """Differential privacy: what a configuration says of it."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, FiniteFloat
 
-from tasks.configuration.places import FITTED, LENGTH_KEYS, MODES
-from tasks.configuration.protections.settings import ProtectionSettings
-from tasks.configuration.sections import Model, PositiveNumber
-
-if TYPE_CHECKING:
-    from tasks.configuration.model import RunConfiguration
+from tasks.configuration.protections.settings import Asked, ProtectionSettings
+from tasks.configuration.sections import NO_KEY, Key, Model, PositiveNumber, keys_of
+from tasks.configuration.synthesis import FITTED, MODES
+from tasks.core.dp.parameters import (
+    COUNT_SHARES,
+    THRESHOLD_VALUES,
+    AccountantName,
+    ContributionName,
+    DpParameters,
+    ReleaseThresholds,
+    ThresholdName,
+)
 
 Proportion = Annotated[FiniteFloat, Field(gt=0, lt=1)]
 
@@ -21,10 +27,19 @@ FabricationWord = Literal["uncontrolled", "balanced", "progressive", "minimize"]
 class Thresholds(Model):
     """Which combinations of two and more attributes are released (privacy.md 6.6, sds.md 3.5)."""
 
-    kind: Literal["spurious", "adaptive", "fixed"] = "spurious"
-    values: dict[int, Annotated[FiniteFloat, Field(ge=0)]] = Field({}, description="By length, from 2.")
-    default: Annotated[FiniteFloat, Field(ge=0)] | None = Field(
-        None, description="For other lengths. None: eta 0.1 (spurious), eta 1 (adaptive), 0 records (fixed)."
+    kind: Annotated[ThresholdName, Key("noise_threshold_type")] = Field(
+        ReleaseThresholds.kind,
+        description="spurious bounds the share of combinations that nobody holds, adaptive is SDS's, fixed "
+        "is a number of records.",
+    )
+    values: Annotated[dict[int, Annotated[FiniteFloat, Field(ge=0)]], Key("noise_threshold_values")] = Field(
+        {}, description="A number for each length, from 2 on."
+    )
+    default: Annotated[Annotated[FiniteFloat, Field(ge=0)] | None, NO_KEY] = Field(
+        None,
+        description="For other lengths; None: "
+        + ", ".join(f"{value:g} if {kind}" for kind, value in THRESHOLD_VALUES.items())
+        + ".",
     )
 
 
@@ -38,29 +53,63 @@ class BudgetCap(Model):
 class DifferentialPrivacy(ProtectionSettings):
     """Differential privacy, adding or removing one subject."""
 
-    regime: Literal["differential_privacy"] = "differential_privacy"
-    epsilon: PositiveNumber
-    delta: Proportion = 1e-6
-    delta_factor: PositiveNumber | None = None
-    accountant: Literal["gdp", "zcdp"] = "gdp"
-    number_of_records_proportion: Proportion | None = Field(
-        None, description="gdp: the count's share f_0 of mu squared (0.01); zcdp: of epsilon (0.005)."
+    regime: Annotated[Literal["differential_privacy"], NO_KEY] = "differential_privacy"
+    epsilon: Annotated[PositiveNumber, Key("noise_epsilon"), Key("epsilon", "privacy")] = Field(
+        description="Epsilon of the claim of one release."
     )
-    sigma_proportions: tuple[PositiveNumber, ...] | AccuracyWord = "balanced"
-    contribution: Literal["schema", "profile", "percentile"] = "schema"
-    percentile_percentage: int = Field(99, ge=0, le=100)
-    percentile_proportion: Proportion = 0.01
-    thresholds: Thresholds | FabricationWord = Thresholds()
-    threshold_delta_share: Proportion = 0.1
-    cap: BudgetCap | None = None
-    releases: int | None = Field(
+    delta: Annotated[Proportion, Key("delta"), Key("delta", "privacy")] = Field(
+        1e-6, description="Delta of the claim of one release."
+    )
+    delta_factor: Annotated[PositiveNumber | None, Key("delta_factor"), Key("delta_factor", "privacy")] = (
+        Field(
+            None, description="SDS's: delta is this divided by n ln n for the noisy n, and never above delta."
+        )
+    )
+    accountant: Annotated[AccountantName, Key("accountant", "privacy")] = Field(
+        DpParameters.accountant, description="gdp, or zcdp for SDS's meaning of its parameters."
+    )
+    number_of_records_proportion: Annotated[
+        Proportion | None, Key("number_of_records_epsilon_proportion")
+    ] = Field(
+        None,
+        description="Part of the budget for the number of records; None: "
+        f"{COUNT_SHARES['gdp']} of mu squared under gdp, {COUNT_SHARES['zcdp']} of epsilon under zcdp.",
+    )
+    sigma_proportions: tuple[PositiveNumber, ...] | AccuracyWord = Field(
+        "balanced", description="How lengths share the rest: a number each, or which of them are favoured."
+    )
+    contribution: Annotated[ContributionName, Key("contribution", "privacy")] = Field(
+        DpParameters.contribution, description="What sets how many combinations of one person are counted."
+    )
+    percentile_percentage: int = Field(
+        DpParameters.percentile_percentage,
+        ge=0,
+        le=100,
+        description="Of people, if contribution is no schema.",
+    )
+    percentile_proportion: Annotated[Proportion, Key("percentile_epsilon_proportion")] = Field(
+        DpParameters.percentile_share, description="Part of the budget for the percentile."
+    )
+    thresholds: Annotated[Thresholds | FabricationWord, Key("thresholds", "privacy")] = Field(
+        Thresholds(), description="From which noisy count on combinations are reported."
+    )
+    threshold_delta_share: Annotated[Proportion, Key("threshold_delta_share", "privacy")] = Field(
+        DpParameters.threshold_delta_share,
+        description="Part of delta that pays for values read off the data.",
+    )
+    cap: Annotated[BudgetCap | None, Key("cap", "privacy")] = Field(
+        None, description="What all releases of the dataset together may cost."
+    )
+    releases: Annotated[int | None, Key("releases", "privacy")] = Field(
         None,
         ge=1,
         le=10_000,
         description="How many releases of the dataset are planned. Without a cap, the first run registers "
         "what they cost together; later only the ledger's own command changes it.",
     )
-    population: str = Field("", description="Whose data these are, in words; stated in every release.")
+    population: Annotated[str, Key("population", "privacy")] = Field(
+        "", description="Whose data these are, in words; stated in every release."
+    )
 
     modes: ClassVar[tuple[str, ...]] = (FITTED, "aggregate_seeded")
     # A run must not stop for a value, so a contract repairs unless asked for more.
@@ -97,9 +146,9 @@ class DifferentialPrivacy(ProtectionSettings):
         keys = of_percentile if given.get("contribution", "schema") == "schema" else set()
         return frozenset(keys | LENGTH_KEYS if mode == FITTED else keys)
 
-    def impossible(self, run: "RunConfiguration", given: set[str]) -> list[str]:
+    def impossible(self, asked: Asked) -> list[str]:
         """By what is drawn: tables that records are fitted to, or every combination up to a length."""
-        return _of_fitted(self, given) if run.is_fitted else _of_lengths(self, run.reporting_length, given)
+        return _of_fitted(self, asked.keys) if asked.is_fitted else _of_lengths(self, asked)
 
 
 def _of_fitted(protection: DifferentialPrivacy, given: set[str]) -> list[str]:
@@ -112,22 +161,22 @@ def _of_fitted(protection: DifferentialPrivacy, given: set[str]) -> list[str]:
         "privacy.thresholds": "thresholds" in given,
     }
     return [
-        f"{key} can't be had with synthesis_mode fitted (the default): leave it out, or write "
+        f"{key} can't be used with synthesis_mode fitted (the default): leave it out, or write "
         '"synthesis_mode": "aggregate_seeded".'
         for key, is_chosen in chosen.items()
         if is_chosen
     ]
 
 
-def _of_lengths(protection: DifferentialPrivacy, length: int, given: set[str]) -> list[str]:
-    problems = []
+def _of_lengths(protection: DifferentialPrivacy, asked: Asked) -> list[str]:
+    problems, length = [], asked.length
     if isinstance(protection.sigma_proportions, tuple) and length != -1:
         numbers = len(protection.sigma_proportions)
         if numbers != length:
             problems.append(f"sigma_proportions must have one number a length ({length}); it has {numbers}.")
     if isinstance(protection.thresholds, Thresholds):
         problems += _of_thresholds(protection.thresholds)
-    if protection.delta_factor is not None and "delta" not in given:
+    if protection.delta_factor is not None and "delta" not in asked.keys:
         problems.append("delta_factor needs delta as well: the public bound that is claimed and charged.")
     if protection.contribution == "percentile" and protection.accountant != "zcdp":
         problems.append(
@@ -151,3 +200,17 @@ def _of_thresholds(thresholds: Thresholds) -> list[str]:
         if thresholds.kind != "fixed" and not 0 < value <= 1:
             problems.append(f"noise_threshold_values for length {key} must be above 0 and at most 1.")
     return problems
+
+
+#: What differential privacy alone reads.
+PRIVATE_KEYS = frozenset({*keys_of(DifferentialPrivacy), *keys_of(Thresholds), "privacy"})
+#: What differential privacy reads in SDS's mode alone: a fitted release counts other sets, by one accountant.
+LENGTH_KEYS = frozenset(
+    {
+        "sigma_proportions",
+        "percentile_percentage",
+        "percentile_epsilon_proportion",
+        "noise_threshold_type",
+        "noise_threshold_values",
+    }
+)

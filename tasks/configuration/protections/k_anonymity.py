@@ -1,12 +1,10 @@
 """k-anonymity: what a configuration says of it."""
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from tasks.configuration.places import MEASURING_KEYS, MODE_KEYS, PRIVATE_KEYS
-from tasks.configuration.protections.settings import ProtectionSettings
-
-if TYPE_CHECKING:
-    from tasks.configuration.model import RunConfiguration
+from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
+from tasks.configuration.protections.settings import Asked, ProtectionSettings
+from tasks.configuration.synthesis import MEASURING_KEYS, MODE_KEYS
 
 
 class KAnonymity(ProtectionSettings):
@@ -17,9 +15,9 @@ class KAnonymity(ProtectionSettings):
     modes: ClassVar[tuple[str, ...]] = tuple(MODE_KEYS)
     unread: ClassVar[frozenset[str]] = PRIVATE_KEYS | MEASURING_KEYS
 
-    def impossible(self, run: "RunConfiguration", given: set[str]) -> list[str]:
+    def impossible(self, asked: Asked) -> list[str]:
         """Fewer records than any count that is reported."""
-        limit, resolution = run.input.record_limit, run.reporting_resolution
+        limit, resolution = asked.record_limit, asked.resolution
         if limit is None or limit >= resolution:
             return []
         return [

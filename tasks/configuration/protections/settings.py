@@ -1,13 +1,30 @@
 """What every protection's settings answer, as public facts that need neither table nor ledger."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
-from tasks.configuration.places import MODES
 from tasks.configuration.sections import Model
+from tasks.configuration.synthesis import MODES
 
-if TYPE_CHECKING:
-    from tasks.configuration.model import RunConfiguration
+
+@dataclass(frozen=True)
+class Asked:
+    """What a run asks for beside its protection, as far as a protection may refuse it.
+
+    Attributes:
+        length: the reporting length, -1 for all.
+        resolution: the reporting resolution.
+        record_limit: the most rows that are taken; None: all.
+        is_fitted: whether records are fitted to protected counts.
+        keys: of the file, those of `privacy` too.
+    """
+
+    length: int
+    resolution: int
+    record_limit: int | None
+    is_fitted: bool
+    keys: set[str]
 
 
 class ProtectionSettings(Model):
@@ -47,7 +64,7 @@ class ProtectionSettings(Model):
         """
         if mode in cls.modes or mode not in MODES:
             return []
-        return ["synthesis_mode syndiffix is a regime of its own: give it with no other"]
+        return ["synthesis_mode syndiffix is a regime of its own: it can't be combined with another"]
 
     @classmethod
     def complete(cls, given: dict[str, Any]) -> None:
@@ -58,16 +75,6 @@ class ProtectionSettings(Model):
         """Keys of the flat file that have no effect beside these settings."""
         return frozenset()
 
-    @classmethod
-    def problems_beside(cls, wrong: set[str], given: Mapping[str, Any]) -> list[str]:
-        """What is wrong with settings that are read, beside those that are known to be wrong."""
-        return []
-
-    def impossible(self, run: "RunConfiguration", given: set[str]) -> list[str]:
-        """Combinations of keys that can't be meant.
-
-        Args:
-            run: whose protection this is, valid by itself.
-            given: keys of the file, those of `privacy` too.
-        """
+    def impossible(self, asked: Asked) -> list[str]:
+        """Combinations of keys that can't be meant. Args: asked: what is valid by itself."""
         return []

@@ -10,6 +10,10 @@ from typing import Literal
 AccountantName = Literal["gdp", "zcdp"]
 ContributionName = Literal["schema", "profile", "percentile"]
 ThresholdName = Literal["spurious", "adaptive", "fixed"]
+#: The share of the number of records where none is given: of mu^2 under gdp, of epsilon under zcdp.
+COUNT_SHARES: dict[AccountantName, float] = {"gdp": 0.01, "zcdp": 0.005}
+#: The value of a threshold where none is given: eta, or records where it is fixed.
+THRESHOLD_VALUES: dict[ThresholdName, float] = {"spurious": 0.1, "adaptive": 1.0, "fixed": 0.0}
 
 
 @dataclass(frozen=True)
@@ -17,8 +21,8 @@ class ReleaseThresholds:
     """Which combinations of length >= 2 are released; length 1 of open columns has its own rule.
 
     Attributes:
-        kind: ``fixed``: noisy count >= ceil(value + 1/2), value in records, default 0;
-            ``adaptive``: SDS's, with eta in (0, 1], default 1 (sds.md 3.5, with Delta_k);
+        kind: ``fixed``: noisy count >= ceil(value + 1/2), value in records;
+            ``adaptive``: SDS's, with eta in (0, 1] (sds.md 3.5, with Delta_k);
             ``spurious``: the paper's, expected fabrication at most eta times the survivors of the
             length before (privacy.md 6.6).
         values: by length (2..R): the fixed value, or eta.
@@ -27,7 +31,7 @@ class ReleaseThresholds:
 
     kind: ThresholdName = "spurious"
     values: Mapping[int, float] = field(default_factory=dict)
-    default: float = 0.1
+    default: float = THRESHOLD_VALUES["spurious"]
 
     def value(self, length: int) -> float:
         """The fixed value or eta of one length."""
@@ -61,7 +65,7 @@ class DpParameters:
     delta: float
     reporting_length: int
     accountant: AccountantName = "gdp"
-    count_share: float = 0.01
+    count_share: float = COUNT_SHARES["gdp"]
     sigma_proportions: tuple[float, ...] = ()
     threshold_delta_share: float = 0.1
     contribution: ContributionName = "schema"

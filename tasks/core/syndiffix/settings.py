@@ -1,54 +1,35 @@
-"""SynDiffix's parameters, with the reference's names and defaults: anonymization, bucketization, clustering.
+"""SynDiffix's settings, each declared once: its name, type, default, range, option and meaning stand here.
 
-In: what the configuration or the command says (syndiffix.md 1.1, 1.2). Out: frozen values that are known to
-be usable, in which columns are ids. All is public but the salt, which is never part of a text of these
-parameters.
+In: what a configuration's section or the command's options say, flat and by name (syndiffix.md 1.1, 1.2).
+Out: frozen parameters that are known to be usable. From the same fields follow the keys of the flat file
+(`tasks.configuration.protections.syndiffix`), the options (`flows.command.syndiffix.arguments`), the checks
+of both and what each says of itself. All is public but the salt, which is in no text of these parameters.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from math import isfinite, sqrt
-from typing import Any
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
+from math import inf, isfinite, sqrt
+from typing import Any, Literal, TypeVar
 
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters, read_clusters
 
 #: Columns of a blob's largest table, where the clusters of all columns need one of more than 3.
 LARGEST_STORED = 10
+#: Of no more columns the default clustering always makes one cluster.
+MOST_TOGETHER = 4
 _LEAST_SALT_BYTES = 8
+_NO_SALT = bytes(32)  # where nothing is drawn
 _LARGEST_SD = 1e6  # far beyond any use; noise stays a finite number
+_LEAST_ALPHA = 1e-5  # 29 million steps
+ColumnReference = str | int  # a header, or a position among the selected columns
+T = TypeVar("T")
 
 
 def count_sd(layer_noise_sd: float) -> float:
     """Standard deviation of the noise on a count of entities with one row each: of two independent layers."""
     return sqrt(2) * layer_noise_sd
-
-
-def _refuse(problems: list[str]) -> None:
-    if problems:
-        raise ParameterError(problems)
-
-
-def _is_whole(value: object) -> bool:
-    # A boolean is an int to Python and a slip in a configuration.
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _threshold_problems(name: str, value: int) -> list[str]:
-    # A threshold of 1 would publish what a single entity holds.
-    return _whole_problems(name, value, 2)
-
-
-def _whole_problems(name: str, value: int, least: int) -> list[str]:
-    if _is_whole(value) and value >= least:
-        return []
-    return [f"{name} must be a whole number of at least {least}, not {value}: choose {least} or more."]
-
-
-def _deviation_problems(name: str, value: float) -> list[str]:
-    if 0 <= value <= _LARGEST_SD:
-        return []
-    return [f"{name} must be a number from 0 to {_LARGEST_SD:g}, not {value}: choose one such as 1.0."]
 
 
 @dataclass(frozen=True)
@@ -63,39 +44,134 @@ class FlatteningInterval:
     upper: int = 5
 
     def __post_init__(self) -> None:
-        whole = _is_whole(self.lower) and _is_whole(self.upper)
-        if not whole or not 0 <= self.lower <= self.upper:
-            raise ParameterError(
-                "outlier_count and top_count must each be two whole numbers, the first at least 0 and the "
-                f"second at least the first, not {self.lower} and {self.upper}: give such as 2 and 5."
-            )
+        if problem := _interval_problem((self.lower, self.upper)):
+            raise ParameterError(f"outlier_count and top_count {problem}")
+
+
+def _interval_problem(bounds: Sequence[int]) -> str:
+    if all(map(_is_whole, bounds)) and 0 <= bounds[0] <= bounds[1]:
+        return ""
+    return (
+        "must be two whole numbers, the first at least 0 and the second at least the first, not "
+        f"{bounds[0]} and {bounds[1]}: give such as 2 and 5."
+    )
+
+
+def _is_whole(value: object) -> bool:
+    # A boolean is an int to Python and a slip in a configuration.
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+#: What a setting's value is, by the type of its field; columns are named by their headers in a file.
+_KINDS = {
+    int: "whole",
+    float: "number",
+    bool: "flag",
+    FlatteningInterval: "interval",
+    ColumnReference: "column",
+    ColumnReference | None: "column",
+    tuple[ColumnReference, ...] | None: "columns",
+    frozenset[str]: "columns",
+}
 
 
 @dataclass(frozen=True)
-class SuppressionParameters:
-    """The low-count filter: who is in too small a group to be shown (syndiffix.md 2.3).
+class Setting:
+    """A setting as files, options and forms know it.
 
     Attributes:
-        low_threshold: entities; fewer than these are always suppressed; at least 2.
-        layer_sd: standard deviation, in entities, of the noise on every threshold.
-        low_mean_gap: how many ``layer_sd`` the mean threshold lies above ``low_threshold``.
+        name: of the field, and the key in a file.
+        kind: whole, number, flag, interval (two whole numbers), column or columns.
+        default: as a file would write it; None or () where no column is named.
+        meaning: in a few words, with the unit; the option's help and the form's description.
+        options: its names on the command line.
+        least: of a number, as is ``most``; both may be reached.
+    """
+
+    name: str
+    kind: str
+    default: Any
+    meaning: str
+    options: list[str]
+    least: float
+    most: float
+
+    def problem(self, value: Any) -> str:
+        """What is wrong with a value of the right type, to follow a name; nothing where it is in range."""
+        if self.kind == "interval":
+            return _interval_problem(value)
+        if self.kind == "whole" and not (_is_whole(value) and value >= self.least):
+            least = f"{self.least:g}"
+            return f"must be a whole number of at least {least}, not {value}: choose {least} or more."
+        if self.kind == "number" and not (self.least <= value <= self.most and isfinite(value)):
+            span = (
+                f"of at least {self.least:g}" if self.most == inf else f"from {self.least:g} to {self.most:g}"
+            )
+            return f"must be a number {span}, not {value}: choose one such as {self.default:g}."
+        return ""
+
+
+def _setting(default: object, options: str, meaning: str, *, least: float = 0, most: float = inf) -> Any:
+    """A field that is a setting: all of a `Setting` but its name and kind, which the field itself tells."""
+    found = {"meaning": meaning, "options": options.split(), "least": least, "most": most}
+    return field(default=default, metadata={"setting": found})
+
+
+def settings_of(kind: type) -> Iterator[Setting]:
+    """The settings among a kind of parameters' fields, in their order."""
+    return (_read(each) for each in fields(kind) if "setting" in each.metadata)
+
+
+def _read(found: "Field[Any]") -> Setting:
+    kind, default = _KINDS[found.type], found.default
+    if isinstance(default, FlatteningInterval):
+        default = (default.lower, default.upper)
+    elif kind in ("column", "columns"):
+        default = None if kind == "column" else ()
+    return Setting(found.name, kind, default, **found.metadata["setting"])
+
+
+class Checked:
+    """Parameters some of whose fields are settings.
 
     Raises:
         ParameterError: naming all that is out of range.
     """
 
-    low_threshold: int = 3
-    layer_sd: float = 1.0
-    low_mean_gap: float = 2.0
-
     def __post_init__(self) -> None:
-        _refuse(
-            [
-                *_threshold_problems("low_threshold", self.low_threshold),
-                *_deviation_problems("layer_sd", self.layer_sd),
-                *_deviation_problems("low_mean_gap", self.low_mean_gap),
-            ]
-        )
+        problems = [
+            f"{each.name} {problem}"
+            for each in settings_of(type(self))
+            if each.kind in ("whole", "number") and (problem := each.problem(getattr(self, each.name)))
+        ]
+        if problems := [*problems, *self.further_problems()]:
+            raise ParameterError(problems)
+
+    def further_problems(self) -> list[str]:
+        """What is wrong beside the ranges of settings."""
+        return []
+
+
+@dataclass(frozen=True)
+class SuppressionParameters(Checked):
+    """The low-count filter: who is in too small a group to be shown (syndiffix.md 2.3)."""
+
+    # A threshold of 1 would publish what a single entity holds.
+    low_threshold: int = _setting(
+        3, "--lcf-low-threshold -lcf", "a group of fewer people is never shown", least=2
+    )
+    layer_sd: float = _setting(
+        1.0,
+        "--threshold-sd -thresh_sd",
+        "standard deviation of the noise on every threshold, in people",
+        most=_LARGEST_SD,
+    )
+    low_mean_gap: float = _setting(
+        2.0,
+        "--low-mean-gap",
+        "distance from the lowest to the mean threshold, in standard deviations of the threshold's noise",
+        most=_LARGEST_SD,
+    )
 
     @property
     def mean(self) -> float:
@@ -108,34 +184,41 @@ SAMPLE_SUPPRESSION = SuppressionParameters(low_threshold=2, layer_sd=0.5, low_me
 
 
 @dataclass(frozen=True)
-class AnonymizationParameters:
+class AnonymizationParameters(Checked):
     """How entities are protected.
 
     Attributes:
         salt: the secret key of all noise, at least 8 bytes; one per dataset.
         low_count_params: the low-count filter.
-        outlier_count: size of the group of largest contributors, who are flattened.
-        top_count: size of the group after it, whose mean they are flattened to.
-        layer_noise_sd: standard deviation of each of the two noise layers of a count, in contributions.
-
-    Raises:
-        ParameterError: naming all that is out of range.
     """
 
     salt: bytes = field(repr=False)
     low_count_params: SuppressionParameters = SuppressionParameters()
-    outlier_count: FlatteningInterval = FlatteningInterval()
-    top_count: FlatteningInterval = FlatteningInterval()
-    layer_noise_sd: float = 1.0
+    outlier_count: FlatteningInterval = _setting(
+        FlatteningInterval(),
+        "--outlier-count",
+        "least and most size of the group of people with the most rows, who are flattened",
+    )
+    top_count: FlatteningInterval = _setting(
+        FlatteningInterval(),
+        "--top-count",
+        "least and most size of the next group, to whose mean the outliers are flattened",
+    )
+    layer_noise_sd: float = _setting(
+        1.0,
+        "--layer-noise-sd -noise_sd",
+        "standard deviation of each of the two noises that are added to a count, in rows",
+        most=_LARGEST_SD,
+    )
 
-    def __post_init__(self) -> None:
-        problems = _deviation_problems("layer_noise_sd", self.layer_noise_sd)
-        if len(self.salt) < _LEAST_SALT_BYTES:
-            problems.append(
-                f"The salt must have at least {_LEAST_SALT_BYTES} bytes, not {len(self.salt)}: "
-                "let one be made, or give a longer one."
-            )
-        _refuse(problems)
+    def further_problems(self) -> list[str]:
+        """A salt that could be guessed."""
+        if len(self.salt) >= _LEAST_SALT_BYTES:
+            return []
+        return [
+            f"The salt must have at least {_LEAST_SALT_BYTES} bytes, not {len(self.salt)}: "
+            "let one be made, or give a longer one."
+        ]
 
     def for_sample(self) -> "AnonymizationParameters":
         """The same while dependence is measured on a sample: lower thresholds and counts without noise."""
@@ -143,35 +226,30 @@ class AnonymizationParameters:
 
 
 @dataclass(frozen=True)
-class BucketizationParameters:
-    """How finely the trees divide the data.
+class BucketizationParameters(Checked):
+    """How finely the trees divide the data."""
 
-    Attributes:
-        singularity_low_threshold: entities that a subnode of a single value needs to count; at least 2.
-        range_low_threshold: the same for a subnode of a range.
-        precision_limit_row_fraction: below the depth threshold a node of a one-column tree is divided
-            only with about rows / this many rows; at least 1.
-        precision_limit_depth_threshold: the depth that is divided without this limit; the root's is 0.
-
-    Raises:
-        ParameterError: naming all that is out of range.
-    """
-
-    singularity_low_threshold: int = 5
-    range_low_threshold: int = 15
-    precision_limit_row_fraction: int = 10_000
-    precision_limit_depth_threshold: int = 15
-
-    def __post_init__(self) -> None:
-        fraction, depth = self.precision_limit_row_fraction, self.precision_limit_depth_threshold
-        _refuse(
-            [
-                *_threshold_problems("singularity_low_threshold", self.singularity_low_threshold),
-                *_threshold_problems("range_low_threshold", self.range_low_threshold),
-                *_whole_problems("precision_limit_row_fraction", fraction, 1),
-                *_whole_problems("precision_limit_depth_threshold", depth, 0),
-            ]
-        )
+    singularity_low_threshold: int = _setting(
+        5,
+        "--singularity-low-threshold -sing",
+        "people that a part with a single value needs in order to count",
+        least=2,
+    )
+    range_low_threshold: int = _setting(
+        15,
+        "--range-low-threshold -range",
+        "people that a part with several values needs in order to count",
+        least=2,
+    )
+    precision_limit_row_fraction: int = _setting(
+        10_000,
+        "--precision-limit-row-fraction",
+        "a deep part of a single column is divided only if it holds about one in so many of all rows",
+        least=1,
+    )
+    precision_limit_depth_threshold: int = _setting(
+        15, "--precision-limit-depth-threshold", "a part is deep if it comes of more than so many divisions"
+    )
 
 
 def by_name(anonymization: AnonymizationParameters, bucketization: BucketizationParameters) -> dict[str, Any]:
@@ -188,88 +266,81 @@ def by_name(anonymization: AnonymizationParameters, bucketization: Bucketization
     }
 
 
-#: Of no more columns the default clustering always makes one cluster.
-MOST_TOGETHER = 4
-ColumnReference = str | int  # a header, or a position among the selected columns
-_LEAST_ALPHA = 1e-5  # 29 million steps
-_MAX_WEIGHT = 15.0
-_SAMPLE_SIZE = 100_000
-_MERGE_THRESHOLD = 0.1
+def _max_weight() -> Any:
+    return _setting(
+        15.0,
+        "--clustering-maxweight",
+        "most that the columns of a cluster may weigh together (one of more values weighs more); "
+        "up to 1, each column is alone",
+    )
 
 
 @dataclass(frozen=True)
-class DefaultClustering:
+class DefaultClustering(Checked):
     """Clusters that keep strongly dependent columns together, found by simulated annealing.
 
-    Attributes:
-        main_column: is in every cluster.
-        sample_size: rows by which dependence is measured where that saves time; at least 1.
-        max_weight: of the columns of a cluster, see `solver.column_weights`; up to 1, every column is alone.
-        merge_threshold: least dependence, from 0 to 1, by which a column joins others.
-        solver_alpha: how fast the annealing cools: it takes about 286 / alpha steps.
-
-    Raises:
-        ParameterError: naming all that is out of range.
+    `solver.column_weights` says what a column weighs. The annealing takes about 286 / ``solver_alpha`` steps.
     """
 
-    main_column: ColumnReference | None = None
-    sample_size: int = _SAMPLE_SIZE
-    max_weight: float = _MAX_WEIGHT
-    merge_threshold: float = _MERGE_THRESHOLD
-    solver_alpha: float = 1e-2
-
-    def __post_init__(self) -> None:
-        problems = _weight_problems(self.max_weight)
-        if type(self.sample_size) is not int or self.sample_size < 1:
-            problems.append(
-                f"sample_size must be a whole number of at least 1, not {self.sample_size}: give 100000, say."
-            )
-        if not 0 <= self.merge_threshold <= 1:
-            problems.append(
-                f"merge_threshold must be a number from 0 to 1, not {self.merge_threshold}: give such as 0.1."
-            )
-        if not _LEAST_ALPHA <= self.solver_alpha <= 1:
-            problems.append(
-                f"solver_alpha must be a number from {_LEAST_ALPHA:g} to 1, not {self.solver_alpha}: give "
-                "such as 0.01."
-            )
-        if problems:
-            raise ParameterError(problems)
+    main_column: ColumnReference | None = _setting(
+        None, "--clustering-maincolumn", "column that is in every cluster"
+    )
+    sample_size: int = _setting(
+        100_000,
+        "--clustering-samplesize",
+        "rows on which the dependence of columns is measured, where that saves time",
+        least=1,
+    )
+    max_weight: float = _max_weight()
+    merge_threshold: float = _setting(
+        0.1,
+        "--clustering-thresh-merge",
+        "least dependence, from 0 to 1, with which a column joins others",
+        most=1,
+    )
+    solver_alpha: float = _setting(
+        1e-2,
+        "--clustering-solver-alpha",
+        "how fast the search for clusters cools: less is slower and searches more",
+        least=_LEAST_ALPHA,
+        most=1,
+    )
 
 
 @dataclass(frozen=True)
-class MlClustering:
+class MlClustering(Checked):
     """Clusters for the prediction of one column: it is with its features, as many as fit, in each.
 
+    The columns that are no features are dropped, or added each by its dependence on the target. Without
+    ``main_features`` the features are selected.
+
     Attributes:
-        target_column: what is to be predicted.
-        drop_non_features: leave the other columns out instead of adding each by its dependence on the target.
-        max_weight: as of `DefaultClustering`.
         classifier_model: scikit-learn estimator that ranks features of a categorical target; a decision
             tree where there is none.
         regressor_model: the same for a numeric target.
-        main_features: the features, the most important first; None: they are selected.
-
-    Raises:
-        ParameterError: naming all that is out of range.
     """
 
-    target_column: ColumnReference
-    drop_non_features: bool = False
-    max_weight: float = _MAX_WEIGHT
+    target_column: ColumnReference = _setting(MISSING, "--ml-target --ml_target", "column to predict")
+    drop_non_features: bool = _setting(
+        False,
+        "--ml-drop-non-features --ml_features_only",
+        "leave out the columns that do not help to predict the target",
+    )
+    max_weight: float = _max_weight()
     classifier_model: object | None = None
     regressor_model: object | None = None
-    main_features: tuple[ColumnReference, ...] | None = None
+    main_features: tuple[ColumnReference, ...] | None = _setting(
+        None,
+        "--clustering-mainfeatures",
+        "columns that predict the main column or target, the most important first",
+    )
 
-    def __post_init__(self) -> None:
-        problems = _weight_problems(self.max_weight)
+    def further_problems(self) -> list[str]:
+        """A column that is named twice."""
         features = self.main_features or ()
-        if len({self.target_column, *features}) < 1 + len(features):
-            problems.append(
-                "Main features must differ from each other and from the main column: name each column once."
-            )
-        if problems:
-            raise ParameterError(problems)
+        if len({self.target_column, *features}) == 1 + len(features):
+            return []
+        return ["Main features must differ from each other and from the main column: name each column once."]
 
 
 @dataclass(frozen=True)
@@ -286,52 +357,98 @@ ClusteringStrategy = DefaultClustering | MlClustering | NoClustering | SingleClu
 
 
 @dataclass(frozen=True)
-class ClusteringOptions:
-    """What the reference's command says about clusters, by its options' names.
+class SynDiffixParameters:
+    """How a table is synthesized.
 
     Attributes:
-        no_clustering: all columns in one cluster.
-        clusters: JSON or a file's name.
-        maincolumn: see `DefaultClustering`, or `MlClustering` where there are ``mainfeatures``.
-        mainfeatures: see `MlClustering`.
-        samplesize: see `DefaultClustering`.
-        maxweight: see `DefaultClustering`.
-        thresh_merge: see `DefaultClustering`.
+        anonymization: thresholds, noise and the salt.
+        bucketization: how finely the trees divide.
+        clustering: which columns are synthesized together.
     """
 
-    no_clustering: bool = False
-    clusters: str | None = None
-    maincolumn: ColumnReference | None = None
-    mainfeatures: tuple[ColumnReference, ...] = ()
-    samplesize: int = _SAMPLE_SIZE
-    maxweight: float = _MAX_WEIGHT
-    thresh_merge: float = _MERGE_THRESHOLD
+    anonymization: AnonymizationParameters
+    bucketization: BucketizationParameters = BucketizationParameters()
+    clustering: ClusteringStrategy = DefaultClustering()
+    value_safe_columns: frozenset[str] = _setting(
+        frozenset(),
+        "--value-safe-columns",
+        "columns whose values are public: they come out as they are, even if rare",
+    )
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any], salt: bytes = _NO_SALT) -> "SynDiffixParameters":
+        """What settings stand for.
+
+        Args:
+            settings: by name, as in a configuration's section; what is left out has its default.
+            salt: of the dataset, where noise is drawn.
+
+        Raises:
+            ParameterError: naming what is out of range or lacks.
+        """
+        return cls(
+            _built(
+                AnonymizationParameters,
+                settings,
+                salt=salt,
+                low_count_params=_built(SuppressionParameters, settings),
+            ),
+            _built(BucketizationParameters, settings),
+            clustering_of(settings),
+            frozenset(settings.get("value_safe_columns", ())),
+        )
 
 
-def choose_strategy(options: ClusteringOptions, columns: Sequence[str]) -> ClusteringStrategy:
-    """The strategy for a table of such columns, in the reference's order of precedence.
+Clustering = Literal["default", "single", "none", "ml", "clusters"]
+_STRATEGIES: dict[Clustering, type[ClusteringStrategy]] = {
+    "default": DefaultClustering,
+    "single": SingleClustering,
+    "none": NoClustering,
+    "ml": MlClustering,
+    "clusters": Clusters,
+}
+_KINDS_OF_PARAMETERS = (
+    SuppressionParameters,
+    AnonymizationParameters,
+    BucketizationParameters,
+    DefaultClustering,
+    MlClustering,
+    SynDiffixParameters,
+)
+#: Every setting, by its name.
+SETTINGS = {each.name: each for kind in _KINDS_OF_PARAMETERS for each in settings_of(kind)}
+#: What each way of clustering reads beside what all read.
+CLUSTERING_KEYS: dict[Clustering, frozenset[str]] = {
+    way: frozenset(each.name for each in settings_of(kind)) for way, kind in _STRATEGIES.items()
+} | {"clusters": frozenset({"clusters"})}
 
-    All options are checked, also those that another one overrides.
+
+def clustering_of(settings: Mapping[str, Any]) -> ClusteringStrategy:
+    """How columns are divided into clusters: the way that ``clustering`` names, by what that one reads.
 
     Raises:
-        ParameterError: an option is out of range, names no selected column or lacks another one.
+        ParameterError: naming what is out of range or lacks.
     """
-    if options.mainfeatures and options.maincolumn is None:
-        raise ParameterError("Main features need a main column: say which with --clustering-maincolumn.")
-    solved = DefaultClustering(
-        options.maincolumn, options.samplesize, options.maxweight, options.thresh_merge
-    )
-    strategy = with_ids(solved, columns)
-    if options.maincolumn is not None and options.mainfeatures:
-        chosen = MlClustering(
-            options.maincolumn, max_weight=options.maxweight, main_features=options.mainfeatures
-        )
-        strategy = with_ids(chosen, columns)
-    if options.clusters is not None:
-        strategy = read_clusters(options.clusters).require_all(len(columns))
-    if options.maxweight <= 1:
-        strategy = NoClustering()
-    return SingleClustering() if options.no_clustering else strategy
+    way = settings.get("clustering", "default")
+    if way == "clusters":
+        if settings.get("clusters") is None:
+            raise ParameterError("clustering clusters needs clusters as well: which columns go together.")
+        return read_clusters(json.dumps(settings["clusters"]))
+    if way == "ml" and settings.get("target_column") is None:
+        raise ParameterError("clustering ml needs target_column as well: what is to be predicted.")
+    return _built(_STRATEGIES[way], settings)
+
+
+def _built(kind: type[T], settings: Mapping[str, Any], **further: object) -> T:
+    """Parameters of a kind, from the settings among its fields."""
+    found: dict[str, Any] = {}
+    for each in settings_of(kind):
+        if each.name in settings:
+            value = settings[each.name]
+            if each.kind == "columns":
+                value = tuple(value) or None
+            found[each.name] = FlatteningInterval(*value) if each.kind == "interval" else value
+    return kind(**found, **further)
 
 
 def with_ids(strategy: ClusteringStrategy, columns: Sequence[str]) -> ClusteringStrategy:
@@ -361,9 +478,3 @@ def _column_id(name: str, column: ColumnReference, columns: Sequence[str]) -> in
     raise ParameterError(
         f"{name} must be among the selected columns, and {column!r} is not: select it or name another."
     )
-
-
-def _weight_problems(weight: float) -> list[str]:
-    if isfinite(weight) and weight >= 0:
-        return []
-    return [f"max_weight must be a number of at least 0, not {weight}: give such as 15."]

@@ -9,7 +9,6 @@ once however many tables need it.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -35,12 +34,12 @@ from tasks.core.syndiffix.microdata import CellSource
 from tasks.core.syndiffix.own_counts import keep_own_counts
 from tasks.core.syndiffix.settings import (
     AnonymizationParameters,
-    BucketizationParameters,
     ClusteringStrategy,
     DefaultClustering,
     MlClustering,
     NoClustering,
     SingleClustering,
+    SynDiffixParameters,
     with_ids,
 )
 from tasks.core.syndiffix.solver import known_clusters, solve
@@ -48,23 +47,6 @@ from tasks.core.syndiffix.solver import known_clusters, solve
 
 def silent(step: str, done: int, of: int) -> None:
     """Tell nobody."""
-
-
-@dataclass(frozen=True)
-class SynDiffixParameters:
-    """How a table is synthesized.
-
-    Attributes:
-        anonymization: thresholds, noise and the salt.
-        bucketization: how finely the trees divide.
-        clustering: which columns are synthesized together.
-        value_safe_columns: headers of columns whose values are public.
-    """
-
-    anonymization: AnonymizationParameters
-    bucketization: BucketizationParameters = BucketizationParameters()
-    clustering: ClusteringStrategy = DefaultClustering()
-    value_safe_columns: frozenset[str] = frozenset()
 
 
 class Synthesizer:

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from tasks.configuration.model import RunConfiguration, ValueSeeded
+from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import anonymity_parameters, held_schema
+from tasks.configuration.synthesis import ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
 from tasks.core.dp.digest import Parameters

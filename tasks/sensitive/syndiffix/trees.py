@@ -20,14 +20,13 @@ import pyarrow.parquet as pq
 from tasks.caching import plain
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.sections import Model
-from tasks.configuration.syndiffix_parameters import anonymization, bucketization, strategy
 from tasks.core.arrays import Words
 from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_apart, salt_of
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
 from tasks.core.syndiffix.microdata import DrawnCells
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree_files import TreeFiles
 from tasks.progress import Progress
 from tasks.sensitive.syndiffix.salt import told_salt
@@ -160,12 +159,7 @@ class Trees:
         folder = self._workspace.path(self._table)
         return Synthesizer(
             pq.read_table(folder / TABLE),
-            SynDiffixParameters(
-                anonymization(settings, salt),
-                bucketization(settings),
-                strategy(settings),
-                frozenset(settings.value_safe_columns),
-            ),
+            settings.parameters(salt),
             columns=self._part.columns,
             ids=origin.ids,
             progress=self._say,

@@ -12,8 +12,13 @@ import pytest
 from scipy.stats import binom, norm
 
 from tasks.core.syndiffix.hashing import hash_entities, hash_int
-from tasks.core.syndiffix.settings import AnonymizationParameters, SingleClustering, SuppressionParameters
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import (
+    AnonymizationParameters,
+    SingleClustering,
+    SuppressionParameters,
+    SynDiffixParameters,
+)
+from tasks.core.syndiffix.synthesizer import Synthesizer
 from tests.oracles.syndiffix_counters import contributions, distinct_entities, is_low_count, noisy_row_count
 from tests.oracles.syndiffix_port import (
     is_low_in_port,

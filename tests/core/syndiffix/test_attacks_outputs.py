@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from scipy.stats import norm
 
-from tasks.core.syndiffix.settings import AnonymizationParameters, SingleClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer, tables_per_question
+from tasks.core.syndiffix.settings import AnonymizationParameters, SingleClustering, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer, tables_per_question
 from tests.oracles.syndiffix_port import port_column
 
 FALSE_ALARM = 1e-6

@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.syndiffix.reading import ChosenColumn, read_table
-from tasks.core.syndiffix.settings import AnonymizationParameters, SingleClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer, tables_per_question
+from tasks.core.syndiffix.settings import AnonymizationParameters, SingleClustering, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer, tables_per_question
 
 NAMES = ("zip", "age", "rooms", "cars", "rent", "day")
 LETTERS = tuple(product("is", repeat=5))

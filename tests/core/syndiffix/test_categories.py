@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
-from tasks.core.syndiffix.settings import AnonymizationParameters, MlClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import AnonymizationParameters, MlClustering, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer
 
 
 def table(rows=800):

@@ -8,8 +8,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SingleClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import (
+    AnonymizationParameters,
+    DefaultClustering,
+    SingleClustering,
+    SynDiffixParameters,
+)
+from tasks.core.syndiffix.synthesizer import Synthesizer
 from tests.benchmarks.syndiffix_tables import generated_orders, generated_tails
 from tests.benchmarks.syndiffix_tails import column_errors
 

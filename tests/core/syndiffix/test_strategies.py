@@ -3,19 +3,14 @@ import math
 import pytest
 
 from tasks.core.errors import ParameterError
-from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster
+from tasks.core.syndiffix.clusters import one_cluster
 from tasks.core.syndiffix.settings import (
-    ClusteringOptions,
     DefaultClustering,
     MlClustering,
-    NoClustering,
-    SingleClustering,
-    choose_strategy,
     with_ids,
 )
 
 COLUMNS = ["age", "sex", "0"]
-JSON = '{"InitialCluster": [2, 1, 0]}'
 
 
 def test_parameters_default_to_the_references():
@@ -97,48 +92,3 @@ def test_columns_that_are_not_selected_are_refused_by_their_parameter(strategy, 
 def test_clusters_by_hand_must_be_complete():
     with pytest.raises(ParameterError, match="every selected column"):
         with_ids(one_cluster(2), COLUMNS)
-
-
-@pytest.mark.parametrize(
-    ("options", "strategy"),
-    [
-        ({}, DefaultClustering()),
-        ({"samplesize": 5, "maxweight": 3.0, "thresh_merge": 0.2}, DefaultClustering(None, 5, 3.0, 0.2)),
-        ({"maincolumn": "age"}, DefaultClustering(main_column=0)),
-        (
-            {"maincolumn": "age", "mainfeatures": ("0",), "maxweight": 3.0},
-            MlClustering(0, max_weight=3.0, main_features=(2,)),
-        ),
-        ({"maincolumn": "age", "mainfeatures": ("0",), "clusters": JSON}, Clusters((2, 1, 0))),
-        ({"clusters": JSON, "maxweight": 1.0}, NoClustering()),
-        ({"maincolumn": "age", "maxweight": 0.5}, NoClustering()),
-        ({"no_clustering": True, "clusters": JSON, "maxweight": 1.0}, SingleClustering()),
-    ],
-)
-def test_options_take_precedence_as_in_the_reference(options, strategy):
-    assert choose_strategy(ClusteringOptions(**options), COLUMNS) == strategy
-
-
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ({"mainfeatures": ("age",)}, "--clustering-maincolumn"),
-        ({"maincolumn": "income"}, "'income' is not"),
-        ({"maincolumn": "age", "mainfeatures": ("income",)}, "'income' is not"),
-        ({"clusters": '{"InitialCluster": [0, 1]}'}, "every selected column, and 2 "),
-        ({"samplesize": 0}, "sample_size"),
-        ({"no_clustering": True, "clusters": "{"}, "valid JSON"),
-    ],
-)
-def test_options_that_cannot_be_used_are_refused_whatever_overrides_them(options, complaint):
-    with pytest.raises(ParameterError, match=complaint):
-        choose_strategy(ClusteringOptions(**options), COLUMNS)
-
-
-def test_clusters_of_the_command_may_be_stitched():
-    text = (
-        '{"InitialCluster": [0, 1], "DerivedClusters": '
-        '[{"StitchOwner": "right", "StitchColumns": [1], "DerivedColumns": [2]}]}'
-    )
-    chosen = choose_strategy(ClusteringOptions(clusters=text), COLUMNS)
-    assert chosen == Clusters((0, 1), (DerivedCluster("right", (1,), (2,)),))

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering
-from tasks.core.syndiffix.synthesizer import SynDiffixParameters, Synthesizer
+from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SynDiffixParameters
+from tasks.core.syndiffix.synthesizer import Synthesizer
 
 SALT = b"a salt that no blob may hold"
 COLUMNS = ["age", "income", "city", "joined", "member", "name"]
