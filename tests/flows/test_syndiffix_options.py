@@ -7,9 +7,12 @@ import pytest
 
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.syndiffix import settings as syndiffix_settings
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.protections.syndiffix import SECTION_KEYS, SynDiffix
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.settings import (
+    SETTINGS,
     AnonymizationParameters,
     BucketizationParameters,
     DefaultClustering,
@@ -351,3 +354,35 @@ def test_all_numbers_out_of_range_are_told_at_once_by_the_options_as_they_were_g
         "--outlier-count",
         "--range-low-threshold",
     ]
+
+
+@pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda each: each.name)
+def test_option_key_form_and_checks_follow_from_a_setting_s_declaration(setting):
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    syndiffix_options.add_arguments(parser)
+    (action,) = [each for each in parser._actions if each.dest == setting.name]
+    assert (action.option_strings, action.default) == (setting.options, setting.default)
+    assert action.help.startswith(setting.meaning)
+    field = SynDiffix.model_fields[setting.name]
+    assert setting.name in SECTION_KEYS and field.default == setting.default
+    assert field.description.lower() == f"{setting.meaning}.".lower()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, each in SETTINGS.items() if each.kind in ("whole", "number")]
+)
+def test_a_number_out_of_range_is_refused_alike_by_the_core_the_file_and_the_command(name):
+    setting = SETTINGS[name]
+    bad = int(setting.least) - 1
+    told = f" must be a {'whole ' if setting.kind == 'whole' else ''}number "
+    asked = {"sensitive_microdata_path": "t.csv", "synthesis_mode": "syndiffix", "syndiffix": {name: bad}}
+    option = setting.options[-1]
+    for refused, shown in [
+        (lambda: SynDiffixParameters.of({name: bad}), name),
+        (lambda: from_flat(asked), f"syndiffix.{name}"),
+        (lambda: chosen([f"{option}={bad}"]), option),
+    ]:
+        with pytest.raises(ParameterError) as raised:
+            refused()
+        (problem,) = raised.value.problems
+        assert problem.startswith(f"{shown}{told}") and f"not {bad}" in problem
