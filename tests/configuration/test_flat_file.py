@@ -255,7 +255,7 @@ def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, p
 @pytest.mark.parametrize(
     ("key", "value", "part"),
     [
-        ("sigma_proportions", [1, 1], "one number a length (3)"),
+        ("sigma_proportions", [1, 1], "one number for each length (3)"),
         ("noise_threshold_values", {"1": 0.5}, "for lengths from 2"),
         ("weight_selection_percentile", 101, "weight_selection_percentile must be at most 100, not 101."),
         ("aggregate_seeded_counts_scale_factor", -1, "aggregate_seeded_counts_scale_factor must be more"),

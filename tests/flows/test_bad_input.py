@@ -61,11 +61,11 @@ def delta(value: float) -> dict[str, Any]:
         ({"reporting_length": -2}, "reporting_length must be at least 1, or -1 for all lengths; it is -2"),
         (
             BY_LENGTHS | {"sigma_proportions": [1.0]},
-            "sigma_proportions must have one number a length (2); it has 1",
+            "sigma_proportions must have one number for each length (2); it has 1",
         ),
         (
             BY_LENGTHS | {"sigma_proportions": [1.0, 1.0], "reporting_length": -1},
-            "sigma_proportions must have one number a length, and all lengths are 6 here; it has 2",
+            "sigma_proportions must have one number for each length, and there are 6 lengths here; it has 2",
         ),
         (
             BY_LENGTHS | {"noise_threshold_type": "fixed", "noise_threshold_values": {"1": 3}},

@@ -173,7 +173,9 @@ def _of_lengths(protection: DifferentialPrivacy, asked: Asked) -> list[str]:
     if isinstance(protection.sigma_proportions, tuple) and length != -1:
         numbers = len(protection.sigma_proportions)
         if numbers != length:
-            problems.append(f"sigma_proportions must have one number a length ({length}); it has {numbers}.")
+            problems.append(
+                f"sigma_proportions must have one number for each length ({length}); it has {numbers}."
+            )
     if isinstance(protection.thresholds, Thresholds):
         problems += _of_thresholds(protection.thresholds)
     if protection.delta_factor is not None and "delta" not in asked.keys:
