@@ -97,8 +97,8 @@ def _sigma_proportions(given: Sequence[float] | str, asked: int, length: int) ->
         return tuple(sigma_proportions_named(given, length))
     if asked == -1 and len(given) != length:
         raise ParameterError(
-            f"sigma_proportions must have one number for each length, and there are {length} lengths here; it "
-            f"has {len(given)}. Give {length} numbers, or a reporting_length."
+            f"sigma_proportions must have one number for each length, and there are {length} here; it has "
+            f"{len(given)}. Give {length} numbers, or a reporting_length."
         )
     return tuple(given[:length])
 

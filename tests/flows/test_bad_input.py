@@ -65,7 +65,7 @@ def delta(value: float) -> dict[str, Any]:
         ),
         (
             BY_LENGTHS | {"sigma_proportions": [1.0, 1.0], "reporting_length": -1},
-            "sigma_proportions must have one number for each length, and there are 6 lengths here; it has 2",
+            "sigma_proportions must have one number for each length, and there are 6 here; it has 2",
         ),
         (
             BY_LENGTHS | {"noise_threshold_type": "fixed", "noise_threshold_values": {"1": 3}},
