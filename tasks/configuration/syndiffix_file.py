@@ -21,7 +21,7 @@ REFUSED_BY_SYNDIFFIX: dict[str, str] = (
     )
     | {
         "synthetic_forms": "is about records of attributes, and SynDiffix makes no such records",
-        "random_seed": "would make the noise public, which follows from the dataset's secret salt alone",
+        "random_seed": "would make the noise public: all of it follows from the dataset's secret salt",
         "record_limit": "would make several tables of the same people: give the whole table",
         "multi_value_columns": "needs one value a cell: split the column beforehand, or leave it out",
         "max_items": "needs one value a cell: split the column beforehand, or leave it out",
