@@ -104,7 +104,7 @@ def test_every_key_has_its_default_and_its_place() -> None:
         (
             "workload",
             [],
-            'workload: must name at least one set of columns: write "auto" or "pairs", or sets such as '
+            'workload must name at least one set of columns: write "auto" or "pairs", or sets such as '
             '[["age", "town"]].',
         ),
         ("workload", [["a"]], "workload: each list must have at least 2 item(s)."),
