@@ -26,6 +26,9 @@ _BLOCK = 1 << 16
 class ValueCounts:
     """How many records hold each value.
 
+        cells     0 | C + 60 | C + 40 | 0 | C + 30 | C + 70      C: the flag of a candidate
+        of        - | female | male   | - | Lille  | Lyon        offsets: 0, 3, 6
+
     Attributes:
         cells: uint32, the values of all columns with the absent one first, flagged as `kernels` says.
         offsets: int64 (columns + 1,), where each column begins.
