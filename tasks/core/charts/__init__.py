@@ -6,5 +6,5 @@
 * They are put together from `axes` (scales, grid, ticks, labels), `legend`, and `svg` (shapes, escaped text).
 * `chart` finishes one: `Chart.in_page` and `Chart.as_file`.
 
-What is drawn, and what is said of it, belongs to the caller.
+What is drawn, and what is said of it, belongs to the caller. Read `bars` first: the simplest kind.
 """
