@@ -90,7 +90,7 @@ def _run(options: argparse.Namespace) -> int:
     say(_NOT_PRIVATE)
     if not options.aidcolumns:
         say(rows_are_people("id column (--aidcolumns)"))
-    safe = sorted(options.value_safe_columns)
+    safe = sorted(set(options.value_safe_columns))
     for line in weakened(asked.parameters().anonymization, safe, ", ".join(safe)):
         say(line)
     with Steps(verbose=options.verbose) as steps:

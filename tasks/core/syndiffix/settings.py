@@ -8,7 +8,7 @@ of both and what each says of itself. All is public but the salt, which is in no
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, field, fields, replace
+from dataclasses import MISSING, Field, astuple, dataclass, field, fields, replace
 from math import inf, isfinite, sqrt
 from typing import Any, Literal, TypeVar
 
@@ -97,7 +97,11 @@ class Setting:
     most: float
 
     def problem(self, value: Any) -> str:
-        """What is wrong with a value of the right type, to follow a name; nothing where it is in range."""
+        """What is wrong with a value of the right type, to follow a name; nothing where it is in range.
+
+        >>> SETTINGS["low_threshold"].problem(1)
+        'must be a whole number of at least 2, not 1: choose 2 or more.'
+        """
         if self.kind == "interval":
             return _interval_problem(value)
         if self.kind == "whole" and not (_is_whole(value) and value >= self.least):
@@ -129,6 +133,12 @@ def _read(found: "Field[Any]") -> Setting:
     elif kind in ("column", "columns"):
         default = None if kind == "column" else ()
     return Setting(found.name, kind, default, **found.metadata["setting"])
+
+
+def by_name(*parameters: Any) -> dict[str, Any]:
+    """The settings among the fields of parameters, as a file would write them."""
+    found = {each.name: getattr(of, each.name) for of in parameters for each in settings_of(type(of))}
+    return {n: list(astuple(v)) if isinstance(v, FlatteningInterval) else v for n, v in found.items()}
 
 
 class Checked:
@@ -252,20 +262,6 @@ class BucketizationParameters(Checked):
     )
 
 
-def by_name(anonymization: AnonymizationParameters, bucketization: BucketizationParameters) -> dict[str, Any]:
-    """All of both but the salt, by the names of the reference's port."""
-    suppression = asdict(anonymization.low_count_params)
-    flattening = (anonymization.outlier_count, anonymization.top_count)
-    outliers, top = ([interval.lower, interval.upper] for interval in flattening)
-    return {
-        **suppression,
-        "outlier_count": outliers,
-        "top_count": top,
-        "layer_noise_sd": anonymization.layer_noise_sd,
-        **asdict(bucketization),
-    }
-
-
 def _max_weight() -> Any:
     return _setting(
         15.0,
@@ -385,6 +381,9 @@ class SynDiffixParameters:
 
         Raises:
             ParameterError: naming what is out of range or lacks.
+
+        >>> SynDiffixParameters.of({"low_threshold": 4}).anonymization.low_count_params.mean
+        6.0
         """
         return cls(
             _built(

@@ -150,5 +150,6 @@ def _contract(mode: ContractMode) -> str:
 
 def _parameters(facts: SynDiffixFacts) -> Json:
     """By the names of the reference's port."""
-    protection = by_name(facts.anonymization, facts.bucketization)
+    anonymization = facts.anonymization
+    protection = by_name(anonymization.low_count_params, anonymization, facts.bucketization)
     return {**protection, "clustering": facts.clustering, "target_column": facts.target}
