@@ -81,7 +81,11 @@ def scale_of(values: Sequence[float], spacing: Spacing, *, ends_there: bool = Fa
 
 
 def nice_ticks(top: float, most: int = 5) -> list[float]:
-    """Round ticks from 0 that reach at least ``top``: steps of 1, 2 or 5 times a power of ten."""
+    """Round ticks from 0 that reach at least ``top``: steps of 1, 2 or 5 times a power of ten.
+
+    >>> nice_ticks(93)
+    [0, 20, 40, 60, 80, 100]
+    """
     if top <= 0:
         return [0.0, 1.0]
     rough = top / most

@@ -62,7 +62,11 @@ def coordinate(value: float) -> str:
 
 
 def tag(name: str, content: str = "", /, **attributes: object) -> str:
-    """One element; ``font_size`` becomes ``font-size``; the content must be escaped already."""
+    """One element; ``font_size`` becomes ``font-size``; the content must be escaped already.
+
+    >>> tag("text", escape("Lyon & Lille"), x=1 / 3, font_size=12)
+    '<text x="0.33" font-size="12">Lyon &amp; Lille</text>'
+    """
     parts = [name]
     for key, value in attributes.items():
         if value is None or value == "":

@@ -98,7 +98,12 @@ def associations(pairs: PairCounts, schema: Schema, synthetic: SyntheticRecords)
 
 
 def cramers_v(table: Floats) -> float:
-    """Cramer's V of a two-way table of counts; NaN where a side has fewer than two filled values."""
+    """Cramer's V of a two-way table of counts; NaN where a side has fewer than two filled values.
+
+    >>> smoking_by_sex = np.array([[40.0, 10.0], [10.0, 40.0]])
+    >>> round(cramers_v(smoking_by_sex), 3)
+    0.6
+    """
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     if min(table.shape, default=0) < 2:
         return float("nan")

@@ -63,6 +63,9 @@ class Fidelity:
 def comparable_scale(released: float, synthetic: float) -> float:
     """What synthetic counts are multiplied with to be compared: 1 as a rule.
 
+    >>> comparable_scale(released=1000, synthetic=950), comparable_scale(released=1000, synthetic=500)
+    (1.0, 2.0)
+
     Without a target number of records, synthesis uses up the released counts of single attributes, however
     many records that makes. Where a target was asked for, those counts add up to less or more; where by
     more than a quarter, they are scaled to the same sum.
