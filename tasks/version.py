@@ -6,15 +6,16 @@ import subprocess
 from pathlib import Path
 
 from tasks.core.queries import SQL_ROOT
+from tasks.core.sentences import SENTENCES_ROOT
 
 _TASKS = Path(__file__).resolve().parent
 
 
 @functools.cache
 def code_hash() -> str:
-    """Hash of everything that can change what a step produces: the core and the SQL."""
+    """Hash of everything that can change what a step produces: the core, its sentences and the SQL."""
     digest = hashlib.sha256()
-    for root, pattern in ((_TASKS / "core", "*.py"), (SQL_ROOT, "*.sql")):
+    for root, pattern in ((_TASKS / "core", "*.py"), (SENTENCES_ROOT, "*.toml"), (SQL_ROOT, "*.sql")):
         for path in sorted(root.rglob(pattern)):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()

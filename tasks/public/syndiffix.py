@@ -20,7 +20,12 @@ from tasks.core.contracts.translation import load_contract
 from tasks.core.navigation.table_page import TablePage, render_table
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
-from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX_REGIME, SynDiffixFacts, statement
+from tasks.core.statement.syndiffix.statement import (
+    LABEL,
+    SYNDIFFIX_REGIME,
+    SynDiffixFacts,
+    syndiffix_statement,
+)
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.tables.writing import write_table
 from tasks.public.bundles.bundle import Bundle
@@ -89,7 +94,7 @@ def state_tables(
         contract_mode=bundle.contract_mode,
         unused_keys=configuration.unused_keys,
     )
-    body = statement(facts, code_version())
+    body = syndiffix_statement(facts, code_version())
 
     def write(folder: Path) -> None:
         write_json(folder / "privacy.json", body)

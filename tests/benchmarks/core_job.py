@@ -119,7 +119,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.navigation.fidelity import fidelity
     from tasks.core.navigation.inputs import ReportInputs
     from tasks.core.navigation.report import render_page
-    from tasks.core.statement.differential_privacy.statement import statement
+    from tasks.core.statement.differential_privacy.statement import accounted_statement
     from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
     from tasks.core.synthesis.assembly import write_wide_tsv
 
@@ -143,7 +143,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tests.oracles.releases import ledger_facts
 
     facts = ledger_facts(dataset="adult", unit="row", population="", vintage="1")
-    words = statement(measurement, facts, "benchmark")
+    words = accounted_statement(measurement, facts, "benchmark")
     inputs = ReportInputs(words, schema, aggregates, measurement, synthetic, fidelity(aggregates, counted))
     (folder / "report.html").write_text(render_page(inputs), encoding="utf-8")
     watch.stop("navigate")

@@ -25,7 +25,7 @@ from tasks.core.ledger.mechanisms import nominal_charge
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.report import render_page
-from tasks.core.statement.differential_privacy.statement import RunChoices, statement
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.released_json import check_released_json
 from tasks.core.synthesis.estimates import ranges
 from tasks.core.synthesis.fitted import synthesize
@@ -167,7 +167,7 @@ def test_a_measurement_whose_noise_does_not_carry_its_charge_is_not_stated(ledge
     account = ledger.account("people")
     name = ReleaseName("people", "month 0", "0" * 64)
     with pytest.raises(InternalError, match="must cover its charge"):
-        statement(weaker, account_facts(account, name, 0, "this test"), "abc")
+        accounted_statement(weaker, account_facts(account, name, 0, "this test"), "abc")
 
 
 @pytest.mark.parametrize("schema", ["mixed, several items", "public"])

@@ -18,7 +18,7 @@ from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.store import SqliteStore
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.differential_privacy.statement import RunChoices, statement
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.sensitive.hand_over import account_facts
 from tests.oracles.statement import Statement, differences, numbers
 
@@ -85,7 +85,7 @@ def stated_after_charge(
     account = ledger.account(dataset)
     remaining = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
     facts = account_facts(account, name, remaining, "one ledger of this test")
-    body = statement(drawn, facts, "abc", choices)
+    body = accounted_statement(drawn, facts, "abc", choices)
     found: dict[str, Any] = json.loads(json.dumps(body, allow_nan=False))
     return found
 

@@ -26,7 +26,7 @@ from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.store import SqliteStore
-from tasks.core.statement.differential_privacy.statement import RunChoices, statement
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.sensitive.hand_over import account_facts
 from tests.oracles.stated import (
     SCHEMAS,
@@ -149,7 +149,7 @@ def test_a_threshold_that_is_raised_for_too_many_candidates_is_recomputed(ledger
     facts = account_facts(
         ledger.account("people"), ReleaseName("people", body["vintage"], "0" * 64), 0, "this test"
     )
-    changed = statement(dataclasses.replace(drawn, levels=(drawn.levels[0], level)), facts, "abc")
+    changed = accounted_statement(dataclasses.replace(drawn, levels=(drawn.levels[0], level)), facts, "abc")
     wrong = [entry for entry in differences(json.loads(json.dumps(changed))) if "ledger" not in entry[0]]
     assert threshold > 1 and wrong == []
 

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from tasks.core.dp.sampling.normal import exact_number, float_above, precision
 from tasks.core.figures import plain_up
+from tasks.core.sentences import sentences_of
+
+_TEXT = sentences_of("differential_privacy")
 
 #: Beyond these a release is refused, and below the last: the noise's own distance from its law would count.
 MOST_EPSILON, MOST_DELTA, LEAST_DELTA = 100.0, 1e-3, 1e-20
@@ -61,28 +64,24 @@ def refusals(epsilon: float, delta: float) -> list[str]:
 
 def cautions(claim: Claim) -> list[str]:
     """What whoever checks, runs or reads a release must be told of its claim: a sentence or two each."""
-    told = []
+    text, told = _TEXT.of(claim.unit), []
+    epsilon, delta, least = f"{claim.epsilon:g}", f"{claim.delta:g}", claim.least_records
     if claim.epsilon > HIGH_EPSILON:
-        told.append(
-            f"epsilon {claim.epsilon:g} is above {HIGH_EPSILON:g}: whoever knows the rest of the table can "
-            f"tell with near certainty whether a {_whom(claim)} is in it. Lower epsilon, or promise nothing."
-        )
+        told.append(text.say("attention.high_epsilon", epsilon=epsilon, limit=f"{HIGH_EPSILON:g}"))
     if claim.delta > HIGH_DELTA:
+        told.append(text.say("attention.high_delta", delta=delta, limit=f"{HIGH_DELTA:g}"))
+    if least is not None and claim.delta * least > HIGH_SHARE:
         told.append(
-            f"delta {claim.delta:g} is above {HIGH_DELTA:g}: with that chance the guarantee fails for a "
-            f"{_whom(claim)}, whose values may then be published as they are. Lower delta."
-        )
-    if claim.least_records is not None and claim.delta * claim.least_records > HIGH_SHARE:
-        told.append(
-            f"delta {claim.delta:g} is above 1 / (10 x {claim.least_records:,}), by the fewest records that "
-            f"the data contract allows: on average each release may then disclose {HIGH_SHARE:g} of a "
-            f"{_whom(claim)} or more. Lower delta to {HIGH_SHARE / claim.least_records:.2g}."
+            text.say(
+                "attention.high_delta_of_all",
+                delta=delta,
+                records=f"{least:,}",
+                share=f"{HIGH_SHARE:g}",
+                advised=f"{HIGH_SHARE / least:.2g}",
+            )
         )
     if claim.unit == "row":
-        told.append(
-            "no subject_id is given: a row is protected, not a person. How many rows one person may have "
-            "decides what the guarantee is worth to them; give subject_id unless a row is a person."
-        )
+        told.append(text.say("attention.rows_protected"))
     return told
 
 
@@ -91,9 +90,13 @@ def cap_cautions(epsilon_cap: float, delta_cap: float) -> list[str]:
     if epsilon_cap <= HIGH_EPSILON and delta_cap <= MOST_DELTA:
         return []
     return [
-        f"all releases together may cost epsilon {plain_up(epsilon_cap)} at delta {plain_up(delta_cap)}: "
-        f"above epsilon {HIGH_EPSILON:g} or delta {MOST_DELTA:g} they protect next to nothing. Plan fewer, "
-        "or cheaper ones."
+        _TEXT.say(
+            "attention.high_cap",
+            epsilon=plain_up(epsilon_cap),
+            delta=plain_up(delta_cap),
+            epsilon_limit=f"{HIGH_EPSILON:g}",
+            delta_limit=f"{MOST_DELTA:g}",
+        )
     ]
 
 
@@ -111,7 +114,3 @@ def sampling_delta(epsilon: float, sensitivities: Sequence[int]) -> float:
     draws = 1 + sum(sensitivity + 2 for sensitivity in sensitivities)
     with precision(_BITS) as mp:
         return float_above((1 + mp.exp(exact_number(epsilon))) * draws * exact_number(DISTANCE))
-
-
-def _whom(claim: Claim) -> str:
-    return "person" if claim.unit == "subject" else "row"

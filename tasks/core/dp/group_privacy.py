@@ -19,12 +19,6 @@ SIZES = (2, 3, 5, 10)
 #: Beyond this delta a guarantee says nothing that is worth publishing.
 _WORTHLESS = 0.01
 
-RULE = (
-    "passing(m) = min(1, Delta_open max(m Q((tau - 3/2) / s_1), Q((tau - 1/2 - m) / s_1))), Q = 1 - Phi; 1 "
-    "where m >= tau, 0 without a threshold; delta(m) = max(delta, 2 passing(m)), none is stated above 0.01; "
-    "epsilon(m) is that of m mu at (delta(m) - passing(m)) / (1 - passing(m)), by the conversion of mu"
-)
-
 
 @dataclass(frozen=True)
 class FirstLength:

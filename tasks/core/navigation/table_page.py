@@ -23,7 +23,7 @@ from tasks.core.navigation.binned_columns import BinnedColumn, BinRow
 from tasks.core.navigation.distributions import SHOWN
 from tasks.core.navigation.page import headed, html, in_groups
 from tasks.core.navigation.table_associations import Read, TableAssociations, table_associations
-from tasks.core.statement.syndiffix.statement import LABEL, topics, warnings
+from tasks.core.statement.syndiffix.statement import LABEL, SynDiffixWords
 from tasks.core.syndiffix.bins import bins_of
 from tasks.core.syndiffix.settings import count_sd
 
@@ -85,7 +85,7 @@ def render_table(page: TablePage) -> str:
         "statement": statement,
         "label": LABEL,
         "count_sd": count_sd(statement["parameters"]["layer_noise_sd"]),
-        "topics": topics(statement),
+        "topics": SynDiffixWords(statement).topics(),
         "warnings": _warnings(page),
         "attacks": [headed(sentence) for sentence in statement["not_covered"]],
         "contract": page.contract,
@@ -138,10 +138,10 @@ def _linked(file: str) -> Json:
 def _warnings(page: TablePage) -> list[str]:
     """What must be seen before anything else; that there is nothing to see comes first."""
     if page.table.num_rows:
-        return warnings(page.statement)
+        return SynDiffixWords(page.statement).warnings()
     unit = page.statement["guarantee"]["unit"]
     empty = f"The synthetic table is empty: each group has fewer {unit}s than may be shown."
-    return [empty, *warnings(page.statement)]
+    return [empty, *SynDiffixWords(page.statement).warnings()]
 
 
 def _groups(page: TablePage, columns: Mapping[str, _Source]) -> list[Json]:

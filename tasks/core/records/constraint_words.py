@@ -2,14 +2,9 @@
 
 from tasks.core.records.columns import Schema
 from tasks.core.records.constraints import Condition, Constraint, Derivation, Ordering
+from tasks.core.sentences import sentences_of
 
-#: What became of records of the table that broke a constraint.
-_REPAIRED = "A record of the table that broke one was repaired by itself before anything was counted."
-_COUNTED = (
-    "The reported counts are of the table as it is: where its records break one, a reported combination may "
-    "be in no synthetic record, and a value that follows may be in more of them than is reported, or not be "
-    "reported at all."
-)
+_TEXT = sentences_of("all_protections")
 
 
 def constraint_sentences(schema: Schema, *, is_counted: bool = False) -> list[str]:
@@ -39,29 +34,32 @@ def constraints_json(
     return {
         "sha256": contract_sha256,
         "rules": constraint_sentences(schema, is_counted=is_counted),
-        "sentence": (
-            "Every synthetic record holds these constraints. The data contract with this hash declares them; "
-            "none was read off the table, and that they hold says nothing about it. "
-            f"{_COUNTED if is_counted else _REPAIRED} Nothing says how many."
-        ),
+        "sentence": _TEXT.say(f"constraints.{'counted' if is_counted else 'repaired'}"),
     }
 
 
 def _sentence(constraint: Constraint, schema: Schema, *, is_counted: bool) -> str:
     names = [column.name for column in schema.columns]
     if isinstance(constraint, Derivation):
-        follows = f"{names[constraint.column]} follows from {names[constraint.decided_by]}"
-        return f"{follows}." if is_counted else f"{follows}; what the table holds in it was not counted."
+        how = "counted" if is_counted else "repaired"
+        return _TEXT.say(
+            f"constraint.follows.{how}", column=names[constraint.column], columns=names[constraint.decided_by]
+        )
     if isinstance(constraint, Ordering):
-        words = "is below" if constraint.strict else "is at most"
-        lower, higher = constraint.columns
-        return f"{names[lower]} {words} {names[higher]}, where a record has both."
+        lower, higher = (names[column] for column in constraint.columns)
+        limit = "below" if constraint.strict else "at_most"
+        return _TEXT.say(f"constraint.order.{limit}", lower=lower, higher=higher)
     met = "; ".join(_words(condition, names[condition.column]) for condition in constraint.conditions)
-    return f"Never together: {met}."
+    return _TEXT.say("constraint.never_together", met=met)
 
 
 def _words(condition: Condition, name: str) -> str:
     if not condition.excluded:
-        return f"{name} is {' or '.join(repr(value) if value else 'empty' for value in condition.values)}"
-    listed = [repr(value) for value in condition.values if value]
-    return f"{name} has a value{' other than ' if listed else ''}{' and '.join(listed)}"
+        values = [repr(value) if value else _TEXT.say("constraint.empty") for value in condition.values]
+        listed = f" {_TEXT.say('constraint.or')} ".join(values)
+        return _TEXT.say("constraint.is_any", column=name, values=listed)
+    values = [repr(value) for value in condition.values if value]
+    if not values:
+        return _TEXT.say("constraint.has_any", column=name)
+    listed = f" {_TEXT.say('constraint.and')} ".join(values)
+    return _TEXT.say("constraint.is_not", column=name, values=listed)

@@ -11,12 +11,10 @@ from statistics import NormalDist
 
 from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.figures import up, whole
+from tasks.core.sentences import sentences_of
 
 _WITHIN_95 = NormalDist().inv_cdf(0.975)
-_ADVICE = (
-    "If you expected more, see that decimal, thousands, bins, domains, sensitive_zeros and the delimiters "
-    "are what these columns hold."
-)
+_TEXT = sentences_of("all_protections")
 
 
 @dataclass(frozen=True)
@@ -73,16 +71,18 @@ def to_look_at(measurement: DrawnMeasurement) -> list[str]:
     """What there is to say of columns whose total is nothing or low, and what to do about them."""
     totals = column_totals(measurement)
     told = [
-        f"The counts of {total.name!r} add up to {whole(total.total)}, which can't be told from nothing: "
-        f"noise alone stays within ± {up(total.half_width)} in 95 of 100 draws."
+        _TEXT.say(
+            "look_at.nothing",
+            column=repr(total.name),
+            total=whole(total.total),
+            half_width=up(total.half_width),
+        )
         for total in totals
         if total.is_nothing
     ]
     low = [repr(total.name) for total in totals if total.is_low]
-    if low:
-        each = " each" if low[1:] else ""
-        told.append(
-            f"The counts of {', '.join(low)}{each} add up to less than half of the records: "
-            "the other cells were empty, could not be used, or hold values too rare to be published."
-        )
-    return [*told, _ADVICE] if told else []
+    if len(low) == 1:
+        told.append(_TEXT.say("look_at.low", column=low[0]))
+    elif low:
+        told.append(_TEXT.say("look_at.low_each", columns=", ".join(low)))
+    return [*told, _TEXT.say("look_at.advice")] if told else []

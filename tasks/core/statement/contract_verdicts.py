@@ -28,11 +28,13 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import ContractRule, rules_of
 from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.records.columns import Column, Schema
+from tasks.core.sentences import sentences_of
 
 #: ``enforced``: the rule holds because cells or records that broke it were repaired or dropped;
 #: ``undecided``: what is released would look the same whether the table kept the rule or broke it.
 Verdict = Literal["enforced", "passed", "failed", "undecided"]
 
+_TEXT = sentences_of("all_protections")
 #: One-sided quantile of the normal distribution at one in a thousand.
 _STANDARD_ERRORS = 3.0902
 
@@ -127,22 +129,6 @@ class RoundedNumbers:
         return "passed" if present >= (1 - limit) * most_records else "undecided"
 
 
-#: What ``contract.json`` says of its verdicts, by whether the contract is strict.
-_BASIS = {
-    True: (
-        "The raw table that this release was made from was judged by this contract before anything was drawn "
-        "or counted, and one broken rule would have stopped the run: that this release exists shows that "
-        "every rule passed. These verdicts are exact: neither noise nor rounding protects them."
-    ),
-    False: (
-        "Cells that broke a rule were blanked or replaced by a declared value before anything was counted: "
-        "such a rule is enforced, whether or not the table broke it. The other rules are judged on the "
-        "released numbers alone: a rule is undecided where they would look the same whether the table kept "
-        "it or broke it. So is a rule on the values of a column of which no value was released."
-    ),
-}
-
-
 @dataclass(frozen=True)
 class ReleasedResult:
     """A rule's sentence, its declared column if it has one, and the verdict that may be published."""
@@ -168,12 +154,13 @@ def passed_json(contract: Contract, schema: Schema) -> Json:
 
 
 def _body(contract: Contract, verdicts: list[tuple[str, Verdict]], *, strict: bool) -> Json:
+    mode = "strict" if strict else "repair"
     return {
         "contract": contract.name,
         "version": contract.version,
         "sha256": contract.sha256,
-        "mode": "strict" if strict else "repair",
-        "sentence": _BASIS[strict],
+        "mode": mode,
+        "sentence": _TEXT.say(f"verdicts.{mode}"),
         "rules": [{"rule": rule, "verdict": verdict} for rule, verdict in verdicts],
     }
 

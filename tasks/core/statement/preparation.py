@@ -1,12 +1,16 @@
-"""How a table becomes what is counted, in words: the public schema goes in, a sentence comes out.
+"""How a table becomes what is counted, in words and by column: the public schema goes in, both come out.
 
 Every statement has it, as each other sentence of one is about records prepared in this way.
 """
 
 from collections.abc import Collection
 
+from tasks.core.arrays import Json
 from tasks.core.records.columns import Column, Schema
+from tasks.core.sentences import sentences_of
 from tasks.core.tables.number_format import PLAIN
+
+_TEXT = sentences_of("all_protections")
 
 
 def prepared(schema: Schema, contract_mode: str = "none", filled: Collection[int] = ()) -> str:
@@ -18,39 +22,44 @@ def prepared(schema: Schema, contract_mode: str = "none", filled: Collection[int
         filled: columns in which an empty cell counts as the value for what is outside.
     """
     columns = schema.columns
-    rules = ["cells are trimmed, and empty ones hold no value"]
-    if not all(column.keeps_zero for column in columns):
-        rules.append("a 0 is no value in a column that is not marked as keeping it")
     binned = [column for column in columns if column.bins]
-    if binned:
-        rules.append(f"{_numbers(binned)} stands for its bin, and what is no number for no value")
+    rules = [_TEXT.say("preparation.rule.trimmed")]
+    if not all(column.keeps_zero for column in columns):
+        rules.append(_TEXT.say("preparation.rule.zero"))
+    if binned and all(column.keeps_zero for column in binned):
+        rules.append(_TEXT.say("preparation.rule.bins_with_zero"))
+    elif binned:  # of an older release: its 0 may have been lost
+        rules.append(_TEXT.say("preparation.rule.bins"))
     if any(column.number_format != PLAIN for column in columns):
-        rules.append("a number is what is written with the marks that were declared of its column")
+        rules.append(_TEXT.say("preparation.rule.number_format"))
     if any(column.domain is not None and not column.bins for column in columns):
-        rules.append("a value that is not among those declared of its column is no value")
+        rules.append(_TEXT.say("preparation.rule.domain"))
     rules += [_outside(column, place in filled) for place, column in enumerate(columns) if column.other]
     if any(column.is_multi_valued and column.max_items for column in columns):
-        rules.append("of a column with several items no more than its cap are kept, others are dropped")
+        rules.append(_TEXT.say("preparation.rule.cap"))
     if contract_mode == "repair":
-        rules.append("a cell that broke the data contract was blanked or replaced by a declared value")
+        rules.append(_TEXT.say("preparation.rule.repaired"))
     if schema.constraints:
-        rules.append("a record that broke a constraint of the data contract was repaired by itself")
+        rules.append(_TEXT.say("preparation.rule.constraints"))
     if schema.derivations:
         names = ", ".join(repr(columns[derivation.column].name) for derivation in schema.derivations)
-        rules.append(f"what stands in {names} is not counted: it follows from other columns")
-    return (
-        f"Counted are the records as they were prepared: {'; '.join(rules)}. To hold a value or a "
-        "combination, here and below, is to hold it after that; the table itself may have more of it."
-    )
+        rules.append(_TEXT.say("preparation.rule.derived", columns=names))
+    return _TEXT.say("preparation.paragraph", rules="; ".join(rules))
+
+
+def column_json(column: Column) -> Json:
+    """What of the public schema a promise rests on, for one column."""
+    return {
+        "name": column.name,
+        "domain": "open" if column.is_open else "declared",
+        "domain_size": None if column.domain is None else len(column.domain),
+        "bins": None if column.bins is None else list(column.bins),
+        "max_items": column.max_items or None,
+        "zero_is_value": column.keeps_zero,
+    }
 
 
 def _outside(column: Column, is_filled: bool) -> str:
     """Where a value is declared for all that is not."""
-    empty = " and an empty cell" if is_filled else ""
-    return f"but in {column.name!r} what is not declared{empty} stands for {column.other!r}"
-
-
-def _numbers(binned: list[Column]) -> str:
-    """A number of such a column; of an older release, whose 0 may have been lost, no more than that."""
-    keep = all(column.keeps_zero for column in binned)
-    return f"a number of a column with bins{', 0 among them,' if keep else ''}"
+    other = "and_empty" if is_filled else "alone"
+    return _TEXT.say(f"preparation.rule.other.{other}", column=repr(column.name), value=repr(column.other))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.arrays import Words
+from tasks.core.sentences import sentences_of
 from tasks.core.syndiffix import columns as moments
 from tasks.core.syndiffix import columns as whole_numbers
 from tasks.core.syndiffix.columns import plain_array
@@ -18,6 +19,7 @@ from tasks.core.syndiffix.hashing import hash_entities, hash_string, salted_seed
 from tasks.core.syndiffix.intervals import Values
 from tasks.core.tables.texts import readings
 
+_TEXT = sentences_of("syndiffix")
 _NOTHING = 1  # the hash of a cell without a value
 
 
@@ -160,17 +162,10 @@ def _mixed(numbers: Words) -> Words:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-ROWS_AS_PEOPLE = (
-    "No id column was given: each row was taken for a person of its own. People with several rows are not "
-    "protected: their rows alone can be a group that is shown."
-)
-
-
 def unit_told(ids: Sequence[str]) -> str:
     """Whose presence is hidden, in a sentence."""
     if not ids:
-        return ROWS_AS_PEOPLE
-    names = ", ".join(ids)
+        return _TEXT.say("what.no_id")
     if len(ids) == 1:
-        return f"Protected are subjects: all rows of one {names} together."
-    return f"Protected are subjects of {len(ids)} kinds, by the columns {names}: all rows of each together."
+        return _TEXT.say("what.one_id", column=ids[0])
+    return _TEXT.say("what.several_ids", kinds=str(len(ids)), columns=", ".join(ids))

@@ -23,8 +23,7 @@ from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
 from tasks.core.records.columns import Schema
 from tasks.core.statement.column_totals import to_look_at
 from tasks.core.statement.contract_verdicts import NoisyNumbers
-from tasks.core.statement.differential_privacy import statement as privacy
-from tasks.core.statement.differential_privacy.statement import LedgerFacts
+from tasks.core.statement.differential_privacy.statement import LedgerFacts, RunChoices, accounted_statement
 from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, unit_of
 from tasks.version import code_version
 
@@ -101,14 +100,14 @@ class DrawnBundle(CountsBundle):
         if facts.unit != unit_of(measured.schema):
             raise InternalError("The unit of a release's account must be that of its records.")
         verdicts = self.verdicts()
-        choices = privacy.RunChoices(
+        choices = RunChoices(
             strict_contract=None if verdicts is None else str(verdicts["sha256"]),
             least_records=_least_records(configuration),
             unused_keys=configuration.unused_keys,
             measurement_sha256=self.sha256(),
             contract_sha256=str(self.input["contract"] or ""),
         )
-        return privacy.statement(measured, facts, code_version(), choices)
+        return accounted_statement(measured, facts, code_version(), choices)
 
     def numbers(self, configuration: RunConfiguration, reported: Aggregates) -> NoisyNumbers:
         """The noisy counts."""

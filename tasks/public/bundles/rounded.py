@@ -18,7 +18,7 @@ from tasks.core.arrays import Json
 from tasks.core.dp.digest import Parameters
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import RoundedNumbers
-from tasks.core.statement.k_anonymity import statement as anonymity
+from tasks.core.statement.k_anonymity.statement import AnonymityFacts, anonymity_statement
 from tasks.public.bundles.bundle import CountsBundle, unit_of
 from tasks.version import code_version
 
@@ -62,7 +62,7 @@ class RoundedBundle(CountsBundle):
         oversampling = None
         if isinstance(synthesis, ValueSeeded) and synthesis.oversampling_ratio is not None:
             oversampling = (synthesis.oversampling_ratio, synthesis.oversampling_tries)
-        facts = anonymity.AnonymityFacts(
+        facts = AnonymityFacts(
             dataset=self.dataset,
             vintage=self.vintage,
             unit=unit_of(schema),
@@ -79,7 +79,7 @@ class RoundedBundle(CountsBundle):
             held=held if held.constraints else None,
             contract_sha256=str(self.input["contract"] or ""),
         )
-        return anonymity.statement(facts, reported, code_version())
+        return anonymity_statement(facts, reported, code_version())
 
     def numbers(self, configuration: RunConfiguration, reported: Aggregates) -> RoundedNumbers:
         """The rounded counts."""

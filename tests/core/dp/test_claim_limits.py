@@ -19,8 +19,8 @@ from tasks.core.dp.parameters import DpParameters
 from tasks.core.dp.sampling.exact_tables import GUARD_BITS
 from tasks.core.dp.sampling.noise import LARGEST_SCALE
 from tasks.core.errors import ParameterError
-from tasks.core.statement.differential_privacy.statement import CapFacts, RunChoices, statement
-from tasks.core.statement.differential_privacy.words import topics
+from tasks.core.statement.differential_privacy.statement import CapFacts, RunChoices, accounted_statement
+from tasks.core.statement.differential_privacy.words import LengthsWords
 from tests.oracles.releases import ledger_facts, release
 
 
@@ -95,16 +95,16 @@ def test_rule_20_a_probability_is_known_far_beyond_the_stated_distance():
 
 def stated(**changes):
     measurement, _, _ = release(600)
-    return statement(measurement, ledger_facts(**changes), "abc", RunChoices(least_records=200_000))
+    return accounted_statement(measurement, ledger_facts(**changes), "abc", RunChoices(least_records=200_000))
 
 
 def test_the_released_statement_says_it_first():
     body = stated(unit="row", cap=CapFacts(60.0, 1e-5, 1e-6, 30.0))
     assert len(body["attention"]) == 3
-    heading, said = topics(body)[0]
+    heading, said = LengthsWords(body).topics()[0]
     assert heading == "Attention" and len(said) == 3
     assert body["contract"]["least_records"] == 200_000
     measurement, _, _ = release(600)
-    plain = statement(measurement, ledger_facts(), "abc")
-    assert plain["attention"] == [] and topics(plain)[0][0] == "The promise"
+    plain = accounted_statement(measurement, ledger_facts(), "abc")
+    assert plain["attention"] == [] and LengthsWords(plain).topics()[0][0] == "The promise"
     assert plain["guarantee"]["sampling_exactness"]["delta_sampling"] < 1e-80

@@ -13,7 +13,7 @@ from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.page import symbols
 from tasks.core.navigation.report import render_page
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.differential_privacy.statement import RunChoices, statement
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.pages import HOSTILE, Page, check
 from tests.oracles.releases import SCHEMA, as_planned, ledger_facts, records, recounted, release
@@ -21,7 +21,9 @@ from tests.oracles.releases import SCHEMA, as_planned, ledger_facts, records, re
 
 def inputs(**changes) -> ReportInputs:
     measurement, aggregates, synthetic = release(600)
-    body = statement(measurement, ledger_facts(), "abc123", RunChoices(measurement_sha256="ab" * 32))
+    body = accounted_statement(
+        measurement, ledger_facts(), "abc123", RunChoices(measurement_sha256="ab" * 32)
+    )
     compared = fidelity(aggregates, recounted(synthetic, 3))
     return dataclasses.replace(
         ReportInputs(body, SCHEMA, aggregates, measurement, synthetic, compared), **changes
@@ -49,7 +51,7 @@ def nothing_published(columns: tuple[Column, ...]) -> ReportInputs:
         (), (), 0, tuple(np.zeros((0, k + 1), np.int32) for k in range(3)), (np.zeros(0, np.int64),) * 3
     )
     synthetic = SyntheticRecords((), (), np.zeros(1, np.int64), np.zeros(0, np.int32))
-    body = statement(empty, ledger_facts(), "abc123")
+    body = accounted_statement(empty, ledger_facts(), "abc123")
     return ReportInputs(body, empty.schema, aggregates, empty, synthetic, fidelity(aggregates, aggregates))
 
 
@@ -133,7 +135,7 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
     drawn = as_planned(drawn)
     facts = ledger_facts(dataset=hostile, population=hostile, vintage=hostile, scope=hostile)
     given = ReportInputs(
-        statement(drawn, facts, hostile), schema, aggregates, drawn, synthetic,
+        accounted_statement(drawn, facts, hostile), schema, aggregates, drawn, synthetic,
         fidelity(aggregates, aggregates), hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
     )  # fmt: skip
     text = render_page(given)
@@ -162,7 +164,9 @@ def test_a_release_without_synthetic_records_says_so():
 def test_a_test_engines_draw_carries_a_banner():
     measurement, aggregates, _ = release(600)
     fake = dataclasses.replace(measurement, private=False)
-    page = check(render_page(ReportInputs(statement(fake, ledger_facts(), "x"), SCHEMA, aggregates, fake)))
+    page = check(
+        render_page(ReportInputs(accounted_statement(fake, ledger_facts(), "x"), SCHEMA, aggregates, fake))
+    )
     assert "NOT PRIVATE" in page.text
 
 
@@ -179,7 +183,7 @@ def test_the_configured_pages_and_visuals_come_first_and_in_order():
 
 def test_a_row_as_unit_is_said_throughout():
     measurement, aggregates, synthetic = release(600)
-    body = statement(measurement, ledger_facts(unit="row"), "x")
+    body = accounted_statement(measurement, ledger_facts(unit="row"), "x")
     page = check(render_page(ReportInputs(body, SCHEMA, aggregates, measurement, synthetic)))
     assert "Several rows of one person" in page.text
     assert "Rows (noisy)" in page.text

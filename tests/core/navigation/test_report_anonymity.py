@@ -14,7 +14,7 @@ from tasks.core.navigation.fidelity import fidelity
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.report import render_page
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.k_anonymity.statement import statement
+from tasks.core.statement.k_anonymity.statement import anonymity_statement
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.pages import HOSTILE, Page, check
@@ -34,7 +34,7 @@ CONTRACT = {
 
 def inputs(number=600, **changes) -> ReportInputs:
     aggregates, synthetic = rounded(number, changes.get("resolution", 10))
-    body = statement(facts(**changes), aggregates, "abc123")
+    body = anonymity_statement(facts(**changes), aggregates, "abc123")
     compared = fidelity(aggregates, recounted(synthetic, 3))
     return ReportInputs(body, SCHEMA, aggregates, None, synthetic, compared)
 
@@ -189,7 +189,7 @@ def test_hostile_values_titles_and_columns_are_shown_as_text(hostile):
     )
     given = facts(dataset=hostile, vintage=hostile, schema=schema, reporting_length=1, unused_keys=(hostile,))
     page_inputs = ReportInputs(
-        statement(given, aggregates, hostile), schema, aggregates, None, synthetic,
+        anonymity_statement(given, aggregates, hostile), schema, aggregates, None, synthetic,
         fidelity(aggregates, aggregates), hostile, {hostile: (f"b:{hostile}",)}, {hostile: (hostile,)},
         {**CONTRACT, "rules": [{"rule": hostile, "verdict": "passed"}]},
     )  # fmt: skip
@@ -211,7 +211,7 @@ def test_nothing_reported_is_a_page_too():
         combinations=tuple(np.zeros((0, k), np.int32) for k in (1, 2, 3)),
         counts=(np.zeros(0, np.int64),) * 3,
     )
-    body = statement(facts(), nothing, "x")
+    body = anonymity_statement(facts(), nothing, "x")
     page = check(render_page(ReportInputs(body, SCHEMA, nothing)))
     assert "No combination is reported, because no combination is held by at least 10 subjects." in page.text
     assert "No value of this column is reported." in page.text

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from tasks.core.navigation.table_page import TablePage, render_table
-from tasks.core.statement.syndiffix.statement import SynDiffixFacts, statement
+from tasks.core.statement.syndiffix.statement import SynDiffixFacts, syndiffix_statement
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 
 
@@ -35,7 +35,7 @@ FACTS = SynDiffixFacts(
 
 
 def page(**changes: object) -> TablePage:
-    given: dict[str, object] = {"statement": statement(FACTS, "abc"), "table": table()}
+    given: dict[str, object] = {"statement": syndiffix_statement(FACTS, "abc"), "table": table()}
     return TablePage(**(given | changes))  # type: ignore[arg-type]
 
 
@@ -180,7 +180,7 @@ def test_the_matrix_card_is_as_wide_as_the_matrix() -> None:
 
 def test_the_headline_on_noise_holds_where_people_have_several_rows() -> None:
     of_people = render_table(page())
-    of_rows = render_table(page(statement=statement(replace(FACTS, ids=()), "abc")))
+    of_rows = render_table(page(statement=syndiffix_statement(replace(FACTS, ids=()), "abc")))
     assert (
         "at least ± 1.4" in of_people
         and "as many times larger" in of_people

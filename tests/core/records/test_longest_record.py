@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import InputError
-from tasks.core.statement.differential_privacy.law import outside_the_guarantee
+from tasks.core.statement.differential_privacy.statement import accounted_statement
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
+from tests.oracles.releases import ledger_facts, release
 
 MIB = 2**20
 HEADER, SHORT = "town,age,job\n", "Aberwick,40,baker\n"
@@ -58,7 +59,7 @@ def test_a_record_is_read_unless_it_fills_a_whole_block_of_the_file(
 
 
 def test_the_statement_says_so() -> None:
-    said = " ".join(outside_the_guarantee("one ledger", "subject"))
+    said = " ".join(accounted_statement(release(600)[0], ledger_facts(), "abc")["not_covered"])
     assert "no record of a text file fills a whole block of 16 MiB of it" in said
     assert "one of 32 MiB or more never does" in said
     assert "16 megabytes" not in said

@@ -22,7 +22,7 @@ from tasks.core.records.constraints import Derivation, Ordering
 from tasks.core.records.dropped import ANOTHER_VALUE, DroppedCells
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.records.kernels import join_values
-from tasks.core.statement.differential_privacy.law import joining
+from tasks.core.statement.differential_privacy.draw import joining
 from tasks.core.tables.header import InputFile
 from tests.oracles import loading
 from tests.oracles.decoding import decode
@@ -225,8 +225,8 @@ def test_w21_a_vintage_that_was_drawn_before_keeps_its_name_and_is_stated_as_it_
     rest = (DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2), {"delimiter": ","})
     name = "7e4906e75220f9769a2a524374094c97851fbf2213988fd6c11f8ba84f7c495f"
     assert configuration_digest(TOWNS, *rest) == configuration_digest(old, *rest) == name
-    assert "different rows one stands" in str(joining(TOWNS, "subject"))
-    assert "may come from several rows" in str(joining(old, "subject"))
+    assert "different rows one stands" in joining(TOWNS, "subject")
+    assert "may come from several rows" in joining(old, "subject")
 
 
 def test_a_schema_says_how_rows_were_kept_where_there_may_be_several() -> None:

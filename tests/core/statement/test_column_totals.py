@@ -9,8 +9,8 @@ from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tasks.core.statement.column_totals import column_totals, to_look_at
-from tasks.core.statement.differential_privacy.statement import statement
-from tasks.core.statement.differential_privacy.words import sentences
+from tasks.core.statement.differential_privacy.statement import accounted_statement
+from tasks.core.statement.differential_privacy.words import LengthsWords
 from tests.oracles.releases import ledger_facts, release
 
 EDGES = (0.0, 100.0, 1000.0)
@@ -98,16 +98,16 @@ def test_a_column_that_holds_nothing_is_told_in_95_of_100_draws_or_more(cells: i
 
 def test_the_statement_has_totals_and_sentences() -> None:
     measurement = release()[0]
-    body = statement(measurement, ledger_facts(), "abc")
+    body = accounted_statement(measurement, ledger_facts(), "abc")
     totals = {each.name: each for each in column_totals(measurement)}
     for column in body["columns"]:  # type: ignore[attr-defined]
         found = totals[column["name"]]
         noisy = {"value": found.total, "survivors": found.values, "half_width_95": found.half_width}
         assert column["noisy_total"] == noisy
     low = dataclasses.replace(measurement, number_of_records=10**6)
-    stated = statement(low, ledger_facts(), "abc")
+    stated = accounted_statement(low, ledger_facts(), "abc")
     assert stated["columns_to_look_at"] == to_look_at(low) != []
-    assert set(to_look_at(low)) <= set(sentences(stated))
+    assert set(to_look_at(low)) <= set(LengthsWords(stated).sentences())
 
 
 def test_of_a_sample_no_column_is_low_for_what_was_not_looked_at() -> None:

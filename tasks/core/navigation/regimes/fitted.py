@@ -14,6 +14,7 @@ from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.noise import PrivateCounts
 from tasks.core.navigation.released_associations import MeasuredTables
 from tasks.core.records.columns import Schema
+from tasks.core.statement.differential_privacy.words import FittedWords, NoisyWords
 
 #: Tables that are listed one by one; of more, those with the most and the least noise.
 _LISTED = 60
@@ -26,6 +27,7 @@ class FittedCounts(PrivateCounts):
     """Counts of single values and of chosen tables, to which the records are fitted."""
 
     measurement: WorkloadMeasurement
+    words: ClassVar[type[NoisyWords]] = FittedWords
     template: ClassVar[str] = "fitted.html.j2"
 
     @property

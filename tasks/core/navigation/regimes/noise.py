@@ -17,12 +17,13 @@ from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.released_associations import MeasuredPairs
 from tasks.core.navigation.survival import SurvivalLevel, survival_chart, survival_rows
-from tasks.core.statement.differential_privacy.words import factor, topics
+from tasks.core.statement.differential_privacy.words import LengthsWords, NoisyWords, factor
 
 
 class PrivateCounts(Regime):
     """What both kinds of differentially private release have."""
 
+    words: ClassVar[type[NoisyWords]]
     count: ClassVar[str] = "noisy count"
     no_value: ClassVar[str] = "No value of this column reached the threshold."
 
@@ -42,7 +43,7 @@ class PrivateCounts(Regime):
         return {
             "private": is_private,
             "factor": factor(self.statement["guarantee"]["epsilon"]) if is_private else "",
-            "topics": topics(self.statement),
+            "topics": self.words(self.statement).topics(),
             "gauge": _budget(self.statement["ledger"]) if is_private else None,
         }
 
@@ -58,6 +59,7 @@ class NoisyCounts(PrivateCounts):
     """Counts of combinations, drawn length by length."""
 
     measurement: Measurement
+    words: ClassVar[type[NoisyWords]] = LengthsWords
     template: ClassVar[str] = "noise.html.j2"
 
     @property

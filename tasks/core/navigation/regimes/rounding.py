@@ -13,7 +13,7 @@ from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.page import headed
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.released_associations import ReportedPairs
-from tasks.core.statement.k_anonymity.words import ROWS_ARE_COUNTED, topics
+from tasks.core.statement.k_anonymity.words import RoundedWords
 
 
 class RoundedCounts(Regime):
@@ -65,8 +65,8 @@ class RoundedCounts(Regime):
         counts = self.inputs.aggregates.counts
         return {
             "private": False,
-            "topics": topics(statement),
-            "warnings": _warnings(statement),
+            "topics": RoundedWords(statement).topics(),
+            "warnings": RoundedWords(statement).warnings(),
             "made_from": _made_from(statement["synthesis"]),
             "others": k - 1,
             "attacks": [headed(sentence) for sentence in statement["not_covered"]],
@@ -96,17 +96,6 @@ def _made_from(synthesis: Json) -> str:
     if synthesis["mode"] == "aggregate_seeded":
         return "drawn from those counts and held to the raw table"
     return "drawn from the raw table"
-
-
-def _warnings(statement: Json) -> list[str]:
-    """What must be seen before anything else."""
-    claim = statement["guarantee"]
-    found = []
-    if claim["resolution"] == 1:
-        found.append(claim["holds"][0])
-    if claim["unit"] == "row":
-        found.append(ROWS_ARE_COUNTED.format(k=whole(claim["resolution"])))
-    return found
 
 
 def _level(length: int, counts: np.ndarray[Any, np.dtype[np.int64]], k: int) -> Json:

@@ -6,7 +6,7 @@ with more noise where delta followed from the noisy count (privacy.md, rule 16).
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from tasks.core.arrays import Json
 from tasks.core.dp import thresholds
@@ -17,44 +17,6 @@ from tasks.core.errors import InternalError
 
 #: How far constants that are worked out again may lie from those of the draw.
 _SAME = 1e-9
-
-#: Which numbers of the statement are not recomputed from others, by where they come from.
-INPUTS_BY_LENGTHS: dict[str, list[str]] = {
-    "chosen": [
-        "columns[].bins[]",
-        "columns[].domain_size",
-        "columns[].max_items",
-        "contract.least_records",
-        "group_privacy[].rows",
-        "guarantee.attack.false_alarm",
-        "guarantee.sampling_exactness.at_most",
-        "guarantee.sampling_exactness.distance",
-        "levels[].length",
-        "parameters.*",
-        "sampling.expected_size",
-    ],
-    "drawn": [
-        "columns[].noisy_total.survivors",
-        "columns[].noisy_total.value",
-        "levels[].candidates",
-        "levels[].open.survivors",
-        "levels[].sensitivity",
-        "levels[].survivors",
-        "noisy_count.value",
-    ],
-    "account": [
-        "ledger.charges[].delta_threshold",
-        "ledger.charges[].mu_squared",
-        "ledger.charges[].releases",
-        "ledger.delta_cap",
-        "ledger.delta_threshold_cap",
-        "ledger.epsilon_cap",
-        "ledger.in_force.delta",
-        "ledger.in_force.delta_threshold",
-        "ledger.in_force.epsilon",
-        "ledger.in_force.mu_squared",
-    ],
-}
 
 
 @dataclass(frozen=True)
@@ -93,14 +55,6 @@ class Constants:
         for sigma, level in zip(self.applied.sigmas, measurement.levels, strict=True):
             yield sigma, level.sigma
 
-    def charges(self) -> Iterator[float]:
-        """mu^2 of everything that is drawn: they add up to the nominal charge, but for its rounding up."""
-        nominal = self.nominal
-        yield count_charge(nominal)
-        for sigma in nominal.sigmas:
-            yield 1 / sigma**2
-        yield from [bound_charge(nominal)] * len(nominal.sigmas)
-
 
 def count_charge(planned: Plan) -> float:
     """mu^2 of the noisy count."""
@@ -114,19 +68,6 @@ def bound_charge(planned: Plan) -> float:
     if planned.percentile_epsilon is not None:
         return pure_mu(planned.percentile_epsilon) ** 2
     return 0.0 if planned.profile_sigma is None else 1 / planned.profile_sigma**2
-
-
-def chosen(measurement: Measurement) -> Json:
-    """Every parameter of the draw."""
-    body = asdict(measurement.parameters)
-    levels = len(measurement.levels)
-    body["sigma_proportions"] = list(body["sigma_proportions"][:levels]) or [1.0] * levels
-    limits = body.pop("thresholds")
-    of_length = {str(k): measurement.parameters.thresholds.value(k) for k in range(2, levels + 1)}
-    body["thresholds"] = {"kind": limits["kind"], "values": of_length}
-    body["expected_size"] = body.pop("record_limit")
-    del body["engine"]  # said under noise
-    return body
 
 
 def of_accountant(constants: Constants, measurement: Measurement) -> Json:

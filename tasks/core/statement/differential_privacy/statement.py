@@ -13,31 +13,22 @@ from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
-import numpy as np
-
 from tasks.core.arrays import Json
 from tasks.core.dp.claim_limits import Claim, cap_cautions, cautions
-from tasks.core.dp.group_privacy import RULE as GROUP_RULE
 from tasks.core.dp.group_privacy import FirstLength, group_guarantees
-from tasks.core.dp.measurement import Level, Measurement
+from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.thresholds import survival_probability
-from tasks.core.dp.workload.cells import cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.errors import InternalError
 from tasks.core.records.constraint_words import constraints_json
+from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_look_at
-from tasks.core.statement.differential_privacy import fitted as workload
-from tasks.core.statement.differential_privacy import law
-from tasks.core.statement.differential_privacy.constants import (
-    INPUTS_BY_LENGTHS,
-    Constants,
-    bound,
-    chosen,
-    of_accountant,
-)
-from tasks.core.statement.differential_privacy.noise import level_error_bar, noisy_count, spurious
-from tasks.core.statement.preparation import prepared
+from tasks.core.statement.differential_privacy.draw import StatedDraw
+from tasks.core.statement.differential_privacy.fitted import FittedDraw
+from tasks.core.statement.differential_privacy.lengths import LengthsDraw
+from tasks.core.statement.preparation import column_json, prepared
 from tasks.core.statement.released_json import check_released_json
+
+_TEXT, _SHARED = sentences_of("differential_privacy"), sentences_of("all_protections")
 
 ACCOUNTED_STATEMENT_FORMAT = "marginalia-privacy-statement/2"
 AnyMeasurement = Measurement | WorkloadMeasurement
@@ -138,11 +129,8 @@ class RunChoices:
     contract_sha256: str = ""
 
 
-def statement(
-    measurement: Measurement | WorkloadMeasurement,
-    ledger: LedgerFacts,
-    code_version: str,
-    choices: RunChoices | None = None,
+def accounted_statement(
+    measurement: AnyMeasurement, ledger: LedgerFacts, code_version: str, choices: RunChoices | None = None
 ) -> Json:
     """The content of ``privacy.json``.
 
@@ -150,40 +138,9 @@ def statement(
         InternalError: the noise does not carry the nominal charge (rule 9), or a key of the statement is
             not one that a release may hold (test P5).
     """
-    if isinstance(measurement, WorkloadMeasurement):
-        part = workload.draw_part(measurement, ledger.unit)
-    else:
-        part = _lengths(measurement, ledger.unit)
-    content = _shared(measurement, ledger, code_version, choices or RunChoices()) | part
-    content["disclosed_uniques"] = _disclosed_uniques(measurement, part, ledger)
-    if (
-        choices
-        and choices.contract_sha256
-        and (held := constraints_json(measurement.schema, choices.contract_sha256))
-    ):
-        content["constraints"] = held
-    check_released_json(content)
-    return content
-
-
-def _lengths(measurement: Measurement, unit: str) -> Json:
-    """The part on a draw by lengths."""
-    _check_charge(measurement)
-    constants, lengths = Constants.of(measurement), range(1, len(measurement.levels) + 1)
-    return {
-        "inputs": {"how": law.INPUTS_SENTENCE, **INPUTS_BY_LENGTHS},
-        "parameters": chosen(measurement),
-        "noisy_count": noisy_count(measurement, constants.nominal),
-        "levels": [_level(measurement, constants, length) for length in lengths],
-        "noise": law.noise(measurement),
-        "contribution": law.contribution(measurement, unit),
-        "sampling": law.sampling(measurement.parameters),
-    }
-
-
-def _shared(measurement: AnyMeasurement, ledger: LedgerFacts, code_version: str, choices: RunChoices) -> Json:
-    """What every statement has, however it was drawn."""
-    return {
+    draw, choices = _draw_of(measurement), choices or RunChoices()
+    parts = draw.parts(ledger.unit)
+    content: Json = {
         "format": ACCOUNTED_STATEMENT_FORMAT,
         "private": measurement.private,
         "regime": "differential_privacy",
@@ -193,50 +150,39 @@ def _shared(measurement: AnyMeasurement, ledger: LedgerFacts, code_version: str,
         "code_version": code_version,
         "measurement_sha256": choices.measurement_sha256,
         "attention": _attention(measurement, ledger, choices),
-        "guarantee": _guarantee(measurement, ledger) if measurement.private else None,
-        "columns": _columns(measurement),
+        "guarantee": _guarantee(measurement, draw, ledger.unit) if measurement.private else None,
+        "columns": draw.columns(_columns(measurement)),
         "prepared": prepared(measurement.schema, filled=measurement.never_empty),
         "columns_to_look_at": to_look_at(measurement),
         "group_privacy": _group_privacy(measurement) if ledger.unit == "row" else None,
-        "group_privacy_rule": GROUP_RULE if ledger.unit == "row" else None,
+        "group_privacy_rule": _TEXT.say("claim.several_rows") if ledger.unit == "row" else None,
+        "disclosed_uniques": _disclosed_uniques(measurement, parts["noisy_count"], ledger),
         "ledger": _ledger(ledger),
-        "contract": {
-            **law.contract_interlock(choices.strict_contract),
-            "least_records": choices.least_records,
-        },
-        "unused_keys": [{"key": key, "why": law.unused(key)} for key in choices.unused_keys],
-        "public_side_channels": law.LEDGER_SIDE_CHANNELS,
-        "not_covered": law.outside_the_guarantee(ledger.scope, ledger.unit),
+        "contract": _contract(choices) | {"least_records": choices.least_records},
+        "unused_keys": [{"key": key, "why": _unused(key)} for key in choices.unused_keys],
+        "public_side_channels": _TEXT.say("conditions.side_channels"),
+        "not_covered": _not_covered(ledger),
+        **parts,
     }
+    if choices.contract_sha256 and (held := constraints_json(measurement.schema, choices.contract_sha256)):
+        content["constraints"] = held
+    check_released_json(content)
+    return content
 
 
-def _check_charge(measurement: Measurement) -> None:
-    """Refuse a measurement whose noise is smaller than its charge says, in exact rationals (rule 9)."""
-    spent = sum(
-        (
-            Fraction(level.sensitivity) / Fraction(level.scale) ** 2
-            for level in measurement.levels
-            if level.scale
-        ),
-        Fraction(0),
-    )
-    if measurement.parameters.accountant == "gdp":
-        spent += 1 / Fraction(measurement.count_scale) ** 2
-    if spent > Fraction(measurement.mu_squared):
-        raise InternalError("The noise of a release must cover its charge: sum of Delta_k / s_k^2 <= mu^2.")
+def _draw_of(measurement: AnyMeasurement) -> StatedDraw:
+    if isinstance(measurement, WorkloadMeasurement):
+        return FittedDraw(measurement)
+    return LengthsDraw(measurement)
 
 
-def _guarantee(measurement: AnyMeasurement, ledger: LedgerFacts) -> Json:
+def _guarantee(measurement: AnyMeasurement, draw: StatedDraw, unit: str) -> Json:
     """The claim and the theorem behind it (privacy.md 1.2)."""
     parameters = measurement.parameters
-    if isinstance(measurement, WorkloadMeasurement):
-        part = workload.guarantee_part(measurement)
-    else:
-        part = _guarantee_of_lengths(measurement)
     return {
-        "kind": "(epsilon, delta)-differential privacy",
-        "neighbours": law.neighbours(ledger.unit),
-        "unit": ledger.unit,
+        "kind": _TEXT.say("claim.kind"),
+        "neighbours": _TEXT.say(f"claim.neighbours.{unit}"),
+        "unit": unit,
         "subject_id": measurement.schema.subject_id,
         "epsilon": parameters.epsilon,
         "delta": parameters.delta,
@@ -244,23 +190,37 @@ def _guarantee(measurement: AnyMeasurement, ledger: LedgerFacts) -> Json:
         "mu_squared": measurement.mu_squared,
         "mu": math.nextafter(math.sqrt(measurement.mu_squared), math.inf),
         "attack": _attack(measurement),
-        "computational": law.COMPUTATIONAL,
-        **part,
+        "computational": _TEXT.say("conditions.computational"),
+        **draw.guarantee(),
     }
 
 
-def _guarantee_of_lengths(measurement: Measurement) -> Json:
-    """What the claim of a draw by lengths says of its accountant."""
-    parameters, constants = measurement.parameters, Constants.of(measurement)
+def _contract(choices: RunChoices) -> Json:
+    """Whether a data contract could have stopped the release (rule 2), and by its SHA-256 which."""
+    if choices.strict_contract is None:
+        return {"strict": False, "sentence": _TEXT.say("conditions.contract_repaired")}
     return {
-        "delta_given": law.delta_given(parameters),
-        "delta_applied": constants.delta,
-        "delta_threshold_applied": constants.applied.applied_threshold_delta,
-        **law.delta_split(parameters, measurement.threshold_delta),
-        "reporting_length": parameters.reporting_length,
-        "accountant": law.accountant(measurement) | of_accountant(constants, measurement),
-        "sampling_exactness": law.exactness(measurement),
+        "strict": True,
+        "sha256": choices.strict_contract,
+        "sentence": _TEXT.say("conditions.contract_strict"),
+        "text": _TEXT.say("conditions.contract_strict_verdicts"),
     }
+
+
+def _unused(key: str) -> str:
+    """Why a key that was accepted has no effect."""
+    if key.startswith("percentile"):
+        return _TEXT.say("conditions.unused_percentile")
+    return _SHARED.say("unused.why")
+
+
+def _not_covered(ledger: LedgerFacts) -> list[str]:
+    """What the guarantee does not cover (rule 22, privacy.md 4)."""
+    return [
+        *([_TEXT.say("not_covered.several_rows")] if ledger.unit == "row" else []),
+        _TEXT.say("not_covered.other_ledgers", scope=ledger.scope),
+        *_TEXT.say_each("not_covered.of_all"),
+    ]
 
 
 def _attention(measurement: AnyMeasurement, ledger: LedgerFacts, choices: RunChoices) -> list[str]:
@@ -284,83 +244,16 @@ def _attack(measurement: AnyMeasurement, false_alarm: float = 0.05) -> Json:
     normal, delta_t = NormalDist(), measurement.threshold_delta
     shifted = normal.inv_cdf(false_alarm / (1 - delta_t)) + math.sqrt(measurement.mu_squared)
     power = min(1.0, (delta_t + normal.cdf(shifted)) * (1 + 1e-9))
-    return {"false_alarm": false_alarm, "power": power, "rule": law.ATTACK_RULE}
-
-
-def _level(measurement: Measurement, constants: Constants, length: int) -> Json:
-    """One length's noise, threshold and result; what is suppressed only as rule 3 allows."""
-    level = measurement.levels[length - 1]
-    survivors = int(np.count_nonzero(level.survives))
-    suppressed: Json = {"value": None, "why": law.SUPPRESSED_UNKNOWN}
-    if level.candidates is not None and length > 1:
-        suppressed = {"value": level.candidates - survivors, "why": law.SUPPRESSED_KNOWN}
-    content: Json = {
-        "length": length,
-        "empty": level.scale == 0 or level.candidates == 0,
-        "sigma": level.sigma,
-        "sigma_charged": constants.nominal.sigmas[length - 1],
-        "sensitivity": level.sensitivity,
-        "sensitivity_bound": bound(constants, measurement, length),
-        "scale": level.scale,
-        "mu_squared": 1 / constants.nominal.sigmas[length - 1] ** 2,
-        "threshold": level.threshold,
-        "threshold_rule": law.threshold_rule(measurement, length),
-        "candidates": level.candidates,
-        "survivors": survivors,
-        "suppressed": suppressed,
-        "spurious": spurious(level, survivors),
-        "error_bar": level_error_bar(level),
-    }
-    if length == 1:
-        content |= _first_length(measurement, level)
-    return content
-
-
-def _first_length(measurement: Measurement, level: Level) -> Json:
-    """Length 1 split into declared columns, whose domains are public, and open ones (rules 3 and 11)."""
-    columns = measurement.schema.columns
-    declared = [index for index, column in enumerate(columns) if not column.is_open]
-    held = np.isin(level.combinations, declared)
-    cells = sum(len(measurement.values[index]) for index in declared)
-    kept = int(np.count_nonzero(held & level.survives))
-    return {
-        "declared": {
-            "columns": len(declared),
-            "domain_size": cells,
-            "survivors": kept,
-            "suppressed": cells - kept,
-        },
-        "open": {
-            "columns": len(columns) - len(declared),
-            "items": sum(column.max_items for column in columns if column.is_open),
-            "sensitivity": FirstLength.of(measurement).open_sensitivity,
-            "survivors": int(np.count_nonzero(~held & level.survives)),
-            "suppressed": None,
-            "why": law.SUPPRESSED_UNKNOWN,
-        },
-    }
+    return {"false_alarm": false_alarm, "power": power, "rule": _TEXT.say("claim.attack")}
 
 
 def _columns(measurement: AnyMeasurement) -> list[Json]:
     """The public schema, as far as the guarantee rests on it."""
     totals = {each.name: each for each in column_totals(measurement)}
-    found: list[Json] = [
-        {
-            "name": column.name,
-            "domain": "open" if column.is_open else "declared",
-            "domain_size": None if column.domain is None else len(column.domain),
-            "bins": None if column.bins is None else list(column.bins),
-            "max_items": column.max_items,
-            "zero_is_value": column.keeps_zero,
-            "noisy_total": _total(totals.get(column.name)),
-        }
+    return [
+        column_json(column) | {"noisy_total": _total(totals.get(column.name))}
         for column in measurement.schema.columns
     ]
-    if isinstance(measurement, WorkloadMeasurement):
-        every = cells_of_all_columns(measurement.schema, measurement.cells)
-        for column, cells in zip(found, every, strict=True):
-            column["cells"] = cells.size
-    return found
 
 
 def _total(found: ColumnTotal | None) -> Json | None:
@@ -370,18 +263,15 @@ def _total(found: ColumnTotal | None) -> Json | None:
     return {"value": found.total, "survivors": found.values, "half_width_95": found.half_width}
 
 
-def _disclosed_uniques(measurement: AnyMeasurement, part: Json, ledger: LedgerFacts) -> Json:
+def _disclosed_uniques(measurement: AnyMeasurement, count: Json, ledger: LedgerFacts) -> Json:
     """Expected number of subjects of whom a value that nobody else holds is published (rule 22).
 
     The number of subjects is the noisy count with its error bar on top, so it errs upward.
     """
-    count = part["noisy_count"]
-    assert isinstance(count, dict)
-    bar = count["half_width_95"]
-    subjects = max(0, measurement.number_of_records) + bar
+    subjects = max(0, measurement.number_of_records) + count["half_width_95"]
     return {
         "assumed_subjects": subjects,
-        "how": law.DISCLOSED_UNIQUES,
+        "how": _TEXT.say("claim.disclosed_uniques"),
         "per_release": subjects * measurement.threshold_delta,
         "all_releases": subjects * ledger.threshold_delta_spent,
         "at_cap": subjects * ledger.cap.threshold_delta,
@@ -410,7 +300,7 @@ def _ledger(ledger: LedgerFacts) -> Json:
         "epsilon_spent": ledger.epsilon_spent,
         "releases": ledger.releases,
         "remaining_releases": ledger.remaining_releases,
-        "rule": law.LEDGER_RULE,
+        "rule": _TEXT.say("ledger.rule"),
         "head": ledger.head,
     }
 

@@ -1,63 +1,14 @@
-"""The privacy statement in plain words: the statement goes in, sentences for page and terminal come out.
-
-Losses are rounded up and what is left is rounded down (`figures`), so no sentence claims more than the
-statement does.
-"""
+"""The privacy statement in plain words: the statement goes in, sentences for page and terminal come out."""
 
 import math
+from abc import abstractmethod
+from functools import cached_property
 
-from tasks.core.arrays import Json
 from tasks.core.figures import down, percent_up, up, whole
+from tasks.core.sentences import Sentences, sentences_of
+from tasks.core.statement.plain_words import PlainWords, Topic
 
-TEST_DRAW_NOT_PRIVATE = "NOT PRIVATE: this was drawn by the seeded test engine and must not be released."
-
-
-def sentences(statement: Json) -> list[str]:
-    """The statement in plain words, most important first; one sentence or two in each item."""
-    return [sentence for _, said in topics(statement) for sentence in said]
-
-
-def topics(statement: Json) -> list[tuple[str, list[str]]]:
-    """The same sentences under headings."""
-    if not statement["private"]:
-        return [("No promise", [TEST_DRAW_NOT_PRIVATE])]
-    unused = [f"Configuration key {entry['key']}: {entry['why']}." for entry in statement["unused_keys"]]
-    claim = statement["guarantee"]
-    attention = [f"{said[:1].upper()}{said[1:]}" for said in statement["attention"]]
-    return [
-        *([("Attention", attention)] if attention else []),
-        ("The promise", _guarantee(statement)),
-        (
-            "The noise",
-            (_noise_of_tables if "tables" in statement else _noise)(statement) + _sample(statement),
-        ),
-        (
-            "What is published",
-            (_measured if "tables" in statement else _thresholds)(statement)
-            + _uniques(statement)
-            + statement["columns_to_look_at"],
-        ),
-        ("The account", _account(statement)),
-        (
-            "Conditions",
-            [
-                statement["prepared"],
-                *_constraints(statement),
-                statement["contract"]["sentence"],
-                *([statement["contract"]["text"]] if statement["contract"]["strict"] else []),
-                claim["computational"],
-                f"The noise follows its law but for {up(claim['sampling_exactness']['at_most'])} of delta.",
-                statement["public_side_channels"],
-            ],
-        ),
-        *([("Unused settings", unused)] if unused else []),
-    ]
-
-
-def _constraints(statement: Json) -> list[str]:
-    """What the data contract rules out in every record."""
-    held = statement.get("constraints")
-    return [] if held is None else [held["sentence"], *held["rules"]]
+_TEXT = sentences_of("differential_privacy")
 
 
 def factor(epsilon: float) -> str:
@@ -65,170 +16,173 @@ def factor(epsilon: float) -> str:
     return up(math.exp(epsilon) if epsilon < 700 else math.inf, 2)
 
 
-def _units(statement: Json) -> str:
-    """Several of what is counted."""
-    return "subjects" if statement["guarantee"]["unit"] == "subject" else "rows"
+class NoisyWords(PlainWords):
+    """What every statement of a draw says; each kind of draw has words of its own for what was drawn."""
 
+    def topics(self) -> list[Topic]:
+        """What is said, under headings, most important first."""
+        if not self.statement["private"]:
+            return [(_TEXT.say("test_draw.heading"), [_TEXT.say("test_draw.not_private")])]
+        attention = [f"{said[:1].upper()}{said[1:]}" for said in self.statement["attention"]]
+        looked_at: list[str] = self.statement["columns_to_look_at"]
+        return [
+            *([(_TEXT.say("attention.heading"), attention)] if attention else []),
+            (_TEXT.say("promise.heading"), self._promise()),
+            (_TEXT.say("noise.heading"), [self._count(), *self.noise(), *self._sample()]),
+            (_TEXT.say("published.heading"), [*self.published(), *self._uniques(), *looked_at]),
+            (_TEXT.say("account.heading"), self._account()),
+            (_TEXT.say("conditions.heading"), self._conditions()),
+            *self.unused_settings(),
+        ]
 
-def _whom(statement: Json) -> str:
-    return "whom" if statement["guarantee"]["unit"] == "subject" else "which"
+    @abstractmethod
+    def noise(self) -> list[str]:
+        """How far the noise takes what was drawn beside the number of records."""
 
+    @abstractmethod
+    def published(self) -> list[str]:
+        """What was measured, and what follows from it."""
 
-def _guarantee(statement: Json) -> list[str]:
-    claim = statement["guarantee"]
-    attack = claim["attack"]
-    who = "a person" if claim["unit"] == "subject" else "a row"
-    rows = "all of a person's rows" if claim["unit"] == "subject" else "one row"
-    population = f", {statement['population']}" if statement["population"] else ""
-    told = [
-        f"This release of the dataset {statement['dataset']}{population} (vintage {statement['vintage']}) is "
-        f"differentially private with epsilon {up(claim['epsilon'])} and delta {up(claim['delta'])}, under "
-        f"adding or removing {rows}.",
-        f"Whatever is concluded from this release is at most {factor(claim['epsilon'])} times as likely with "
-        f"{who}'s data as without it, and without as with, give or take {up(claim['delta'])}.",
-        f"Somebody who knows all of the table except whether {who} is in it, and who accepts "
-        f"{percent_up(attack['false_alarm'])} false alarms, would rightly say that {who} is in it in at most "
-        f"{percent_up(attack['power'], 3)} of cases.",
-    ]
-    for entry in statement["group_privacy"] or []:
-        if entry["epsilon"] is None:
-            told.append(f"For a person with {entry['rows']} rows no useful guarantee is left.")
-            continue
-        told.append(
-            f"For a person with {entry['rows']} rows the guarantee is epsilon {up(entry['epsilon'])} at "
-            f"delta {up(entry['delta'])}."
-        )
-    return told
+    @cached_property
+    def _text(self) -> Sentences:
+        return _TEXT.of(self.statement["guarantee"]["unit"])
 
+    def _promise(self) -> list[str]:
+        claim, dataset = self.statement["guarantee"], self.statement["dataset"]
+        epsilon, delta, attack = up(claim["epsilon"]), up(claim["delta"]), claim["attack"]
+        if population := self.statement["population"]:
+            dataset = _TEXT.say("promise.dataset_of_population", dataset=dataset, population=population)
+        vintage, times = self.statement["vintage"], factor(claim["epsilon"])
+        false_alarm, power = percent_up(attack["false_alarm"]), percent_up(attack["power"], 3)
+        told = [
+            self._text.say(
+                "promise.guarantee", dataset=dataset, vintage=vintage, epsilon=epsilon, delta=delta
+            ),
+            self._text.say("promise.factor", factor=times, delta=delta),
+            self._text.say("promise.attack", false_alarm=false_alarm, power=power),
+        ]
+        for entry in self.statement["group_privacy"] or []:
+            rows = str(entry["rows"])
+            if entry["epsilon"] is None:
+                told.append(_TEXT.say("promise.several_rows_unprotected", rows=rows))
+                continue
+            epsilon, delta = up(entry["epsilon"]), up(entry["delta"])
+            told.append(_TEXT.say("promise.several_rows", rows=rows, epsilon=epsilon, delta=delta))
+        return told
 
-def _count(statement: Json) -> str:
-    count = statement["noisy_count"]
-    return (
-        f"The number of {_units(statement)} is published as {whole(count['value'])}, with noise that stays "
-        f"within ± {up(count['half_width_95'])} in 95 of 100 draws."
-    )
+    def _count(self) -> str:
+        count = self.statement["noisy_count"]
+        half_width = up(count["half_width_95"])
+        return self._text.say("noise.count", count=whole(count["value"]), half_width=half_width)
 
+    def _sample(self) -> list[str]:
+        sampling = self.statement["sampling"]
+        if sampling is None:
+            return []
+        size = whole(sampling["expected_size"])
+        return [self._text.say("noise.sample", size=size, rule=sampling["rule"], text=sampling["text"])]
 
-def _noise_of_tables(statement: Json) -> list[str]:
-    """Of a fitted release."""
-    told = [_count(statement)]
-    if statement["values"]:
-        bar = statement["values"]["error_bar"]["half_width_95"]
-        told.append(
-            f"Every count of a single value carries noise of its own, in 95 of 100 draws within ± {up(bar)}."
-        )
-    bars = [table["error_bar"]["half_width_95"] for table in statement["tables"]]
-    sets = {tuple(table["columns"]) for table in statement["tables"]}
-    if bars:
-        again = f", {whole(len(bars) - len(sets))} of them twice" if len(bars) > len(sets) else ""
-        told.append(
-            f"Sets of columns measured beside these: {whole(len(sets))}{again}. Every cell of them carries "
-            f"noise of its own: in 95 of 100 draws within ± {up(min(bars))} in the table with the least "
-            f"noise, and within ± {up(max(bars))} in the one with the most."
-        )
-    return told
-
-
-def _measured(statement: Json) -> list[str]:
-    """What of a fitted release was measured, and what follows from it."""
-    told = []
-    values = statement["values"]
-    if values and values["threshold"] is not None:
-        told.append(
-            f"A value of an open column is published only where its noisy count is at least "
-            f"{whole(values['threshold'])}; all others are counted together, as other. How many stayed below "
-            "is not known to this release."
-        )
-    for choice in statement["choices"]:
-        told.append(
-            f"Of {whole(choice['candidates'])} candidates for {choice['what']}, {whole(choice['chosen'])} "
-            "were chosen by noisy scores, which the budget pays for."
-        )
-    told.append(
-        "The synthetic records are fitted to these noisy counts. Every published count of a combination is "
-        "that of the fitted records. Beside it stand the noisy count, where that combination was measured, "
-        "and the range that the noise leaves for the true count."
-    )
-    return told
-
-
-def _noise(statement: Json) -> list[str]:
-    told = [_count(statement)]
-    bars = [
-        f"± {up(level['error_bar']['half_width_95'])} at length {level['length']}"
-        for level in statement["levels"]
-        if level["error_bar"]
-    ]
-    if bars:
-        told.append(
-            f"Every count carries noise of its own, in 95 of 100 draws within {', '.join(bars)}; this "
-            "excludes truncation bias and the selection by the threshold."
-        )
-    return told
-
-
-def _thresholds(statement: Json) -> list[str]:
-    told = []
-    first = statement["levels"][0] if statement["levels"] else None
-    if first and first["threshold"] is not None and first["open"]["columns"]:
-        told.append(
-            f"A value of an open column is published only where its noisy count is at least "
-            f"{whole(first['threshold'])}. How many values stayed below is not known to this release."
-        )
-    for level in statement["levels"][1:]:
-        share = level["spurious"]["expected_spurious_share"]
-        if share is not None and not level["empty"]:
-            told.append(
-                f"At length {level['length']}, {whole(level['survivors'])} of {whole(level['candidates'])} "
-                "candidate combinations reach the threshold. Noise alone is expected to carry at most "
-                f"{up(level['spurious']['expected_spurious'], 2)} that nobody holds over the threshold, "
-                f"{percent_up(share)} of those that do."
-            )
-    return told
-
-
-def _uniques(statement: Json) -> list[str]:
-    told = []
-    uniques = statement["disclosed_uniques"]
-    if uniques["per_release"]:
+    def _uniques(self) -> list[str]:
+        uniques = self.statement["disclosed_uniques"]
+        if not uniques["per_release"]:
+            return []
+        assumed = whole(uniques["assumed_subjects"])
         here, so_far = up(uniques["per_release"], 2), up(uniques["all_releases"], 2)
-        told.append(
-            f"If there are {whole(uniques['assumed_subjects'])} {_units(statement)} (the noisy count and its "
-            f"error bar), the expected number of those of {_whom(statement)} a value that nobody else holds "
-            f"is published is about {here} in this release and {so_far} over all releases so far."
-        )
-    return told
+        return [self._text.say("published.uniques", assumed=assumed, here=here, so_far=so_far)]
+
+    def _account(self) -> list[str]:
+        ledger = self.statement["ledger"]
+        cap = _TEXT.say("account.cap", epsilon=up(ledger["epsilon_cap"]), delta=up(ledger["delta_cap"]))
+        epsilon, releases = up(ledger["epsilon_spent"]), ledger["releases"]
+        if releases == 1:
+            spent = _TEXT.say("account.spent_by_one", epsilon=epsilon)
+        else:
+            spent = _TEXT.say("account.spent", releases=whole(releases), epsilon=epsilon)
+        left = _TEXT.say("account.none_left")
+        if ledger["remaining_releases"] > 0:
+            left = _TEXT.say("account.left", releases=down(ledger["remaining_releases"], 6))
+        return [f"{cap} {spent} {left}", _TEXT.say("account.scope", scope=ledger["scope"])]
+
+    def _conditions(self) -> list[str]:
+        claim, contract = self.statement["guarantee"], self.statement["contract"]
+        at_most = up(claim["sampling_exactness"]["at_most"])
+        return [
+            self.statement["prepared"],
+            *self.constraints(),
+            contract["sentence"],
+            *([contract["text"]] if contract["strict"] else []),
+            claim["computational"],
+            _TEXT.say("conditions.sampling_exactness", delta=at_most),
+            self.statement["public_side_channels"],
+        ]
 
 
-def _sample(statement: Json) -> list[str]:
-    sampling = statement["sampling"]
-    if sampling is None:
-        return []
-    return [
-        f"A random sample of about {whole(sampling['expected_size'])} {_units(statement)} was counted: "
-        f"{sampling['rule']}. {sampling['text']}"
-    ]
+class LengthsWords(NoisyWords):
+    """Of a release by lengths."""
+
+    def noise(self) -> list[str]:
+        """The noise of each length."""
+        levels = [level for level in self.statement["levels"] if level["error_bar"]]
+        each = [
+            _TEXT.say(
+                "noise.half_width_of_length",
+                half_width=up(level["error_bar"]["half_width_95"]),
+                length=str(level["length"]),
+            )
+            for level in levels
+        ]
+        return [_TEXT.say("noise.each_count", half_widths=", ".join(each))] if each else []
+
+    def published(self) -> list[str]:
+        """What passed the thresholds."""
+        told, levels = [], self.statement["levels"]
+        first = levels[0] if levels else None
+        if first and first["threshold"] is not None and first["open"]["columns"]:
+            told.append(_TEXT.say("published.threshold", threshold=whole(first["threshold"])))
+        for level in levels[1:]:
+            share = level["spurious"]["expected_spurious_share"]
+            if share is None or level["empty"]:
+                continue
+            told.append(
+                _TEXT.say(
+                    "published.reached",
+                    length=str(level["length"]),
+                    survivors=whole(level["survivors"]),
+                    candidates=whole(level["candidates"]),
+                    spurious=up(level["spurious"]["expected_spurious"], 2),
+                    share=percent_up(share),
+                )
+            )
+        return told
 
 
-def _account(statement: Json) -> list[str]:
-    ledger = statement["ledger"]
-    return [
-        f"All releases of this dataset together may cost epsilon {up(ledger['epsilon_cap'])} at delta "
-        f"{up(ledger['delta_cap'])}. {_spent(ledger)} {_remaining(ledger)}",
-        f"The account is kept in {ledger['scope']}: it does not add up releases that were charged elsewhere, "
-        "nor other datasets of the same people.",
-    ]
+class FittedWords(NoisyWords):
+    """Of a fitted release."""
 
+    def noise(self) -> list[str]:
+        """The noise of single values and of the tables."""
+        told, values, tables = [], self.statement["values"], self.statement["tables"]
+        if values:
+            told.append(_TEXT.say("noise.each_value", half_width=up(values["error_bar"]["half_width_95"])))
+        if not tables:
+            return told
+        bars = [table["error_bar"]["half_width_95"] for table in tables]
+        sets, least, most = len({tuple(table["columns"]) for table in tables}), up(min(bars)), up(max(bars))
+        if twice := len(bars) - sets:
+            several, again = whole(sets), whole(twice)
+            said = _TEXT.say("noise.each_set_some_twice", sets=several, twice=again, least=least, most=most)
+        else:
+            said = _TEXT.say("noise.each_set", sets=whole(sets), least=least, most=most)
+        return [*told, said]
 
-def _spent(ledger: Json) -> str:
-    epsilon = up(ledger["epsilon_spent"])
-    if ledger["releases"] == 1:
-        return f"This is the first, and comes to epsilon {epsilon} at that delta."
-    return f"The {whole(ledger['releases'])} so far come to epsilon {epsilon} at that delta."
-
-
-def _remaining(ledger: Json) -> str:
-    left = ledger["remaining_releases"]
-    if left <= 0:
-        return "No further release at this setting fits."
-    return f"{down(left, 6)} more at this setting would fit."
+    def published(self) -> list[str]:
+        """What was measured, and how records follow from it."""
+        told, values = [], self.statement["values"]
+        if values and values["threshold"] is not None:
+            told.append(_TEXT.say("published.threshold_fitted", threshold=whole(values["threshold"])))
+        for choice in self.statement["choices"]:
+            candidates, chosen = whole(choice["candidates"]), whole(choice["chosen"])
+            told.append(
+                _TEXT.say("published.chosen", candidates=candidates, what=choice["what"], chosen=chosen)
+            )
+        return [*told, _TEXT.say("published.fitted")]

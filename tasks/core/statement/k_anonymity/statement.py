@@ -2,7 +2,7 @@
 
 It is for whoever signs the release: what holds, to which length, and what does not protect. Everything in
 it is a function of the reported counts and public configuration, so it may be published as it stands.
-`claims` holds its sentences, `words` puts them under headings.
+`claims` chooses its sentences, `words` puts them under headings.
 """
 
 from dataclasses import dataclass
@@ -13,10 +13,12 @@ from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Schema
 from tasks.core.records.constraint_words import constraints_json
+from tasks.core.sentences import sentences_of
 from tasks.core.statement.k_anonymity import claims
-from tasks.core.statement.k_anonymity import claims as table
-from tasks.core.statement.preparation import prepared
+from tasks.core.statement.preparation import column_json, prepared
 from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
+
+_TEXT, _SHARED = sentences_of("k_anonymity"), sentences_of("all_protections")
 
 PLAIN_STATEMENT_FORMAT = "marginalia-privacy-statement/1"
 K_ANONYMITY_REGIME = "k_anonymity"
@@ -64,7 +66,7 @@ class AnonymityFacts:
     contract_sha256: str = ""
 
 
-def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) -> Json:
+def anonymity_statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) -> Json:
     """The content of ``privacy.json``.
 
     Raises:
@@ -94,17 +96,22 @@ def statement(facts: AnonymityFacts, aggregates: Aggregates, code_version: str) 
             {"length": length, "combinations": len(counts)}
             for length, counts in enumerate(aggregates.counts, start=1)
         ],
-        "columns": _columns(facts.schema),
+        "columns": [column_json(column) for column in facts.schema.columns],
         "synthesis": _synthesis(facts, promise),
-        "contract": table.contract_effect(facts.contract_mode),
-        "unused_keys": [{"key": key, "why": claims.UNUSED} for key in facts.unused_keys],
-        "public_side_channels": table.side_channels(promise),
+        "contract": contract_effect(facts.contract_mode),
+        "unused_keys": [{"key": key, "why": _SHARED.say("unused.why")} for key in facts.unused_keys],
+        "public_side_channels": _TEXT.say(f"conditions.side_channels.{facts.unit}"),
         "not_covered": claims.not_hidden_by_rounding(promise),
     }
     if facts.held is not None:
         content["constraints"] = constraints_json(facts.held, facts.contract_sha256, is_counted=True)
     check_released_json(content, ANONYMITY_STATEMENT_KEYS)
     return content
+
+
+def contract_effect(mode: ContractMode) -> Json:
+    """What a data contract did, where nothing was drawn."""
+    return {"strict": mode == "strict", "sentence": _SHARED.say(f"contract.{mode}")}
 
 
 def _check_counts(facts: AnonymityFacts, aggregates: Aggregates) -> None:
@@ -120,7 +127,7 @@ def _check_counts(facts: AnonymityFacts, aggregates: Aggregates) -> None:
 
 def _guarantee(facts: AnonymityFacts, promise: claims.Promise) -> Json:
     return {
-        "kind": "k-anonymity of the reported combinations; not differential privacy",
+        "kind": _TEXT.say("promise.kind"),
         "unit": facts.unit,
         "subject_id": facts.schema.subject_id,
         "resolution": facts.resolution,
@@ -136,29 +143,14 @@ def _interval(count: int, resolution: int) -> Json:
 
 
 def _synthesis(facts: AnonymityFacts, promise: claims.Promise) -> Json:
-    synthesis = promise.synthesis
-    limit = facts.oversampling
+    synthesis, limit = promise.synthesis, facts.oversampling
+    singles = "equal" if synthesis.equal_singles else "not_promised"
     return {
         "mode": facts.synthesis_mode,
         "reads_records": synthesis.reads_records,
         "every_length": synthesis.every_length,
         "held_length": promise.held_length,
-        "single_counts": "equal to the reported ones" if synthesis.equal_singles else "not promised",
+        "single_counts": _TEXT.say(f"synthetic.single_counts.{singles}"),
         "oversampling": None if limit is None else {"ratio": limit[0], "tries": limit[1]},
         "holds": claims.records_hold(promise),
     }
-
-
-def _columns(schema: Schema) -> list[Json]:
-    """The public schema, as far as the promise rests on it."""
-    return [
-        {
-            "name": column.name,
-            "domain": "open" if column.is_open else "declared",
-            "domain_size": None if column.domain is None else len(column.domain),
-            "bins": None if column.bins is None else list(column.bins),
-            "max_items": column.max_items or None,
-            "zero_is_value": column.keeps_zero,
-        }
-        for column in schema.columns
-    ]

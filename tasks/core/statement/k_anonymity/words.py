@@ -1,67 +1,62 @@
 """The privacy statement of a k-anonymous release in plain words: statement in, sentences out."""
 
-from tasks.core.arrays import Json
 from tasks.core.figures import whole
+from tasks.core.sentences import Sentences, sentences_of
+from tasks.core.statement.plain_words import PlainWords, Topic
 
-K_ANONYMOUS_NOT_DP = (
-    "This release is k-anonymous. It is not differentially private: what follows is all that holds, and "
-    "what does not protect is said below."
-)
-
-
-def sentences(statement: Json) -> list[str]:
-    """The statement in plain words, most important first; one sentence or a few in each item."""
-    return [sentence for _, said in topics(statement) for sentence in said]
+_TEXT = sentences_of("k_anonymity")
 
 
-def topics(statement: Json) -> list[tuple[str, list[str]]]:
-    """The same sentences under headings."""
-    unused = [f"Configuration key {entry['key']}: {entry['why']}." for entry in statement["unused_keys"]]
-    return [
-        ("The promise", _promise(statement)),
-        ("What is reported", _reported(statement)),
-        ("The synthetic records", [*statement["synthesis"]["holds"], *_constraints(statement)]),
-        ("Conditions", [statement["contract"]["sentence"], statement["public_side_channels"]]),
-        *([("Unused settings", unused)] if unused else []),
-    ]
+class RoundedWords(PlainWords):
+    """Of a k-anonymous release."""
 
-
-def _constraints(statement: Json) -> list[str]:
-    """What the data contract rules out in every record."""
-    held = statement.get("constraints")
-    return [] if held is None else [held["sentence"], *held["rules"]]
-
-
-def _promise(statement: Json) -> list[str]:
-    claim = statement["guarantee"]
-    told = [K_ANONYMOUS_NOT_DP, *claim["holds"]]
-    if claim["unit"] == "row":
-        told.insert(1, ROWS_ARE_COUNTED.format(k=whole(claim["resolution"])))
-    return told
-
-
-#: Said first, because the promise is read as one about people.
-ROWS_ARE_COUNTED = (
-    "Rows are counted, because no subject_id was given. A person with {k} rows can be a whole group: the "
-    "promise is to people only if nobody has more than one row."
-)
-
-
-def _reported(statement: Json) -> list[str]:
-    count, unit = statement["count"], _units(statement)
-    if count["least"] == count["most"]:
-        told = [f"There are {whole(count['value'])} {unit}."]
-    else:
-        told = [
-            f"The number of {unit} is reported as {whole(count['value'])}: there are {whole(count['least'])} "
-            f"to {whole(count['most'])}."
+    def topics(self) -> list[Topic]:
+        """What is said, under headings, most important first."""
+        stated = self.statement
+        conditions = [stated["contract"]["sentence"], stated["public_side_channels"]]
+        return [
+            (_TEXT.say("promise.heading"), self._promise()),
+            (_TEXT.say("reported.heading"), self._reported()),
+            (_TEXT.say("synthetic.heading"), [*stated["synthesis"]["holds"], *self.constraints()]),
+            (_TEXT.say("conditions.heading"), conditions),
+            *self.unused_settings(),
         ]
-    levels = [level for level in statement["levels"] if level["combinations"]]
-    if not levels:
-        return [*told, "No combination is reported."]
-    each = ", ".join(f"{whole(level['combinations'])} of length {level['length']}" for level in levels)
-    return [*told, f"Combinations reported: {each}."]
 
+    def warnings(self) -> list[str]:
+        """What must be seen before anything else."""
+        claim = self.statement["guarantee"]
+        return [*(claim["holds"][:1] if claim["resolution"] == 1 else []), *self._rows_counted()]
 
-def _units(statement: Json) -> str:
-    return "rows" if statement["guarantee"]["unit"] == "row" else "subjects"
+    @property
+    def _text(self) -> Sentences:
+        return _TEXT.of(self.statement["guarantee"]["unit"])
+
+    def _rows_counted(self) -> list[str]:
+        claim = self.statement["guarantee"]
+        if claim["unit"] != "row":
+            return []
+        return [_TEXT.say("promise.rows_counted", k=whole(claim["resolution"]))]
+
+    def _promise(self) -> list[str]:
+        holds: list[str] = self.statement["guarantee"]["holds"]
+        return [_TEXT.say("promise.not_private"), *self._rows_counted(), *holds]
+
+    def _reported(self) -> list[str]:
+        count = self.statement["count"]
+        value, least, most = whole(count["value"]), whole(count["least"]), whole(count["most"])
+        if least == most:
+            told = [self._text.say("reported.count_exact", count=value)]
+        else:
+            told = [self._text.say("reported.count", count=value, least=least, most=most)]
+        each = [
+            _TEXT.say(
+                "reported.of_length",
+                combinations=whole(level["combinations"]),
+                length=str(level["length"]),
+            )
+            for level in self.statement["levels"]
+            if level["combinations"]
+        ]
+        if not each:
+            return [*told, _TEXT.say("reported.nothing")]
+        return [*told, _TEXT.say("reported.combinations", each=", ".join(each))]

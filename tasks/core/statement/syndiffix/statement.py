@@ -8,15 +8,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tasks.core.arrays import Json
-from tasks.core.statement.k_anonymity.statement import PLAIN_STATEMENT_FORMAT, ContractMode
+from tasks.core.sentences import sentences_of
+from tasks.core.statement.k_anonymity.statement import PLAIN_STATEMENT_FORMAT, ContractMode, contract_effect
+from tasks.core.statement.plain_words import PlainWords, Topic
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
 from tasks.core.statement.syndiffix import claims
-from tasks.core.syndiffix.entities import ROWS_AS_PEOPLE, unit_told
+from tasks.core.syndiffix.entities import unit_told
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters, by_name, count_sd
+
+_TEXT, _SHARED = sentences_of("syndiffix"), sentences_of("all_protections")
 
 SYNDIFFIX_REGIME = "syndiffix"
 #: Said wherever such a release says what it is.
-LABEL = "SynDiffix, not differentially private"
+LABEL = _TEXT.say("what.label")
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ class SynDiffixFacts:
         )
 
 
-def statement(facts: SynDiffixFacts, code_version: str) -> Json:
+def syndiffix_statement(facts: SynDiffixFacts, code_version: str) -> Json:
     """The content of ``privacy.json``.
 
     Raises:
@@ -94,10 +98,10 @@ def statement(facts: SynDiffixFacts, code_version: str) -> Json:
         "code_version": code_version,
         "measurement_sha256": facts.measurement_sha256,
         "guarantee": {
-            "kind": f"{LABEL}: there is no formal bound",
+            "kind": _TEXT.say("what.kind"),
             "unit": promise.unit,
             "ids": list(facts.ids),
-            "holds": claims.holds(promise),
+            "holds": claims.protects(promise),
         },
         "parameters": _parameters(facts),
         "columns": [
@@ -106,46 +110,40 @@ def statement(facts: SynDiffixFacts, code_version: str) -> Json:
         ],
         "tables": facts.tables,
         "earlier_releases": facts.earlier_releases,
-        "contract": {"strict": facts.contract_mode == "strict", "sentence": _contract(facts.contract_mode)},
-        "unused_keys": [
-            {"key": key, "why": "accepted and unused: it has no effect on this release"}
-            for key in facts.unused_keys
-        ],
-        "public_side_channels": claims.TABLE_SIDE_CHANNELS,
+        "contract": contract_effect(facts.contract_mode),
+        "unused_keys": [{"key": key, "why": _SHARED.say("unused.why")} for key in facts.unused_keys],
+        "public_side_channels": _TEXT.say("conditions.side_channels"),
         "not_covered": claims.known_attacks(promise),
     }
     check_released_json(content, SYNDIFFIX_STATEMENT_KEYS)
     return content
 
 
-def topics(stated: Json) -> list[tuple[str, list[str]]]:
-    """The statement in plain words under headings, most important first."""
-    unused = [f"Configuration key {entry['key']}: {entry['why']}." for entry in stated["unused_keys"]]
-    return [
-        ("What this is", [claims.SYNDIFFIX_NOT_DP, unit_told(stated["guarantee"]["ids"])]),
-        ("What protects", stated["guarantee"]["holds"]),
-        ("Conditions", [stated["contract"]["sentence"], stated["public_side_channels"]]),
-        *([("Unused settings", unused)] if unused else []),
-    ]
+class SynDiffixWords(PlainWords):
+    """The words of a SynDiffix release."""
 
+    def topics(self) -> list[Topic]:
+        """What is said, under headings, most important first."""
+        stated, claim = self.statement, self.statement["guarantee"]
+        conditions = [stated["contract"]["sentence"], stated["public_side_channels"]]
+        return [
+            (_TEXT.say("what.heading"), [_TEXT.say("what.not_private"), unit_told(claim["ids"])]),
+            (_TEXT.say("protects.heading"), claim["holds"]),
+            (_TEXT.say("conditions.heading"), conditions),
+            *self.unused_settings(),
+        ]
 
-def warnings(stated: Json) -> list[str]:
-    """What must be seen before anything else."""
-    found = [] if stated["guarantee"]["ids"] else [ROWS_AS_PEOPLE]
-    if not stated["parameters"]["layer_noise_sd"]:
-        found.append(claims.NO_NOISE)
-    safe = [column["name"] for column in stated["columns"] if column["value_safe"]]
-    if safe:
-        found.append(claims.safe_told(tuple(safe)))
-    if stated["earlier_releases"]:
-        found.append(claims.earlier_told(stated["earlier_releases"]))
-    return found
-
-
-def _contract(mode: ContractMode) -> str:
-    if mode == "strict":
-        return "That this release exists shows that the raw table satisfied its data contract."
-    return "No data contract was given, so no rule on the table's values was checked."
+    def warnings(self) -> list[str]:
+        """What must be seen before anything else."""
+        stated, ids = self.statement, self.statement["guarantee"]["ids"]
+        has_noise = stated["parameters"]["layer_noise_sd"]
+        public = [column["name"] for column in stated["columns"] if column["value_safe"]]
+        return [
+            *([] if ids else [unit_told(ids)]),
+            *([] if has_noise else [_TEXT.say("protects.no_noise")]),
+            *claims.public_columns_told("warning", public),
+            *claims.earlier_told(stated["earlier_releases"]),
+        ]
 
 
 def _parameters(facts: SynDiffixFacts) -> Json:

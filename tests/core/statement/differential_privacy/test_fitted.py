@@ -7,8 +7,8 @@ import pytest
 
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.differential_privacy.fitted import draw_part
-from tasks.core.statement.differential_privacy.words import _noise_of_tables
+from tasks.core.statement.differential_privacy.fitted import FittedDraw
+from tasks.core.statement.differential_privacy.words import FittedWords
 from tasks.core.statement.preparation import prepared
 from tests.oracles.workloads import bits, draw, parameters, people
 
@@ -27,7 +27,7 @@ BITS = {"tables": None, "longer": LongerSets()}
 )
 def test_each_choice_says_what_its_scores_were_measured_against(asked, expected):
     drawn = draw(bits(500, 4), parameters(2.0, **BITS | asked))
-    (choice,) = draw_part(drawn, "row")["choices"]
+    (choice,) = FittedDraw(drawn).parts("row")["choices"]
     assert f"M16 what {expected}" in choice["rule"]
 
 
@@ -36,12 +36,14 @@ def test_columns_stand_by_name_wherever_a_parameter_names_them():
     columns = (dataclasses.replace(records.schema.columns[0], other="male"), *records.schema.columns[1:])
     records = dataclasses.replace(records, schema=Schema(columns))
     asked = parameters(filled=(0,), target=1, longer=LongerSets(lengths=(3,), most=2, holding=1))
-    stated = draw_part(draw(records, asked), "row")["parameters"]
+    stated = FittedDraw(draw(records, asked)).parts("row")["parameters"]
     assert (stated["filled"], stated["target"], stated["longer"]["holding"]) == (["sex"], "home", "home")
 
 
 def test_of_a_sample_it_says_which_counts_are_of_whom():
-    stated = draw_part(draw(people(300, 1, tags=True), parameters(record_limit=100)), "row")["sampling"]
+    stated = FittedDraw(draw(people(300, 1, tags=True), parameters(record_limit=100))).parts("row")[
+        "sampling"
+    ]
     assert "noisy counts are of the sample" in stated["text"]
     assert "Reported counts and ranges are of all" in stated["text"]
     assert "No amplification" in stated["text"]
@@ -59,7 +61,7 @@ def test_a_value_for_what_is_outside_and_empty_cells_that_count_as_it_are_told()
 def test_the_charges_of_all_that_is_stated_add_up_to_what_is_said_to_be_realised():
     """Of a fitted release anybody can redo the proof: sum of sensitivity / s^2 over everything drawn."""
     drawn = draw(people(2_000, 1, tags=True), parameters(4.0, tables=None, most_pairs=2, record_limit=900))
-    stated = draw_part(drawn, "row")
+    stated = FittedDraw(drawn).parts("row")
     parts = [stated["values"], *stated["tables"]]
     spent = 1 / Fraction(stated["noisy_count"]["scale"]) ** 2
     spent += sum(Fraction(part["sensitivity"]) / Fraction(part["scale"]) ** 2 for part in parts)
@@ -75,8 +77,8 @@ def test_the_sets_that_were_measured_are_counted_once_and_a_second_measurement_i
     twice = draw(bits(500, 3), parameters(2.0, tables=None, longer=LongerSets(lengths=(3,), most=1)))
     lone = draw(bits(500, 1), parameters(2.0, **BITS))
     for drawn, sets in ((twice, 3), (lone, 1)):
-        stated = draw_part(drawn, "row")
-        words = " ".join(_noise_of_tables(stated | {"guarantee": {"unit": "row"}}))
+        stated = FittedDraw(drawn).parts("row")
+        words = " ".join(FittedWords(stated).noise())
         assert f"Sets of columns measured beside these: {sets}" in words
         assert ("of them twice" in words) == (len(drawn.tables) > sets)
     assert len(twice.tables) == 6 and [table.columns for table in lone.tables] == [(0,)]

@@ -13,7 +13,11 @@ from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.differential_privacy.statement import RunChoices, statement, survival_curve
+from tasks.core.statement.differential_privacy.statement import (
+    RunChoices,
+    accounted_statement,
+    survival_curve,
+)
 from tests.oracles.privacy_vectors import GAUSSIAN
 from tests.oracles.releases import as_planned, ledger_facts, release
 
@@ -83,7 +87,7 @@ def solved(vector) -> Measurement:
 
 @pytest.mark.parametrize("vector", GAUSSIAN, ids=[f"T{i}" for i in range(1, len(GAUSSIAN) + 1)])
 def test_every_figure_of_the_published_vectors_stands_in_the_statement(vector):
-    body = statement(solved(vector), ledger_facts(), "abc")
+    body = accounted_statement(solved(vector), ledger_facts(), "abc")
     claim = body["guarantee"]
     assert (claim["epsilon"], claim["delta"]) == (float(vector.epsilon), float(vector.delta))
     assert claim["delta_threshold"] == pytest.approx(float(vector.threshold_delta), rel=1e-12)
@@ -106,7 +110,7 @@ def test_every_figure_of_the_published_vectors_stands_in_the_statement(vector):
 
 @pytest.mark.parametrize("vector", GAUSSIAN, ids=[f"T{i}" for i in range(1, len(GAUSSIAN) + 1)])
 def test_the_statements_own_figures_satisfy_its_own_formulas(vector):
-    body = statement(solved(vector), ledger_facts(), "abc")
+    body = accounted_statement(solved(vector), ledger_facts(), "abc")
     claim = body["guarantee"]
     mu, epsilon = claim["mu"], claim["epsilon"]
     whole = claim["delta_threshold"] + (1 - claim["delta_threshold"]) * claim["delta_noise"]
@@ -122,12 +126,14 @@ def test_the_statements_own_figures_satisfy_its_own_formulas(vector):
 def test_rule_9_noise_that_does_not_cover_its_charge_is_refused():
     right = solved(GAUSSIAN[1])
     with pytest.raises(InternalError, match="cover"):
-        statement(dataclasses.replace(right, mu_squared=right.mu_squared * 0.999), ledger_facts(), "abc")
+        accounted_statement(
+            dataclasses.replace(right, mu_squared=right.mu_squared * 0.999), ledger_facts(), "abc"
+        )
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.421875, 8.546875, 23.375, 400.0])
 def test_error_bars_are_the_least_that_hold_95_of_100_draws(scale):
-    body = statement(one_level(scale), ledger_facts(), "abc")
+    body = accounted_statement(one_level(scale), ledger_facts(), "abc")
     bar = body["levels"][0]["error_bar"]
     half = bar["half_width_95"]
 
@@ -163,7 +169,7 @@ def one_level(scale, **parameters) -> Measurement:
 @pytest.mark.parametrize("scale", [0.3, 1.0, 20.0, 200.0])
 def test_the_zcdp_counts_error_bar_is_of_a_rounded_laplace(scale):
     zcdp = dataclasses.replace(one_level(5.0, accountant="zcdp"), count_scale=scale)
-    found = statement(zcdp, ledger_facts(), "abc")["noisy_count"]
+    found = accounted_statement(zcdp, ledger_facts(), "abc")["noisy_count"]
     steps = np.arange(1, int(60 * scale) + 60)
     law = np.exp(-(steps - 0.5) / scale) - np.exp(-(steps + 0.5) / scale)
     assert found["law"] == "rounded Laplace"
@@ -175,7 +181,7 @@ def test_the_zcdp_counts_error_bar_is_of_a_rounded_laplace(scale):
 
 def test_rule_3_suppression_is_stated_only_where_a_release_may_know_it():
     measurement, _, _ = release(600)
-    first, second = statement(measurement, ledger_facts(), "abc")["levels"][:2]
+    first, second = accounted_statement(measurement, ledger_facts(), "abc")["levels"][:2]
     assert first["candidates"] is None
     assert first["suppressed"]["value"] is None
     assert first["open"]["suppressed"] is None
@@ -186,21 +192,21 @@ def test_rule_3_suppression_is_stated_only_where_a_release_may_know_it():
 
 def test_rule_3_error_bars_say_that_they_exclude_truncation_bias():
     measurement, _, _ = release(600)
-    body = statement(measurement, ledger_facts(), "abc")
+    body = accounted_statement(measurement, ledger_facts(), "abc")
     assert all("excludes truncation bias" in found["error_bar"]["excluded"] for found in body["levels"])
 
 
 def test_rule_22_twelve_releases_of_fifty_thousand_disclose_six_hundredths_of_a_unique():
     base = dataclasses.replace(one_level(5.0), number_of_records=50_000, count_scale=1.0)
     facts = ledger_facts(threshold_delta_spent=1 - (1 - 1e-7) ** 12, releases=12)
-    uniques = statement(base, facts, "abc")["disclosed_uniques"]
+    uniques = accounted_statement(base, facts, "abc")["disclosed_uniques"]
     assert uniques["assumed_subjects"] == 50_002
     assert uniques["all_releases"] == pytest.approx(0.06, rel=1e-3)
     assert uniques["per_release"] == pytest.approx(0.005, rel=1e-3)
 
 
 def test_rule_22_the_scope_and_what_it_does_not_cover_are_stated():
-    body = statement(one_level(5.0), ledger_facts(scope="one ledger per user"), "abc")
+    body = accounted_statement(one_level(5.0), ledger_facts(scope="one ledger per user"), "abc")
     assert body["ledger"]["scope"] == "one ledger per user"
     said = " ".join(body["not_covered"])
     assert "charged to another ledger" in said
@@ -209,42 +215,45 @@ def test_rule_22_the_scope_and_what_it_does_not_cover_are_stated():
 
 
 def test_rule_2_a_strict_contract_is_named_with_its_sentence():
-    strict = statement(one_level(5.0), ledger_facts(), "abc", RunChoices(strict_contract="ab" * 32))
+    strict = accounted_statement(one_level(5.0), ledger_facts(), "abc", RunChoices(strict_contract="ab" * 32))
     assert strict["contract"]["sentence"] == (
         "That this release exists shows the raw table satisfied its contract; this is not protected, and the "
         "guarantee holds between tables that both satisfy it."
     )
     assert strict["contract"]["sha256"] == "ab" * 32
     assert "the budget does not pay for them" in strict["contract"]["text"]
-    assert not statement(one_level(5.0), ledger_facts(), "abc")["contract"]["strict"]
+    assert not accounted_statement(one_level(5.0), ledger_facts(), "abc")["contract"]["strict"]
 
 
 def test_rule_17_the_guarantee_is_said_to_be_computational():
-    assert "computational" in statement(one_level(5.0), ledger_facts(), "abc")["guarantee"]["computational"]
+    assert (
+        "computational"
+        in accounted_statement(one_level(5.0), ledger_facts(), "abc")["guarantee"]["computational"]
+    )
 
 
 def test_rule_14_a_sample_is_stated_with_its_rule():
-    body = statement(one_level(5.0, record_limit=1000), ledger_facts(), "abc")
+    body = accounted_statement(one_level(5.0, record_limit=1000), ledger_facts(), "abc")
     assert body["sampling"]["expected_size"] == 1000
     assert "PRF(key, subject) < p 2^64" in body["sampling"]["rule"]
 
 
 def test_rule_16_a_delta_from_the_noisy_count_claims_its_maximum():
-    body = statement(one_level(5.0, delta_factor=2.0), ledger_facts(), "abc")
+    body = accounted_statement(one_level(5.0, delta_factor=2.0), ledger_facts(), "abc")
     assert body["guarantee"]["delta"] == 1e-6
     assert body["guarantee"]["delta_given"]["delta_max"] == 1e-6
 
 
 def test_keys_without_effect_are_named_with_the_reason():
     choices = RunChoices(unused_keys=("percentile_percentage",))
-    [unused] = statement(one_level(5.0), ledger_facts(), "abc", choices)["unused_keys"]
+    [unused] = accounted_statement(one_level(5.0), ledger_facts(), "abc", choices)["unused_keys"]
     assert unused["key"] == "percentile_percentage"
     assert "unused" in unused["why"]
 
 
 def test_rows_without_a_subject_id_get_the_guarantee_for_several_rows():
-    assert statement(one_level(5.0), ledger_facts(), "abc")["group_privacy"] is None
-    body = statement(one_level(5.0), ledger_facts(unit="row"), "abc")
+    assert accounted_statement(one_level(5.0), ledger_facts(), "abc")["group_privacy"] is None
+    body = accounted_statement(one_level(5.0), ledger_facts(unit="row"), "abc")
     assert [entry["rows"] for entry in body["group_privacy"]] == [2, 3, 5, 10]
     assert "one parsed row" in body["guarantee"]["neighbours"]
     assert "several rows" in body["not_covered"][0]
@@ -252,13 +261,13 @@ def test_rows_without_a_subject_id_get_the_guarantee_for_several_rows():
 
 def test_a_test_engines_draw_has_no_guarantee():
     fake = dataclasses.replace(one_level(5.0), private=False)
-    assert statement(fake, ledger_facts(), "abc")["guarantee"] is None
+    assert accounted_statement(fake, ledger_facts(), "abc")["guarantee"] is None
 
 
 @pytest.mark.parametrize("false_alarm", [0.05])
 def test_no_test_beats_the_stated_attack(false_alarm):
     """A newcomer with one unseen value and W known ones, against the likelihood ratio at that level."""
-    body = statement(solved(GAUSSIAN[1]), ledger_facts(), "abc")
+    body = accounted_statement(solved(GAUSSIAN[1]), ledger_facts(), "abc")
     mu, delta_t = float(GAUSSIAN[1].mu), 1e-7
     exact = delta_t + (1 - delta_t) * norm.cdf(norm.ppf(false_alarm) + mu)
     stated = body["guarantee"]["attack"]["power"]
@@ -272,13 +281,13 @@ def test_the_rule_of_longer_thresholds_is_written_out(kind):
         level(5.0, 1, 5.0, threshold=4, candidates=10, spurious=1.0),
     )
     base = one_level(5.0, thresholds=ReleaseThresholds(kind, default=0.25), levels=levels)
-    found = statement(base, ledger_facts(), "abc")["levels"][1]
+    found = accounted_statement(base, ledger_facts(), "abc")["levels"][1]
     assert "0.25" in found["threshold_rule"]
 
 
 def test_the_statement_survives_the_way_through_a_file():
     measurement, _, _ = release(600)
-    body = statement(measurement, ledger_facts(), "abc")
+    body = accounted_statement(measurement, ledger_facts(), "abc")
     assert json.loads(json.dumps(body, allow_nan=False)) == body
 
 

@@ -5,19 +5,18 @@ import math
 
 import pytest
 
-from tasks.core.statement.differential_privacy.statement import RunChoices, statement
-from tasks.core.statement.differential_privacy.words import TEST_DRAW_NOT_PRIVATE, factor, sentences, topics
+from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
+from tasks.core.statement.differential_privacy.words import LengthsWords, factor
 from tests.oracles.releases import ledger_facts, release
 
 
 def said_each(**changes) -> list[str]:
     measurement, _, _ = release(600)
-    return sentences(statement(measurement, ledger_facts(**changes), "abc"))
+    return LengthsWords(accounted_statement(measurement, ledger_facts(**changes), "abc")).sentences()
 
 
 def said(**changes) -> str:
-    measurement, _, _ = release(600)
-    return " ".join(sentences(statement(measurement, ledger_facts(**changes), "abc")))
+    return " ".join(said_each(**changes))
 
 
 def test_the_claim_the_account_and_the_scope_are_said():
@@ -56,14 +55,18 @@ def test_a_factor_too_large_to_compute_is_not_shown_smaller():
 
 def test_a_test_engines_draw_says_only_that_it_is_not_private():
     measurement, _, _ = release(600)
-    body = statement(dataclasses.replace(measurement, private=False), ledger_facts(), "abc")
-    assert sentences(body) == [TEST_DRAW_NOT_PRIVATE]
+    body = accounted_statement(dataclasses.replace(measurement, private=False), ledger_facts(), "abc")
+    assert LengthsWords(body).sentences() == [
+        "NOT PRIVATE: this was drawn by the seeded test engine and must not be released."
+    ]
 
 
 def test_every_sentence_stands_under_a_heading():
     measurement, _, _ = release(600)
-    body = statement(measurement, ledger_facts(), "abc", RunChoices("ab" * 32, ("percentile_percentage",)))
-    headings = [heading for heading, _ in topics(body)]
+    body = accounted_statement(
+        measurement, ledger_facts(), "abc", RunChoices("ab" * 32, ("percentile_percentage",))
+    )
+    headings = [heading for heading, _ in LengthsWords(body).topics()]
     assert headings == [
         "The promise",
         "The noise",
@@ -72,7 +75,7 @@ def test_every_sentence_stands_under_a_heading():
         "Conditions",
         "Unused settings",
     ]
-    assert sum(len(under) for _, under in topics(body)) == len(sentences(body))
+    assert sum(len(under) for _, under in LengthsWords(body).topics()) == len(LengthsWords(body).sentences())
 
 
 def test_the_expected_disclosures_are_an_estimate_and_no_bound():
@@ -80,7 +83,7 @@ def test_the_expected_disclosures_are_an_estimate_and_no_bound():
     found = next(sentence for sentence in said_each() if "nobody else holds is published" in sentence)
     assert "at most" not in found and "is about" in found and found.startswith("If there are 696 subjects")
     measurement, _, _ = release(600)
-    how = statement(measurement, ledger_facts(), "abc")["disclosed_uniques"]["how"]
+    how = accounted_statement(measurement, ledger_facts(), "abc")["disclosed_uniques"]["how"]
     assert "at most" not in how and "no bound" in how
 
 

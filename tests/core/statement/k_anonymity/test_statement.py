@@ -8,8 +8,8 @@ import pytest
 
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
-from tasks.core.statement.k_anonymity.statement import statement
-from tasks.core.statement.k_anonymity.words import sentences, topics
+from tasks.core.statement.k_anonymity.statement import anonymity_statement
+from tasks.core.statement.k_anonymity.words import RoundedWords
 from tasks.core.statement.released_json import ANONYMITY_STATEMENT_KEYS, check_released_json
 from tests.oracles.anonymous_releases import facts, rounded
 from tests.oracles.releases import SCHEMA, attributes_of, records
@@ -19,7 +19,7 @@ RAW_MODES = ("row_seeded", "value_seeded", "unseeded")
 
 def stated(**changes):
     aggregates, _ = rounded(resolution=changes.get("resolution", 10))
-    return statement(facts(**changes), aggregates, "abc")
+    return anonymity_statement(facts(**changes), aggregates, "abc")
 
 
 def records_told(**changes) -> str:
@@ -35,7 +35,7 @@ def test_it_says_first_that_it_is_not_differentially_private():
     assert body["private"] is False
     assert body["regime"] == "k_anonymity"
     assert body["format"] == "marginalia-privacy-statement/1"
-    assert "not differentially private" in sentences(body)[0]
+    assert "not differentially private" in RoundedWords(body).sentences()[0]
     assert "Not differentially private: nothing bounds" in not_covered()
 
 
@@ -48,8 +48,14 @@ def test_every_length_has_its_number_of_reported_combinations():
 
 
 def test_the_number_of_records_is_rounded_with_its_range():
-    assert statement(facts(), rounded(607)[0], "abc")["count"] == {"value": 600, "least": 600, "most": 609}
-    assert "there are 600 to 609" in " ".join(sentences(statement(facts(), rounded(607)[0], "abc")))
+    assert anonymity_statement(facts(), rounded(607)[0], "abc")["count"] == {
+        "value": 600,
+        "least": 600,
+        "most": 609,
+    }
+    assert "there are 600 to 609" in " ".join(
+        RoundedWords(anonymity_statement(facts(), rounded(607)[0], "abc")).sentences()
+    )
 
 
 @pytest.mark.parametrize("mode", RAW_MODES)
@@ -101,8 +107,8 @@ def test_rows_instead_of_subjects_are_said_first_and_loudly():
     body = stated(unit="row")
     assert body["not_covered"][0].startswith("Rows are counted, not people: no subject_id was given.")
     assert "10 rows of one person are enough" in body["not_covered"][0]
-    assert "A person with 10 rows can be a whole group" in sentences(body)[1]
-    assert "subjects" not in " ".join(sentences(body))
+    assert "A person with 10 rows can be a whole group" in RoundedWords(body).sentences()[1]
+    assert "subjects" not in " ".join(RoundedWords(body).sentences())
     assert "Rows are counted" not in " ".join(stated()["not_covered"])
 
 
@@ -116,7 +122,7 @@ def test_a_resolution_of_one_is_said_to_protect_nobody():
     body = stated(resolution=1)
     assert "nobody is protected" in " ".join(body["guarantee"]["holds"])
     assert body["not_covered"][0].startswith("No protection at all")
-    assert "There are 600 subjects." in sentences(body)
+    assert "There are 600 subjects." in RoundedWords(body).sentences()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +157,7 @@ def test_a_record_limit_is_said_to_be_no_sample():
 def test_only_a_contract_that_was_given_is_spoken_of(mode, said):
     body = stated(contract_mode=mode)
     assert said in body["contract"]["sentence"] and body["contract"]["strict"] is (mode == "strict")
-    assert ("No data contract" in " ".join(sentences(body))) is (mode == "none")
+    assert ("No data contract" in " ".join(RoundedWords(body).sentences())) is (mode == "none")
 
 
 def test_what_of_a_table_is_counted_is_said_as_far_as_it_applies():
@@ -186,8 +192,8 @@ def test_it_says_of_every_column_whether_0_is_a_value():
 
 def test_unused_keys_are_named():
     body = stated(unused_keys=("cache_max_size",))
-    assert "Configuration key cache_max_size: accepted and unused" in " ".join(sentences(body))
-    assert "Unused settings" not in dict(topics(stated()))
+    assert "Configuration key cache_max_size: accepted and unused" in " ".join(RoundedWords(body).sentences())
+    assert "Unused settings" not in dict(RoundedWords(stated()).topics())
 
 
 def test_it_holds_only_the_keys_that_are_allowed():
@@ -218,7 +224,7 @@ def test_counts_that_are_not_rounded_are_refused(spoil):
     number = aggregates.number_of_records + (3 if spoil == "records" else 0)
     bad = dataclasses.replace(aggregates, counts=tuple(counts), number_of_records=number)
     with pytest.raises(InternalError, match="multiple of the resolution") as raised:
-        statement(facts(), bad, "abc")
+        anonymity_statement(facts(), bad, "abc")
     assert "13" not in str(raised.value)
 
 
@@ -236,4 +242,7 @@ def test_nothing_reported_is_a_statement_too():
         combinations=tuple(np.zeros((0, k), np.int32) for k in (1, 2, 3)),
         counts=(np.zeros(0, np.int64),) * 3,
     )
-    assert "No combination is reported." in sentences(statement(facts(), nothing, "abc"))
+    assert (
+        "No combination is reported."
+        in RoundedWords(anonymity_statement(facts(), nothing, "abc")).sentences()
+    )

@@ -5,7 +5,12 @@ import json
 import pytest
 
 from tasks.core.statement.released_json import SYNDIFFIX_STATEMENT_KEYS, check_released_json
-from tasks.core.statement.syndiffix.statement import LABEL, SynDiffixFacts, statement, topics, warnings
+from tasks.core.statement.syndiffix.statement import (
+    LABEL,
+    SynDiffixFacts,
+    SynDiffixWords,
+    syndiffix_statement,
+)
 from tasks.core.syndiffix.settings import (
     MOST_TOGETHER,
     AnonymizationParameters,
@@ -33,12 +38,12 @@ def facts(**changes: object) -> SynDiffixFacts:
 
 
 def stated(**changes: object) -> dict[str, object]:
-    return statement(facts(**changes), "abc")
+    return syndiffix_statement(facts(**changes), "abc")
 
 
 def said(**changes: object) -> str:
     body = stated(**changes)
-    return " ".join(sentence for _, sentences in topics(body) for sentence in sentences)
+    return " ".join(SynDiffixWords(body).sentences())
 
 
 def attacks(**changes: object) -> list[str]:
@@ -55,7 +60,7 @@ def attack(name: str, **changes: object) -> str:
 def test_it_says_first_and_in_its_label_that_it_is_not_differentially_private() -> None:
     body = stated()
     assert (body["private"], body["regime"], body["label"]) == (False, "syndiffix", LABEL)
-    assert "not differentially private" in topics(body)[0][1][0]
+    assert "not differentially private" in SynDiffixWords(body).topics()[0][1][0]
     assert body["format"] == "marginalia-privacy-statement/1"
 
 
@@ -103,8 +108,8 @@ def test_the_attack_of_the_literature_is_cited() -> None:
 
 
 def test_without_an_id_column_people_with_several_rows_are_warned_of_first() -> None:
-    assert warnings(stated()) == []
-    (warning,) = warnings(stated(ids=()))
+    assert SynDiffixWords(stated()).warnings() == []
+    (warning,) = SynDiffixWords(stated(ids=())).warnings()
     assert "People with several rows are not protected" in warning
     assert "Rows, not people" in " ".join(attacks(ids=()))
     assert "Flattening" not in said(ids=())
@@ -112,7 +117,8 @@ def test_without_an_id_column_people_with_several_rows_are_warned_of_first() -> 
 
 def test_public_values_tables_and_earlier_releases_are_told() -> None:
     body = stated(value_safe_columns=("town",), tables=3, earlier_releases=2)
-    assert "declared to be public" in warnings(body)[0] and "2 releases" in warnings(body)[1]
+    public, earlier = SynDiffixWords(body).warnings()
+    assert "declared to be public" in public and "2 releases" in earlier
     assert "3 beside the one" in attack("Many tables", tables=3)
     assert "1 release of this dataset with other content was" in attack("Many tables", earlier_releases=1)
     assert [column["value_safe"] for column in body["columns"]] == [False, True, False, False, False]  # type: ignore[attr-defined]
@@ -169,7 +175,7 @@ def test_public_values_are_excepted_where_suppression_is_promised() -> None:
 def test_settings_that_protect_nothing_are_not_told_as_protection() -> None:
     bare = AnonymizationParameters(SALT, outlier_count=FlatteningInterval(0, 0), layer_noise_sd=0.0)
     body = stated(anonymization=bare)
-    assert "No noise" in said(anonymization=bare) and "No noise" in warnings(body)[0]
+    assert "No noise" in said(anonymization=bare) and "No noise" in SynDiffixWords(body).warnings()[0]
     assert "Flattening: " not in said(anonymization=bare) and "standard deviation 0," not in said(
         anonymization=bare
     )
