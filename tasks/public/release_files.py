@@ -63,8 +63,8 @@ class BuiltCounts:
                 for path in workspace.path(table).iterdir():
                     shutil.copyfile(path, folder / path.name)
         write_json(folder / "configuration.json", public_configuration(configuration, bundle))
-        origins, claim = _origins(configuration, bundle), bundle.claim(configuration)
-        return [_entry(path, rows, origins, claim) for path in sorted(folder.iterdir())]
+        origins, protection = _origins(configuration, bundle), bundle.protection(configuration)
+        return [_entry(path, rows, origins, protection) for path in sorted(folder.iterdir())]
 
     def _write_counts(
         self, workspace: Workspace, bundle: CountsBundle, prefix: str, folder: Path
@@ -177,14 +177,14 @@ def _records_origin(configuration: RunConfiguration) -> dict[str, str]:
     return dict.fromkeys(_RECORDS, origin)
 
 
-def _entry(path: Path, rows: Mapping[str, int], origins: Mapping[str, str], claim: str) -> Json:
+def _entry(path: Path, rows: Mapping[str, int], origins: Mapping[str, str], protection: str) -> Json:
     for name, origin in origins.items():
         if path.name == name or path.name.endswith(f"_{name}"):
             entry: Json = {
                 "file": path.name,
                 "sha256": file_sha256(path),
                 "bytes": path.stat().st_size,
-                "protection": _UNPROTECTED.get(origin, f"{claim} (see privacy.json)"),
+                "protection": _UNPROTECTED.get(origin, f"{protection} (see privacy.json)"),
                 "made_from": origin,
             }
             return entry | ({"rows": rows[path.name]} if path.name in rows else {})

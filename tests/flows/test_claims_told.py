@@ -134,4 +134,4 @@ def test_the_statement_says_who_can_tell_that_the_table_changed(tmp_path: Path, 
     configuration = pipeline.prepared(tmp_path)
     workspace, measurement = measured(configuration)
     not_covered = " ".join(statement_of(configuration, workspace, measurement)["not_covered"])
-    assert "Whoever can see the Prefect server can tell whether the table has changed" in not_covered
+    assert "Anybody who can see the Prefect server can tell whether the table has changed" in not_covered

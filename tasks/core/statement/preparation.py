@@ -44,7 +44,7 @@ def prepared(schema: Schema, contract_mode: str = "none", filled: Collection[int
     if schema.derivations:
         names = ", ".join(repr(columns[derivation.column].name) for derivation in schema.derivations)
         rules.append(_TEXT.say("preparation.rule.derived", columns=names))
-    return _TEXT.say("preparation.paragraph", rules="; ".join(rules))
+    return _TEXT.say("preparation.paragraph", rules=" ".join(rules))
 
 
 def column_json(column: Column) -> Json:

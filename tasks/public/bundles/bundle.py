@@ -62,7 +62,7 @@ class Bundle(ABC):
 
     @abstractmethod
     def strength(self, configuration: RunConfiguration) -> str:
-        """What protects it and how strongly, in few words."""
+        """What protects it and how strongly, as the lineage says it."""
 
     @property
     def contract_mode(self) -> Literal["none", "repair", "strict"]:
@@ -105,8 +105,8 @@ class CountsBundle(Bundle):
         """The released numbers that a contract's rules are judged on."""
 
     @abstractmethod
-    def claim(self, configuration: RunConfiguration) -> str:
-        """What protects a released file, in few words."""
+    def protection(self, configuration: RunConfiguration) -> str:
+        """What protects a released file, as the manifest says it."""
 
     @property
     @abstractmethod

@@ -21,12 +21,14 @@ from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
 from tasks.core.records.columns import Schema
+from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import to_look_at
 from tasks.core.statement.contract_verdicts import NoisyNumbers
 from tasks.core.statement.differential_privacy.statement import LedgerFacts, RunChoices, accounted_statement
 from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, unit_of
 from tasks.version import code_version
 
+_TEXT = sentences_of("differential_privacy")
 _NORMALISED = "the measurement, normalised (post-processing)"
 
 
@@ -113,9 +115,9 @@ class DrawnBundle(CountsBundle):
         """The noisy counts."""
         return NoisyNumbers(self.measurement())
 
-    def claim(self, configuration: RunConfiguration) -> str:
-        """What protects a released file, in few words."""
-        return "differential privacy"
+    def protection(self, configuration: RunConfiguration) -> str:
+        """What protects a released file."""
+        return _TEXT.say("promise.of_each_file")
 
     @property
     def origins(self) -> Mapping[str, str]:

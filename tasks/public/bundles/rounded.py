@@ -17,11 +17,13 @@ from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
 from tasks.core.dp.digest import Parameters
 from tasks.core.records.columns import Schema
+from tasks.core.sentences import sentences_of
 from tasks.core.statement.contract_verdicts import RoundedNumbers
 from tasks.core.statement.k_anonymity.statement import AnonymityFacts, anonymity_statement
 from tasks.public.bundles.bundle import CountsBundle, unit_of
 from tasks.version import code_version
 
+_TEXT = sentences_of("k_anonymity")
 _ROUNDED = "true counts, rounded down to multiples of the reporting resolution"
 
 
@@ -85,11 +87,11 @@ class RoundedBundle(CountsBundle):
         """The rounded counts."""
         return RoundedNumbers(self.schema(), reported, configuration.reporting_resolution)
 
-    def claim(self, configuration: RunConfiguration) -> str:
-        """What protects a released file, in few words."""
+    def protection(self, configuration: RunConfiguration) -> str:
+        """What protects a released file."""
         if configuration.reporting_resolution == 1:
-            return "none at all, as reporting_resolution is 1: counts are true, also of single people"
-        return "k-anonymity, not differential privacy"
+            return _TEXT.say("promise.of_each_file_at_one")
+        return _TEXT.say("promise.of_each_file")
 
     @property
     def origins(self) -> Mapping[str, str]:

@@ -225,7 +225,7 @@ def test_w21_a_vintage_that_was_drawn_before_keeps_its_name_and_is_stated_as_it_
     rest = (DpParameters(epsilon=1.0, delta=1e-6, reporting_length=2), {"delimiter": ","})
     name = "7e4906e75220f9769a2a524374094c97851fbf2213988fd6c11f8ba84f7c495f"
     assert configuration_digest(TOWNS, *rest) == configuration_digest(old, *rest) == name
-    assert "different rows one stands" in joining(TOWNS, "subject")
+    assert "several different rows, one of them stands" in joining(TOWNS, "subject")
     assert "may come from several rows" in joining(old, "subject")
 
 

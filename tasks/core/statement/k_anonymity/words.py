@@ -25,7 +25,7 @@ class RoundedWords(PlainWords):
     def warnings(self) -> list[str]:
         """What must be seen before anything else."""
         claim = self.statement["guarantee"]
-        return [*(claim["holds"][:1] if claim["resolution"] == 1 else []), *self._rows_counted()]
+        return [*(claim["holds"][1:] if claim["resolution"] == 1 else []), *self._rows_counted()]
 
     @property
     def _text(self) -> Sentences:

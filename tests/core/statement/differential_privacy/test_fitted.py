@@ -51,8 +51,8 @@ def test_of_a_sample_it_says_which_counts_are_of_whom():
 
 def test_a_value_for_what_is_outside_and_empty_cells_that_count_as_it_are_told():
     schema = Schema((Column("sex", domain=("f", "m", "x"), other="x"), Column("home", domain=("flat",))))
-    assert "but in 'sex' what is not declared stands for 'x'" in prepared(schema)
-    assert "but in 'sex' what is not declared and an empty cell stands for 'x'" in prepared(
+    assert "But in 'sex' anything that is not declared stands for 'x'" in prepared(schema)
+    assert "But in 'sex' anything that is not declared, and an empty cell too, stands for 'x'" in prepared(
         schema, filled=(0,)
     )
     assert "'home'" not in prepared(schema)
@@ -79,6 +79,6 @@ def test_the_sets_that_were_measured_are_counted_once_and_a_second_measurement_i
     for drawn, sets in ((twice, 3), (lone, 1)):
         stated = FittedDraw(drawn).parts("row")
         words = " ".join(FittedWords(stated).noise())
-        assert f"Sets of columns measured beside these: {sets}" in words
+        assert f"Sets of columns that were measured as well: {sets}" in words
         assert ("of them twice" in words) == (len(drawn.tables) > sets)
     assert len(twice.tables) == 6 and [table.columns for table in lone.tables] == [(0,)]

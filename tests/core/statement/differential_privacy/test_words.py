@@ -31,8 +31,8 @@ def test_the_claim_the_account_and_the_scope_are_said():
 @pytest.mark.parametrize(
     ("changes", "phrase"),
     [
-        ({"releases": 12}, "The 12 so far come to"),
-        ({"remaining_releases": 0}, "No further release at this setting fits."),
+        ({"releases": 12}, "The 12 releases so far come to"),
+        ({"remaining_releases": 0}, "No further release at this setting would fit."),
         ({"unit": "row"}, "adding or removing one row"),
         ({"unit": "row"}, "For a person with 2 rows"),
     ],
@@ -80,8 +80,9 @@ def test_every_sentence_stands_under_a_heading():
 
 def test_the_expected_disclosures_are_an_estimate_and_no_bound():
     # The number of people is a noisy one, so what follows from it bounds nothing.
-    found = next(sentence for sentence in said_each() if "nobody else holds is published" in sentence)
-    assert "at most" not in found and "is about" in found and found.startswith("If there are 696 subjects")
+    found = next(sentence for sentence in said_each() if "such a value is published" in sentence)
+    assert "at most" not in found and "is then about" in found
+    assert found.startswith("Suppose that there are 696 subjects")
     measurement, _, _ = release(600)
     how = accounted_statement(measurement, ledger_facts(), "abc")["disclosed_uniques"]["how"]
     assert "at most" not in how and "no bound" in how
@@ -89,6 +90,6 @@ def test_the_expected_disclosures_are_an_estimate_and_no_bound():
 
 def test_rows_are_called_rows_where_they_are_the_unit():
     text = said(unit="row")
-    assert "the expected number of those of which a value" in text
+    assert "expected number of those of which such a value" in text
     assert "subject" not in text.replace("subject_id", "")
-    assert "the expected number of those of whom a value" in said()
+    assert "expected number of those of whom such a value" in said()

@@ -123,6 +123,8 @@ def test_a_resolution_of_one_is_said_to_protect_nobody():
     assert "nobody is protected" in " ".join(body["guarantee"]["holds"])
     assert body["not_covered"][0].startswith("No protection at all")
     assert "There are 600 subjects." in RoundedWords(body).sentences()
+    (warning,) = RoundedWords(body).warnings()
+    assert warning.endswith("nobody is protected.")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_it_says_of_every_column_whether_0_is_a_value():
 
 def test_unused_keys_are_named():
     body = stated(unused_keys=("cache_max_size",))
-    assert "Configuration key cache_max_size: accepted and unused" in " ".join(RoundedWords(body).sentences())
+    assert "Configuration key cache_max_size: accepted but unused" in " ".join(RoundedWords(body).sentences())
     assert "Unused settings" not in dict(RoundedWords(stated()).topics())
 
 
