@@ -2,6 +2,7 @@
 
 Public facts in, ``privacy.json`` and its words out; a folder a protection. Nothing here reads a table.
 
-These names are one interface, kept by each folder: `statement` makes the JSON, `topics` its words under
-headings, `sentences` the same words in a row.
+Each folder has a function that makes the JSON (`accounted_statement`, `anonymity_statement`,
+`syndiffix_statement`) and a class of `PlainWords` that says it to people. The sentences are text, a file a
+protection, in ``sentences/``.
 """
