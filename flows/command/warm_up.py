@@ -50,7 +50,7 @@ from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.syndiffix.settings import AnonymizationParameters, DefaultClustering, SynDiffixParameters
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.synthesis import fitted
-from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
+from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.core.synthesis.rows import common_rows
@@ -147,12 +147,12 @@ def _release() -> None:
         records = _stored(encoded, read_coded_records, root / "coded")
         aggregates = _stored(_draw(records), read_aggregates, root / "aggregates")
         _tell("noisy counts")
-        drawn = synthesize(aggregates, AggregateSeededParameters(), 1)
+        drawn = draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)
         synthetic = _stored(drawn, read_synthetic_records, root / "synthetic")
         write_wide_tsv(synthetic, root / "synthetic.tsv")
         workload = WorkloadParameters(_EPSILON, 1e-6, default_steps()[0].shares)
         measured = draw_workload(records, workload, WordStream(), before_first_word=lambda: None)
-        fitted.synthesize(_stored(measured, read_workload_measurement, root / "measured"), 1, threads=1)
+        fitted.draw_fitted(_stored(measured, read_workload_measurement, root / "measured"), 1, threads=1)
         ImpliedCounts(Domain((2, 2, 2)), np.zeros((1, 3), np.int32)).of(
             (0, 1, 2)
         )  # as longer sets are scored

@@ -36,7 +36,7 @@ def fit_records(
     progress = Progress("generate")
 
     def write(folder: Path) -> None:
-        made = fitted.synthesize(
+        made = fitted.draw_fitted(
             bundle.workload(),
             seed or 0,
             number=synthesis.target_number_of_records,

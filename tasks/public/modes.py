@@ -31,18 +31,18 @@ def draw_from_rows(
 ) -> SyntheticRecords:
     """Draw by a mode that reads the raw records."""
     if isinstance(synthesis, RowSeeded):
-        return row_seeded.synthesize(rows, seed, threads=threads, progress=progress)
+        return row_seeded.draw_row_seeded(rows, seed, threads=threads, progress=progress)
     if isinstance(synthesis, Unseeded):
-        return unseeded.synthesize(rows, seed, threads=threads, progress=progress)
+        return unseeded.draw_unseeded(rows, seed, threads=threads, progress=progress)
     if isinstance(synthesis, ValueSeeded):
         ratio = synthesis.oversampling_ratio
         limit = None if ratio is None else value_seeded.Oversampling(ratio, synthesis.oversampling_tries)
-        return value_seeded.synthesize(
+        return value_seeded.draw_value_seeded(
             rows, seed, oversampling=limit, reported=reported, threads=threads, progress=progress
         )
     if isinstance(synthesis, ByTrees | Fitted):
         raise InternalError(f"{synthesis.mode} does not draw from rows of attributes.")
-    return aggregate_seeded.synthesize(
+    return aggregate_seeded.draw_aggregate_seeded(
         reported, aggregate_parameters(synthesis), seed, threads=threads, progress=progress, held=rows
     )
 
@@ -73,9 +73,11 @@ def draw_from_counts(
     seed = public.seed
     if isinstance(synthesis, AggregateSeeded) and seed is not None:
         parameters = aggregate_parameters(synthesis)
-        return aggregate_seeded.synthesize(reported, parameters, seed, threads=threads, progress=progress)
+        return aggregate_seeded.draw_aggregate_seeded(
+            reported, parameters, seed, threads=threads, progress=progress
+        )
     if isinstance(synthesis, Fitted) and seed is not None:
-        return fitted_to_counts.synthesize(
+        return fitted_to_counts.draw_fitted_to_counts(
             reported,
             fitted_to_counts.Missing.of_rounding(public.resolution),
             seed,

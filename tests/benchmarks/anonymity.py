@@ -65,7 +65,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
     from tasks.core.queries import QueryResources
     from tasks.core.records.encoding import EncodingOptions, encode
     from tasks.core.statement.k_anonymity.statement import AnonymityFacts, anonymity_statement
-    from tasks.core.synthesis.aggregate_seeded import synthesize
+    from tasks.core.synthesis.aggregate_seeded import draw_aggregate_seeded
     from tasks.core.synthesis.assembly import write_wide_tsv
     from tasks.core.synthesis.rows import common_rows
     from tasks.core.tables.header import InputFile
@@ -98,7 +98,7 @@ def run_job(name: str, mode: str, length: int, folder: Path) -> dict[str, object
         synthetic = draw_from_rows(rows, aggregates, synthesis, 1, 0, lambda done: None)
         del rows
     else:
-        synthetic = synthesize(aggregates, aggregate_parameters(synthesis), 1, threads=0)
+        synthetic = draw_aggregate_seeded(aggregates, aggregate_parameters(synthesis), 1, threads=0)
     watch.stop("generate")
     each = 1e6 * (watch.stages["generate"]) / max(synthetic.number_of_records, 1)
     write_wide_tsv(synthetic, folder / "synthetic.tsv")

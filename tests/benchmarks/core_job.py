@@ -64,10 +64,10 @@ def aggregates_of_peer(path: Path) -> Aggregates:
 
 def mean_errors(path: Path) -> tuple[list[float], list[float]]:
     """Mean absolute 2- and 3-way count errors of full runs, ours and the peer's, against its aggregates."""
-    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
 
     aggregates = aggregates_of_peer(path)
-    records = synthesize(aggregates, AggregateSeededParameters(), 1)
+    records = draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)
     mine = [
         [int(i) for i in records.attribute_ids[records.offsets[r] : records.offsets[r + 1]]]
         for r in range(records.number_of_records)
@@ -120,7 +120,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     from tasks.core.navigation.inputs import ReportInputs
     from tasks.core.navigation.report import render_page
     from tasks.core.statement.differential_privacy.statement import accounted_statement
-    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
     from tasks.core.synthesis.assembly import write_wide_tsv
 
     watch = Stopwatch()
@@ -132,7 +132,7 @@ def run_core_job(path: Path, length: int, folder: Path) -> dict[str, float]:
     aggregates = normalised_counts(measurement)
     write_reportable_tsv(aggregates, folder / "aggregates.tsv")
     watch.stop("normalise")
-    synthetic = synthesize(aggregates, AggregateSeededParameters(), 1)
+    synthetic = draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)
     write_wide_tsv(synthetic, folder / "synthetic.tsv")
     watch.stop("generate")
     schema, resources = measurement.schema, QueryResources(folder, threads=1)

@@ -82,9 +82,9 @@ def _reported(path: Path, length: int):  # type: ignore[no-untyped-def]
 
 
 def _drawn(path: Path, length: int):  # type: ignore[no-untyped-def]
-    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
 
-    return synthesize(_reported(path, length), AggregateSeededParameters(), 1)
+    return draw_aggregate_seeded(_reported(path, length), AggregateSeededParameters(), 1)
 
 
 def ours(path: Path, length: int) -> Result:

@@ -31,7 +31,7 @@ from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParamete
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.fitting import fit as fitting
 from tasks.core.fitting import targets as aims
-from tasks.core.synthesis.fitted import synthesize
+from tasks.core.synthesis.fitted import draw_fitted
 from tasks.core.synthesis.records import SyntheticRecords
 from tests.benchmarks.fitted_scores import learning_scores, marginal_scores, variation_of
 from tests.benchmarks.fitted_tables import Cells, CellTable, table_named
@@ -95,7 +95,7 @@ def measured(table: CellTable, options: argparse.Namespace, seed: int) -> tuple[
         begun = time.process_time()
         drawn = drawing.draw_workload(records, parameters, SeededStream(seed), before_first_word=lambda: None)
         between = time.process_time()
-        made = synthesize(drawn, seed, threads=options.threads)
+        made = draw_fitted(drawn, seed, threads=options.threads)
         ended = time.process_time()
     longer = sum(len(columns.columns) > 2 for columns in drawn.tables)
     return {

@@ -82,12 +82,12 @@ def survivors(path: Path, length: str, fits: str) -> Result:
 
 def synthesis(path: Path, records: str) -> Result:
     """Records drawn from the peer's own aggregates."""
-    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, draw_aggregate_seeded
 
     aggregates = aggregates_of_peer(path)
     parameters = AggregateSeededParameters(target_number_of_records=int(records))
-    synthesize(aggregates, AggregateSeededParameters(target_number_of_records=1), 1)
-    return timed(lambda: {"records": synthesize(aggregates, parameters, 2).number_of_records})
+    draw_aggregate_seeded(aggregates, AggregateSeededParameters(target_number_of_records=1), 1)
+    return timed(lambda: {"records": draw_aggregate_seeded(aggregates, parameters, 2).number_of_records})
 
 
 def errors(path: Path) -> Result:

@@ -28,7 +28,7 @@ from tasks.core.navigation.report import render_page
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.core.statement.released_json import check_released_json
 from tasks.core.synthesis.estimates import ranges
-from tasks.core.synthesis.fitted import synthesize
+from tasks.core.synthesis.fitted import draw_fitted
 from tasks.sensitive.hand_over import account_facts
 from tests.oracles.pages import check
 from tests.oracles.stated import (
@@ -176,7 +176,7 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
 ) -> None:
     asked = WorkloadParameters(8.0, 1e-5, Shares(*HUNDREDTHS), longer=LongerSets((3,), most=2))
     drawn, body = stated(ledger, schema, asked, subject=False)
-    made = synthesize(drawn, 3)
+    made = draw_fitted(drawn, 3)
     counted = count_in_memory(coded_synthetic(made.records, drawn.schema), 3)
     counted = Aggregates(
         made.records.headers,

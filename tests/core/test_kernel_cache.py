@@ -125,7 +125,7 @@ user, home = int(sys.argv[1]), sys.argv[2]
 
 def call():
     from tasks.core.random_kernels import below, stream
-    return below(stream(1, 1), 10), below(stream(1, 2), 10)
+    return below(stream("a", 1), 10), below(stream("a", 2), 10)
 
 if user != os.geteuid():
     from tasks.core.compiling import keep_quiet

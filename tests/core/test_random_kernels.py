@@ -30,7 +30,7 @@ def test_xoshiro_gives_the_published_words():
 
 def test_a_bounded_integer_is_the_first_word_that_fits_its_bits():
     for bound in (1, 2, 3, 6, 2**31 + 1, 2**62 + 1, 2**63 - 1):
-        state, words = stream(1, bound), stream(1, bound)
+        state, words = stream("synthesis", 1, bound), stream("synthesis", 1, bound)
         for _ in range(50):
             bits = max((bound - 1).bit_length(), 1)
             expected = int(next_word(words)) >> (64 - bits)
@@ -41,7 +41,7 @@ def test_a_bounded_integer_is_the_first_word_that_fits_its_bits():
 
 def test_bounded_integers_are_uniform():
     """False alarm: one in a million."""
-    state = stream(3, 0)
+    state = stream("synthesis", 3, 0)
     seen = Counter(below(state, 6) for _ in range(60_000))
     assert sorted(seen) == list(range(6))
     assert chisquare([seen[i] for i in range(6)]).pvalue > 1e-6
@@ -49,6 +49,8 @@ def test_bounded_integers_are_uniform():
 
 def test_a_stream_is_named_by_seed_and_number():
     digest = hashlib.sha256(b"marginalia synthesis -5 2").digest()
-    assert stream(-5, 2).tobytes() == digest
-    streams = {stream(seed, number).tobytes() for seed in (0, 1, 12, 2**80) for number in range(8)}
+    assert stream("synthesis", -5, 2).tobytes() == digest
+    streams = {
+        stream("synthesis", seed, number).tobytes() for seed in (0, 1, 12, 2**80) for number in range(8)
+    }
     assert len(streams) == 32

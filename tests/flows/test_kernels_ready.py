@@ -64,11 +64,11 @@ def test_a_run_of_each_regime_and_mode_compiles_nothing(
 
 
 FITTED = """
-from tasks.core.synthesis.fitted import synthesize
+from tasks.core.synthesis.fitted import draw_fitted
 from tests.core.synthesis.test_fitted import _measured
 
 for number in (300, 30_000):  # one shard, and several
-    synthesize(_measured(number, 1.0), 7)
+    draw_fitted(_measured(number, 1.0), 7)
 """
 
 

@@ -13,7 +13,6 @@ import itertools
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
@@ -29,6 +28,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.kernels import order_by_column, put_together
 from tasks.core.evaluation.measures import Comparison, MarginalDistance, named_sums
+from tasks.core.pool import mapped
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, code_type
 
@@ -334,11 +334,7 @@ def _mapped(
         finally:
             free.put(counter)
 
-    if threads == 1:
-        yield from map(with_counter, units)
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        yield from pool.map(with_counter, units)
+    return mapped(with_counter, units, threads)
 
 
 def _compared(

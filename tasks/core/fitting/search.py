@@ -5,9 +5,7 @@ whatever the number of threads.
 """
 
 import math
-import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +15,7 @@ from tasks.core.arrays import Floats, Ids, ShareDone
 from tasks.core.fitting.kernels import FORBIDDEN, LANES, Tables, visit_records
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
+from tasks.core.pool import mapped
 
 #: Temperatures of the passes, in squared records; at 0 the best value is always taken.
 LONG_ANNEALING = (1000.0, 300.0, 100.0, 50.0, 20.0, 5.0, 0.0)
@@ -100,8 +99,7 @@ class Search:
             # A copy without gaps: the kernel is compiled for one layout.
             visit_records(tables, self.records, order[shard::shards].copy(), inverse, seed)
 
-        with ThreadPoolExecutor(threads or os.cpu_count() or 1) as pool:
-            list(pool.map(visit, range(shards)))
+        list(mapped(visit, range(shards), threads))
 
 
 def _with_impossible_cells(domain: Domain, targets: Sequence[Target]) -> list[Target]:

@@ -1,5 +1,5 @@
 """Reportable aggregates, fitted tables or raw rows in, synthetic records out: a file a mode.
 
 Here: the modes and their kernels. The search for fitted records belongs to `fitting`, SynDiffix to
-`syndiffix`. Each mode's file has one `synthesize`: the same name on purpose, what it takes is the mode's own.
+`syndiffix`. Each mode's file has one function that draws, named after the mode.
 """

@@ -3,33 +3,63 @@
 Attributes join a record one by one, drawn by the reported count of what they make with it; no record
 holds a combination up to the reporting length that the aggregates don't have. On request the raw records
 are asked, too, so that none holds a longer one that fewer of them do than the resolution.
+
+Records are drawn in shards, each from its own part of what is available. Their number is a matter of the
+configuration alone, so the records are the same on every machine.
 """
 
 import math
-import os
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.arrays import ShareDone
-from tasks.core.errors import ParameterError
+from tasks.core.arrays import Ids, Integers, ShareDone
+from tasks.core.errors import InternalError, ParameterError
+from tasks.core.pool import Job, run_jobs
+from tasks.core.random_kernels import stream
+from tasks.core.synthesis.aggregate_seeded_kernels import (
+    EXHAUSTED,
+    RECORD_TOO_LONG,
+    Holders,
+    draw_records,
+    fill_tree,
+)
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import BlockIndex as RowsIndex
-from tasks.core.synthesis.holding import held_to, index_of
+from tasks.core.synthesis.drafts import DrawnRecords, joined
 from tasks.core.synthesis.index import CombinationIndex, build_index
 from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import FrequentRows
-from tasks.core.synthesis.shards import DrawnRecords, Shard
+from tasks.core.synthesis.row_set_kernels import BlockIndex
+from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed, row_set
+from tasks.core.synthesis.tree import check_threads
+from tasks.core.synthesis.weight_kernels import Law, RecordWorkspace, Supply
 
 #: Shards where the configuration leaves the number of threads to the machine (``parallel_jobs`` 0): a
 #: constant, so that the records don't depend on how many cores there are.
 SHARDS_FOR_ALL_CORES = 8
 #: The largest sum that weights may reach.
 LARGEST_TOTAL = 2**63 - 1
-_SECONDS_BETWEEN_REPORTS = 0.5
+#: Records in the first slice; later ones are made longer or shorter to take about this long, so that
+#: progress can be told and an interrupt is heard. How records are sliced does not change them.
+_FIRST_SLICE = 256
+_LARGEST_SLICE = 1 << 16
+_SECONDS_A_SLICE = 0.2
+#: Room is made for records of this size first, and doubled when one outgrows it.
+_FIRST_CAPACITY = 16
+
+#: Counting all that so few rows hold takes as long as asking for some tens of attributes by bitsets: at most
+#: this many, one row in so many, and some more.
+_FEW, _ROWS_A_COUNT, _FEW_OF_ANY = 1024, 1024, 48
+
+_NO_ROWS = BlockIndex(
+    np.empty((0, 0), np.uint16),
+    np.zeros(1, np.int64),
+    np.full(1, -1, np.int32),
+    np.zeros((0, 0), np.uint64),
+    np.zeros(2, np.int64),
+    np.empty(0, np.int32),
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +114,7 @@ def number_of_shards(parameters: AggregateSeededParameters, threads: int) -> int
     return threads or SHARDS_FOR_ALL_CORES
 
 
-def synthesize(
+def draw_aggregate_seeded(
     aggregates: Aggregates,
     parameters: AggregateSeededParameters,
     seed: int,
@@ -110,23 +140,20 @@ def synthesize(
     Raises:
         ParameterError: threads below 0, or counts too large to be summed in 63 bits.
     """
-    if threads < 0:
-        raise ParameterError(f"parallel_jobs must be at least 0, not {threads}.")
+    check_threads(threads)
     index = build_index(aggregates, parameters.aggregate_counts_scale_factor)
     _check_totals(index, aggregates)
     shards = _shards(
-        index, parameters, seed, number_of_shards(parameters, threads), index_of(held, aggregates)
+        index, parameters, seed, number_of_shards(parameters, threads), held_index(held, aggregates)
     )
     report = progress or (lambda share: None)
-    if len(shards) == 1:
-        _run_alone(shards[0], report)
-    else:
-        _run_together(shards, threads or os.cpu_count() or 1, report)
-    report(1.0)
-    parts = [shard.records() for shard in shards]
-    drawn = DrawnRecords(
-        np.concatenate([part.sizes for part in parts]), np.concatenate([part.attribute_ids for part in parts])
+    run_jobs(
+        [shard.draw for shard in shards],
+        threads if len(shards) > 1 else 1,
+        lambda: report(sum(shard.done for shard in shards) / len(shards)),
     )
+    report(1.0)
+    drawn = joined([part for shard in shards for part in shard.slices])
     return ordered(aggregates.headers, aggregates.attributes, drawn.sizes, drawn.attribute_ids)
 
 
@@ -150,8 +177,8 @@ def _shards(
     parameters: AggregateSeededParameters,
     seed: int,
     number: int,
-    held: tuple[RowsIndex, int],
-) -> list[Shard]:
+    held: tuple[BlockIndex, int],
+) -> list["Shard"]:
     """Shards with equal parts of availability and target; the first ones take what is left over.
 
     All attributes leave over to the same shards, so that rare ones that belong together stay together.
@@ -175,32 +202,219 @@ def _shards(
     ]
 
 
-def _part(amounts: npt.NDArray[np.int64], shard: int, number: int) -> npt.NDArray[np.int64]:
+def _part(amounts: Integers, shard: int, number: int) -> Integers:
     """A shard's part of amounts that are dealt out evenly from shard 0 on."""
-    part: npt.NDArray[np.int64] = amounts // number + (shard < amounts % number)
+    part: Integers = amounts // number + (shard < amounts % number)
     return part
 
 
-def _run_alone(shard: Shard, report: ShareDone) -> None:
-    while shard.advance():
-        report(shard.done)
+def held_index(rows: FrequentRows | None, aggregates: Aggregates) -> tuple[BlockIndex, int]:
+    """The index of the raw records that records are held to, and the resolution; 0 where there are none.
+
+    Raises:
+        InternalError: the rows' attributes are not those of the aggregates.
+    """
+    if rows is None:
+        return _NO_ROWS, 0
+    if rows.attributes != aggregates.attributes:
+        raise InternalError("Records are held to the resolution of their own aggregates only.")
+    return indexed(block_cells(rows), np.append(rows.counts, 0), rows.resolution), rows.resolution
 
 
-def _run_together(shards: list[Shard], workers: int, report: ShareDone) -> None:
-    """Run shards on threads; the kernels let go of the interpreter. An interrupt ends the run soon."""
-    stopped = False
+def held_to(index: BlockIndex, resolution: int) -> Holders:
+    """Room for one shard beside the index that all share."""
+    rows = len(index.cells)
+    few = min(_FEW, rows // _ROWS_A_COUNT + _FEW_OF_ANY)
+    # What was accepted is never taken back: a set may be narrowed to any number of rows.
+    found = row_set(index, least=0, short=few, rows_a_list=_ROWS_A_COUNT)
+    return Holders(found, np.zeros(len(index.held), np.int64), resolution)
 
-    def run(shard: Shard) -> None:
-        while not stopped and shard.advance():
-            pass
 
-    with ThreadPoolExecutor(min(workers, len(shards))) as pool:
-        running: set[Future[None]] = {pool.submit(run, shard) for shard in shards}
-        try:
-            while running:
-                done, running = wait(running, timeout=_SECONDS_BETWEEN_REPORTS)
-                for finished in done:
-                    finished.result()
-                report(sum(shard.done for shard in shards) / len(shards))
-        finally:
-            stopped = True
+def percentile_places(number: int, percentage: int) -> tuple[int, int, int]:
+    """Which two of ``number`` ascending values the type-8 percentile lies between, and 300ths of the way.
+
+    h = (n + 1/3) p + 1/3 of Hyndman and Fan, exact for a whole percentage (sds.md 3.4, T9).
+
+    >>> percentile_places(4, 95)  # the largest of four
+    (3, 3, 0)
+    >>> percentile_places(4, 50)  # half way (150 of 300) between the second and the third
+    (1, 2, 150)
+    """
+    whole, share = divmod((3 * number + 1) * percentage + 100, 300)
+    if percentage == 0 or whole <= 0:
+        return 0, 0, 0
+    if percentage == 100 or whole >= number:
+        return number - 1, number - 1, 0
+    return whole - 1, whole, share
+
+
+def combinations_beside(size: int, reporting_length: int) -> int:
+    """How many combinations up to R hold one given attribute that joins a record of ``size``.
+
+    >>> combinations_beside(3, reporting_length=3)  # alone, with one of the three, with two of them
+    7
+    """
+    return sum(math.comb(size, others) for others in range(min(size, reporting_length - 1) + 1))
+
+
+def longest_record(index: CombinationIndex) -> int:
+    """The largest size a record can have: its combinations up to R are all different ones of the index."""
+    size = 0
+    while size < index.number_of_headers:
+        parts = sum(math.comb(size + 1, k) for k in range(1, min(size + 1, index.reporting_length) + 1))
+        if parts > len(index.counts):
+            break
+        size += 1
+    return size
+
+
+def law_of(index: CombinationIndex, percentage: int, synthetic_counts: bool, capacity: int) -> Law:
+    """The law for records of up to ``capacity`` attributes."""
+    lower, upper, share = [0], [0], [0]
+    depth = 1
+    largest_kept = percentage >= 50
+    for size in range(1, capacity + 1):
+        number = combinations_beside(size, index.reporting_length)
+        low, high, between = percentile_places(number, percentage)
+        if largest_kept:
+            low, high = number - 1 - low, number - 1 - high
+        if size >= index.reporting_length:
+            depth = max(depth, low + 1, high + 1)
+        else:
+            low = high = 0
+        lower.append(low)
+        upper.append(high)
+        share.append(between)
+    return Law(
+        rows=index.rows,
+        header_of=index.header_of,
+        longest=max(index.number_of_headers, 1),
+        reporting_length=index.reporting_length,
+        synthetic_counts=synthetic_counts,
+        sign=1 if largest_kept else -1,
+        depth=depth,
+        lower=np.array(lower, np.int64),
+        upper=np.array(upper, np.int64),
+        share=np.array(share, np.int64),
+    )
+
+
+def workspace_of(index: CombinationIndex, law: Law) -> RecordWorkspace:
+    """Room for one record under a law."""
+    attributes, capacity = len(index.header_of), len(law.lower) - 1
+    listed = law.reporting_length if law.synthetic_counts else max(law.reporting_length - 1, 1)
+    subsets = sum(math.comb(capacity, k) for k in range(1, min(listed, capacity) + 1))
+    words = (attributes + 63) // 64
+    return RecordWorkspace(
+        word=np.empty(words, np.int32),
+        bits=np.empty(words, np.uint64),
+        kept=np.empty(attributes * law.depth, np.int64),
+        whole=np.empty(attributes, np.int64),
+        spent=np.empty(attributes, np.bool_),
+        subset=np.empty(min(subsets, len(index.counts)), np.int32),
+        subset_length=np.empty(min(subsets, len(index.counts)), np.int32),
+        drawn=np.empty(attributes, np.int32),
+        cumulative=np.empty(attributes, np.int64),
+    )
+
+
+@dataclass
+class Shard:
+    """A part of a synthesis that shares nothing that changes with the others.
+
+    Attributes:
+        available: int64, by attribute: how often this shard uses each, between two resets.
+        seed, number: of its random stream.
+        target: how many records to draw; None: until nothing is available.
+        held: the raw records that must hold what it makes beyond the reporting length, with room of its own.
+        done: the share of its work that is done, 0 to 1.
+        slices: the records drawn so far.
+    """
+
+    index: CombinationIndex
+    percentage: int
+    synthetic_counts: bool
+    available: Integers
+    seed: int
+    number: int
+    target: int | None = None
+    held: Holders = field(default_factory=lambda: held_to(_NO_ROWS, 0))
+    done: float = 0.0
+    slices: list[DrawnRecords] = field(default_factory=list)
+    _records: int = 0
+    _slice: int = _FIRST_SLICE
+
+    def __post_init__(self) -> None:
+        """Set the supply to its beginning."""
+        counts = self.index.counts
+        self._longest = longest_record(self.index)
+        self._supply = Supply(
+            available=self.available.copy(),
+            remaining=counts.copy() if self.synthetic_counts else counts,
+            beside=np.empty(0, np.int64) if self.synthetic_counts else self.index.counts_beside,
+            tree=np.empty(len(self.available) + 1, np.int64),
+            random=stream("synthesis", self.seed, self.number),
+            now=np.zeros(4, np.int64),
+        )
+        fill_tree(self._supply)
+        self._make_room(min(_FIRST_CAPACITY, self._longest))
+
+    def _make_room(self, capacity: int) -> None:
+        """Make room for records of up to ``capacity`` attributes."""
+        self._law = law_of(self.index, self.percentage, self.synthetic_counts, capacity)
+        self._work = workspace_of(self.index, self._law)
+
+    def _grow(self) -> None:
+        capacity = len(self._law.lower) - 1
+        if capacity >= self._longest:
+            raise InternalError("A synthetic record holds more combinations than the aggregates have.")
+        self._make_room(min(2 * capacity, self._longest))
+
+    def draw(self) -> tuple[Job, ...]:
+        """Draw one slice of records; as a job that is to be done again while there is more to do."""
+        return (self.draw,) if self.advance() else ()
+
+    def advance(self) -> bool:
+        """Draw one slice of records; returns whether there is more to do."""
+        wanted = self._slice
+        if self.target is not None:
+            wanted = min(wanted, self.target - self._records)
+        if wanted and self.target is not None and not self.available.any():
+            self._keep(np.zeros(wanted, np.int32), np.empty(0, np.int32))
+            return self._records < self.target
+        sizes = np.empty(wanted, np.int32)
+        ids = np.empty(wanted * _FIRST_CAPACITY + self._law.longest, np.int32)
+        begun = time.monotonic()
+        ended, records, used = draw_records(self._law, self._supply, self._work, self.held, sizes, ids)
+        self._set_slice(time.monotonic() - begun)
+        self._keep(sizes[:records].copy(), ids[:used].copy())
+        if ended == RECORD_TOO_LONG:
+            self._grow()
+            return True
+        if self.target is None:
+            return bool(ended != EXHAUSTED)
+        if ended == EXHAUSTED:
+            self._reset()
+        return self._records < self.target
+
+    def _set_slice(self, seconds: float) -> None:
+        if seconds < _SECONDS_A_SLICE / 2:
+            self._slice = min(2 * self._slice, _LARGEST_SLICE)
+        elif seconds > 2 * _SECONDS_A_SLICE:
+            self._slice = max(self._slice // 2, 1)
+
+    def _reset(self) -> None:
+        """Make everything available again and forget what was synthesised (sds.md 4.4)."""
+        self._supply.available[:] = self.available
+        if self.synthetic_counts:
+            self._supply.remaining[:] = self.index.counts
+        fill_tree(self._supply)
+
+    def _keep(self, sizes: Ids, ids: Ids) -> None:
+        self.slices.append(DrawnRecords(sizes, ids))
+        self._records += len(sizes)
+        if self.target is None:
+            total = int(self.available.sum())
+            self.done = 1.0 - int(self._supply.available.sum()) / total if total else 1.0
+        else:
+            self.done = self._records / self.target if self.target else 1.0

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.arrays import Ids
 from tasks.core.synthesis.assembly_kernels import gathered, packed, sort_within, spread
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import SyntheticRecords, header_places
 from tasks.core.tables.delimited import as_lines, quoted
 
 #: Cells that are turned into text at once, and how many bytes they may come to.
@@ -18,17 +18,11 @@ _CELLS_AT_ONCE = 1 << 22
 _BYTES_AT_ONCE = 1 << 28
 
 
-def header_places(headers: tuple[str, ...], attributes: tuple[Attribute, ...]) -> npt.NDArray[np.int32]:
-    """For each attribute the place of its header in the output, int32."""
-    places = {header: place for place, header in enumerate(headers)}
-    return np.array([places[attribute.header] for attribute in attributes], np.int32)
-
-
 def ordered(
     headers: tuple[str, ...],
     attributes: tuple[Attribute, ...],
-    sizes: npt.NDArray[np.int32],
-    attribute_ids: npt.NDArray[np.int32],
+    sizes: Ids,
+    attribute_ids: Ids,
 ) -> SyntheticRecords:
     """Records in the published order (sds.md 4.0), whatever order they and their attributes come in.
 
@@ -58,9 +52,7 @@ def ordered(
     return SyntheticRecords(headers=headers, attributes=attributes, offsets=new_offsets, attribute_ids=ids)
 
 
-def _ranks(
-    headers: tuple[str, ...], attributes: tuple[Attribute, ...]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _ranks(headers: tuple[str, ...], attributes: tuple[Attribute, ...]) -> tuple[Ids, Ids]:
     """Rank of each attribute, and the attribute of each rank.
 
     Later headers rank lower, and within a header values rank by code point. Where two records of equal
@@ -93,7 +85,7 @@ def write_wide_tsv(records: SyntheticRecords, path: Path) -> None:
                 file.write(line)
 
 
-def chunks(records: SyntheticRecords, texts: pa.Array) -> Iterator[npt.NDArray[np.int32]]:
+def chunks(records: SyntheticRecords, texts: pa.Array) -> Iterator[Ids]:
     """Cells (headers, records) of a bounded number of records at a time: attribute ids, -1 for empty."""
     header_of = header_places(records.headers, records.attributes)
     longest = np.zeros(max(len(records.headers), 1), np.int64)

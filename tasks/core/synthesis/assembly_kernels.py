@@ -1,13 +1,13 @@
 """Sorting keys of records: their attributes' ranks in, packed words out."""
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Ids, Integers, Words
 from tasks.core.compiling import njit
 
 
 @njit(cache=True, nogil=True)
-def sort_within(offsets: npt.NDArray[np.int64], values: npt.NDArray[np.int32]) -> None:
+def sort_within(offsets: Integers, values: Ids) -> None:
     """Sort every record's values in place, ascending; records are short."""
     for record in range(len(offsets) - 1):
         for i in range(offsets[record] + 1, offsets[record + 1]):
@@ -19,9 +19,7 @@ def sort_within(offsets: npt.NDArray[np.int64], values: npt.NDArray[np.int32]) -
 
 
 @njit(cache=True, nogil=True)
-def packed(
-    starts: npt.NDArray[np.int64], size: int, ranks: npt.NDArray[np.int32], width: int
-) -> npt.NDArray[np.uint64]:
+def packed(starts: Integers, size: int, ranks: Ids, width: int) -> Words:
     """Keys (words, records) of records of one size: their ranks from the last to the first.
 
     Comparing the words from first to last compares the ranks one after the other; each rank takes
@@ -40,11 +38,11 @@ def packed(
 
 @njit(cache=True, nogil=True)
 def gathered(
-    offsets: npt.NDArray[np.int64],
-    values: npt.NDArray[np.int32],
-    order: npt.NDArray[np.int64],
-    attribute_of_rank: npt.NDArray[np.int32],
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    offsets: Integers,
+    values: Ids,
+    order: Integers,
+    attribute_of_rank: Ids,
+) -> tuple[Integers, Ids]:
     """Offsets and attribute ids of the records in another order."""
     new_offsets = np.zeros(len(offsets), np.int64)
     new_values = np.empty(len(values), np.int32)
@@ -59,10 +57,10 @@ def gathered(
 
 @njit(cache=True, nogil=True)
 def spread(
-    offsets: npt.NDArray[np.int64],
-    attribute_ids: npt.NDArray[np.int32],
-    header_of: npt.NDArray[np.int32],
-    cells: npt.NDArray[np.int32],
+    offsets: Integers,
+    attribute_ids: Ids,
+    header_of: Ids,
+    cells: Ids,
 ) -> None:
     """Fill cells (headers, records) with each record's attribute under a header; -1 where there is none."""
     cells[:] = -1

@@ -12,12 +12,10 @@ x, the record is cut, and goes on from there without x. What it would have held 
 import numpy as np
 
 from tasks.core.arrays import Integers, ShareDone
-from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
-from tasks.core.synthesis.growth import GrowingBatch
-from tasks.core.synthesis.nodes import TableTree
+from tasks.core.random_kernels import stream
+from tasks.core.synthesis.drafts import DrawnRecords, drafts_of, drawing_over, drawn_of, joined
 from tasks.core.synthesis.record_kernels import cut_used_up, draw_in_turn, use_up_in_order
-from tasks.core.synthesis.record_stream_kernels import stream_base
-from tasks.core.synthesis.shards import DrawnRecords
+from tasks.core.synthesis.tree import GrowingBatch, TableTree
 
 #: Tables of fewer rows are drawn from in turn, so many records at a time.
 _FEW_ROWS = 1 << 16
@@ -42,7 +40,7 @@ class Consolidation:
             seed: names the random streams.
         """
         self._table = table
-        self._base = stream_base(seed, "consolidation")
+        self._base = stream("consolidation", seed)[0]
         self._left, self._total = available.astype(np.int64), int(available.sum())
         self._streams = 0
         self._parts: list[DrawnRecords] = []

@@ -1,23 +1,28 @@
-"""Room for records while they are drawn, and what comes of it."""
+"""Records as they are drawn from rows: empty ones with their random streams in, drawn ones out."""
+
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Codes, Integers
-from tasks.core.synthesis.block_kernels import BlockIndex
-from tasks.core.synthesis.present_row_kernels import CANDIDATES, Drawing, Effort, Work
-from tasks.core.synthesis.record_kernels import Drafts, begin_streams
-from tasks.core.synthesis.shards import DrawnRecords
-
-NOTHING = DrawnRecords(np.empty(0, np.int32), np.empty(0, np.int32))
+from tasks.core.arrays import Codes, Ids, Integers
+from tasks.core.synthesis.record_kernels import CANDIDATES, Drafts, Drawing, Effort, Work, begin_streams
+from tasks.core.synthesis.row_set_kernels import BlockIndex
+from tasks.core.synthesis.rows import row_set
 
 
-def drafts_of(like: Codes, number: int, base: int, first: int) -> Drafts:
+class DrawnRecords(NamedTuple):
+    """Records as drawn: how many attributes each has, and the attributes, one record after the other."""
+
+    sizes: Ids
+    attribute_ids: Ids
+
+
+def drafts_of(like: Codes, number: int, base: np.uint64, first: int) -> Drafts:
     """Empty records, of the type and slots of ``like``, with the streams from ``first`` on of a stage."""
     drafts = Drafts(
         np.empty((number, like.shape[1]), like.dtype), np.empty(number, np.int32), np.empty(number, np.uint64)
     )
-    begin_streams(drafts, np.uint64(base), first)
+    begin_streams(drafts, base, first)
     return drafts
 
 
@@ -30,10 +35,10 @@ def drawn_of(drafts: Drafts, number: int | None = None) -> DrawnRecords:
 
 def joined(parts: list[DrawnRecords]) -> DrawnRecords:
     """Records of several parts, in order."""
-    if not parts:
-        return NOTHING
+    nothing = np.empty(0, np.int32)
     return DrawnRecords(
-        np.concatenate([part.sizes for part in parts]), np.concatenate([part.attribute_ids for part in parts])
+        np.concatenate([nothing, *(part.sizes for part in parts)]),
+        np.concatenate([nothing, *(part.attribute_ids for part in parts)]),
     )
 
 
@@ -46,29 +51,22 @@ def drawing_over(index: BlockIndex, effort: Effort, available: Integers | None =
         available: (attributes,), how often each may still be used: what can be is a candidate. None where
             candidates are those of a seed.
     """
-    attributes, rows = len(index.held), len(index.cells)
+    attributes = len(index.held)
     wanted = np.zeros(attributes, np.bool_)
     candidates = np.empty(attributes, np.int32)
-    now = np.zeros(8, np.int64)
+    now = np.zeros(4, np.int64)
     if available is not None:
         wanted[:-1] = (available > 0) & (index.held[:-1] >= effort.resolution)
         now[CANDIDATES] = np.count_nonzero(wanted)
         candidates[: now[CANDIDATES]] = np.flatnonzero(wanted)
-    longest = max(int(np.diff(index.first).max()), effort.short, 2 * (rows // effort.rows_a_list)) + 64
     work = Work(
         wanted=wanted,
         candidates=candidates,
-        words=np.empty((2, (rows + 63) // 64), np.uint64),
-        lists=np.empty((2, longest), np.int32),
         weights=np.zeros(attributes, np.int64),
         met=np.empty(attributes, np.int32),
         dropped=np.empty(attributes, np.int32),
         record=np.empty(index.cells.shape[1], np.int32),
         now=now,
     )
-    return Drawing(index, work, effort)
-
-
-def uses_of(drawn: DrawnRecords, attributes: int) -> npt.NDArray[np.int64]:
-    """How many of the records hold each attribute."""
-    return np.bincount(drawn.attribute_ids, minlength=attributes)
+    rows = row_set(index, least=effort.resolution, short=effort.short, rows_a_list=effort.rows_a_list)
+    return Drawing(rows, work, effort)

@@ -11,10 +11,9 @@ from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
-from tasks.core.arrays import ColumnNumbers, Floats, Integers
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers
 from tasks.core.dp.workload.cells import cells_of_all_columns, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
@@ -53,7 +52,7 @@ class _Ranges:
             self.found.append(self._of_length(ids))
             self._keys.append(self._key(self._place(ids[:, :-1]), ids[:, -1]))
 
-    def _of_length(self, ids: npt.NDArray[np.int32]) -> Ranges:
+    def _of_length(self, ids: Ids) -> Ranges:
         number, length = ids.shape
         noisy = np.full(number, NOT_MEASURED)
         low, high = self._possible(ids)
@@ -95,7 +94,7 @@ class _Ranges:
         half = _WITHIN_95 * np.sqrt(variance + chance)
         return (estimate - half) / self._share, (estimate + half) / self._share
 
-    def _possible(self, ids: npt.NDArray[np.int32]) -> tuple[Floats, Floats]:
+    def _possible(self, ids: Ids) -> tuple[Floats, Floats]:
         """What the ranges of parts leave: at most the least of them, at least what two must share."""
         number, length = ids.shape
         low, high = np.zeros(number), np.full(number, self._whole[1])
@@ -109,18 +108,18 @@ class _Ranges:
                 low = np.maximum(low, parts[one][0] + parts[other][0] - shared)
         return low, high
 
-    def _bounds(self, ids: npt.NDArray[np.int32]) -> tuple[Floats, Floats]:
+    def _bounds(self, ids: Ids) -> tuple[Floats, Floats]:
         """The ranges found for combinations that are shorter."""
         if ids.shape[1] == 0:
             return np.full(len(ids), self._whole[0]), np.full(len(ids), self._whole[1])
         known, rows = self.found[ids.shape[1] - 1], self._place(ids)
         return known.at_least[rows].astype(float), known.at_most[rows].astype(float)
 
-    def _key(self, places: Integers, last: npt.NDArray[np.int32]) -> Integers:
+    def _key(self, places: Integers, last: Ids) -> Integers:
         """Ascending over the rows of a length: the place of all but the last attribute, and that one."""
         return places * len(self._columns) + last
 
-    def _place(self, ids: npt.NDArray[np.int32]) -> Integers:
+    def _place(self, ids: Ids) -> Integers:
         """The place of combinations among those of their length; every part of a held one is held."""
         places = np.zeros(len(ids), np.int64)
         for length in range(ids.shape[1]):

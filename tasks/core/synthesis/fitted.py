@@ -9,19 +9,17 @@ measurement alone.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.aggregates.wide_form import wide_headers
 from tasks.core.arrays import Ids, ShareDone
-from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns, coding_of_cells, domain_of
+from tasks.core.dp.workload.cells import cells_of_all_columns, coding_of_cells, domain_of
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.fit import fit
 from tasks.core.fitting.targets import Target
-from tasks.core.records.columns import Schema
 from tasks.core.records.rulebook import Coding, Rulebook
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import SyntheticRecords, number_attributes
 from tasks.core.synthesis.unreleased import unreleased_values, without_replaced
 
 
@@ -91,7 +89,7 @@ class FittedRecords:
     targets: tuple[Target, ...]
 
 
-def synthesize(
+def draw_fitted(
     measurement: WorkloadMeasurement,
     seed: int,
     *,
@@ -116,7 +114,11 @@ def synthesize(
     fitted_cells = obeying(measurement, fitted.records)
     written = with_derived_columns(measurement, without_others(measurement, fitted_cells))
     cells = cells_of_all_columns(measurement.schema, measurement.cells)
-    headers, attributes, ids = _attributes(measurement.schema, cells)
+    values = [dict(enumerate(about.values)) for about in cells]
+    attributes, ids = number_attributes(
+        measurement.schema.columns, values, [about.size + 1 for about in cells]
+    )
+    headers = wide_headers(measurement.schema, attributes)
     slot_columns = [column for column, about in enumerate(cells) for _ in range(about.cap)]
     table = np.concatenate(
         [ids[column][written[:, slot]][:, None] for slot, column in enumerate(slot_columns)]
@@ -126,29 +128,3 @@ def synthesize(
     held = table >= 0
     records = ordered(headers, attributes, held.sum(axis=1).astype(np.int32), table[held])
     return FittedRecords(records, fitted_cells, fitted.targets)
-
-
-def _attributes(
-    schema: Schema, every: tuple[ColumnCells, ...]
-) -> tuple[tuple[str, ...], tuple[Attribute, ...], list[npt.NDArray[np.int32]]]:
-    """Headers and attributes of the wide form; for each column the attribute of each cell, -1 for none."""
-    headers: list[str] = []
-    found: list[tuple[Attribute, int, int]] = []
-    for column, cells in enumerate(every):
-        about = schema.columns[column]
-        if about.is_multi_valued:
-            headers.extend(f"{about.name}_{item}" for item in sorted(cells.values))
-        else:
-            headers.append(about.name)
-        for code, value in enumerate(cells.values):
-            attribute = (
-                Attribute(f"{about.name}_{value}", "1", column, value)
-                if about.is_multi_valued
-                else Attribute(about.name, value, column)
-            )
-            found.append((attribute, column, code))
-    found.sort(key=lambda entry: (entry[0].text, entry[1]))
-    ids = [np.full(cells.size + 1, -1, np.int32) for cells in every]
-    for place, (_, column, code) in enumerate(found):
-        ids[column][code] = place
-    return tuple(headers), tuple(attribute for attribute, _, _ in found), ids

@@ -10,16 +10,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.arrays import ColumnNumbers, Floats, Ids, ShareDone
+from tasks.core.arrays import ColumnNumbers, Floats, Ids, Integers, ShareDone
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.search import LONG_ANNEALING, Search, independent_records
 from tasks.core.fitting.targets import Target
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.constrained_headers import ConstrainedHeaders, HeldConstraints
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.records import SyntheticRecords, header_places
 
 #: Temperatures of the passes after longer sets have joined.
 _WARM = (100.0, 50.0, 20.0, 10.0, 0.0)
@@ -56,7 +55,7 @@ class Missing:
         return cls(max(0, threshold - 1), 0.0, max(0.5, scale))
 
 
-def synthesize(
+def draw_fitted_to_counts(
     aggregates: Aggregates,
     missing: Missing,
     seed: int,
@@ -99,8 +98,7 @@ class _Reported:
     def __init__(self, aggregates: Aggregates, missing: Missing, held: HeldConstraints | None = None) -> None:
         self._aggregates, self._missing = aggregates, missing
         self.records = max(1.0, aggregates.number_of_records + missing.lost)
-        places = {header: place for place, header in enumerate(aggregates.headers)}
-        self._header = np.array([places[a.header] for a in aggregates.attributes], np.int64)
+        self._header = header_places(aggregates.headers, aggregates.attributes).astype(np.int64)
         self._code = np.zeros(len(aggregates.attributes), np.int64)
         values: list[list[int]] = [[] for _ in aggregates.headers]
         for attribute, header in enumerate(self._header.tolist()):
@@ -163,7 +161,7 @@ class _Reported:
         scored.sort(key=lambda each: (-each[0], each[1].columns))
         return [target for _, target in scored[:_MOST_LONGER]]
 
-    def _by_columns(self, length: int) -> dict[ColumnNumbers, tuple[npt.NDArray[np.int64], Floats]]:
+    def _by_columns(self, length: int) -> dict[ColumnNumbers, tuple[Integers, Floats]]:
         """The reported cells of each set of headers: codes (n, length) and counts."""
         if self._aggregates.reporting_length < length:
             return {}
@@ -183,7 +181,7 @@ class _Reported:
             )
         }
 
-    def _filled(self, implied: Floats, cells: tuple[npt.NDArray[np.int64], Floats] | None) -> Floats:
+    def _filled(self, implied: Floats, cells: tuple[Integers, Floats] | None) -> Floats:
         """Reported cells as reported, cells without absent values as implied but below the threshold."""
         found = implied.copy()
         values = tuple(slice(0, -1) for _ in implied.shape)
@@ -213,7 +211,7 @@ class _Reported:
         sizes = held_cells.sum(axis=1).astype(np.int32)
         return ordered(aggregates.headers, attributes, sizes, ids[held_cells])
 
-    def _attributes_of(self, records: Ids) -> npt.NDArray[np.int32]:
+    def _attributes_of(self, records: Ids) -> Ids:
         ids = np.full(records.shape, -1, np.int32)
         for header, held in enumerate(self._values):
             attribute_of = np.array([*held, -1], np.int32)

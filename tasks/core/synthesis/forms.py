@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.records.columns import Schema
-from tasks.core.synthesis.assembly import chunks, header_places
-from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.assembly import chunks
+from tasks.core.synthesis.records import SyntheticRecords, header_places
 from tasks.core.tables.delimited import as_lines, quoted
 
 LONG_HEADER = ("Id", "Attribute", "Value", "AttributeValue")

@@ -10,12 +10,12 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.arrays import Integers
+from tasks.core.arrays import Flags, Ids, Integers
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.synthesis.index_kernels import CombinationRows, entries_of, parents_of, row_words
+from tasks.core.synthesis.records import header_places
 
 #: Counts beyond this could overflow the sampler's exact percentile, which multiplies by 300.
 LARGEST_COUNT = 2**53
@@ -38,7 +38,7 @@ class CombinationIndex:
     reporting_length: int
     counts: Integers
     rows: CombinationRows
-    header_of: npt.NDArray[np.int32]
+    header_of: Ids
     number_of_headers: int
 
     @cached_property
@@ -51,6 +51,9 @@ def scaled_up(counts: Integers, factor: float | None) -> Integers:
     """Every count c as ceil(c * factor) (sds.md 4.4), exactly, the factor being the decimal as written.
 
     In floating point 100 * 0.07 is a little above 7 and would become 8.
+
+    >>> scaled_up(np.array([10, 100]), 0.07).tolist()
+    [1, 7]
     """
     if factor is None:
         return counts
@@ -76,17 +79,17 @@ def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> Co
     """
     _check(aggregates)
     size = len(aggregates.attributes)
-    headers = {header: place for place, header in enumerate(aggregates.headers)}
-    header_of = np.array([headers[a.header] for a in aggregates.attributes], np.int32)
+    header_of = header_places(aggregates.headers, aggregates.attributes)
     counts = np.zeros(size, np.int64)
     if aggregates.combinations:
         counts[aggregates.combinations[0][:, 0]] = scaled_up(aggregates.counts[0], scale_factor)
     levels, base = [counts], 0
-    rows = _no_rows(0)
+    nothing, none = np.empty(0, np.int64), np.empty(0, np.int32)
+    rows = CombinationRows(np.zeros(1, np.int64), none, np.empty(0, np.uint64), nothing, none)
     for ids, level in zip(aggregates.combinations[1:], aggregates.counts[1:], strict=True):
         first_number = base + len(levels[-1])
         kept_counts = scaled_up(level, scale_factor)
-        present = _present(ids, kept_counts, counts)
+        present = (kept_counts > 0) & (counts[ids] > 0).all(axis=1)
         rows = _with_level(rows, ids, present, (base, len(levels[-1]), first_number))
         levels.append(kept_counts)
         base = first_number
@@ -99,27 +102,10 @@ def build_index(aggregates: Aggregates, scale_factor: float | None = None) -> Co
     )
 
 
-def _present(ids: npt.NDArray[np.int32], counts: Integers, singles: Integers) -> npt.NDArray[np.bool_]:
-    """Which combinations have a count of their own and of each attribute."""
-    present: npt.NDArray[np.bool_] = (counts > 0) & (singles[ids] > 0).all(axis=1)
-    return present
-
-
-def _no_rows(combinations: int) -> CombinationRows:
-    """Rows of so many combinations that nothing may join."""
-    return CombinationRows(
-        start=np.zeros(combinations + 1, np.int64),
-        word=np.empty(0, np.int32),
-        bits=np.empty(0, np.uint64),
-        first=np.empty(0, np.int64),
-        joined=np.empty(0, np.int32),
-    )
-
-
 def _with_level(
     rows: CombinationRows,
-    ids: npt.NDArray[np.int32],
-    present: npt.NDArray[np.bool_],
+    ids: Ids,
+    present: Flags,
     level: tuple[int, int, int],
 ) -> CombinationRows:
     """Rows with those of one more length; level: (first row, rows, number of the first combination)."""
@@ -140,12 +126,12 @@ def _with_level(
 
 def _check(aggregates: Aggregates) -> None:
     """Raise where the aggregates break what their class promises or what the sampler can hold."""
-    headers = {header: place for place, header in enumerate(aggregates.headers)}
+    headers = set(aggregates.headers)
     if len(headers) != len(aggregates.headers):
         raise InternalError("The aggregates name a header twice.")
     if any(attribute.header not in headers for attribute in aggregates.attributes):
         raise InternalError("The aggregates hold an attribute whose header they do not name.")
-    header_of = np.array([headers[a.header] for a in aggregates.attributes], np.int32)
+    header_of = header_places(aggregates.headers, aggregates.attributes)
     if len(aggregates.attributes) + sum(map(len, aggregates.combinations)) > LARGEST_NUMBER:
         raise ParameterError(
             "The aggregates hold more than 2^31 combinations: choose a smaller reporting length."
@@ -165,7 +151,7 @@ def _check(aggregates: Aggregates) -> None:
             raise ParameterError("The aggregates hold a count above 2^53, which synthesis can't take.")
 
 
-def _lexicographic(ids: npt.NDArray[np.int32]) -> bool:
+def _lexicographic(ids: Ids) -> bool:
     """Whether rows are strictly ascending among each other."""
     if len(ids) < 2:
         return True

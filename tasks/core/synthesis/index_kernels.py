@@ -5,15 +5,21 @@ each attribute x that may join it the number of S + x: a bitset over the attribu
 64-bit words that are not empty are kept, and behind each word the numbers in the order of its bits. The
 number of any combination is then found by joining one attribute after the other, in any order, without
 hashing; and what may join all of several combinations is the AND of their bitsets.
+
+    attributes 0..79, and 70 may join 3, as 5 and 64 may:     start[3]   start[3] + 1
+    which 64 attributes (word)                                    0          1
+    which of them (bits)                                      5: 100000   64, 70: 1000001
+    where their numbers begin (first)                             8          9
+    numbers of 3+5, 3+64, 3+70 (joined)                       joined[8]   joined[9], joined[10]
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from numba import types
 from numba.extending import intrinsic
 
+from tasks.core.arrays import Ids, Integers, Words
 from tasks.core.compiling import njit
 
 ONE = np.uint64(1)
@@ -31,11 +37,11 @@ class CombinationRows(NamedTuple):
         joined: int32; numbers of the joined combinations, by row and attribute ascending.
     """
 
-    start: npt.NDArray[np.int64]
-    word: npt.NDArray[np.int32]
-    bits: npt.NDArray[np.uint64]
-    first: npt.NDArray[np.int64]
-    joined: npt.NDArray[np.int32]
+    start: Integers
+    word: Ids
+    bits: Words
+    first: Integers
+    joined: Ids
 
 
 def _ones_in(typing_context: Any, bits: Any) -> Any:
@@ -96,7 +102,7 @@ def longer_combination(rows: CombinationRows, combination: int, attribute: int) 
 
 
 @njit(cache=True, nogil=True)
-def parents_of(rows: CombinationRows, combinations: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+def parents_of(rows: CombinationRows, combinations: Ids) -> Ids:
     """For each combination the numbers of it without its first, second, ... attribute.
 
     A combination that lacks one of them gets `MISSING` in its first place: it can't be reached.
@@ -122,12 +128,12 @@ def parents_of(rows: CombinationRows, combinations: npt.NDArray[np.int32]) -> np
 
 @njit(cache=True, nogil=True)
 def entries_of(
-    combinations: npt.NDArray[np.int32],
-    parents: npt.NDArray[np.int32],
+    combinations: Ids,
+    parents: Ids,
     base: int,
     rows: int,
     first_number: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+) -> tuple[Integers, Ids, Ids]:
     """Bounds of each row, and by row the attributes that may join and the numbers of what they make.
 
     Combinations are lexicographic, so of one row those with an earlier joining place have the lower
@@ -158,9 +164,7 @@ def entries_of(
 
 
 @njit(cache=True, nogil=True)
-def row_words(
-    entry_start: npt.NDArray[np.int64], joining: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+def row_words(entry_start: Integers, joining: Ids) -> tuple[Integers, Ids, Words, Integers]:
     """``start``, ``word``, ``bits``, ``first`` of `CombinationRows` of each row's ascending attributes."""
     rows = len(entry_start) - 1
     start = np.zeros(rows + 1, np.int64)

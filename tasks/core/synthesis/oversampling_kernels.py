@@ -9,34 +9,28 @@ as one of them is met soon.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import Ids, Integers
 from tasks.core.compiling import njit
+from tasks.core.random_kernels import RecordStates, state_below
 from tasks.core.synthesis import index_kernels
-from tasks.core.synthesis.index_kernels import MISSING, ONE, longer_combination
-from tasks.core.synthesis.present_row_kernels import (
+from tasks.core.synthesis.index_kernels import MISSING, longer_combination
+from tasks.core.synthesis.record_kernels import (
     CANDIDATES,
     DROPPED,
-    KIND,
-    NO_ATTRIBUTE,
-    OWN,
     SIZE,
-    Drawing,
-    borrowed,
-    borrowed_drawing,
-    narrowed,
-)
-from tasks.core.synthesis.record_kernels import (
     Drafts,
+    Drawing,
+    add,
     begin_record,
+    drop,
     keep_record,
     met,
     use_up,
     want_again,
     weighed,
 )
-from tasks.core.synthesis.record_stream_kernels import States, stream_below
+from tasks.core.synthesis.row_set_kernels import NO_ATTRIBUTE, borrowed, narrow, row_holds
 
 #: A row that holds the record is looked for among all rows while one in so many holds it.
 _ROWS_A_LOOK = 128
@@ -73,42 +67,12 @@ class Combinations(NamedTuple):
         now: int64 (3,), see above.
     """
 
-    number: npt.NDArray[np.int32]
-    length: npt.NDArray[np.int32]
-    made: npt.NDArray[np.int32]
-    late: npt.NDArray[np.int32]
+    number: Ids
+    length: Ids
+    made: Ids
+    late: Ids
     refused_at: Integers
     now: Integers
-
-
-@njit(cache=True, nogil=True)
-def _borrowed_limits(limits: Limits) -> Limits:
-    rows = limits.rows
-    return Limits(
-        index_kernels.CombinationRows(
-            borrowed(rows.start),
-            borrowed(rows.word),
-            borrowed(rows.bits),
-            borrowed(rows.first),
-            borrowed(rows.joined),
-        ),
-        borrowed(limits.left),
-        borrowed(limits.reported),
-        limits.reporting_length,
-        limits.tries,
-    )
-
-
-@njit(cache=True, nogil=True)
-def _borrowed_room(room: Combinations) -> Combinations:
-    return Combinations(
-        borrowed(room.number),
-        borrowed(room.length),
-        borrowed(room.made),
-        borrowed(room.late),
-        borrowed(room.refused_at),
-        borrowed(room.now),
-    )
 
 
 @njit(cache=True, nogil=True)
@@ -145,15 +109,6 @@ def _count_made(limits: Limits, combinations: Combinations) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _drop(drawing: Drawing, attribute: int) -> None:
-    """Want an attribute no longer, for this record."""
-    work = drawing.work
-    work.wanted[attribute] = False
-    work.dropped[work.now[DROPPED]] = attribute
-    work.now[DROPPED] += 1
-
-
-@njit(cache=True, nogil=True)
 def _is_reported(limits: Limits, room: Combinations, attribute: int) -> bool:
     """Whether the record, shorter than R, makes a reported combination with an attribute."""
     used = room.now[USED]
@@ -162,27 +117,26 @@ def _is_reported(limits: Limits, room: Combinations, attribute: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _holds(drawing: Drawing, row: int, room: Combinations) -> bool:
-    index = drawing.inverted
+def _holds_record(drawing: Drawing, row: int, room: Combinations) -> bool:
     for place in range(room.now[LATE]):
-        attribute = room.late[place]
-        if not (index.bits[index.dense[attribute], row >> 6] >> np.uint64(row & 63)) & ONE:
+        is_held = row_holds(drawing.rows.block, row, room.late[place])
+        if not is_held:
             return False
     return True
 
 
 @njit(cache=True, nogil=True)
-def _met_late(drawing: Drawing, room: Combinations, states: States, place: int) -> int:
+def _met_late(drawing: Drawing, room: Combinations, states: RecordStates, place: int) -> int:
     """As `met`, of the rows that hold the record, which they were not narrowed to."""
-    index, work, effort = drawing
+    index, work, effort = drawing.rows.block, drawing.work, drawing.effort
     rows, slots = index.cells.shape
     # So many looks take about as long as narrowing and counting.
     left = int(work.now[CANDIDATES] - work.now[DROPPED])
     enough = (16 + left) * index.bits.shape[1] // 16
     for _ in range(min(enough, effort.hits * _ROWS_A_LOOK)):
-        row = int(stream_below(states, place, rows))
-        if _holds(drawing, row, room):
-            attribute = int(index.cells[row, stream_below(states, place, slots)])
+        row = int(state_below(states, place, rows))
+        if _holds_record(drawing, row, room):
+            attribute = int(index.cells[row, state_below(states, place, slots)])
             if work.wanted[attribute]:
                 return attribute
     return NO_ATTRIBUTE
@@ -192,25 +146,24 @@ def _met_late(drawing: Drawing, room: Combinations, states: States, place: int) 
 def _narrow_late(drawing: Drawing, room: Combinations) -> None:
     """Narrow the rows to all of the record."""
     for place in range(room.now[LATE]):
-        narrowed(drawing, int(room.late[place]))
+        narrow(drawing.rows, int(room.late[place]))
     room.now[LATE] = 0
 
 
 @njit(cache=True, nogil=True)
 def _join(drawing: Drawing, limits: Limits, room: Combinations, attribute: int) -> None:
     """Add an attribute that fits to the record."""
-    work = drawing.work
     _count_made(limits, room)
-    _drop(drawing, attribute)
-    work.record[work.now[SIZE]] = attribute
-    work.now[SIZE] += 1
+    drop(drawing.work, attribute)
+    add(drawing.work, attribute)
     room.now[JOINED] += 1
 
 
 @njit(cache=True, nogil=True)
 def _put_off(drawing: Drawing, limits: Limits, room: Combinations, attribute: int) -> None:
     """Narrow the rows to an attribute that has joined, and all others, later; or now, where few hold all."""
-    index, held, place = drawing.inverted, drawing.inverted.held, room.now[LATE]
+    index, place = drawing.rows.block, room.now[LATE]
+    held = index.held
     while place and held[room.late[place - 1]] > held[attribute]:
         room.late[place] = room.late[place - 1]
         place -= 1
@@ -224,7 +177,7 @@ def _put_off(drawing: Drawing, limits: Limits, room: Combinations, attribute: in
 
 
 @njit(cache=True, nogil=True)
-def _drawn(drawing: Drawing, room: Combinations, states: States, place: int, scarce: int) -> int:
+def _drawn(drawing: Drawing, room: Combinations, states: RecordStates, place: int, scarce: int) -> int:
     """The next attribute by the law, or one of too few rows; `NO_ATTRIBUTE` where nothing has a weight."""
     attribute = NO_ATTRIBUTE
     if room.now[LATE]:
@@ -239,10 +192,12 @@ def _drawn(drawing: Drawing, room: Combinations, states: States, place: int, sca
 
 
 @njit(cache=True, nogil=True)
-def _draw_limited(drawing: Drawing, states: States, record: int, limits: Limits, room: Combinations) -> None:
+def _draw_limited(
+    drawing: Drawing, states: RecordStates, record: int, limits: Limits, room: Combinations
+) -> None:
     """Add attributes to a record that was begun, empty, until none may join or all tries are used up."""
-    work = drawing.work
-    before = np.empty(OWN + 1, np.int64)
+    work, rows = drawing.work, drawing.rows.now
+    before = np.empty_like(rows)
     room.now[USED], room.now[LATE], tries, scarce = 0, 0, limits.tries, 0
     room.now[JOINED] += 1
     while tries and work.now[DROPPED] < work.now[CANDIDATES]:
@@ -253,11 +208,11 @@ def _draw_limited(drawing: Drawing, states: States, record: int, limits: Limits,
         if room.refused_at[attribute] == room.now[JOINED]:
             tries -= 1
             continue
-        for place in range(KIND, OWN + 1):
-            before[place] = work.now[place]
-        if not (_is_reported(limits, room, attribute) if late else narrowed(drawing, attribute)):
+        for place in range(len(rows)):
+            before[place] = rows[place]
+        if not (_is_reported(limits, room, attribute) if late else narrow(drawing.rows, attribute)):
             # Its weight is 0: it was not drawn by the law, and no try is used up.
-            _drop(drawing, attribute)
+            drop(work, attribute)
             scarce += 1
         elif _fits(limits, room, attribute):
             _join(drawing, limits, room, attribute)
@@ -265,9 +220,8 @@ def _draw_limited(drawing: Drawing, states: States, record: int, limits: Limits,
                 _put_off(drawing, limits, room, attribute)
             tries, scarce = limits.tries, 0
         else:
-            # Narrowing leaves the rows that were present before where they are.
-            for place in range(KIND, OWN + 1):
-                work.now[place] = before[place]
+            for place in range(len(rows)):
+                rows[place] = before[place]  # one step back, see `row_set_kernels`
             room.refused_at[attribute] = room.now[JOINED]
             tries -= 1
 
@@ -281,8 +235,8 @@ def draw_limited(
     Fewer than there is room for only when nothing is available any more. No record is empty: the limit of
     an attribute alone is never below what is available of it, so a record's first draw is not refused.
     """
-    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
-    limits, room = _borrowed_limits(limits), _borrowed_room(room)
+    drawing, states = borrowed(drawing), borrowed(drafts.states)
+    limits, room = borrowed(limits), borrowed(room)
     for record in range(len(drafts.sizes)):
         if drawing.work.now[CANDIDATES] == 0:
             return record

@@ -13,78 +13,127 @@ tries, are all counts taken.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Codes, Ids, Integers
+from tasks.core.arrays import Codes, Flags, Ids, Integers
 from tasks.core.compiling import njit
-from tasks.core.synthesis.block_kernels import BlockIndex
-from tasks.core.synthesis.index_kernels import ONE, ones_in
-from tasks.core.synthesis.present_row_kernels import (
+from tasks.core.random_kernels import RecordStates, begin_states, state_below
+from tasks.core.synthesis.index_kernels import ONE
+from tasks.core.synthesis.row_set_kernels import (
     BITS,
-    CANDIDATES,
-    DROPPED,
-    ENDED,
     HELD,
     KIND,
     LIST,
     NO_ATTRIBUTE,
-    OWN,
-    SHARED,
-    SIZE,
+    ROWS_A_BIT,
     WHOLE,
-    Drawing,
-    Work,
+    RowSet,
+    begin_with_all,
     bits_of,
     borrowed,
-    borrowed_drawing,
-    narrowed,
+    count_with,
+    list_of,
+    narrow,
 )
-from tasks.core.synthesis.record_stream_kernels import States, begin, stream_below
+
+#: Where `Work.now` keeps: how many candidates are listed; how many attributes were dropped; the record's
+#: size; how many candidates were used up.
+CANDIDATES, DROPPED, SIZE, ENDED = 0, 1, 2, 3
+
+
+class Effort(NamedTuple):
+    """When to go over from one way to another; the law of the records is the same for all values.
+
+    Attributes:
+        resolution: the fewest rows that a drawn combination stands in.
+        short: of so few rows all counts are taken.
+        hits: at most so many present rows are looked at, on average, before all counts are taken.
+        refusals: attributes of too few rows that are drawn before all counts are taken.
+        rows_a_list: as in `RowSet`.
+        rows_a_bit: as in `rows.indexed`, for blocks that are made on the way.
+    """
+
+    resolution: int
+    short: int = 48
+    hits: int = 64
+    refusals: int = 4
+    rows_a_list: int = 128
+    rows_a_bit: int = ROWS_A_BIT
+
+
+class Work(NamedTuple):
+    """Room for one record.
+
+    Attributes:
+        wanted: bool (attributes + 1,): what may join; never the empty cell.
+        candidates: int32 (attributes + 1,): all that is wanted or dropped, no attribute twice; and some
+            that were used up.
+        weights: int64 (attributes + 1,), all 0 between draws.
+        met: int32 (attributes + 1,): attributes that have a weight.
+        dropped: int32 (attributes + 1,): what is no longer wanted for this record.
+        record: int32 (slots,): what was chosen.
+        now: int64 (4,), see above.
+    """
+
+    wanted: Flags
+    candidates: Ids
+    weights: Integers
+    met: Ids
+    dropped: Ids
+    record: Ids
+    now: Integers
+
+
+class Drawing(NamedTuple):
+    """The rows that a record is drawn from, room for it, and how it is drawn."""
+
+    rows: RowSet
+    work: Work
+    effort: Effort
 
 
 @njit(cache=True, nogil=True)
 def _worth(drawing: Drawing) -> int:
     """How many looks at a random row take about as long as counting."""
-    index, work, effort = drawing
-    left = work.now[CANDIDATES] - work.now[DROPPED]
-    if work.now[KIND] == WHOLE:
+    rows, work, effort = drawing
+    left, held = work.now[CANDIDATES] - work.now[DROPPED], rows.now[HELD]
+    if rows.now[KIND] == WHOLE:
         looks, enough = left // 4, effort.hits
-    elif work.now[KIND] == BITS:
-        looks = left * index.bits.shape[1] // 16
-        enough = effort.hits * len(index.cells) // work.now[HELD]
+    elif rows.now[KIND] == BITS:
+        looks = left * rows.block.bits.shape[1] // 16
+        enough = effort.hits * len(rows.block.cells) // held
     else:
-        looks = work.now[HELD] * index.cells.shape[1] // 8 if work.now[HELD] > effort.short else 0
+        looks = held * rows.block.cells.shape[1] // 8 if held > effort.short else 0
         enough = effort.hits
     return int(min(looks, enough))
 
 
 @njit(cache=True, nogil=True)
-def met(drawing: Drawing, states: States, place: int) -> int:
+def met(drawing: Drawing, states: RecordStates, place: int) -> int:
     """What is wanted of a random cell of the present rows, or `NO_ATTRIBUTE` after too many looks."""
-    index, work, _ = drawing
-    rows, slots = index.cells.shape
-    kind, held = work.now[KIND], work.now[HELD]
-    bits = bits_of(index, work) if kind == BITS else work.words[0]
-    listed = work.lists[work.now[OWN]]
+    rows, work, _ = drawing
+    cells, kind = rows.block.cells, rows.now[KIND]
+    bits = bits_of(rows) if kind == BITS else rows.words[0]
+    listed = list_of(rows) if kind == LIST else rows.lists[0]
+    number = rows.now[HELD] if kind == LIST else len(cells)
     for _ in range(_worth(drawing)):
-        row = stream_below(states, place, held if kind == LIST else rows)
+        row = state_below(states, place, number)
         if kind == LIST:
             row = np.int64(listed[row])
         elif kind == BITS and not (bits[row >> 6] >> np.uint64(row & 63)) & ONE:
             continue
-        attribute = int(index.cells[row, stream_below(states, place, slots)])
+        attribute = int(cells[row, state_below(states, place, cells.shape[1])])
         if work.wanted[attribute]:
             return attribute
     return NO_ATTRIBUTE
 
 
 @njit(cache=True, nogil=True)
-def _weigh_list(index: BlockIndex, work: Work) -> int:
+def _weigh_list(rows: RowSet, work: Work) -> int:
     """Count what is wanted in the listed rows; returns how many different attributes were met."""
-    rows, number = work.lists[work.now[OWN]], 0
-    for place in range(work.now[HELD]):
-        for slot in range(index.cells.shape[1]):
-            attribute = index.cells[rows[place], slot]
+    cells, number = rows.block.cells, 0
+    for row in list_of(rows):
+        for slot in range(cells.shape[1]):
+            attribute = cells[row, slot]
             if work.wanted[attribute]:
                 if work.weights[attribute] == 0:
                     work.met[number] = attribute
@@ -94,45 +143,27 @@ def _weigh_list(index: BlockIndex, work: Work) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _weight(index: BlockIndex, work: Work, attribute: int) -> int:
-    """How many of the present rows (all, or a bitset) hold an attribute."""
-    if work.now[KIND] == WHOLE:
-        return int(index.held[attribute])
-    if index.held[attribute] == len(index.cells):
-        return int(work.now[HELD])
-    bits, found, dense = bits_of(index, work), np.uint64(0), index.dense[attribute]
-    if dense >= 0:
-        other = index.bits[dense]
-        for word in range(len(bits)):
-            found += ones_in(bits[word] & other[word])
-    else:
-        for row in index.listed[index.first[attribute] : index.first[attribute + 1]]:
-            found += (bits[row >> 6] >> np.uint64(row & 63)) & ONE
-    return int(found)
-
-
-@njit(cache=True, nogil=True)
-def _weigh_candidates(index: BlockIndex, work: Work) -> int:
+def _weigh_candidates(rows: RowSet, work: Work) -> int:
     number = 0
     for attribute in work.candidates[: work.now[CANDIDATES]]:
         if work.wanted[attribute]:
-            work.weights[attribute] = _weight(index, work, attribute)
+            work.weights[attribute] = count_with(rows, attribute, rows.now[HELD])
             work.met[number] = attribute
             number += 1
     return number
 
 
 @njit(cache=True, nogil=True)
-def weighed(drawing: Drawing, states: States, place: int) -> int:
+def weighed(drawing: Drawing, states: RecordStates, place: int) -> int:
     """What is wanted, drawn by all counts that reach the resolution; `NO_ATTRIBUTE` where none does."""
-    index, work, effort = drawing
-    number = _weigh_list(index, work) if work.now[KIND] == LIST else _weigh_candidates(index, work)
+    rows, work, effort = drawing
+    number = _weigh_list(rows, work) if rows.now[KIND] == LIST else _weigh_candidates(rows, work)
     total = 0
     for attribute in work.met[:number]:
         if work.weights[attribute] < effort.resolution:
             work.weights[attribute] = 0
         total += work.weights[attribute]
-    chosen, rest = NO_ATTRIBUTE, stream_below(states, place, total) if total else 0
+    chosen, rest = NO_ATTRIBUTE, state_below(states, place, total) if total else 0
     for attribute in work.met[:number]:
         if chosen == NO_ATTRIBUTE and rest < work.weights[attribute]:
             chosen = int(attribute)
@@ -142,31 +173,41 @@ def weighed(drawing: Drawing, states: States, place: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _join(drawing: Drawing, attribute: int) -> bool:
-    """Add an attribute to the record if enough rows hold it with the others; it is wanted no longer."""
-    work = drawing.work
+def drop(work: Work, attribute: int) -> None:
+    """Want an attribute no longer, for this record."""
     work.wanted[attribute] = False
     work.dropped[work.now[DROPPED]] = attribute
     work.now[DROPPED] += 1
-    if not narrowed(drawing, attribute):
-        return False
+
+
+@njit(cache=True, nogil=True)
+def add(work: Work, attribute: int) -> None:
+    """Add an attribute to the record."""
     work.record[work.now[SIZE]] = attribute
     work.now[SIZE] += 1
+
+
+@njit(cache=True, nogil=True)
+def _join(drawing: Drawing, attribute: int) -> bool:
+    """Add an attribute to the record if enough rows hold it with the others; it is wanted no longer."""
+    drop(drawing.work, attribute)
+    if not narrow(drawing.rows, attribute):
+        return False
+    add(drawing.work, attribute)
     return True
 
 
 @njit(cache=True, nogil=True)
 def begin_record(drawing: Drawing, chosen: Codes, size: int) -> None:
     """Begin a record with the first ``size`` of what was chosen, which enough rows hold together."""
-    now = drawing.work.now
-    now[KIND], now[HELD], now[SHARED], now[OWN] = WHOLE, len(drawing.inverted.cells), NO_ATTRIBUTE, 0
-    now[DROPPED], now[SIZE] = 0, 0
+    begin_with_all(drawing.rows)
+    drawing.work.now[DROPPED], drawing.work.now[SIZE] = 0, 0
     for place in range(size):
         _join(drawing, int(chosen[place]))
 
 
 @njit(cache=True, nogil=True)
-def finish_record(drawing: Drawing, states: States, place: int) -> None:
+def finish_record(drawing: Drawing, states: RecordStates, place: int) -> None:
     """Add attributes to a record that was begun until none may join."""
     work, effort, refused = drawing.work, drawing.effort, 0
     while work.now[DROPPED] < work.now[CANDIDATES] - work.now[ENDED]:
@@ -191,7 +232,7 @@ class Drafts(NamedTuple):
 
     records: Codes
     sizes: Ids
-    states: States
+    states: RecordStates
 
 
 @njit(cache=True, nogil=True)
@@ -208,7 +249,7 @@ def _want_row(drawing: Drawing, row: Codes) -> None:
     """Want what a row of the table holds, if enough rows of the block do."""
     work, number = drawing.work, 0
     for attribute in row:
-        if drawing.inverted.held[attribute] >= drawing.effort.resolution:
+        if drawing.rows.block.held[attribute] >= drawing.effort.resolution:
             work.wanted[attribute] = True
             work.candidates[number] = attribute
             number += 1
@@ -221,7 +262,7 @@ def finish_seeded(drawing: Drawing, seeds: Codes, drafts: Drafts, numbers: Ids) 
 
     Nothing is wanted before or after.
     """
-    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
+    drawing, states = borrowed(drawing), borrowed(drafts.states)
     work = drawing.work
     for record in numbers:
         _want_row(drawing, seeds[record])
@@ -243,7 +284,7 @@ def want_again(drawing: Drawing) -> None:
 @njit(cache=True, nogil=True)
 def finish_unseeded(drawing: Drawing, drafts: Drafts, numbers: Ids) -> None:
     """Finish the numbered records from the candidates, all of them wanted before and after."""
-    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
+    drawing, states = borrowed(drawing), borrowed(drafts.states)
     for record in numbers:
         begin_record(drawing, drafts.records[record], drafts.sizes[record])
         finish_record(drawing, states, record)
@@ -258,7 +299,7 @@ def draw_in_turn(drawing: Drawing, drafts: Drafts, available: Integers) -> int:
     Fewer than there is room for only when nothing is available any more. What is used up stops being a
     candidate. All candidates are wanted, before and after.
     """
-    drawing, states = borrowed_drawing(drawing), borrowed(drafts.states)
+    drawing, states = borrowed(drawing), borrowed(drafts.states)
     work = drawing.work
     for record in range(len(drafts.sizes)):
         if work.now[CANDIDATES] == 0:
@@ -323,7 +364,7 @@ def cut_used_up(drafts: Drafts, first: int, available: Integers) -> Ids:
 @njit(cache=True, nogil=True)
 def begin_streams(drafts: Drafts, base: np.uint64, first: int) -> None:
     """Begin the streams ``first``, ``first + 1``, ... of a stage for records without an attribute."""
-    begin(drafts.states, base, first)
+    begin_states(drafts.states, base, first)
     drafts.sizes[:] = 0
 
 
@@ -332,15 +373,15 @@ def shuffled(number: int, base: np.uint64) -> Ids:
     """0 .. number - 1 in a random order."""
     order = np.arange(number).astype(np.int32)
     states = np.empty(1, np.uint64)
-    begin(states, base, 0)
+    begin_states(states, base, 0)
     for place in range(number - 1, 0, -1):
-        other = stream_below(states, 0, place + 1)
+        other = state_below(states, 0, place + 1)
         order[place], order[other] = order[other], order[place]
     return order
 
 
 @njit(cache=True, nogil=True)
-def remove_excess(offsets: Integers, ids: Ids, order: Ids, excess: Integers) -> npt.NDArray[np.bool_]:
+def remove_excess(offsets: Integers, ids: Ids, order: Ids, excess: Integers) -> Flags:
     """Which occurrences are left when the first of each attribute are removed, in an order of the records."""
     kept = np.ones(len(ids), np.bool_)
     for record in order:

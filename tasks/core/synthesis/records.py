@@ -6,15 +6,18 @@ are those of the aggregates that the records were drawn from. On disk: a folder 
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Attribute
+from tasks.core.aggregates.wide_form import attribute
+from tasks.core.arrays import Ids, Integers
+from tasks.core.records.columns import Column
 
 
 @dataclass(frozen=True)
@@ -30,8 +33,8 @@ class SyntheticRecords:
 
     headers: tuple[str, ...]
     attributes: tuple[Attribute, ...]
-    offsets: npt.NDArray[np.int64]
-    attribute_ids: npt.NDArray[np.int32]
+    offsets: Integers
+    attribute_ids: Ids
 
     @property
     def number_of_records(self) -> int:
@@ -68,3 +71,41 @@ def read_synthetic_records(folder: Path) -> SyntheticRecords:
         offsets=offsets - offsets[0],
         attribute_ids=lists.values.to_numpy()[offsets[0] : offsets[-1]],
     )
+
+
+def header_places(headers: Sequence[str], attributes: Sequence[Attribute]) -> Ids:
+    """For each attribute the place of its header in the output, int32."""
+    places = {header: place for place, header in enumerate(headers)}
+    return np.array([places[attribute.header] for attribute in attributes], np.int32)
+
+
+def number_attributes(
+    columns: Sequence[Column], values: Sequence[Mapping[int, str]], sizes: Sequence[int]
+) -> tuple[tuple[Attribute, ...], list[Ids]]:
+    """Attributes ascending by text, and for each column which of them a code stands for.
+
+    Args:
+        columns: to number the values of.
+        values: of each column, by code.
+        sizes: of each column, how many codes there are.
+
+    Returns:
+        The attributes, and of each column int32 (size,): a place among them, or -1 for a code without one.
+
+    >>> town = Column("town")
+    >>> attributes, ids = number_attributes([town], [{1: "Lyon", 2: "Lille"}], [3])
+    >>> [attribute.text for attribute in attributes], ids[0].tolist()
+    (['town:Lille', 'town:Lyon'], [-1, 1, 0])
+    """
+    found = sorted(
+        (
+            (attribute(about, column, value), column, code)
+            for column, (about, own) in enumerate(zip(columns, values, strict=True))
+            for code, value in own.items()
+        ),
+        key=lambda each: (each[0].text, each[1]),
+    )
+    ids = [np.full(size, -1, np.int32) for size in sizes]
+    for place, (_, column, code) in enumerate(found):
+        ids[column][code] = place
+    return tuple(each for each, _, _ in found), ids

@@ -16,17 +16,15 @@ from dataclasses import replace
 import numpy as np
 
 from tasks.core.arrays import Ids, Integers, ShareDone
+from tasks.core.random_kernels import stream
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import fill_lists
 from tasks.core.synthesis.consolidation import Consolidation
-from tasks.core.synthesis.drafts import drafts_of, drawn_of, joined, uses_of
-from tasks.core.synthesis.growth import GrowingBatch, check_threads
-from tasks.core.synthesis.nodes import TableTree, table_of
+from tasks.core.synthesis.drafts import DrawnRecords, drafts_of, drawn_of, joined
 from tasks.core.synthesis.record_kernels import choose_spare_rows, remove_excess, shuffled
-from tasks.core.synthesis.record_stream_kernels import stream_base
 from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by
-from tasks.core.synthesis.shards import DrawnRecords
+from tasks.core.synthesis.tree import GrowingBatch, TableTree, check_threads, table_of
 
 
 def suppressed(drawn: DrawnRecords, excess: Integers, seed: int) -> DrawnRecords:
@@ -43,7 +41,7 @@ def suppressed(drawn: DrawnRecords, excess: Integers, seed: int) -> DrawnRecords
     sizes, ids = drawn
     if excess.any():
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
-        order = shuffled(len(sizes), np.uint64(stream_base(seed, "suppression")))
+        order = shuffled(len(sizes), stream("suppression", seed)[0])
         kept = remove_excess(offsets, ids, order, excess.copy())
         records = np.repeat(np.arange(len(sizes)), sizes)
         sizes, ids = np.bincount(records[kept], minlength=len(sizes)).astype(np.int32), ids[kept]
@@ -56,7 +54,7 @@ _SHARE_OF_ROWS = 0.6
 _LOOKED_AT = 1 << 16
 
 
-def synthesize(
+def draw_row_seeded(
     rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
     """Draw synthetic records by sds.md 4.1, in the published order (sds.md 4.0).
@@ -79,7 +77,8 @@ def synthesize(
     report = progress or (lambda share: None)
     table = table_of(rows)
     grown = _grown(rows, table, seed, threads, lambda share: report(_SHARE_OF_ROWS * share))
-    missing = rows.counts // rows.resolution * rows.resolution - uses_of(grown, len(rows.attributes))
+    uses = np.bincount(grown.attribute_ids, minlength=len(rows.attributes))
+    missing = rows.counts // rows.resolution * rows.resolution - uses
     added = Consolidation(table, np.maximum(missing, 0), seed).run(
         threads, lambda share: report(_SHARE_OF_ROWS + (1 - _SHARE_OF_ROWS) * share)
     )
@@ -93,8 +92,7 @@ def synthesize(
 def _grown(rows: FrequentRows, table: TableTree, seed: int, threads: int, report: ShareDone) -> DrawnRecords:
     """A record out of each row that is begun with; of the others, empty ones."""
     number = rows.number_of_records
-    drafts = drafts_of(table.root.cells, number, stream_base(seed, "rows"), 0)
-    drafts.sizes[:] = 0
+    drafts = drafts_of(table.root.cells, number, stream("rows", seed)[0], 0)
     begun = np.delete(np.arange(number, dtype=np.int32), _left_out(rows, seed))
     GrowingBatch(table, drafts).run(begun, threads, report)
     return drawn_of(drafts)
@@ -107,7 +105,7 @@ def _left_out(rows: FrequentRows, seed: int) -> Ids:
     seed decides between equals, and of large tables which rows are looked at.
     """
     number = rows.number_of_records % rows.resolution
-    drawn = np.random.PCG64(stream_base(seed, "rows left out")).random_raw(rows.number_of_records)
+    drawn = np.random.PCG64(int(stream("rows left out", seed)[0])).random_raw(rows.number_of_records)
     looked_at = np.argsort(drawn, kind="stable")[: max(_LOOKED_AT, number)].astype(np.int32)
     cells = block_cells(replace(rows, ids=rows.ids[looked_at]))
     held = held_by(cells, len(rows.attributes))

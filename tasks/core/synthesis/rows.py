@@ -10,13 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Attribute
-from tasks.core.aggregates.wide_form import attribute, wide_headers
+from tasks.core.aggregates.wide_form import wide_headers
 from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.records.coded import CodedRecords
-from tasks.core.synthesis.block_kernels import (
+from tasks.core.synthesis.records import number_attributes
+from tasks.core.synthesis.row_set_kernels import (
     ROWS_A_BIT,
     BlockIndex,
+    RowSet,
     count_attribute_cells,
     fill_bits,
     fill_lists,
@@ -65,21 +67,19 @@ def common_rows(records: CodedRecords, resolution: int) -> FrequentRows:
     held = [np.zeros(len(values) + 1, np.int64) for values in records.values]
     for codes, column in zip(records.slots, records.slot_columns, strict=True):
         held[column] += np.bincount(codes, minlength=len(held[column]))
-    found: list[tuple[Attribute, int, int]] = []
-    for column, (values, counts) in enumerate(zip(records.values, held, strict=True)):
-        for code in (np.flatnonzero(counts[1:] >= resolution) + 1).tolist():
-            of = attribute(records.schema.columns[column], column, values[code - 1])
-            found.append((of, column, code))
-    found.sort(key=lambda each: (each[0].text, each[1]))
-    numbers = [np.full(len(counts), -1, np.int32) for counts in held]
-    for place, (_, column, code) in enumerate(found):
-        numbers[column][code] = place
+    common = [
+        {code: values[code - 1] for code in (np.flatnonzero(counts[1:] >= resolution) + 1).tolist()}
+        for values, counts in zip(records.values, held, strict=True)
+    ]
+    attributes, numbers = number_attributes(records.schema.columns, common, [len(counts) for counts in held])
     ids = np.empty((records.number_of_records, len(records.slots)), np.int32)
     for slot, (codes, column) in enumerate(zip(records.slots, records.slot_columns, strict=True)):
         ids[:, slot] = numbers[column][codes]
-    attributes = tuple(each for each, _, _ in found)
+    attribute_counts = np.empty(len(attributes), np.int64)
+    for places, counts in zip(numbers, held, strict=True):
+        attribute_counts[places[places >= 0]] = counts[places >= 0]
     slot_columns = np.array(records.slot_columns, np.int64)
-    columns = np.array([column for _, column, _ in found], np.int64)
+    columns = np.array([each.column for each in attributes], np.int64)
     slots_of = np.stack(
         [np.searchsorted(slot_columns, columns), np.searchsorted(slot_columns, columns, side="right")], axis=1
     )
@@ -89,7 +89,7 @@ def common_rows(records: CodedRecords, resolution: int) -> FrequentRows:
         ids=ids,
         slots_of=slots_of.astype(np.int32),
         column_of=_exclusive(attributes, len(records.values)),
-        counts=np.array([held[column][code] for _, column, code in found], np.int64),
+        counts=attribute_counts,
         resolution=resolution,
     )
 
@@ -143,3 +143,18 @@ def indexed(cells: Codes, held: Integers, resolution: int, rows_a_bit: int = ROW
         fill_lists(cells, first, listed)
     bitset_of[~in_bits] = -1
     return BlockIndex(cells, held, bitset_of, bits, first, listed)
+
+
+def row_set(index: BlockIndex, *, least: int, short: int = 48, rows_a_list: int = 128) -> RowSet:
+    """Room for a set of a block's rows; see `RowSet`."""
+    rows = len(index.cells)
+    longest = max(int(np.diff(index.first).max(initial=0)), short, 2 * (rows // rows_a_list)) + 64
+    return RowSet(
+        block=index,
+        words=np.empty((2, (rows + 63) // 64), np.uint64),
+        lists=np.empty((2, longest), np.int32),
+        now=np.zeros(4, np.int64),
+        least=least,
+        short=short,
+        rows_a_list=rows_a_list,
+    )

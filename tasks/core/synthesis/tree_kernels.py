@@ -7,8 +7,8 @@ import numpy as np
 
 from tasks.core.arrays import Codes, Ids, Integers
 from tasks.core.compiling import njit
+from tasks.core.random_kernels import state_below
 from tasks.core.synthesis.record_kernels import Drafts
-from tasks.core.synthesis.record_stream_kernels import stream_below
 
 
 @njit(cache=True, nogil=True)
@@ -24,7 +24,7 @@ def join_seeded(weights: Integers, seeds: Codes, drafts: Drafts, numbers: Ids, j
         joined[place] = -1
         if total == 0:
             continue
-        rest = stream_below(drafts.states, record, total)
+        rest = state_below(drafts.states, record, total)
         for attribute in seeds[record]:
             rest -= weights[attribute]
             if rest < 0:
@@ -48,7 +48,7 @@ def join_unseeded(weights: Integers, depth: int, drafts: Drafts, numbers: Ids, j
         if size > depth:
             joined[place] = drafts.records[record, depth]
         elif cumulative[-1] > 0:
-            drawn = stream_below(drafts.states, record, cumulative[-1])
+            drawn = state_below(drafts.states, record, cumulative[-1])
             joined[place] = np.searchsorted(cumulative, drawn, side="right")
             drafts.records[record, size] = joined[place]
             drafts.sizes[record] = size + 1

@@ -11,33 +11,28 @@ The number of draws is that of the records rounded down to the resolution, and r
 any value are left out: the exact number of records is not told.
 """
 
-import os
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from tasks.core.arrays import Codes, Ids, Integers, ShareDone
+from tasks.core.arrays import Codes, Flags, Ids, Integers, ShareDone
+from tasks.core.pool import Job, run_jobs
+from tasks.core.random_kernels import stream
 from tasks.core.synthesis.assembly import ordered
-from tasks.core.synthesis.block_kernels import BlockIndex
-from tasks.core.synthesis.growth import Job, check_threads
-from tasks.core.synthesis.narrowing_kernels import (
-    ROWS_A_LIST,
-    SHORT,
+from tasks.core.synthesis.drafts import DrawnRecords, drafts_of, drawn_of, joined
+from tasks.core.synthesis.records import SyntheticRecords
+from tasks.core.synthesis.row_set_kernels import BlockIndex, present_rows
+from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed, row_set
+from tasks.core.synthesis.tree import check_threads
+from tasks.core.synthesis.unseeded_kernels import (
     Block,
     DrawnColumns,
     RecordRoom,
-    fill_rests,
-    present_rows,
-)
-from tasks.core.synthesis.record_stream_kernels import begin, stream_base
-from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed
-from tasks.core.synthesis.shards import DrawnRecords
-from tasks.core.synthesis.unseeded_kernels import (
     UnseededDrafts,
     begin_drafts,
+    fill_rests,
     finish,
     follow_into,
     gathered_cells,
@@ -54,10 +49,9 @@ _OPEN = 400_000.0
 _RECORDS_A_CALL = 2048
 #: The orders of so many columns, over all records, are kept at once.
 _ORDERS_AT_ONCE = 1 << 25
-_SECONDS_BETWEEN_REPORTS = 0.5
 
 
-def synthesize(
+def draw_unseeded(
     rows: FrequentRows, seed: int, *, threads: int = 1, progress: ShareDone | None = None
 ) -> SyntheticRecords:
     """Draw synthetic records by the law above, in the published order (sds.md 4.0).
@@ -78,12 +72,12 @@ def synthesize(
     report = progress or (lambda share: None)
     number = rows.number_of_records // rows.resolution * rows.resolution
     columns = columns_of(rows)
-    parts = []
+    parts: list[DrawnRecords] = []
     if number and len(columns.item):
         cells = block_cells(rows)
         block = block_of(cells, held_by(cells, len(rows.attributes)), columns)
         step = max(_ORDERS_AT_ONCE // len(columns.item), 1)
-        base = stream_base(seed, "unseeded")
+        base = stream("unseeded", seed)[0]
         for first in range(0, number, step):
             drafts = _drafts(block, min(step, number - first), base, first)
 
@@ -91,11 +85,10 @@ def synthesize(
                 report((first + share * size) / number)
 
             RecordBatch(block, drafts).run(threads, tell)
-            parts.append(_drawn(drafts))
+            parts.append(drawn_of(drafts.drawn))
     report(1.0)
-    sizes = np.concatenate([np.empty(0, np.int32), *(part.sizes for part in parts)])
-    ids = np.concatenate([np.empty(0, np.int32), *(part.attribute_ids for part in parts)])
-    return ordered(rows.headers, rows.attributes, sizes, ids)
+    drawn = joined(parts)
+    return ordered(rows.headers, rows.attributes, drawn.sizes[drawn.sizes > 0], drawn.attribute_ids)
 
 
 def columns_of(rows: FrequentRows) -> DrawnColumns:
@@ -122,38 +115,22 @@ def block_of(cells: Codes, held: Integers, columns: DrawnColumns) -> Block:
     return block
 
 
-def _drafts(block: Block, number: int, base: int, first: int) -> UnseededDrafts:
+def _drafts(block: Block, number: int, base: np.uint64, first: int) -> UnseededDrafts:
     """Records ``first``, ``first + 1``, ..., each at its beginning."""
-    width, cells = len(block.columns.item), block.rows.cells
+    width = len(block.columns.item)
     drafts = UnseededDrafts(
         orders=np.empty((number, width), np.uint16 if width < 1 << 16 else np.uint32),
         steps=np.empty(number, np.int32),
         follows=np.empty(number, np.int32),
-        values=np.empty((number, cells.shape[1]), cells.dtype),
-        sizes=np.empty(number, np.int32),
-        states=np.empty(number, np.uint64),
+        drawn=drafts_of(block.rows.cells, number, base, first),
     )
-    begin(drafts.states, np.uint64(base), first)
-    begin_drafts(drafts, len(cells))
+    begin_drafts(drafts, len(block.rows.cells))
     return drafts
 
 
-def _drawn(drafts: UnseededDrafts) -> DrawnRecords:
-    """The records that hold something."""
-    filled = np.arange(drafts.values.shape[1], dtype=np.int32) < drafts.sizes[:, None]
-    return DrawnRecords(drafts.sizes[drafts.sizes > 0], drafts.values[filled].astype(np.int32))
-
-
-def _room(index: BlockIndex) -> RecordRoom:
-    rows = len(index.cells)
-    longest = max(int(np.diff(index.first).max(initial=0)), SHORT, rows // ROWS_A_LIST) + 1
-    return RecordRoom(
-        words=np.empty((2, (rows + 63) // 64), np.uint64),
-        rows=np.empty(longest, np.int32),
-        seen=np.empty(longest, np.int32),
-        tally=np.zeros(len(index.held), np.int64),
-        now=np.zeros(3, np.int64),
-    )
+def _room(block: Block) -> RecordRoom:
+    rows = row_set(block.rows, least=block.columns.resolution)
+    return RecordRoom(rows, np.empty_like(rows.lists[0]), np.zeros(len(block.rows.held), np.int64))
 
 
 @dataclass
@@ -163,38 +140,18 @@ class RecordBatch:
     Attributes:
         block: all rows.
         drafts: the records.
-        stopped: set to end soon, with the records unfinished.
-        done: how many records are finished.
+        finished: how many records were, by job; one sum would lose what two threads add at once.
     """
 
     block: Block
     drafts: UnseededDrafts
-    stopped: bool = False
-    done: int = 0
+    finished: list[int] = field(default_factory=list)
 
     def run(self, threads: int, report: ShareDone) -> None:
         """Draw all records, on so many threads (0: on all cores)."""
         numbers = np.arange(len(self.drafts.steps), dtype=np.int32)
         jobs = list(self._jobs(self.block, numbers))
-        if threads == 1:
-            for job in jobs:
-                job()
-                report(self.done / len(numbers))
-        else:
-            self._run_together(jobs, threads or os.cpu_count() or 1, report)
-
-    def _run_together(self, jobs: list[Job], workers: int, report: ShareDone) -> None:
-        """Run jobs on threads; the kernels let go of the interpreter. An interrupt ends the run soon."""
-        with ThreadPoolExecutor(workers) as pool:
-            running: set[Future[None]] = {pool.submit(job) for job in jobs}
-            try:
-                while running:
-                    ended, running = wait(running, timeout=_SECONDS_BETWEEN_REPORTS)
-                    for each in ended:
-                        each.result()
-                    report(min(self.done / len(self.drafts.steps), 1.0))
-            finally:
-                self.stopped = True
+        run_jobs(jobs, threads, lambda: report(sum(self.finished) / len(numbers)))
 
     def _jobs(self, block: Block, numbers: Ids) -> Iterator[Job]:
         """Draw the records of a block until it is narrowed; then what is left to do, largest first."""
@@ -209,43 +166,33 @@ class RecordBatch:
         opened = (found >= 0) & self._worth_opening(index, left, records)
         for place in np.flatnonzero(opened)[np.argsort(-records[opened], kind="stable")]:
             own = numbers[starts[place] : starts[place] + records[place]]
-            yield self._opening(block, int(found[place]), own)
+            yield partial(self._opened, block, int(found[place]), own)
         alone = np.repeat((found >= 0) & ~opened, records)
-        self.done += int(records[found < 0].sum())
+        self.finished.append(int(records[found < 0].sum()))
         keys, numbers = keys[alone], numbers[alone]
         for first in range(0, len(numbers), _RECORDS_A_CALL):
-            yield self._finishing(
-                block, numbers[first : first + _RECORDS_A_CALL], keys[first : first + _RECORDS_A_CALL]
-            )
+            part = slice(first, first + _RECORDS_A_CALL)
+            yield partial(self._finish, block, numbers[part], keys[part])
 
-    def _worth_opening(self, index: BlockIndex, left: Integers, records: Integers) -> np.ndarray:
+    def _worth_opening(self, index: BlockIndex, left: Integers, records: Integers) -> Flags:
         """For which keys a block of their own costs less than finishing their records in this one."""
         rows, slots = index.cells.shape
-        worth: np.ndarray = records * _FINISH_A_ROW * (rows - left) > left * slots * _OPEN_A_CELL + _OPEN
+        worth: Flags = records * _FINISH_A_ROW * (rows - left) > left * slots * _OPEN_A_CELL + _OPEN
         return worth
 
-    def _opening(self, block: Block, key: int, numbers: Ids) -> Job:
-        def run() -> None:
-            if self.stopped:
-                return
-            index, room = block.rows, _room(block.rows)
-            column = int(self.drafts.orders[numbers[0], self.drafts.steps[numbers[0]] - 1])
-            narrow_to(block, room, column, key)
-            rows = present_rows(room)
-            cells = np.empty((len(rows), index.cells.shape[1]), index.cells.dtype)
-            held = np.zeros(len(index.held), np.int64)
-            gathered_cells(index.cells, rows, cells, held)
-            follow_into(rows, self.drafts, numbers)
-            for job in self._jobs(block_of(cells, held, block.columns), numbers):
-                job()
+    def _opened(self, block: Block, key: int, numbers: Ids) -> Iterator[Job]:
+        """Open the block that a key narrows one to; what is then to be done in it."""
+        index, narrowed = block.rows, row_set(block.rows, least=block.columns.resolution)
+        column = int(self.drafts.orders[numbers[0], self.drafts.steps[numbers[0]] - 1])
+        narrow_to(block, narrowed, column, key)
+        rows = present_rows(narrowed)
+        cells = np.empty((len(rows), index.cells.shape[1]), index.cells.dtype)
+        held = np.zeros(len(index.held), np.int64)
+        gathered_cells(index.cells, rows, cells, held)
+        follow_into(rows, self.drafts, numbers)
+        return self._jobs(block_of(cells, held, block.columns), numbers)
 
-        return run
-
-    def _finishing(self, block: Block, numbers: Ids, keys: Ids) -> Job:
-        def run() -> None:
-            if self.stopped:
-                return
-            finish(block, self.drafts, _room(block.rows), numbers, keys)
-            self.done += len(numbers)
-
-        return run
+    def _finish(self, block: Block, numbers: Ids, keys: Ids) -> tuple[Job, ...]:
+        finish(block, self.drafts, _room(block), numbers, keys)
+        self.finished.append(len(numbers))
+        return ()

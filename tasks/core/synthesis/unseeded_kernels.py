@@ -3,7 +3,13 @@
 Drawing a value of a column by how many of the present rows hold it is reading that cell of a random one of
 them; and given the value, that row is a random one of those that hold it. So each record follows one row
 from column to column, and another is drawn only where the present rows are not narrowed to those that
-share what was drawn.
+share what was drawn:
+
+    the row that it follows holds    and the present rows             become, and it follows
+    a value that enough hold                                          those with the value; the same row
+    a rarer one, or an empty cell    have enough without a value      those; the same row
+                                     that enough hold
+    a rarer one, or an empty cell    have not                         the same rows; another one of them
 """
 
 from typing import NamedTuple
@@ -11,28 +17,81 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Codes, Ids, Integers
+from tasks.core.arrays import Codes, Ids, Integers, Words
 from tasks.core.compiling import njit
-from tasks.core.synthesis.narrowing_kernels import (
-    BITS,
+from tasks.core.random_kernels import state_below
+from tasks.core.synthesis.index_kernels import ONE, ones_in
+from tasks.core.synthesis.record_kernels import Drafts
+from tasks.core.synthesis.row_set_kernels import (
     HELD,
     KIND,
-    Block,
-    DrawnColumns,
-    RecordRoom,
+    LIST,
+    OWN,
+    WHOLE,
+    BlockIndex,
+    RowSet,
     begin_with_all,
-    keep_seen,
-    look_at,
+    bits_of,
+    count_with,
+    list_of,
+    narrow,
     row_at,
     rows_with,
-    rows_without,
+    to_bits,
 )
-from tasks.core.synthesis.record_stream_kernels import States, stream_below
 
 Orders = npt.NDArray[np.uint16]
 
 #: What a record was narrowed by: an attribute, or the number of attributes plus the column left empty.
 FINISHED = -1
+
+
+class DrawnColumns(NamedTuple):
+    """The columns that are drawn: of single values, or of one item each.
+
+    Attributes:
+        first_slot, end_slot: int32 (columns,): where in a row its attributes stand.
+        item: int32 (columns,): the one attribute of an item's column; -1 otherwise.
+        first: int32 (columns + 1,): the attributes of column c are ``attributes[first[c]:first[c + 1]]``.
+        attributes: int32 (A,).
+        resolution: the fewest rows that a drawn combination stands in.
+    """
+
+    first_slot: Ids
+    end_slot: Ids
+    item: Ids
+    first: Ids
+    attributes: Ids
+    resolution: int
+
+
+class Block(NamedTuple):
+    """Rows that some records are narrowed to, and what is asked of them.
+
+    Attributes:
+        rows: their index.
+        rests: uint64 (columns, words): the rows that hold none of a column's values that enough of the block
+            do. They stand for the empty option of whatever the block is narrowed to.
+        columns: as above.
+    """
+
+    rows: BlockIndex
+    rests: Words
+    columns: DrawnColumns
+
+
+class RecordRoom(NamedTuple):
+    """Room for one record over a block.
+
+    Attributes:
+        rows: the present rows.
+        seen: int32, as long as a list of them can be: what they hold of a column.
+        tally: int64 (A + 1,), all 0 between draws.
+    """
+
+    rows: RowSet
+    seen: Ids
+    tally: Integers
 
 
 class UnseededDrafts(NamedTuple):
@@ -42,16 +101,33 @@ class UnseededDrafts(NamedTuple):
         orders: uint16 (records, columns): the order in which a record's columns are drawn.
         steps: int32 (records,): how many were.
         follows: int32 (records,): the row that it follows, in the block where it is.
-        values: (records, slots), of the type of the cells: what was drawn. sizes: int32 (records,).
-        states: uint64 (records,), of each record's random stream.
+        drawn: what was drawn of them.
     """
 
     orders: Orders
     steps: Ids
     follows: Ids
-    values: Codes
-    sizes: Ids
-    states: States
+    drawn: Drafts
+
+
+@njit(cache=True, nogil=True)
+def fill_rests(block: Block) -> None:
+    """Set the rests of a block."""
+    index, columns, rests = block.rows, block.columns, block.rests
+    rests[:] = ~np.uint64(0)
+    if len(index.cells) & 63:
+        rests[:, -1] = (ONE << np.uint64(len(index.cells) & 63)) - ONE
+    for column in range(len(rests)):
+        rest = rests[column]
+        for attribute in columns.attributes[columns.first[column] : columns.first[column + 1]]:
+            dense = index.dense[attribute]
+            if dense >= 0:
+                bits = index.bits[dense]
+                for word in range(len(rest)):
+                    rest[word] &= ~bits[word]
+            else:
+                for row in rows_with(index, attribute):
+                    rest[row >> 6] &= ~(ONE << np.uint64(row & 63))
 
 
 @njit(cache=True, nogil=True)
@@ -61,11 +137,11 @@ def begin_drafts(drafts: UnseededDrafts, rows: int) -> None:
     for record in range(len(drafts.steps)):
         order = drafts.orders[record]
         for place in range(columns):
-            other = stream_below(drafts.states, record, place + 1)
+            other = state_below(drafts.drawn.states, record, place + 1)
             order[place] = order[other]
             order[other] = place
-        drafts.follows[record] = stream_below(drafts.states, record, rows)
-        drafts.steps[record], drafts.sizes[record] = 0, 0
+        drafts.follows[record] = state_below(drafts.drawn.states, record, rows)
+        drafts.steps[record] = 0
 
 
 @njit(cache=True, nogil=True)
@@ -81,9 +157,9 @@ def cell(cells: Codes, columns: DrawnColumns, row: int, column: int, absent: int
 
 
 @njit(cache=True, nogil=True)
-def add_attribute(drafts: UnseededDrafts, record: int, attribute: int) -> None:
+def add_attribute(drafts: Drafts, record: int, attribute: int) -> None:
     """Add a drawn attribute to a record."""
-    drafts.values[record, drafts.sizes[record]] = attribute
+    drafts.records[record, drafts.sizes[record]] = attribute
     drafts.sizes[record] += 1
 
 
@@ -115,45 +191,104 @@ def step_together(block: Block, rest: Integers, drafts: UnseededDrafts, numbers:
             drafts.steps[record] += 1
             value = cell(index.cells, columns, drafts.follows[record], column, absent)
             if index.held[value] >= columns.resolution:
-                add_attribute(drafts, record, value)
+                add_attribute(drafts.drawn, record, value)
                 if index.held[value] < rows:
                     keys[place] = value
             elif rest[column] < columns.resolution:
-                drafts.follows[record] = stream_below(drafts.states, record, rows)
+                drafts.follows[record] = state_below(drafts.drawn.states, record, rows)
             elif rest[column] < rows:
                 keys[place] = absent + column
 
 
 @njit(cache=True, nogil=True)
-def narrow_to(block: Block, room: RecordRoom, column: int, key: int) -> None:
+def _add_both(index: BlockIndex, mine: Words, attribute: int, target: Words) -> None:
+    """Add to a bitset the rows of another that hold an attribute."""
+    if index.dense[attribute] >= 0:
+        other = index.bits[index.dense[attribute]]
+        for word in range(len(mine)):
+            target[word] |= mine[word] & other[word]
+        return
+    for row in rows_with(index, attribute):
+        target[row >> 6] |= mine[row >> 6] & (ONE << np.uint64(row & 63))
+
+
+@njit(cache=True, nogil=True)
+def narrow_to_rest(block: Block, rows: RowSet, column: int) -> bool:
+    """Keep the rows, no list, that hold no value of a column that enough of them do; False where too few."""
+    index, columns, rest = block.rows, block.columns, block.rests[column]
+    mine = rest if rows.now[KIND] == WHOLE else bits_of(rows)
+    target, ones = rows.words[1 - rows.now[OWN]], np.uint64(0)
+    for word in range(len(mine)):
+        target[word] = mine[word] & rest[word]
+        ones += ones_in(target[word])
+    left = int(np.int64(ones))
+    for attribute in columns.attributes[columns.first[column] : columns.first[column + 1]]:
+        if index.held[attribute] >= columns.resolution:
+            found = count_with(rows, attribute, columns.resolution)
+            if 0 < found < columns.resolution:
+                left += found
+                _add_both(index, mine, attribute, target)
+    return to_bits(rows, left)
+
+
+@njit(cache=True, nogil=True)
+def narrow_to(block: Block, rows: RowSet, column: int, key: int) -> None:
     """Begin with those rows of the block that a key of `step_together` says."""
-    begin_with_all(room, len(block.rows.cells))
+    begin_with_all(rows)
     if key < len(block.rows.held) - 1:
-        rows_with(block.rows, room, key, block.columns.resolution)
+        narrow(rows, key)
     else:
-        rows_without(block, room, column)
+        narrow_to_rest(block, rows, column)
+
+
+@njit(cache=True, nogil=True)
+def _look_at(block: Block, room: RecordRoom, column: int) -> None:
+    """Fill ``seen`` with what each present row, of a list, holds of a column, and count it in ``tally``."""
+    rows, absent = list_of(room.rows), len(room.tally) - 1
+    for place in range(len(rows)):
+        value = cell(block.rows.cells, block.columns, rows[place], column, absent)
+        room.seen[place] = value
+        room.tally[value] += 1
+    room.tally[absent] = 0
+
+
+@njit(cache=True, nogil=True)
+def _keep_seen(room: RecordRoom, value: int, own: int, enough: int) -> int:
+    """Keep the present rows, of a list, that hold a value, or (below 0) what fewer of them do than enough.
+
+    Returns the new place of the row in place ``own``, which is kept.
+    """
+    rows, seen, tally, kept, place_of_own = list_of(room.rows), room.seen, room.tally, 0, 0
+    for place in range(len(rows)):
+        if place == own:
+            place_of_own = kept
+        stays = seen[place] == value if value >= 0 else tally[seen[place]] < enough
+        rows[kept] = rows[place]
+        kept += int(np.int64(stays))
+    room.rows.now[HELD] = kept
+    return place_of_own
 
 
 @njit(cache=True, nogil=True)
 def _finish_by_list(block: Block, drafts: UnseededDrafts, room: RecordRoom, record: int, step: int) -> None:
     """Draw the columns of a record from a step on; the present rows are a list."""
-    enough, states = block.columns.resolution, drafts.states
-    own = int(np.searchsorted(room.rows[: room.now[HELD]], drafts.follows[record]))
+    enough = block.columns.resolution
+    own = int(np.searchsorted(list_of(room.rows), drafts.follows[record]))
     for column in drafts.orders[record, step:]:
-        look_at(block, room, column)
-        held, value = room.now[HELD], room.seen[own]
+        _look_at(block, room, column)
+        held, value = room.rows.now[HELD], room.seen[own]
         if room.tally[value] >= enough:
-            add_attribute(drafts, record, value)
+            add_attribute(drafts.drawn, record, value)
             if room.tally[value] < held:
-                own = keep_seen(room, value, own, enough)
+                own = _keep_seen(room, value, own, enough)
         else:
             left = 0
             for seen in room.seen[:held]:
                 left += int(np.int64(room.tally[seen] < enough))
             if left < enough:
-                own = int(stream_below(states, record, held))
+                own = int(state_below(drafts.drawn.states, record, held))
             elif left < held:
-                own = keep_seen(room, -1, own, enough)
+                own = _keep_seen(room, -1, own, enough)
         for seen in room.seen[:held]:
             room.tally[seen] = 0
 
@@ -161,21 +296,20 @@ def _finish_by_list(block: Block, drafts: UnseededDrafts, room: RecordRoom, reco
 @njit(cache=True, nogil=True)
 def finish(block: Block, drafts: UnseededDrafts, room: RecordRoom, numbers: Ids, keys: Ids) -> None:
     """Draw what is left of the numbered records, beginning from what their keys narrow the block to."""
-    rows, columns = block.rows, block.columns
-    absent, width = len(rows.held) - 1, drafts.orders.shape[1]
+    columns, rows, cells, drawn = block.columns, room.rows, block.rows.cells, drafts.drawn
+    absent, width = len(block.rows.held) - 1, drafts.orders.shape[1]
     for place in range(len(numbers)):
         record = numbers[place]
         step = int(np.int64(drafts.steps[record]))
-        narrow_to(block, room, int(np.int64(drafts.orders[record, step - 1])), keys[place])
-        while step < width and room.now[KIND] == BITS:
+        narrow_to(block, rows, int(np.int64(drafts.orders[record, step - 1])), keys[place])
+        while step < width and rows.now[KIND] != LIST:
             column = int(np.int64(drafts.orders[record, step]))
-            value = cell(rows.cells, columns, drafts.follows[record], column, absent)
-            if value != absent and rows_with(rows, room, value, columns.resolution):
-                add_attribute(drafts, record, value)
-            elif not rows_without(block, room, column):
-                drafts.follows[record] = row_at(
-                    room, int(stream_below(drafts.states, record, room.now[HELD]))
-                )
+            value = cell(cells, columns, drafts.follows[record], column, absent)
+            if value != absent and narrow(rows, value):
+                add_attribute(drawn, record, value)
+            elif not narrow_to_rest(block, rows, column):
+                other = int(state_below(drawn.states, record, rows.now[HELD]))
+                drafts.follows[record] = row_at(bits_of(rows), other)
             step += 1
         if step < width:
             _finish_by_list(block, drafts, room, record, step)

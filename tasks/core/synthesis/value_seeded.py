@@ -7,28 +7,24 @@ count allows.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
 
 import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Integers, ShareDone
 from tasks.core.errors import InternalError, ParameterError
+from tasks.core.random_kernels import stream
 from tasks.core.synthesis.assembly import ordered
 from tasks.core.synthesis.consolidation import Consolidation
-from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of, joined
-from tasks.core.synthesis.growth import check_threads
+from tasks.core.synthesis.drafts import DrawnRecords, drafts_of, drawing_over, drawn_of, joined
 from tasks.core.synthesis.index import CombinationIndex, build_index
-from tasks.core.synthesis.nodes import table_of
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
-from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.record_stream_kernels import stream_base
+from tasks.core.synthesis.record_kernels import Effort
 from tasks.core.synthesis.records import SyntheticRecords
 from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed
-from tasks.core.synthesis.shards import DrawnRecords
+from tasks.core.synthesis.tree import check_threads, table_of
 
 
 @dataclass(frozen=True)
@@ -58,7 +54,7 @@ class Oversampling:
             raise ParameterError(problems)
 
 
-def synthesize(
+def draw_value_seeded(
     rows: FrequentRows,
     seed: int,
     *,
@@ -89,30 +85,18 @@ def synthesize(
     """
     check_threads(threads)
     report = progress or (lambda share: None)
-    drawn = _drawn(rows, seed, Control(oversampling, reported), threads, report)
-    synthetic = ordered(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
-    report(1.0)
-    return synthetic
-
-
-class Control(NamedTuple):
-    """Oversampling control, if any."""
-
-    oversampling: Oversampling | None
-    reported: Aggregates | None
-
-
-def _drawn(rows: FrequentRows, seed: int, control: Control, threads: int, report: ShareDone) -> DrawnRecords:
-    if control.oversampling is None:
+    if oversampling is None:
         available = rows.counts // rows.resolution * rows.resolution
-        return Consolidation(table_of(rows), available, seed).run(threads, report)
-    if control.reported is None:
+        drawn = Consolidation(table_of(rows), available, seed).run(threads, report)
+    elif reported is None:
         raise ParameterError(
             "Oversampling control compares with the reportable aggregates, and none were given: count first."
         )
-    # Imported here because it imports `Oversampling` from this module.
-
-    return draw_oversampled(rows, control.reported, control.oversampling, seed, report)
+    else:
+        drawn = draw_oversampled(rows, reported, oversampling, seed, report)
+    synthetic = ordered(rows.headers, rows.attributes, drawn.sizes, drawn.attribute_ids)
+    report(1.0)
+    return synthetic
 
 
 _RECORDS_A_SLICE = 256
@@ -122,9 +106,9 @@ _NO_LIMIT = 2**62
 def draw_oversampled(
     rows: FrequentRows,
     reported: Aggregates,
-    oversampling: "Oversampling",
+    oversampling: Oversampling,
     seed: int,
-    progress: Callable[[float], None],
+    progress: ShareDone,
 ) -> DrawnRecords:
     """Draw records one after the other until every attribute is used as often as its rounded count.
 
@@ -154,15 +138,27 @@ def draw_oversampled(
     _check(rows, reported, available)
     if not len(available):
         return joined([])
-    reported_index = build_index(reported)
+    combinations = build_index(reported)
     limits = Limits(
-        reported_index.rows,
-        allowed(reported_index.counts, oversampling.ratio),
-        reported_index.counts,
+        combinations.rows,
+        allowed(combinations.counts, oversampling.ratio),
+        combinations.counts,
         reported.reporting_length,
         oversampling.tries,
     )
-    return _drawn_by_stage(rows, available, limits, _room(rows, reported_index), seed, progress)
+    room = _room(rows, combinations)
+    index = indexed(block_cells(rows), np.append(rows.counts, 0), rows.resolution)
+    left, total = available.copy(), int(available.sum())
+    drawing = drawing_over(index, Effort(rows.resolution), left)
+    base, first, parts = stream("oversampling", seed)[0], 0, []
+    # Every record uses at least one attribute up, so this ends: the limit of an attribute alone begins at or
+    # above what is available of it, and both fall by one with every use.
+    while left.any():
+        drafts = drafts_of(index.cells, _RECORDS_A_SLICE, base, first)
+        parts.append(drawn_of(drafts, draw_limited(drawing, drafts, left, limits, room)))
+        first += _RECORDS_A_SLICE
+        progress(1.0 - int(left.sum()) / total)
+    return joined(parts)
 
 
 def _check(rows: FrequentRows, reported: Aggregates, available: Integers) -> None:
@@ -179,6 +175,9 @@ def allowed(counts: Integers, ratio: float) -> Integers:
     """How often a combination of each count may be synthesised: floor(count (1 + ratio)).
 
     Exact, the ratio being the decimal as written: in floating point 100 * (1 + 0.15) is a little below 115.
+
+    >>> allowed(np.array([100, 10]), 0.15).tolist()
+    [115, 11]
     """
     distinct, places = np.unique(counts, return_inverse=True)
     factor = 1 + Fraction(str(ratio))
@@ -199,25 +198,3 @@ def _room(rows: FrequentRows, reported: CombinationIndex) -> Combinations:
         np.zeros(len(rows.attributes), np.int64),
         np.zeros(3, np.int64),
     )
-
-
-def _drawn_by_stage(
-    rows: FrequentRows,
-    available: Integers,
-    limits: Limits,
-    room: Combinations,
-    seed: int,
-    progress: Callable[[float], None],
-) -> DrawnRecords:
-    index = indexed(block_cells(rows), np.append(rows.counts, 0), rows.resolution)
-    left, total = available.copy(), int(available.sum())
-    drawing = drawing_over(index, Effort(rows.resolution), left)
-    base, first, parts = stream_base(seed, "oversampling"), 0, []
-    # Every record uses at least one attribute up, so this ends: the limit of an attribute alone begins at or
-    # above what is available of it, and both fall by one with every use.
-    while left.any():
-        drafts = drafts_of(index.cells, _RECORDS_A_SLICE, base, first)
-        parts.append(drawn_of(drafts, draw_limited(drawing, drafts, left, limits, room)))
-        first += _RECORDS_A_SLICE
-        progress(1.0 - int(left.sum()) / total)
-    return joined(parts)

@@ -10,8 +10,8 @@ attribute only adds the counts of the combinations that it is part of.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Flags, Ids, Integers, Words
 from tasks.core.compiling import njit
 from tasks.core.synthesis.index_kernels import ONE, CombinationRows, attribute_at, longer_combination, rank_of
 
@@ -38,15 +38,15 @@ class Law(NamedTuple):
     """
 
     rows: CombinationRows
-    header_of: npt.NDArray[np.int32]
+    header_of: Ids
     longest: int
     reporting_length: int
     synthetic_counts: bool
     sign: int
     depth: int
-    lower: npt.NDArray[np.int64]
-    upper: npt.NDArray[np.int64]
-    share: npt.NDArray[np.int64]
+    lower: Integers
+    upper: Integers
+    share: Integers
 
 
 class Supply(NamedTuple):
@@ -63,12 +63,12 @@ class Supply(NamedTuple):
         now: int64 (4,), counters; see the constants above.
     """
 
-    available: npt.NDArray[np.int64]
-    remaining: npt.NDArray[np.int64]
-    beside: npt.NDArray[np.int64]
-    tree: npt.NDArray[np.int64]
-    random: npt.NDArray[np.uint64]
-    now: npt.NDArray[np.int64]
+    available: Integers
+    remaining: Integers
+    beside: Integers
+    tree: Integers
+    random: Words
+    now: Integers
 
 
 class RecordWorkspace(NamedTuple):
@@ -83,15 +83,15 @@ class RecordWorkspace(NamedTuple):
         drawn, cumulative: int32 and int64 (A,): candidates in turn and running sums of weights.
     """
 
-    word: npt.NDArray[np.int32]
-    bits: npt.NDArray[np.uint64]
-    kept: npt.NDArray[np.int64]
-    whole: npt.NDArray[np.int64]
-    spent: npt.NDArray[np.bool_]
-    subset: npt.NDArray[np.int32]
-    subset_length: npt.NDArray[np.int32]
-    drawn: npt.NDArray[np.int32]
-    cumulative: npt.NDArray[np.int64]
+    word: Ids
+    bits: Words
+    kept: Integers
+    whole: Integers
+    spent: Flags
+    subset: Ids
+    subset_length: Ids
+    drawn: Ids
+    cumulative: Integers
 
 
 @njit(cache=True, nogil=True)
@@ -152,7 +152,7 @@ def narrow_candidates(law: Law, supply: Supply, work: RecordWorkspace, combinati
 
 
 @njit(cache=True, nogil=True)
-def keep_count(counts: npt.NDArray[np.int64], base: int, kept: int, depth: int, count: int) -> None:
+def keep_count(counts: Integers, base: int, kept: int, depth: int, count: int) -> None:
     """Insert into the descending counts at ``base``, of which ``kept`` are there, the last falling out."""
     place = base + kept
     if kept == depth:
@@ -247,7 +247,7 @@ def weigh(law: Law, supply: Supply, work: RecordWorkspace, size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def weigh_alone(law: Law, supply: Supply, work: RecordWorkspace, record: npt.NDArray[np.int32]) -> int:
+def weigh_alone(law: Law, supply: Supply, work: RecordWorkspace, record: Ids) -> int:
     """`weigh` for R = 1, where an attribute's weight is its own count and only headers exclude."""
     allowed, total = 0, 0
     for candidate in range(len(supply.available)):

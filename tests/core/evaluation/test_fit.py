@@ -9,7 +9,7 @@ import pytest
 from tasks.core.dp.workload.observations import estimated_records, noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.synthesis.fitted import synthesize
+from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.workloads import coded_bits, default_shares, draw, parameters, people
 
 #: Pairs with a relation; all others have none.
@@ -29,7 +29,7 @@ def table_of(number, seed):
 def fitted(table, epsilon, seed):
     asked = WorkloadParameters(epsilon, 1e-6, default_shares(0.5)[0], longer=LongerSets())
     measured = draw(coded_bits(table), asked, seed)
-    return measured, synthesize(measured, seed).cells
+    return measured, draw_fitted(measured, seed).cells
 
 
 def variation(real, made, columns):
@@ -96,7 +96,7 @@ def test_distances_are_those_of_the_records_to_what_was_drawn():
 @pytest.mark.parametrize("number", [0, 1, 400])
 def test_it_is_total_and_the_same_again(number):
     measured = draw(people(number, 2), parameters(1.0), 4)
-    cells = synthesize(measured, 3).cells
+    cells = draw_fitted(measured, 3).cells
     found = evaluate_fit(measured, cells, 11)
     assert evaluate_fit(measured, cells, 11) == found
     body = json.loads(json.dumps(found.to_dict(), allow_nan=False))["fit"]

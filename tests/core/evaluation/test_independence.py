@@ -6,7 +6,7 @@ from scipy.stats import binom, chi2
 
 from tasks.core.dp.workload.parameters import LongerSets, WorkloadParameters
 from tasks.core.evaluation.fit import FALSE_ALARMS, PairNoise, deviation, evaluate_fit
-from tasks.core.synthesis.fitted import synthesize
+from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.workloads import coded_bits, default_shares, draw
 
 QUIET = PairNoise(1e-9, 1e-9, 1e-9, 1e-9)
@@ -89,7 +89,7 @@ def test_independent_columns_are_called_what_they_are_at_little_noise():
         table = np.random.default_rng(seed).integers(0, 2, (4000, 5))
         asked = WorkloadParameters(10.0, 1e-6, default_shares(0.5)[0], longer=LongerSets())
         measured = draw(coded_bits(table), asked, seed)
-        found = evaluate_fit(measured, synthesize(measured, seed).cells, seed)
+        found = evaluate_fit(measured, draw_fitted(measured, seed).cells, seed)
         assert found.pairs == 10
         taken += found.pairs - found.guessed
     assert taken < 17, taken

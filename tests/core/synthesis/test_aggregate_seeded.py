@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, number_of_shards, synthesize
+from tasks.core.synthesis.aggregate_seeded import (
+    AggregateSeededParameters,
+    Shard,
+    draw_aggregate_seeded,
+    number_of_shards,
+)
+from tasks.core.synthesis.drafts import joined
 from tasks.core.synthesis.index import build_index, scaled_up
-from tasks.core.synthesis.shards import Shard
 from tests.oracles.aggregate_seeded import aggregates_of, closed, counted, dictionary, oracle_of
 from tests.oracles.random_tables import exact_aggregates, noisy_aggregates
 
@@ -36,7 +41,7 @@ def _rows(synthetic):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_t13_noise_free_aggregates_with_synthetic_counts_give_the_rows_back(seed):
-    synthetic = synthesize(
+    synthetic = draw_aggregate_seeded(
         counted(T1 * 100, HEADERS, 3), AggregateSeededParameters(use_synthetic_counts=True), seed
     )
     assert Counter(_rows(synthetic)) == dict.fromkeys(T1, 100)
@@ -44,12 +49,14 @@ def test_t13_noise_free_aggregates_with_synthetic_counts_give_the_rows_back(seed
 
 def test_t13_a_target_of_three_times_the_records_gives_each_three_times():
     parameters = AggregateSeededParameters(use_synthetic_counts=True, target_number_of_records=1500)
-    synthetic = synthesize(counted(T1 * 100, HEADERS, 3), parameters, 5)
+    synthetic = draw_aggregate_seeded(counted(T1 * 100, HEADERS, 3), parameters, 5)
     assert Counter(_rows(synthetic)) == dict.fromkeys(T1, 300)
 
 
 def test_t13_a_target_of_zero_gives_no_record():
-    synthetic = synthesize(counted(T1, HEADERS, 3), AggregateSeededParameters(target_number_of_records=0), 5)
+    synthetic = draw_aggregate_seeded(
+        counted(T1, HEADERS, 3), AggregateSeededParameters(target_number_of_records=0), 5
+    )
     assert synthetic.number_of_records == 0
     assert synthetic.headers == ("A", "B", "C")
 
@@ -59,7 +66,7 @@ def test_t13_a_scale_factor_of_a_half_gives_about_half_the_records(use_synthetic
     parameters = AggregateSeededParameters(
         use_synthetic_counts=use_synthetic_counts, aggregate_counts_scale_factor=0.5
     )
-    synthetic = synthesize(counted(T1 * 100, HEADERS, 3), parameters, 5)
+    synthetic = draw_aggregate_seeded(counted(T1 * 100, HEADERS, 3), parameters, 5)
     assert 250 <= synthetic.number_of_records <= 275
 
 
@@ -101,7 +108,7 @@ def _observed(aggregates, parameters, seeds):
         )
         while shard.advance():
             pass
-        sizes, ids = shard.records()
+        sizes, ids = joined(shard.slices)
         records = np.split(ids, np.cumsum(sizes)[:-1]) if len(sizes) else []
         seen[tuple(sorted(tuple(sorted(record.tolist())) for record in records))] += 1
     return seen
@@ -171,7 +178,7 @@ def _parameters(draw):
 @settings(max_examples=150, deadline=None)
 def test_no_record_holds_a_combination_that_the_aggregates_lack(aggregates, parameters, seed, threads):
     """And every attribute is used exactly as often as it is available, or the target is met exactly."""
-    synthetic = synthesize(aggregates, parameters, seed, threads=threads)
+    synthetic = draw_aggregate_seeded(aggregates, parameters, seed, threads=threads)
     whole = _scaled(aggregates, parameters.aggregate_counts_scale_factor)
     allowed = closed(dictionary(whole))
     records = _records(synthetic)
@@ -199,7 +206,7 @@ def test_the_records_of_a_seed_never_change():
         (AggregateSeededParameters(), 1),
         (AggregateSeededParameters(use_synthetic_counts=True), 0),
     ]:
-        synthetic = synthesize(aggregates, parameters, 2024, threads=threads)
+        synthetic = draw_aggregate_seeded(aggregates, parameters, 2024, threads=threads)
         digests.append(hashlib.sha256(synthetic.attribute_ids.astype("<i4").tobytes()).hexdigest()[:16])
     assert digests == ["aed4d92bf74176b4", "313e603348c95274"]
 
@@ -207,8 +214,8 @@ def test_the_records_of_a_seed_never_change():
 def test_the_machine_has_no_say_in_the_records():
     """0 is eight shards on all cores: the same as eight shards on eight threads."""
     aggregates = counted(T1 * 300, HEADERS, 2)
-    eight = synthesize(aggregates, AggregateSeededParameters(), 1, threads=8)
-    all_cores = synthesize(aggregates, AggregateSeededParameters(), 1, threads=0)
+    eight = draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1, threads=8)
+    all_cores = draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1, threads=0)
     assert (eight.attribute_ids == all_cores.attribute_ids).all()
     assert (eight.offsets == all_cores.offsets).all()
 
@@ -217,7 +224,7 @@ def test_seeds_and_numbers_of_shards_give_different_records():
     aggregates = counted(T1 * 300, HEADERS, 2)
     runs = [(seed, threads) for seed in (1, 2) for threads in (1, 2)]
     outcomes = {
-        synthesize(aggregates, AggregateSeededParameters(), s, threads=t).attribute_ids.tobytes()
+        draw_aggregate_seeded(aggregates, AggregateSeededParameters(), s, threads=t).attribute_ids.tobytes()
         for s, t in runs
     }
     assert len(outcomes) == 4
@@ -234,27 +241,29 @@ def test_records_longer_than_the_first_room_are_drawn_by_the_same_law():
     aggregates = counted([["v"] * 40] * 3, headers, 2)
     for use_synthetic_counts in (False, True):
         parameters = AggregateSeededParameters(use_synthetic_counts=use_synthetic_counts)
-        synthetic = synthesize(aggregates, parameters, 4)
+        synthetic = draw_aggregate_seeded(aggregates, parameters, 4)
         assert _records(synthetic) == [tuple(range(40))] * 3
 
 
 def test_many_attributes_in_few_rows():
     """A column of 3000 values, each going with one of another: no record mixes them."""
     rows = [(f"v{i:04d}", f"w{i:04d}") for i in range(3000)]
-    synthetic = synthesize(counted(rows, ["A", "B"], 2), AggregateSeededParameters(), 4)
+    synthetic = draw_aggregate_seeded(counted(rows, ["A", "B"], 2), AggregateSeededParameters(), 4)
     assert sorted(_rows(synthetic)) == rows
 
 
 def test_nothing_to_draw_from_gives_no_records_or_empty_ones():
     nothing = counted([], HEADERS, 3)
-    assert synthesize(nothing, AggregateSeededParameters(), 1).number_of_records == 0
-    synthetic = synthesize(nothing, AggregateSeededParameters(target_number_of_records=3), 1, threads=0)
+    assert draw_aggregate_seeded(nothing, AggregateSeededParameters(), 1).number_of_records == 0
+    synthetic = draw_aggregate_seeded(
+        nothing, AggregateSeededParameters(target_number_of_records=3), 1, threads=0
+    )
     assert _records(synthetic) == [(), (), ()]
-    assert synthesize(counted([], [], 0), AggregateSeededParameters(), 1).number_of_records == 0
+    assert draw_aggregate_seeded(counted([], [], 0), AggregateSeededParameters(), 1).number_of_records == 0
 
 
 def test_a_target_beyond_what_few_attributes_give_leaves_no_shard_without_any():
-    synthetic = synthesize(
+    synthetic = draw_aggregate_seeded(
         counted([("x",)], ["A"], 1), AggregateSeededParameters(target_number_of_records=20), 1, threads=8
     )
     assert _records(synthetic) == [(0,)] * 20
@@ -264,7 +273,7 @@ def test_a_target_beyond_what_few_attributes_give_leaves_no_shard_without_any():
 def test_progress_ends_at_one_and_never_falls(threads):
     shares = []
     aggregates = counted(T1 * 2000, HEADERS, 2)
-    synthesize(aggregates, AggregateSeededParameters(), 1, threads=threads, progress=shares.append)
+    draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1, threads=threads, progress=shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
     assert min(shares) >= 0.0
@@ -297,11 +306,11 @@ def test_all_problems_are_told_at_once():
 
 def test_threads_below_zero_are_refused():
     with pytest.raises(ParameterError, match="parallel_jobs"):
-        synthesize(counted(T1, HEADERS, 1), AggregateSeededParameters(), 1, threads=-1)
+        draw_aggregate_seeded(counted(T1, HEADERS, 1), AggregateSeededParameters(), 1, threads=-1)
 
 
 def test_weights_that_could_overflow_are_refused():
     texts = [f"A:{i:04d}" for i in range(1025)]
     aggregates = aggregates_of(texts, ["A"], [{(i,): 2**53 for i in range(1025)}], 1)
     with pytest.raises(ParameterError, match="2\\^63"):
-        synthesize(aggregates, AggregateSeededParameters(), 1)
+        draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1)

@@ -32,7 +32,7 @@ from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constrained import constrained
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT
 from tasks.core.records.rulebook import Rulebook
-from tasks.core.synthesis.fitted import obeying, synthesize, without_others
+from tasks.core.synthesis.fitted import draw_fitted, obeying, without_others
 from tests.oracles import constraints as oracle
 from tests.oracles.constraints import BINS
 from tests.oracles.workloads import default_shares
@@ -137,7 +137,7 @@ def test_w22_a_record_is_repaired_alone(contract, seed, at):
 def test_w22_every_synthetic_record_holds_all_constraints(contract, seed, epsilon):
     schema = constrained_schema(contract)
     measurement = drawn(schema, seed=seed, epsilon=epsilon)
-    for record in written(synthesize(measurement, seed).records, schema):
+    for record in written(draw_fitted(measurement, seed).records, schema):
         assert oracle.broken(contract, record) == []
 
 
@@ -186,8 +186,8 @@ def test_w22_a_repaired_table_is_measured_and_kept_whole(tmp_path):
     measurement.write(tmp_path)
     read = read_workload_measurement(tmp_path)
     assert read.schema == schema == Schema.from_json(schema.to_json())
-    assert synthesize(read, 5).records.attribute_ids.tolist() == (
-        synthesize(measurement, 5).records.attribute_ids.tolist()
+    assert draw_fitted(read, 5).records.attribute_ids.tolist() == (
+        draw_fitted(measurement, 5).records.attribute_ids.tolist()
     )
 
 
@@ -247,7 +247,7 @@ def test_w22_what_is_written_for_other_breaks_nothing():
         SeededStream(1),
         before_first_word=lambda: None,
     )
-    made = synthesize(measurement, 3)
+    made = draw_fitted(measurement, 3)
     records = written(made.records, schema)
     others = made.cells[:, 4] == measurement.cells[4].other
     assert others.sum() > 300
@@ -284,9 +284,9 @@ def test_w22_constraints_of_more_columns_than_the_search_takes_hold_too():
     contract = _contract(structural_zeros=(zero,))
     schema = with_constraints(oracle.SCHEMA, contract)
     assert not domain_of(drawn(schema).cells, schema).impossible
-    records = written(synthesize(drawn(schema, 400), 1).records, schema)
+    records = written(draw_fitted(drawn(schema, 400), 1).records, schema)
     assert not any(oracle.broken(contract, record) for record in records)
-    free = written(synthesize(drawn(oracle.SCHEMA, 400), 1).records, oracle.SCHEMA)
+    free = written(draw_fitted(drawn(oracle.SCHEMA, 400), 1).records, oracle.SCHEMA)
     assert any(oracle.broken(contract, record) for record in free)
 
 
@@ -325,7 +325,7 @@ def test_constraints_bring_the_records_nearer_to_the_table():
                 SeededStream(seed),
                 before_first_word=lambda: None,
             )
-            cells, domain = synthesize(measurement, seed).cells, domain_of(measurement.cells)
+            cells, domain = draw_fitted(measurement, seed).cells, domain_of(measurement.cells)
             for pair in itertools.combinations(range(5), 2):
                 one, other = (table_counts(domain, pair, rows) / len(rows) for rows in (cells, people))
                 distances.append(np.abs(one - other).sum() / 2)
@@ -363,7 +363,7 @@ def test_w22_synthetic_records_of_a_filled_column_hold_all_constraints(contract,
     contract = _with_home_required(contract)
     schema = constrained_schema(contract)
     measurement = drawn(schema, seed=seed, epsilon=epsilon, filled=(HOME,))
-    for record in written(synthesize(measurement, seed).records, schema):
+    for record in written(draw_fitted(measurement, seed).records, schema):
         assert len(record["home"]) == 1 and oracle.broken(contract, record) == []
 
 

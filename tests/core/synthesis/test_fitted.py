@@ -10,7 +10,7 @@ from tasks.core.dp.workload.shares import Shares
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.assembly import write_wide_tsv
-from tasks.core.synthesis.fitted import synthesize
+from tasks.core.synthesis.fitted import draw_fitted
 
 SCHEMA = Schema(
     (
@@ -41,7 +41,7 @@ def _measured(number, epsilon, seed=1):
 
 
 def test_records_keep_the_relations_of_the_table(tmp_path):
-    made = synthesize(_measured(10_000, 4.0), 7)
+    made = draw_fitted(_measured(10_000, 4.0), 7)
     write_wide_tsv(made.records, tmp_path / "records.tsv")
     rows = [line.split("\t") for line in (tmp_path / "records.tsv").read_text().splitlines()]
     assert rows[0] == ["sex", "home", "tongue_arabic", "tongue_basque", "tongue_czech"]
@@ -54,26 +54,26 @@ def test_records_keep_the_relations_of_the_table(tmp_path):
 def test_a_value_below_the_threshold_is_in_no_record():
     measured = _measured(2_000, 1.0)
     assert "tent" not in measured.cells[1].values
-    values = {attribute.value for attribute in synthesize(measured, 7).records.attributes}
+    values = {attribute.value for attribute in draw_fitted(measured, 7).records.attributes}
     assert "tent" not in values
 
 
 def test_the_number_of_records_is_the_noisy_count_or_the_one_asked_for():
     measured = _measured(2_000, 1.0)
-    assert synthesize(measured, 7).records.number_of_records == measured.number_of_records
-    assert synthesize(measured, 7, number=123).records.number_of_records == 123
+    assert draw_fitted(measured, 7).records.number_of_records == measured.number_of_records
+    assert draw_fitted(measured, 7, number=123).records.number_of_records == 123
 
 
 def test_equal_seeds_give_equal_records_whatever_the_threads():
     measured = _measured(30_000, 1.0)
-    one, two = synthesize(measured, 7, threads=1), synthesize(measured, 7, threads=2)
+    one, two = draw_fitted(measured, 7, threads=1), draw_fitted(measured, 7, threads=2)
     assert one.records.attribute_ids.tolist() == two.records.attribute_ids.tolist()
-    assert synthesize(measured, 8).records.attribute_ids.tolist() != one.records.attribute_ids.tolist()
+    assert draw_fitted(measured, 8).records.attribute_ids.tolist() != one.records.attribute_ids.tolist()
 
 
 @pytest.mark.parametrize("number", [0, 1, 20])
 def test_tiny_tables_give_a_release(number):
     for seed in range(5):
         measured = _measured(number, 0.2, seed)
-        made = synthesize(measured, seed)
+        made = draw_fitted(measured, seed)
         assert made.records.number_of_records == max(0, measured.number_of_records)

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
+from tasks.core.random_kernels import stream
 from tasks.core.synthesis.drafts import drafts_of, drawn_of
-from tasks.core.synthesis.growth import GrowingBatch
-from tasks.core.synthesis.nodes import Cost, table_of
-from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.record_stream_kernels import stream_base
+from tasks.core.synthesis.record_kernels import Effort
+from tasks.core.synthesis.tree import Cost, GrowingBatch, table_of
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import rows_of, schema_of
 
@@ -72,7 +71,7 @@ def _sets(rows):
 def _grown(rows, way, number, available=None, threads=1):
     effort, cost = WAYS[way]
     table = table_of(rows, Effort(rows.resolution, **effort), cost)
-    drafts = drafts_of(table.root.cells, number, stream_base(5, way), 0)
+    drafts = drafts_of(table.root.cells, number, stream(way, 5)[0], 0)
     growth = GrowingBatch(table, drafts, available)
     # In two batches, so that the second meets nodes that were kept.
     for numbers in np.array_split(np.arange(number, dtype=np.int32), 2):

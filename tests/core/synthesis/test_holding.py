@@ -12,10 +12,14 @@ from scipy.stats import chi2
 
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.errors import InternalError
-from tasks.core.synthesis import holding
-from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters, synthesize
-from tasks.core.synthesis.held_kernels import are_few, enough_hold, find_holders, keep_held, narrow_holders
-from tasks.core.synthesis.holding import held_to
+from tasks.core.synthesis import aggregate_seeded
+from tasks.core.synthesis.aggregate_seeded import (
+    AggregateSeededParameters,
+    draw_aggregate_seeded,
+    held_to,
+)
+from tasks.core.synthesis.aggregate_seeded_kernels import are_few, enough_hold, find_holders, keep_held
+from tasks.core.synthesis.row_set_kernels import narrow
 from tasks.core.synthesis.rows import FrequentRows, block_cells, indexed
 from tests.oracles.aggregate_seeded import Combination, Oracle, counted, oracle_of
 from tests.oracles.random_tables import HEADERS, tables
@@ -89,7 +93,7 @@ TABLE = (
 @pytest.mark.parametrize("reporting_length", [1, 2])
 def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length: int, few: int) -> None:
     """Chi-square over seeds; a right law fails once in a million."""
-    monkeypatch.setattr(holding, "_FEW", few)
+    monkeypatch.setattr(aggregate_seeded, "_FEW", few)
     aggregates, rows, true = held_tables(TABLE, reporting_length, 2)
     base = oracle_of(aggregates)
     oracle = HeldOracle(
@@ -99,7 +103,7 @@ def test_lists_of_records_follow_the_exact_law(monkeypatch, reporting_length: in
     expected = oracle.distribution(target)
     parameters = AggregateSeededParameters(target_number_of_records=target)
     seen = Counter(
-        tuple(sorted(records_of(synthesize(aggregates, parameters, seed, held=rows))))
+        tuple(sorted(records_of(draw_aggregate_seeded(aggregates, parameters, seed, held=rows))))
         for seed in range(SEEDS)
     )
     assert set(seen) <= set(expected)
@@ -118,7 +122,9 @@ def test_every_combination_of_any_length_is_held_by_enough_records(
     aggregates, rows, true = held_tables(table, reporting_length, resolution)
     parameters = AggregateSeededParameters(use_synthetic_counts=use_synthetic_counts)
     for threads in (1, 3):
-        for record in records_of(synthesize(aggregates, parameters, seed, threads=threads, held=rows)):
+        for record in records_of(
+            draw_aggregate_seeded(aggregates, parameters, seed, threads=threads, held=rows)
+        ):
             assert true[frozenset(record)] >= resolution
 
 
@@ -126,7 +132,7 @@ def test_every_combination_of_any_length_is_held_by_enough_records(
 @given(tables(), st.integers(0, 9))
 def test_at_resolution_one_only_whole_rows_bound_what_is_drawn(table, seed: int) -> None:
     aggregates, rows, true = held_tables(table, 1, 1)
-    for record in records_of(synthesize(aggregates, AggregateSeededParameters(), seed, held=rows)):
+    for record in records_of(draw_aggregate_seeded(aggregates, AggregateSeededParameters(), seed, held=rows)):
         assert true[frozenset(record)] >= 1
 
 
@@ -134,10 +140,11 @@ def test_sparse_attributes_are_held_too() -> None:
     """An attribute that few of many rows hold has a list instead of bits."""
     table = [("1", "1", "1")] * 2 + [("1", "1", "")] * 150 + [("1", "", "1")] * 3 + [("", "1", "1")] * 3
     aggregates, rows, true = held_tables((["A", "B", "C"], table), 2, 3)
-    drawn = records_of(synthesize(aggregates, AggregateSeededParameters(), 1, held=rows))
+    drawn = records_of(draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1, held=rows))
     assert all(true[frozenset(record)] >= 3 for record in drawn)
     assert any(
-        len(record) == 3 for record in records_of(synthesize(aggregates, AggregateSeededParameters(), 1))
+        len(record) == 3
+        for record in records_of(draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1))
     )
 
 
@@ -152,14 +159,16 @@ def test_bitsets_and_lists_tell_what_sets_of_rows_do(rows_a_bit: int, few: int, 
     held_by = [set(np.flatnonzero((rows.ids == i).any(axis=1))) for i in range(len(rows.attributes))]
     index = indexed(block_cells(rows), np.append(rows.counts, 0), 2, rows_a_bit)
     held = held_to(index, 2)
-    held = held._replace(few=few, rows=np.empty(len(rows.ids) + 1, np.int32))
+    held = held._replace(
+        rows=held.rows._replace(short=few, lists=np.empty((2, len(rows.ids) + 64), np.int32))
+    )
     order = random.permutation(len(rows.attributes))
     first = int(random.integers(1, 3))
     find_holders(held, order[:first].astype(np.int32))
     present = set.intersection(*(held_by[i] for i in order[:first]))
     for attribute in [None, *order[first:]]:
         if attribute is not None:
-            narrow_holders(held, attribute)
+            narrow(held.rows, attribute)
             present &= held_by[attribute]
         enough = [i for i in range(len(order)) if len(held_by[i] & present) >= 2]
         assert [i for i in range(len(order)) if enough_hold(held, i)] == enough
@@ -174,4 +183,4 @@ def test_rows_of_other_aggregates_are_refused() -> None:
     aggregates, _, _ = held_tables(TABLE, 2, 2)
     _, other, _ = held_tables((["A"], [("1",)] * 3), 1, 2)
     with pytest.raises(InternalError):
-        synthesize(aggregates, AggregateSeededParameters(), 1, held=other)
+        draw_aggregate_seeded(aggregates, AggregateSeededParameters(), 1, held=other)

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, ttest_ind
 
 from tasks.core.errors import InternalError, ParameterError
+from tasks.core.random_kernels import stream
 from tasks.core.synthesis.drafts import drafts_of, drawing_over, drawn_of
 from tasks.core.synthesis.index import build_index
 from tasks.core.synthesis.oversampling_kernels import Combinations, Limits, draw_limited
-from tasks.core.synthesis.present_row_kernels import Effort
-from tasks.core.synthesis.record_stream_kernels import stream_base
+from tasks.core.synthesis.record_kernels import Effort
 from tasks.core.synthesis.rows import block_cells, indexed
-from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, synthesize
+from tasks.core.synthesis.value_seeded import Oversampling, allowed, draw_oversampled, draw_value_seeded
 from tests.oracles.oversampling import Oversampled
 from tests.oracles.raw_tables import (
     check_columns,
@@ -103,7 +103,7 @@ def test_tries_are_used_up_by_refusals_and_restored_by_acceptance(tries):
     left[[len(rows.attributes) + place for place in spent]] = 0
     available = np.full(len(rows.attributes), plenty)
     block = indexed(block_cells(rows), np.append(rows.counts, 0), 1)
-    drafts = drafts_of(block.cells, records, stream_base(1, "test"), 0)
+    drafts = drafts_of(block.cells, records, stream("test", 1)[0], 0)
     room = Combinations(
         *(np.empty(64, np.int32) for _ in range(4)),
         np.zeros(len(rows.attributes), np.int64),
@@ -188,7 +188,7 @@ def test_no_limit_and_no_invariant_is_broken(table, resolution, reporting_length
     rows = rows_of(table, resolution)
     true = true_counts(table, rows)
     aggregates = reported(rows, true, reporting_length)
-    synthetic = synthesize(rows, seed, oversampling=oversampling, reported=aggregates)
+    synthetic = draw_value_seeded(rows, seed, oversampling=oversampling, reported=aggregates)
     records = records_of(synthetic)
     check_columns(rows, records)
     assert () not in records
@@ -203,7 +203,7 @@ def test_no_limit_and_no_invariant_is_broken(table, resolution, reporting_length
                 1 + Fraction(str(oversampling.ratio))
             )
             assert count <= most
-    again = synthesize(rows, seed, oversampling=oversampling, reported=aggregates)
+    again = draw_value_seeded(rows, seed, oversampling=oversampling, reported=aggregates)
     assert records_of(again) == records
 
 
@@ -231,7 +231,7 @@ def test_nothing_common_gives_no_record(table):
     """No columns, fewer records than the resolution, no records."""
     rows = rows_of(table, 3)
     aggregates = reported(rows, {}, 2)
-    synthetic = synthesize(rows, 1, oversampling=Oversampling(0.0), reported=aggregates)
+    synthetic = draw_value_seeded(rows, 1, oversampling=Oversampling(0.0), reported=aggregates)
     assert synthetic.number_of_records == 0
 
 
@@ -259,13 +259,13 @@ def test_a_negative_ratio_and_no_tries_are_refused(ratio, tries):
 
 def test_control_without_aggregates_is_refused():
     with pytest.raises(ParameterError, match="reportable aggregates"):
-        synthesize(rows_of(CROSSED, 2), 1, oversampling=Oversampling(0.0))
+        draw_value_seeded(rows_of(CROSSED, 2), 1, oversampling=Oversampling(0.0))
 
 
 def test_progress_rises_to_one():
     rows = rows_of(CROSSED, 2)
     told = []
     aggregates = reported(rows, true_counts(CROSSED, rows), 2)
-    synthesize(rows, 1, oversampling=Oversampling(0.0), reported=aggregates, progress=told.append)
+    draw_value_seeded(rows, 1, oversampling=Oversampling(0.0), reported=aggregates, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0

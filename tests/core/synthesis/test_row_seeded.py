@@ -12,11 +12,11 @@ from scipy.stats import chi2, chi2_contingency
 
 from tasks.core.arrays import Integers
 from tasks.core.errors import ParameterError
-from tasks.core.synthesis.block_kernels import fill_lists
+from tasks.core.synthesis.drafts import DrawnRecords
 from tasks.core.synthesis.record_kernels import choose_spare_rows
-from tasks.core.synthesis.row_seeded import _left_out, suppressed, synthesize
+from tasks.core.synthesis.row_seeded import _left_out, draw_row_seeded, suppressed
+from tasks.core.synthesis.row_set_kernels import fill_lists
 from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by
-from tasks.core.synthesis.shards import DrawnRecords
 from tests.benchmarks.data import generated_codes
 from tests.oracles.raw_seeded import Oracle
 from tests.oracles.raw_tables import (
@@ -98,7 +98,7 @@ def statistic(records, counts: list[tuple[int, ...]]) -> tuple[int, ...]:
 @given(raw_tables(), st.integers(1, 6), st.integers(0, 2**62))
 def test_t12_the_invariants_hold_for_every_table(table, resolution, seed):
     rows = rows_of(table, resolution)
-    records = records_of(synthesize(rows, seed))
+    records = records_of(draw_row_seeded(rows, seed))
     check_invariants(table, rows, records)
     check_order(published(rows, records))
 
@@ -106,7 +106,7 @@ def test_t12_the_invariants_hold_for_every_table(table, resolution, seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_t4_the_ones_are_the_rounded_singles_and_rare_values_never_appear(seed):
     rows = rows_of(T4, 2)
-    synthetic = synthesize(rows, seed)
+    synthetic = draw_row_seeded(rows, seed)
     ones = np.bincount(synthetic.attribute_ids, minlength=len(rows.attributes))
     wanted = rows.counts // 2 * 2
     assert ones.tolist() == wanted.tolist()
@@ -131,7 +131,7 @@ def _compare_outputs(table, resolution, seeds):
         Oracle([frozenset(a for a in row if a >= 0) for row in rows.ids.tolist()], resolution),
         Random(3),
     )
-    ours = [tuple(sorted(records_of(synthesize(rows, seed)))) for seed in range(seeds)]
+    ours = [tuple(sorted(records_of(draw_row_seeded(rows, seed)))) for seed in range(seeds)]
     theirs = [tuple(oracle.row_seeded(random)) for _ in range(seeds)]
     assert same_law(ours, theirs) > FALSE_ALARM
     pairs = [(a, b) for a in range(len(rows.attributes)) for b in range(a)][:12]
@@ -161,7 +161,7 @@ def test_as_many_rows_as_asked_are_left_out_at_a_large_resolution():
     rows = _one_value(139_999, 70_000)
     spare = _left_out(rows, 1)
     assert len(np.unique(spare)) == 69_999
-    assert synthesize(rows, 1).number_of_records == 70_000
+    assert draw_row_seeded(rows, 1).number_of_records == 70_000
 
 
 def _one_value(number: int, resolution: int) -> FrequentRows:
@@ -180,11 +180,11 @@ def big_rows(records: int, columns: int, resolution: int) -> FrequentRows:
 
 def test_the_same_seed_gives_the_same_records_on_any_number_of_threads():
     rows = big_rows(20_000, 6, 10)
-    first, *others = (synthesize(rows, 11, threads=threads) for threads in (1, 2, 0))
+    first, *others = (draw_row_seeded(rows, 11, threads=threads) for threads in (1, 2, 0))
     for other in others:
         assert np.array_equal(first.attribute_ids, other.attribute_ids)
         assert np.array_equal(first.offsets, other.offsets)
-    another = synthesize(rows, 12)
+    another = draw_row_seeded(rows, 12)
     assert not np.array_equal(first.attribute_ids, another.attribute_ids)
     ones = np.bincount(first.attribute_ids, minlength=len(rows.attributes))
     assert np.array_equal(ones, rows.counts // 10 * 10)
@@ -200,13 +200,13 @@ def test_the_same_seed_gives_the_same_records_on_any_number_of_threads():
     ],
 )
 def test_a_table_without_a_common_attribute_gives_no_record(table, resolution):
-    synthetic = synthesize(rows_of(table, resolution), 1)
+    synthetic = draw_row_seeded(rows_of(table, resolution), 1)
     assert synthetic.number_of_records == 0
 
 
 def test_a_column_alone_gives_its_rounded_counts():
     rows = rows_of(single_valued("x " * 7 + "y " * 5 + "z"), 3)
-    assert records_of(synthesize(rows, 1)) == [(0,)] * 6 + [(1,)] * 3
+    assert records_of(draw_row_seeded(rows, 1)) == [(0,)] * 6 + [(1,)] * 3
 
 
 def test_equal_records_come_back_whole():
@@ -216,7 +216,7 @@ def test_equal_records_come_back_whole():
         rows.headers, rows.attributes, np.repeat(rows.ids, 30_000, axis=0), rows.slots_of, rows.column_of,
         np.full(5, 300_000), 7,
     )  # fmt: skip
-    synthetic = synthesize(many, 1)
+    synthetic = draw_row_seeded(many, 1)
     full = np.count_nonzero(np.diff(synthetic.offsets) == 5)
     assert full >= 300_000 - 5 * (300_000 % 7)
     assert np.bincount(synthetic.attribute_ids).tolist() == [300_000 // 7 * 7] * 5
@@ -225,7 +225,7 @@ def test_equal_records_come_back_whole():
 def test_more_attributes_than_two_bytes_hold():
     number = 66_000
     rows = _one_column(number)
-    synthetic = synthesize(rows, 1)
+    synthetic = draw_row_seeded(rows, 1)
     assert np.bincount(synthetic.attribute_ids, minlength=number).tolist() == [1] * number
 
 
@@ -241,14 +241,14 @@ def _one_column(number: int) -> FrequentRows:
 
 def test_progress_ends_with_everything_and_never_goes_back():
     told: list[float] = []
-    synthesize(big_rows(2_000, 4, 5), 1, progress=told.append)
+    draw_row_seeded(big_rows(2_000, 4, 5), 1, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
 
 
 def test_threads_below_zero_are_refused():
     with pytest.raises(ParameterError, match="parallel_jobs"):
-        synthesize(rows_of(T1, 2), 1, threads=-1)
+        draw_row_seeded(rows_of(T1, 2), 1, threads=-1)
 
 
 def test_suppression_removes_the_first_of_each_in_one_random_order_and_drops_empty_records():
@@ -282,5 +282,5 @@ def test_the_number_of_records_of_a_narrow_table_is_the_rounded_one(filled):
     """One column that all fill and one with two values: n itself came out of nearly every seed."""
     xs, ys, neither = filled
     rows = rows_of(single_valued("a,x " * xs + "a,y " * ys + "a,. " * neither), 10)
-    numbers = {synthesize(rows, seed).number_of_records for seed in range(50)}
+    numbers = {draw_row_seeded(rows, seed).number_of_records for seed in range(50)}
     assert numbers == {sum(filled) // 10 * 10}

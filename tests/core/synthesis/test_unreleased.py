@@ -15,7 +15,7 @@ from tasks.core.evaluation.fit import evaluate_fit
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.core.synthesis.fitted import synthesize
+from tasks.core.synthesis.fitted import draw_fitted
 from tasks.core.synthesis.unreleased import unreleased_values
 
 NUMBER = 4_000
@@ -58,7 +58,7 @@ def test_few_are_replaced_and_the_released_counts_stay_in_their_ranges(seed):
     town = unreleased_values(measured)[0]
     assert (town.column, town.is_replaced) == (0, True)
     assert town.share == pytest.approx(60 / NUMBER, abs=0.02)
-    made = synthesize(measured, seed)
+    made = draw_fitted(measured, seed)
     assert not np.any(made.cells[:, 0] == measured.cells[0].other)
     assert _towns(made) > 0.99
     counts = np.bincount(made.cells[:, 0], minlength=measured.cells[0].size)[: len(measured.cells[0].values)]
@@ -73,7 +73,7 @@ def test_many_leave_their_cells_empty_and_no_released_count_grows(seed):
     town = unreleased_values(measured)[0]
     assert not town.is_replaced
     assert town.share == pytest.approx(1200 / NUMBER, abs=0.03)
-    made = synthesize(measured, seed)
+    made = draw_fitted(measured, seed)
     assert _towns(made) == pytest.approx(1 - 1200 / NUMBER, abs=0.03)
 
 
@@ -102,12 +102,12 @@ def test_nothing_can_stand_for_others_where_no_value_was_released():
     measured = _measured(0, epsilon=0.02)
     assert not measured.cells[0].values
     assert not unreleased_values(measured)[0].is_replaced
-    assert _towns(synthesize(measured, 1)) == 0
+    assert _towns(draw_fitted(measured, 1)) == 0
 
 
 def test_the_evaluation_says_what_became_of_them():
     for rare_towns, written_as in ((20, "released values"), (400, "nothing")):
         measured = _measured(rare_towns)
-        told = evaluate_fit(measured, synthesize(measured, 1).cells, 1).to_dict()["fit"]["unreleased"]
+        told = evaluate_fit(measured, draw_fitted(measured, 1).cells, 1).to_dict()["fit"]["unreleased"]
         assert [column["column"] for column in told] == ["town", "skill"]
         assert [column["written_as"] for column in told] == [written_as, "nothing"]

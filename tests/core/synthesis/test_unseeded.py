@@ -10,7 +10,7 @@ from scipy.stats import chi2
 
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis import unseeded
-from tasks.core.synthesis.unseeded import synthesize
+from tasks.core.synthesis.unseeded import draw_unseeded
 from tests.oracles.raw_tables import (
     check_columns,
     combinations_in,
@@ -66,7 +66,9 @@ def test_records_follow_the_exact_law(table, resolution, times, seeds):
     assert rows.attributes == small.attributes
     drawn = seeds * (rows.number_of_records // rows.resolution * rows.resolution)
     seen = Counter(
-        frozenset(record) for seed in range(seeds) for record in records_of(synthesize(rows, seed, threads=2))
+        frozenset(record)
+        for seed in range(seeds)
+        for record in records_of(draw_unseeded(rows, seed, threads=2))
     )
     seen[frozenset()] = drawn - seen.total()
     assert set(+seen) <= set(law)
@@ -85,7 +87,7 @@ def test_every_combination_is_common_and_threads_have_no_say(table, resolution, 
     """Any length, true count at least the resolution; no empty record, and never more than floor_res(n)."""
     table = _repeated(table, times)
     rows = rows_of(table, resolution)
-    synthetic = synthesize(rows, seed)
+    synthetic = draw_unseeded(rows, seed)
     records = records_of(synthetic)
     check_columns(rows, records)
     assert () not in records
@@ -93,18 +95,18 @@ def test_every_combination_is_common_and_threads_have_no_say(table, resolution, 
     true = true_counts(table, rows)
     assert all(true[combination] >= resolution for combination in combinations_in(records))
     for threads in (2, 0):
-        again = synthesize(rows, seed, threads=threads)
+        again = draw_unseeded(rows, seed, threads=threads)
         assert records_of(again) == records
 
 
 def test_many_records_are_the_same_on_any_number_of_threads():
     """Enough of them that blocks are opened and finished side by side."""
     rows = rows_of(_repeated(RARE, 4000), 3000)
-    one, two, cores = (synthesize(rows, 5, threads=threads) for threads in (1, 2, 0))
+    one, two, cores = (draw_unseeded(rows, 5, threads=threads) for threads in (1, 2, 0))
     for other in (two, cores):
         assert np.array_equal(one.offsets, other.offsets)
         assert np.array_equal(one.attribute_ids, other.attribute_ids)
-    assert records_of(synthesize(rows, 6)) != records_of(one)
+    assert records_of(draw_unseeded(rows, 6)) != records_of(one)
 
 
 @pytest.mark.parametrize("table", [RARE, ITEMS], ids=["rare", "items"])
@@ -115,26 +117,26 @@ def test_which_blocks_are_opened_has_no_say(monkeypatch, table):
     for finish_a_row, opening in ((1e9, 0.0), (1.0, 1000.0), (0.0, 0.0)):
         monkeypatch.setattr(unseeded, "_FINISH_A_ROW", finish_a_row)
         monkeypatch.setattr(unseeded, "_OPEN", opening)
-        outcomes.append(records_of(synthesize(rows, 7)))
+        outcomes.append(records_of(draw_unseeded(rows, 7)))
     assert len(set(outcomes[0])) > 2
     assert outcomes == [outcomes[0]] * 3
 
 
 def test_threads_below_zero_are_refused():
     with pytest.raises(ParameterError, match="parallel_jobs"):
-        synthesize(rows_of(T1, 2), 1, threads=-1)
+        draw_unseeded(rows_of(T1, 2), 1, threads=-1)
 
 
 def test_the_exact_number_of_records_is_not_told():
     """SDS draws exactly n."""
     rows = rows_of(single_valued(" ".join(["a"] * 17)), 5)
-    assert synthesize(rows, 1).number_of_records == 15
+    assert draw_unseeded(rows, 1).number_of_records == 15
 
 
 def test_records_that_end_up_empty_are_left_out():
     """SDS keeps them."""
     rows = rows_of(single_valued(" ".join(["a"] * 8 + ["."] * 8)), 2)
-    synthetic = synthesize(rows, 1)
+    synthetic = draw_unseeded(rows, 1)
     assert 0 < synthetic.number_of_records < 16
     assert set(records_of(synthetic)) == {(0,)}
 
@@ -146,7 +148,7 @@ def test_folded_values_do_not_leave_what_follows_empty():
     """
     rows = rows_of(single_valued("a1,b1,c a1,b2,c a2,b1,c a2,b2,c a3,b1,c a3,b2,c"), 2)
     c = next(i for i, attribute in enumerate(rows.attributes) if attribute.value == "c")
-    records = records_of(synthesize(rows, 1))
+    records = records_of(draw_unseeded(rows, 1))
     assert len(records) == 6
     assert all(c in record and len(record) == 2 for record in records)
 
@@ -154,12 +156,12 @@ def test_folded_values_do_not_leave_what_follows_empty():
 @pytest.mark.parametrize("table", [(schema_of(), [[]] * 3), single_valued("a,b a,c"), (schema_of(False), [])])
 def test_nothing_common_gives_no_record(table):
     """No columns, fewer records than the resolution, no records."""
-    assert synthesize(rows_of(table, 3), 1).number_of_records == 0
+    assert draw_unseeded(rows_of(table, 3), 1).number_of_records == 0
 
 
 def test_progress_ends_at_one():
     told = []
-    synthesize(rows_of(_repeated(T1, 100), 10), 1, progress=told.append)
+    draw_unseeded(rows_of(_repeated(T1, 100), 10), 1, progress=told.append)
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert told[0] >= 0.0

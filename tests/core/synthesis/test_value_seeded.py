@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from tasks.core.errors import ParameterError
 from tasks.core.synthesis.consolidation import Consolidation
-from tasks.core.synthesis.nodes import table_of
-from tasks.core.synthesis.value_seeded import Oversampling, synthesize
+from tasks.core.synthesis.tree import table_of
+from tasks.core.synthesis.value_seeded import Oversampling, draw_value_seeded
 from tests.core.synthesis.test_row_seeded import (
     FALSE_ALARM,
     ITEMS,
@@ -31,7 +31,7 @@ from tests.oracles.raw_tables import raw_tables, records_of, rows_of, schema_of
 @given(raw_tables(), st.integers(1, 6), st.integers(0, 2**62))
 def test_the_invariants_hold_for_every_table(table, resolution, seed):
     rows = rows_of(table, resolution)
-    records = records_of(synthesize(rows, seed))
+    records = records_of(draw_value_seeded(rows, seed))
     check_invariants(table, rows, records)
     check_order(published(rows, records))
 
@@ -72,11 +72,11 @@ def _compare_outputs(table, resolution, records_a_batch, seeds):
 
 def test_the_same_seed_gives_the_same_records_on_any_number_of_threads():
     rows = big_rows(20_000, 6, 10)
-    first, *others = (synthesize(rows, 11, threads=threads) for threads in (1, 2, 0))
+    first, *others = (draw_value_seeded(rows, 11, threads=threads) for threads in (1, 2, 0))
     for other in others:
         assert np.array_equal(first.attribute_ids, other.attribute_ids)
         assert np.array_equal(first.offsets, other.offsets)
-    assert not np.array_equal(first.attribute_ids, synthesize(rows, 12).attribute_ids)
+    assert not np.array_equal(first.attribute_ids, draw_value_seeded(rows, 12).attribute_ids)
     ones = np.bincount(first.attribute_ids, minlength=len(rows.attributes))
     assert np.array_equal(ones, rows.counts // 10 * 10)
 
@@ -89,7 +89,7 @@ def test_records_behind_one_that_uses_up_an_attribute_go_on_without_it():
 
 
 def test_a_table_without_a_common_attribute_gives_no_record():
-    assert synthesize(rows_of((schema_of(False), [[{"x"}]] * 2), 3), 1).number_of_records == 0
+    assert draw_value_seeded(rows_of((schema_of(False), [[{"x"}]] * 2), 3), 1).number_of_records == 0
 
 
 def test_oversampling_out_of_range_is_refused_with_all_problems():
@@ -106,9 +106,9 @@ def test_oversampling_out_of_range_is_refused_with_all_problems():
 
 def test_oversampling_control_needs_what_it_compares_with():
     with pytest.raises(ParameterError, match="reportable aggregates"):
-        synthesize(rows_of(T1, 2), 1, oversampling=Oversampling(0.1))
+        draw_value_seeded(rows_of(T1, 2), 1, oversampling=Oversampling(0.1))
 
 
 def test_threads_below_zero_are_refused():
     with pytest.raises(ParameterError, match="parallel_jobs"):
-        synthesize(rows_of(T1, 2), 1, threads=-1)
+        draw_value_seeded(rows_of(T1, 2), 1, threads=-1)

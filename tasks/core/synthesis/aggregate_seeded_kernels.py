@@ -1,22 +1,27 @@
-"""Whole records: a law and what is available in, synthetic records out.
+"""Whole records: a law and what is available in, synthetic records out (sds.md 4.4).
 
 While a record grows nothing that a weight depends on changes, since every weight is of combinations
 that hold an attribute the record has not got. So availability and synthetic counts are settled when the
 record is done, and a record that outgrows its workspace is given up and drawn again from the same state.
+
+On request a record is held to the resolution: beyond the reporting length, which the counts vouch for, an
+attribute joins only where enough raw rows hold it with the others.
 """
 
-import numpy as np
-import numpy.typing as npt
+from typing import NamedTuple
 
+import numpy as np
+
+from tasks.core.arrays import Ids, Integers, Words
 from tasks.core.compiling import njit
 from tasks.core.random_kernels import below
-from tasks.core.synthesis.held_kernels import (
-    Holders,
-    are_few,
-    enough_hold,
-    find_holders,
-    keep_held,
-    narrow_holders,
+from tasks.core.synthesis.row_set_kernels import (
+    HELD,
+    RowSet,
+    begin_with_all,
+    count_with,
+    narrow,
+    present_rows,
 )
 from tasks.core.synthesis.weight_kernels import (
     FIRST_TOTAL,
@@ -33,9 +38,78 @@ from tasks.core.synthesis.weight_kernels import (
 OUT_OF_ROOM, EXHAUSTED, RECORD_TOO_LONG = 0, 1, 2
 
 
+class Holders(NamedTuple):
+    """The raw records that hold the record in the making.
+
+    Attributes:
+        rows: a set of them; where it is short, all that its rows hold is counted at once.
+        tally: int64 (attributes + 1,), all 0 between draws.
+        resolution: how many must hold a combination; 0 where nothing is held to it.
+    """
+
+    rows: RowSet
+    tally: Integers
+    resolution: int
+
+
+@njit(cache=True, nogil=True)
+def find_holders(held: Holders, record: Ids) -> None:
+    """Begin with the rows that hold all of a record, the rarest of it first."""
+    counts, rarest = held.rows.block.held, 0
+    for place in range(len(record)):
+        if counts[record[place]] < counts[record[rarest]]:
+            rarest = place
+    begin_with_all(held.rows)
+    narrow(held.rows, record[rarest])
+    for place in range(len(record)):
+        if place != rarest:
+            narrow(held.rows, record[place])
+
+
+@njit(cache=True, nogil=True)
+def enough_hold(held: Holders, attribute: int) -> bool:
+    """Whether at least ``resolution`` of the rows also hold an attribute; looks no further than it must."""
+    return count_with(held.rows, attribute, held.resolution) >= held.resolution
+
+
+@njit(cache=True, nogil=True)
+def are_few(held: Holders) -> bool:
+    """Whether the rows are few enough for `keep_held`."""
+    return bool(held.rows.now[HELD] <= held.rows.short)
+
+
+@njit(cache=True, nogil=True)
+def keep_held(held: Holders, drawn: Ids, cumulative: Integers, allowed: int) -> int:
+    """Keep those of the weighed candidates that enough rows hold; returns how many they are."""
+    cells, tally, rows = held.rows.block.cells, held.tally, present_rows(held.rows)
+    for row in rows:
+        for slot in range(cells.shape[1]):
+            tally[cells[row, slot]] += 1
+    kept, before, total = 0, 0, 0
+    for place in range(allowed):
+        weight = cumulative[place] - before
+        before = cumulative[place]
+        if tally[drawn[place]] >= held.resolution:
+            total += weight
+            drawn[kept], cumulative[kept] = drawn[place], total
+            kept += 1
+    for row in rows:
+        for slot in range(cells.shape[1]):
+            tally[cells[row, slot]] = 0
+    return kept
+
+
 @njit(cache=True, nogil=True)
 def fill_tree(supply: Supply) -> None:
-    """Build the tree of first weights: the remaining count of every attribute that is available."""
+    """Build the tree of first weights: the remaining count of every attribute that is available.
+
+    A Fenwick tree: place p holds the sum of as many weights, ending with the p-th, as p's lowest bit says.
+
+        weights of attributes  0  1  2  3  4  5  6  7
+        tree[8]               └────────────────────────┘
+        tree[4], tree[6]      └───────────┘└────┘
+        tree[2]               └────┘
+    """
     size = len(supply.available)
     supply.now[FIRST_TOTAL] = 0
     supply.tree[:] = 0
@@ -76,7 +150,7 @@ def first_attribute(supply: Supply) -> int:
 
 
 @njit(cache=True, nogil=True)
-def settle(law: Law, supply: Supply, work: RecordWorkspace, record: npt.NDArray[np.int32]) -> None:
+def settle(law: Law, supply: Supply, work: RecordWorkspace, record: Ids) -> None:
     """Take a finished record off what is available and, where the law says so, off the counts."""
     for attribute in record:
         supply.available[attribute] -= 1
@@ -129,9 +203,7 @@ def next_attribute(supply: Supply, work: RecordWorkspace, held: Holders, allowed
 
 
 @njit(cache=True, nogil=True)
-def draw_record(
-    law: Law, supply: Supply, work: RecordWorkspace, held: Holders, record: npt.NDArray[np.int32]
-) -> int:
+def draw_record(law: Law, supply: Supply, work: RecordWorkspace, held: Holders, record: Ids) -> int:
     """Draw one record into ``record``; returns its size, or -1 if the workspace is too small for it."""
     supply.now[SUBSETS] = 0
     size, chosen = 0, first_attribute(supply)
@@ -142,7 +214,7 @@ def draw_record(
             if size == law.reporting_length:
                 find_holders(held, record[:size])
             elif size > law.reporting_length:
-                narrow_holders(held, chosen)
+                narrow(held.rows, chosen)
         accept(law, supply, work, chosen, size)
         if law.reporting_length == 1:
             allowed = weigh_alone(law, supply, work, record[:size])
@@ -155,7 +227,7 @@ def draw_record(
 
 
 @njit(cache=True, nogil=True)
-def copy_words(source: npt.NDArray[np.uint64], target: npt.NDArray[np.uint64]) -> None:
+def copy_words(source: Words, target: Words) -> None:
     """Copy a generator's state (assigning a slice would cost a second of compiling)."""
     for place in range(len(source)):
         target[place] = source[place]
@@ -167,8 +239,8 @@ def draw_records(
     supply: Supply,
     work: RecordWorkspace,
     held: Holders,
-    sizes: npt.NDArray[np.int32],
-    attribute_ids: npt.NDArray[np.int32],
+    sizes: Ids,
+    attribute_ids: Ids,
 ) -> tuple[int, int, int]:
     """Draw records until there is no room, nothing is available, or one outgrows the workspace.
 

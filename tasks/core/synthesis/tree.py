@@ -1,24 +1,38 @@
-"""Nodes of a tree of rows: what was chosen so far in, the rows that hold it and their index out.
+"""Growth: many records that may all use the same attributes in, all of them drawn out (sds.md 4.1, 4.3).
+
+Records are independent of each other, given their own random streams, so they are drawn together: those
+that have chosen the same so far share a node of a tree, the rows that hold what was chosen.
+
+    root: all rows ──x──▶ rows with x ──y──▶ rows with x and y      where records that have chosen x and y
+          │                    └───z──▶ ...                         go on, or are finished one by one
+          └──────────y──▶ ...
 
 A node is opened where that costs less than finishing in the node above it all records that have passed so
 far. It is kept for the records of later batches where there is room, else made for one batch that is worth
-it alone. All of this is decided by rows and records, never by time or threads.
+it alone. All of this is decided by rows and records, never by time or threads: the outcome depends on the
+seed alone.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Codes, Ids, Integers
-from tasks.core.synthesis.block_kernels import BlockIndex
-from tasks.core.synthesis.present_row_kernels import Effort
+from tasks.core.arrays import Codes, Flags, Ids, Integers, ShareDone
+from tasks.core.errors import ParameterError
+from tasks.core.pool import Job, run_jobs
+from tasks.core.synthesis.drafts import drawing_over
+from tasks.core.synthesis.record_kernels import Drafts, Effort, finish_seeded, finish_unseeded
+from tasks.core.synthesis.row_set_kernels import BlockIndex
 from tasks.core.synthesis.rows import FrequentRows, block_cells, held_by, indexed
-from tasks.core.synthesis.tree_kernels import split
+from tasks.core.synthesis.tree_kernels import grouped, join_seeded, join_unseeded, split
 
 #: Bytes of the nodes right below the root that are kept; below each of them, as many as it takes itself.
 _KEPT_BYTES = 1 << 29
+_RECORDS_A_CALL = 2048
+_WORTH_THREADS = 512
 
 
 class Cost(NamedTuple):
@@ -102,13 +116,13 @@ class TableTree:
         worth = np.flatnonzero(saved > self.cost.visit_a_node).tolist()
         return [attribute for attribute in worth if attribute in node.children]
 
-    def worth_opening(self, node: Node, records: Integers) -> npt.NDArray[np.bool_]:
+    def worth_opening(self, node: Node, records: Integers) -> Flags:
         """For which attributes a node costs less than finishing so many records in the one above."""
         rows, slots = node.cells.shape
         held = node.held[:-1]
         saved = records * self.cost.finish_a_row * (rows - held)
         opening = held * (self.cost.open_a_row + self.cost.open_a_cell * slots) + self.cost.open_a_node
-        worth: npt.NDArray[np.bool_] = (saved > opening) & (records > 0)
+        worth: Flags = (saved > opening) & (records > 0)
         return worth
 
     def to_keep(self, node: Node, records: Integers) -> list[int]:
@@ -166,3 +180,91 @@ def table_of(rows: FrequentRows, effort: Effort | None = None, cost: Cost = Cost
     cells, absent = block_cells(rows), len(rows.attributes)
     root = Node(cells, held_by(cells, absent), 0, NodeBudget(_KEPT_BYTES), np.zeros(absent, np.int64))
     return TableTree(root, rows.slots_of, effort or Effort(rows.resolution), cost)
+
+
+def check_threads(threads: int) -> None:
+    """Raise a `ParameterError` for a number of threads below 0."""
+    if threads < 0:
+        raise ParameterError(f"parallel_jobs must be at least 0, not {threads}.")
+
+
+class GrowingBatch:
+    """A batch of records while it grows."""
+
+    def __init__(self, table: TableTree, drafts: Drafts, available: Integers | None = None) -> None:
+        """Prepare to grow.
+
+        Args:
+            table: what they are drawn from.
+            drafts: the records; they go on from what they hold.
+            available: (attributes,), what may be used (above 0) by records without seeds; None where
+                record i may use what row i of the table holds.
+        """
+        self._table, self._drafts, self._available = table, drafts, available
+        self._finished: list[int] = []  # one sum would lose what two threads add at once
+
+    def run(self, numbers: Ids, threads: int, report: ShareDone) -> None:
+        """Finish the numbered records, on so many threads (0: on all cores)."""
+        if len(numbers) == 0:
+            return
+        self._table.index_of(self._table.root)
+        jobs = list(self._jobs(self._table.root, numbers))
+        threads = threads if len(numbers) >= _WORTH_THREADS else 1
+        run_jobs(jobs, threads, lambda: report(sum(self._finished) / len(numbers)))
+
+    def _jobs(self, node: Node, numbers: Ids) -> Iterator[Job]:
+        """What is to be done for records that have come to a node, once they have their next attribute."""
+        table, starts = self._table, np.empty(len(node.held) + 1, np.int64)
+        order = grouped(numbers, self._join(node, numbers), starts)
+        records = np.diff(starts)[:-1]
+        self._finished.append(len(numbers) - len(order))
+
+        def of(attribute: int) -> Ids:
+            return order[starts[attribute] : starts[attribute + 1]]
+
+        there = table.worth_visiting(node, records)
+        kept = table.to_keep(node, records)
+        alone = table.worth_opening(node, records)
+        alone[[*node.children, *kept]] = False
+        passing = np.flatnonzero(alone).tolist()
+        for attribute in there:
+            yield partial(self._jobs, node.children[attribute], of(attribute))
+        for keep, attributes in ((True, kept), (False, passing)):
+            groups = table.groups(node, attributes)
+            for group in sorted(groups, key=lambda each: -int(records[each].sum())):
+                yield partial(self._opened, node, group, [of(attribute) for attribute in group], keep)
+        alone[there + kept + passing] = True
+        left = order[np.repeat(~alone, records)]
+        for first in range(0, len(left), _RECORDS_A_CALL):
+            yield partial(self._finish, node, left[first : first + _RECORDS_A_CALL])
+
+    def _join(self, node: Node, numbers: Ids) -> Ids:
+        """Give records at a node their next attribute, if they have none yet; -1 for finished ones."""
+        weights = np.where(node.held >= self._table.effort.resolution, node.held, 0)
+        # All rows of the node hold what its records have chosen on the way.
+        weights[self._drafts.records[numbers[0], : node.depth]] = 0
+        joined = np.empty(len(numbers), np.int32)
+        if self._available is None:
+            seeds = self._table.root.cells
+            join_seeded(weights, seeds, self._drafts, numbers, joined)
+        else:
+            weights[:-1][self._available <= 0] = 0
+            join_unseeded(weights, node.depth, self._drafts, numbers, joined)
+        return joined
+
+    def _opened(self, node: Node, attributes: list[int], numbers: list[Ids], keep: bool) -> list[Job]:
+        """Open nodes of attributes of the same slots; what is then to be done below them."""
+        opened = self._table.opened(node, attributes)
+        if keep:
+            node.children.update(zip(attributes, opened, strict=True))
+        return [partial(self._jobs, child, own) for child, own in zip(opened, numbers, strict=True)]
+
+    def _finish(self, node: Node, numbers: Ids) -> tuple[Job, ...]:
+        """Finish records one by one."""
+        drawing = drawing_over(self._table.index_of(node), self._table.effort, self._available)
+        if self._available is None:
+            finish_seeded(drawing, self._table.root.cells, self._drafts, numbers)
+        else:
+            finish_unseeded(drawing, self._drafts, numbers)
+        self._finished.append(len(numbers))
+        return ()

@@ -1,0 +1,81 @@
+"""Work in parts on threads: jobs in, all of them done; whoever waits hears of it now and then.
+
+What runs on threads are kernels, which let go of the interpreter. An interrupt, or an error of a job, ends
+the work at the next job.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar
+
+_SECONDS_BETWEEN_REPORTS = 0.5
+
+#: Does a part of the work, and gives what is then to be done, by the same thread, one after the other.
+Job = Callable[[], Iterable["Job"]]
+_Unit = TypeVar("_Unit")
+_Done = TypeVar("_Done")
+
+
+def run_jobs(jobs: Iterable[Job], threads: int, tell: Callable[[], None]) -> None:
+    """Do all jobs, and what they give.
+
+        jobs ──▶ thread 1: job ──▶ its jobs ──▶ theirs ...
+             └─▶ thread 2: job ──▶ ...
+
+    Args:
+        jobs: largest first; 1 thread does them as they come.
+        threads: how many; 0 is all cores.
+        tell: called about twice a second.
+    """
+    if threads == 1:
+        told = time.monotonic()
+        for _ in _steps(iter(jobs)):
+            if time.monotonic() - told > _SECONDS_BETWEEN_REPORTS:
+                tell()
+                told = time.monotonic()
+        return
+    stopped = False
+
+    def run(job: Job) -> None:
+        for _ in _steps(iter([job])):
+            if stopped:
+                return
+
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        running = {pool.submit(run, job) for job in jobs}
+        try:
+            while running:
+                ended, running = wait(running, timeout=_SECONDS_BETWEEN_REPORTS)
+                for each in ended:
+                    each.result()
+                tell()
+        finally:
+            stopped = True
+            pool.shutdown(cancel_futures=True)
+
+
+def _steps(jobs: Iterator[Job]) -> Iterator[None]:
+    """Do a job, and what it gives, before the next; a step after each."""
+    left = [jobs]
+    while left:
+        job = next(left[-1], None)
+        if job is None:
+            left.pop()
+        else:
+            left.append(iter(job()))
+            yield
+
+
+def mapped(run: Callable[[_Unit], _Done], units: Iterable[_Unit], threads: int) -> Iterator[_Done]:
+    """What each unit gives, in order, on so many threads (0: on all cores).
+
+    >>> list(mapped(len, ["three", "of", "us"], 2))
+    [5, 2, 2]
+    """
+    if threads == 1:
+        yield from map(run, units)
+        return
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        yield from pool.map(run, units)

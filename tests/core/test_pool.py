@@ -1,0 +1,58 @@
+"""Jobs on threads: all are done, what a job gives is done next, and an error ends the work."""
+
+import threading
+from functools import partial
+
+import pytest
+
+from tasks.core.pool import mapped, run_jobs
+
+
+def _tree(done, name, depth):
+    """A job that gives two of its kind, down to some depth."""
+    done.append((name, threading.get_ident()))
+    return [partial(_tree, done, name + way, depth - 1) for way in "ab"] if depth else ()
+
+
+@pytest.mark.parametrize("threads", [0, 1, 3])
+def test_what_a_job_gives_is_done_next_by_the_same_thread(threads):
+    done = []
+    run_jobs([partial(_tree, done, name, 2) for name in "xyz"], threads, lambda: None)
+    for top in "xyz":
+        own = [(name, thread) for name, thread in done if name.startswith(top)]
+        assert [name for name, _ in own] == [top + way for way in ("", "a", "aa", "ab", "b", "ba", "bb")]
+        assert len({thread for _, thread in own}) == 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_of_a_job_ends_the_work(threads):
+    done = []
+
+    def fail():
+        raise KeyError
+
+    def forever():
+        done.append(1)
+        return (forever,)
+
+    jobs = [fail, forever] if threads == 1 else [forever, fail]
+    with pytest.raises(KeyError):
+        run_jobs([*jobs, *[partial(_tree, done, "late", 0)] * 3], threads, lambda: None)
+    assert not [name for name in done if name == ("late", threading.get_ident())]
+
+
+def test_whoever_waits_hears_of_it_while_jobs_run():
+    told = threading.Event()
+
+    def until_told():
+        return () if told.is_set() else (until_told,)
+
+    for threads in (1, 2):
+        told.clear()
+        run_jobs([until_told], threads, told.set)
+        assert told.is_set()
+
+
+@pytest.mark.parametrize("threads", [0, 1, 2])
+def test_results_come_in_the_order_of_the_units(threads):
+    assert list(mapped(lambda number: number * number, range(50), threads)) == [n * n for n in range(50)]
