@@ -25,7 +25,7 @@ from tasks.batch.modes import settle_modes
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
 from tasks.failures import unexpected
 from tasks.progress import say
-from tasks.stages import STAGES
+from tasks.request import STAGES
 from tasks.storage import Workspace
 
 

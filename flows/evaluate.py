@@ -7,8 +7,7 @@ count (exact marginals) -> evaluate
 from prefect import flow
 
 from flows.measure import SensitiveTables, count_step, measure_steps
-from flows.publish import build_steps, work_folder
-from tasks.caching import cached
+from flows.publish import build_steps, publishing
 from tasks.configuration.model import RunConfiguration
 from tasks.public.release_files import BuiltCounts
 from tasks.sensitive.evaluate import EvaluationSettings, evaluate_against_raw
@@ -21,31 +20,34 @@ def evaluate(configuration: RunConfiguration) -> str:
     """Evaluate the configured release against the raw table; return the place of the result."""
     workspace = Workspace.of(configuration)
     measured = measure_steps(workspace, configuration)
-    with work_folder(workspace, configuration) as work:
-        built = build_steps(workspace, configuration, measured.measurement, "generate", work)
-        utility_steps(workspace, configuration, measured, built)
-        return evaluate_steps(workspace, configuration, measured, built).key
+    with publishing(workspace, configuration) as run:
+        built = build_steps(run, configuration, measured.measurement, "generate")
+        utility_steps(configuration, measured, built)
+        return evaluate_steps(configuration, measured, built).key
 
 
 def evaluate_steps(
-    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
+    configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
 ) -> StoredTable:
     """The steps of this flow on what the others made."""
-    marginals, place = measured.marginals or count_step(workspace, measured), measured.place
+    marginals = measured.marginals or count_step(measured)
     assert built.records is not None, "what is evaluated was generated"
-    sensitive, released = (measured.raw[1], marginals), (built.aggregates, built.records)
-    settings = EvaluationSettings.of(configuration)
-    judge = cached(evaluate_against_raw, workspace)
-    return judge(workspace, settings, sensitive, released, place.run, place.resources)
+    return evaluate_against_raw(
+        measured.run,
+        EvaluationSettings.of(configuration),
+        measured.raw[1],
+        marginals,
+        built.aggregates,
+        built.records,
+    )
 
 
 def utility_steps(
-    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
+    configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
 ) -> StoredTable | None:
     """What the records are worth; None where the configuration does not ask for it."""
     settings = UtilitySettings.of(configuration)
     if settings is None:
         return None
     assert built.records is not None, "what is measured was generated"
-    tables, place = (measured.raw[1], built.records), measured.place
-    return cached(measure_worth, workspace)(workspace, settings, tables, place.run, place.resources)
+    return measure_worth(measured.run, settings, measured.raw[1], built.records)

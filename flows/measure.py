@@ -8,19 +8,16 @@ Modes of synthesis that read raw records draw here, on this side.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from prefect import flow
 
-from tasks.caching import cached
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import read_number_of_records
 from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
-from tasks.core.queries import QueryResources
-from tasks.naming import require_seed_stays, run_label, scheduled_date
 from tasks.plan.describe import RunFacts
 from tasks.plan.resources import query_resources
 from tasks.progress import say
+from tasks.request import STAGES, reaches, require_seed_stays, scheduled_date
 from tasks.sensitive.count import count_records, describe_records
 from tasks.sensitive.hand_over import recorded_heads
 from tasks.sensitive.judge import judge_contract
@@ -29,8 +26,7 @@ from tasks.sensitive.read import EncodingRules, encode_records, locate_table, te
 from tasks.sensitive.recall import Recalled, describe_or_recall, told_as_committed
 from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
 from tasks.sensitive.round import generate_from_records, hand_over_counts, round_counts
-from tasks.stages import STAGES, reaches
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 _BOTH_REGIMES = (
     "ATTENTION: this dataset also has differentially private releases. A k-anonymous one is not covered by "
@@ -46,20 +42,12 @@ def measure(configuration: RunConfiguration) -> str:
     return measure_steps(workspace, configuration).measurement.key
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where the sensitive side works: a run's folder in ``sensitive/``, and what its queries may use."""
-
-    run: str
-    resources: QueryResources
-
-
 class SensitiveTables:
     """What was made on the sensitive side.
 
     Attributes:
         described: the public facts of the run.
-        place: where it was made.
+        run: where it was made.
         table: the operator's table (sensitive); None where a committed release was returned and the table
             can't be read any more.
         records: the coded records (sensitive); None with the table.
@@ -68,9 +56,9 @@ class SensitiveTables:
         measurement: the measurement, ready to be published from.
     """
 
-    def __init__(self, described: RunFacts, place: Place) -> None:
+    def __init__(self, described: RunFacts, run: RunWorkspace) -> None:
         """See the class; what is made later is None until then."""
-        self.described, self.place = described, place
+        self.described, self.run = described, run
         self.table: StoredTable | None = None
         self.records: StoredTable | None = None
         self.judged: StoredTable | None = None
@@ -121,8 +109,8 @@ def _rounding(
     if recorded_heads(workspace, configuration.dataset):
         say(_BOTH_REGIMES)
     measured = _begun(workspace, configuration, recalled.described)
-    _read(workspace, configuration, measured, is_judged=True)
-    measured.measurement = _rounded(workspace, configuration, measured, last)
+    _read(configuration, measured, is_judged=True)
+    measured.measurement = _rounded(configuration, measured, last)
     return measured
 
 
@@ -134,11 +122,11 @@ def _drawing(
     admitted = admit_release(workspace, configuration, described)
     measured = _begun(workspace, configuration, described)
     if admitted.is_committed:
-        _return_committed(workspace, configuration, measured, admitted, recalled.unreadable)
+        _return_committed(configuration, measured, admitted, recalled.unreadable)
         return measured
     if recalled.unreadable is not None:
         raise recalled.unreadable
-    _read(workspace, configuration, measured, is_judged=True)
+    _read(configuration, measured, is_judged=True)
     table, records = measured.raw
     table_hash = fingerprint(workspace, table, records)
     measured.measurement = protect_records(workspace, records, measured.judged, admitted, table_hash)
@@ -155,13 +143,13 @@ _MEASURING: dict[str, Callable[[Workspace, RunConfiguration, Recalled, str], Sen
 
 def _begun(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> SensitiveTables:
     """A run's folder in ``sensitive/``, with the configuration in it."""
-    run = f"{configuration.dataset}/{run_label()}"
-    keep_configuration(workspace, configuration, run)
-    return SensitiveTables(described, Place(run, query_resources(configuration, workspace)))
+    resources = query_resources(configuration, workspace)
+    run = RunWorkspace.begin(workspace, configuration.dataset, resources)
+    keep_configuration(run, configuration)
+    return SensitiveTables(described, run)
 
 
 def _return_committed(
-    workspace: Workspace,
     configuration: RunConfiguration,
     measured: SensitiveTables,
     admitted: Admitted,
@@ -172,16 +160,16 @@ def _return_committed(
     Neither what the table holds now, nor its size, nor its contract stops the release: it was judged when it
     was drawn. That somebody changed what was made of the table before is another matter, and is told.
     """
-    measured.measurement = protect_records(workspace, None, None, admitted, "")
+    measured.measurement = protect_records(measured.run, None, None, admitted, "")
     if unreadable is None:
         try:
-            _read(workspace, configuration, measured, is_judged=False)
+            _read(configuration, measured, is_judged=False)
         except StoredTableMismatch:
             raise
         except MarginaliaError as error:
             unreadable = error
     if unreadable is None:
-        compare_with_last(workspace, configuration, measured.described, *measured.raw)
+        compare_with_last(measured.run, configuration, measured.described, *measured.raw)
         return
     say(
         f"ATTENTION: the table can't be read any more. {unreadable} The release is the one that was drawn; "
@@ -189,64 +177,47 @@ def _return_committed(
     )
 
 
-def _read(
-    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, *, is_judged: bool
-) -> None:
+def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judged: bool) -> None:
     """The table, judged if that is asked for and the contract is strict, as coded records."""
-    described, run, resources = measured.described, measured.place.run, measured.place.resources
-    table = locate_table(workspace, described.source)
+    described, run = measured.described, measured.run
+    table = locate_table(run, described.source)
     if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
-        judge = cached(judge_contract, workspace)
-        measured.judged = judge(workspace, table, described.contract, described.schema, run, resources)
+        measured.judged = judge_contract(run, table, described.contract, described.schema)
     rules = EncodingRules.of(configuration, described.parameters)
-    encode = cached(encode_records, workspace)
-    records = encode(workspace, table, described.schema, rules, run, resources)
+    records = encode_records(run, table, described.schema, rules)
     # Changed since it was made: an error, also where all that would read it is cached.
-    workspace.path(records)
-    tell_dropped(workspace, configuration, records, run)
+    run.path(records)
+    tell_dropped(run, configuration, records)
     measured.table, measured.records = table, records
 
 
-def count_step(workspace: Workspace, measured: SensitiveTables) -> StoredTable:
+def count_step(measured: SensitiveTables) -> StoredTable:
     """Exact counts of every combination up to the reporting length."""
     length = measured.described.reporting_length or 1
-    count = cached(count_records, workspace)
-    place = measured.place
-    measured.marginals = count(workspace, measured.raw[1], length, place.run, place.resources)
+    measured.marginals = count_records(measured.run, measured.raw[1], length)
     return measured.marginals
 
 
-def aggregate_step(
-    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables
-) -> StoredTable:
+def aggregate_step(configuration: RunConfiguration, measured: SensitiveTables) -> StoredTable:
     """What the aggregate stage leaves in ``sensitive/``."""
-    marginals = measured.marginals or count_step(workspace, measured)
-    place, resolution = measured.place, configuration.reporting_resolution
-    write = cached(describe_records, workspace)
-    return write(
-        workspace, measured.raw[1], marginals, resolution, configuration.prefix, place.run, place.resources
-    )
+    marginals = measured.marginals or count_step(measured)
+    resolution, prefix = configuration.reporting_resolution, configuration.prefix
+    return describe_records(measured.run, measured.raw[1], marginals, resolution, prefix)
 
 
-def _rounded(
-    workspace: Workspace, configuration: RunConfiguration, measured: SensitiveTables, last: str
-) -> StoredTable:
+def _rounded(configuration: RunConfiguration, measured: SensitiveTables, last: str) -> StoredTable:
     """Count, round down, draw the records of a mode that reads raw ones, hand over."""
-    marginals, place = count_step(workspace, measured), measured.place
+    run, (table, coded), records = measured.run, measured.raw, None
     resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
-    protect = cached(round_counts, workspace)
     length = measured.described.reporting_length
-    aggregates = protect(workspace, marginals, length, resolution, place.run, place.resources)
-    records = None
+    aggregates = round_counts(run, count_step(measured), length, resolution)
     if synthesis.reads_records and reaches(last, "generate"):
         jobs = configuration.resources.parallel_jobs
-        generate = cached(generate_from_records, workspace)
-        records = generate(workspace, measured.raw[1], aggregates, synthesis, resolution, jobs, place.run)
-    _tell_nothing_reported(workspace, aggregates, resolution)
-    table, coded = measured.raw
+        records = generate_from_records(run, coded, aggregates, synthesis, resolution, jobs)
+    _tell_nothing_reported(run, aggregates, resolution)
     made = coded if synthesis.reads_records else aggregates
-    compare_with_last(workspace, configuration, measured.described, table, made)
-    return hand_over_counts(workspace, configuration, measured.described, aggregates, records)
+    compare_with_last(run, configuration, measured.described, table, made)
+    return hand_over_counts(run, configuration, measured.described, aggregates, records)
 
 
 def _tell_nothing_reported(workspace: Workspace, aggregates: StoredTable, resolution: int) -> None:

@@ -11,10 +11,9 @@ from contextlib import contextmanager
 
 from prefect import flow
 
-from tasks.caching import cached_publicly
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import held_schema
-from tasks.naming import run_label
+from tasks.core.queries import QueryResources
 from tasks.public.bundles.opening import (
     as_measured,
     find_measurement,
@@ -30,8 +29,8 @@ from tasks.public.publish import Release, publish_release
 from tasks.public.release_files import Built, BuiltCounts
 from tasks.public.state import state_privacy
 from tasks.public.syndiffix import BuiltTables, state_tables, write_table_page
-from tasks.stages import STAGES, reaches
-from tasks.storage import INTERMEDIATE, StoredTable, Workspace
+from tasks.request import STAGES, reaches
+from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 
 @flow(name="publish", flow_run_name="publish-{configuration.dataset}", persist_result=False)
@@ -48,93 +47,86 @@ def publish(configuration: RunConfiguration, measurement: str | None = None) -> 
     configuration = as_measured(workspace, configuration, found)
     require_made_as_configured(workspace, configuration, found)
     workspace.prepare_publishing()
-    with work_folder(workspace, configuration) as work:
-        built: Built = BUILDING[configuration.protection.regime](
-            workspace, configuration, found, STAGES[-1], work
-        )
-        return releasing(workspace, configuration, found, built).key
+    with publishing(workspace, configuration) as run:
+        built = BUILDING[configuration.protection.regime](run, configuration, found, STAGES[-1])
+        return releasing(run, configuration, found, built).key
 
 
 @contextmanager
-def work_folder(workspace: Workspace, configuration: RunConfiguration) -> Iterator[str]:
-    """A folder for what is between measurement and release, relative to the workspace.
+def publishing(workspace: Workspace, configuration: RunConfiguration) -> Iterator[RunWorkspace]:
+    """A run's workspace for what is between measurement and release.
 
     Later runs take from it what is still current; what none has used for a week goes.
     """
     try:
-        yield f"{INTERMEDIATE}/{configuration.dataset}/{run_label()}"
+        yield RunWorkspace.begin(workspace, configuration.dataset, QueryResources())
     finally:
         workspace.clear_unused(configuration.dataset)
 
 
 def build_steps(
-    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
+    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
 ) -> BuiltCounts:
     """The steps up to a stage; every earlier one is run first, and none that is current."""
     configuration = configuration.without_raw_seed()
     make = _fitted if configuration.draws_workload else _counted
-    built = make(workspace, configuration, measurement, last, work)
+    built = make(run, configuration, measurement, last)
     if reaches(last, "navigate"):
         assert built.records is not None, "what is shown was generated"
         assert built.evaluation is not None, "what is shown was evaluated"
-        page, counts = cached_publicly(write_page, workspace), (built.aggregates, built.recounted)
-        report, evaluated = configuration.report, (built.records, built.evaluation)
-        built.report = page(workspace, measurement, built.statement, counts, evaluated, report, work)
+        counts, evaluated = (built.aggregates, built.recounted), (built.records, built.evaluation)
+        built.report = write_page(run, measurement, built.statement, counts, evaluated, configuration.report)
     return built
 
 
 def _counted(
-    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
+    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
 ) -> BuiltCounts:
     """Reportable aggregates from what was counted, then records from them, then the two compared."""
-    aggregates = cached_publicly(normalise_counts, workspace)(workspace, measurement, work)
-    built = BuiltCounts(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
+    aggregates = normalise_counts(run, measurement)
+    built = BuiltCounts(state_privacy(run, configuration, measurement, aggregates), aggregates)
     if not reaches(last, "generate"):
         return built
-    generate, jobs = cached_publicly(generate_records, workspace), configuration.resources.parallel_jobs
-    schema = held_schema(configuration, open_bundle(workspace, measurement).schema())
-    public, synthesis = (configuration.reporting_resolution, schema), configuration.synthesis
-    records = generate(workspace, aggregates, measurement, synthesis, public, jobs, work)
+    schema = held_schema(configuration, open_bundle(run, measurement).schema())
+    synthesis, jobs = configuration.synthesis, configuration.resources.parallel_jobs
+    resolution = configuration.reporting_resolution
+    records = generate_records(run, aggregates, measurement, synthesis, resolution, schema, jobs)
     built.records = records
     if reaches(last, "evaluate"):
-        recount = cached_publicly(recount_records, workspace)
-        built.recounted = recount(workspace, measurement, aggregates, records, work)
-        compare = cached_publicly(compare_with_reportable, workspace)
-        built.evaluation = compare(workspace, measurement, aggregates, built.recounted, work)
+        built.recounted = recount_records(run, measurement, aggregates, records)
+        built.evaluation = compare_with_reportable(run, measurement, aggregates, built.recounted)
     return built
 
 
 def _fitted(
-    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
+    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
 ) -> BuiltCounts:
     """Records from what was drawn, and reportable aggregates from both: needed up to whatever stage."""
-    fit, jobs = cached_publicly(fit_records, workspace), configuration.resources.parallel_jobs
-    records = fit(workspace, measurement, configuration.synthesis, jobs, work)
-    estimate, length = cached_publicly(estimate_counts, workspace), configuration.reporting_length
-    aggregates = estimate(workspace, measurement, records, length, work)
-    built = BuiltCounts(state_privacy(workspace, configuration, measurement, aggregates, work), aggregates)
+    jobs = configuration.resources.parallel_jobs
+    records = fit_records(run, measurement, configuration.synthesis, jobs)
+    aggregates = estimate_counts(run, measurement, records, configuration.reporting_length)
+    built = BuiltCounts(state_privacy(run, configuration, measurement, aggregates), aggregates)
     if not reaches(last, "generate"):
         return built
     built.records = records
     if reaches(last, "evaluate"):
-        built.evaluation = cached_publicly(evaluate_fitted, workspace)(workspace, measurement, records, work)
+        built.evaluation = evaluate_fitted(run, measurement, records)
     return built
 
 
 def building_tables(
-    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, last: str, work: str
+    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
 ) -> BuiltTables:
     """The same for what SynDiffix handed over."""
-    built = BuiltTables(state_tables(workspace, configuration, measurement, work))
+    built = BuiltTables(state_tables(run, configuration, measurement))
     if reaches(last, "navigate"):
-        page = cached_publicly(write_table_page, workspace)
         report, prefix = configuration.report, configuration.prefix
-        built.report = page(workspace, measurement, built.statement, report, prefix, work)
+        built.report = write_table_page(run, measurement, built.statement, report, prefix)
     return built
 
 
 #: How what was handed over is built from, by its regime.
-BUILDING: dict[str, Callable[[Workspace, RunConfiguration, StoredTable, str, str], Built]] = {
+BUILDING: dict[str, Callable[[RunWorkspace, RunConfiguration, StoredTable, str], Built]] = {
     "differential_privacy": build_steps,
     "k_anonymity": build_steps,
     "syndiffix": building_tables,

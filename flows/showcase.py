@@ -4,12 +4,11 @@ from prefect import Flow, flow
 
 from flows.evaluate import evaluate_steps, utility_steps
 from flows.measure import aggregate_step, measure_steps
-from flows.publish import build_steps, releasing, work_folder
+from flows.publish import build_steps, publishing, releasing
 from flows.syndiffix import syndiffix
 from tasks.configuration.model import RunConfiguration
-from tasks.naming import scheduled_date
+from tasks.request import STAGES, reaches, scheduled_date
 from tasks.sensitive.recall import told_as_committed
-from tasks.stages import STAGES, reaches
 from tasks.storage import Workspace
 
 
@@ -32,15 +31,15 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
     measured = measure_steps(workspace, configuration, last)
     sensitive = [table for table in (measured.table, measured.records) if table is not None]
     places = {}
-    with work_folder(workspace, configuration) as work:
-        built = build_steps(workspace, configuration, measured.measurement, last, work)
-        release = releasing(workspace, configuration, measured.measurement, built, sensitive)
+    with publishing(workspace, configuration) as run:
+        built = build_steps(run, configuration, measured.measurement, last)
+        release = releasing(run, configuration, measured.measurement, built, sensitive)
         if configuration.evaluate_sensitive and sensitive:
-            places["aggregate"] = aggregate_step(workspace, configuration, measured).key
+            places["aggregate"] = aggregate_step(configuration, measured).key
         if configuration.evaluate_sensitive and sensitive and reaches(last, "evaluate"):
-            places["evaluation"] = evaluate_steps(workspace, configuration, measured, built).key
+            places["evaluation"] = evaluate_steps(configuration, measured, built).key
         if sensitive and reaches(last, "evaluate"):
-            worth = utility_steps(workspace, configuration, measured, built)
+            worth = utility_steps(configuration, measured, built)
             places |= {} if worth is None else {"utility": worth.key}
     return places | {"release": release.key}
 

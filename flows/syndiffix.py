@@ -13,20 +13,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from prefect import flow
 
-from flows.publish import building_tables, releasing, work_folder
-from tasks.caching import cached
+from flows.publish import building_tables, publishing, releasing
 from tasks.configuration.model import RunConfiguration
-from tasks.core.queries import QueryResources
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
-from tasks.naming import run_label, scheduled_date
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.resources import query_resources
 from tasks.plan.syndiffix_columns import Selection, select_columns, synthesized_table
 from tasks.plan.syndiffix_notes import inferred_types, is_empty, left_out, weakened
 from tasks.progress import say
+from tasks.request import STAGES, reaches, scheduled_date
 from tasks.sensitive.hand_over import recorded_heads
 from tasks.sensitive.judge import judge_contract
 from tasks.sensitive.read import locate_table, tell_dropped
@@ -44,8 +42,7 @@ from tasks.sensitive.syndiffix.steps import (
 )
 from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
 from tasks.sensitive.utility import UtilitySettings, measure_worth
-from tasks.stages import STAGES, reaches
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 _BOTH_REGIMES = (
     "ATTENTION: this dataset also has differentially private releases. One of SynDiffix is not covered by "
@@ -70,15 +67,14 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
         made = synthesizing(workspace, configuration)
     finally:
         release_trees()
-    with work_folder(workspace, configuration) as work:
-        built = building_tables(workspace, configuration, made.measurement, last, work)
-        release = releasing(
-            workspace, configuration, made.measurement, built, (made.source, made.typed, made.table)
-        )
+    with publishing(workspace, configuration) as run:
+        built = building_tables(run, configuration, made.measurement, last)
+        sensitive = (made.source, made.typed, made.table)
+        release = releasing(run, configuration, made.measurement, built, sensitive)
     if configuration.evaluate_sensitive and reaches(last, "evaluate"):
-        places["evaluation"] = evaluate_syndiffix(workspace, configuration, made).key
+        places["evaluation"] = evaluate_syndiffix(configuration, made).key
     if reaches(last, "evaluate"):
-        worth = measuring_table_utility(workspace, configuration, made)
+        worth = measuring_table_utility(configuration, made)
         places |= {} if worth is None else {"utility": worth.key}
     return places | {"release": release.key}
 
@@ -88,13 +84,13 @@ class SynDiffixPlace:
     """Where the sensitive side works, and with what.
 
     Attributes:
-        run: the run's folder in ``sensitive/``.
+        run: its workspace.
         selection: what is synthesized.
         origin: what all trees follow from.
         described: the public facts of the run.
     """
 
-    run: str
+    run: RunWorkspace
     selection: Selection
     origin: Origin
     described: RunFacts
@@ -129,9 +125,9 @@ class Made:
 def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
     """The steps on raw data, up to the hand-over."""
     place = _settled(workspace, configuration)
-    source, typed = _read(workspace, configuration, place)
-    table, answers = _synthesized(workspace, typed, place)
-    _tell(workspace, configuration, place, table)
+    source, typed = _read(configuration, place)
+    table, answers = _synthesized(typed, place)
+    _tell(configuration, place, table)
     measurement = hand_over_tables(workspace, configuration, place.described, table, answers)
     compare_with_last(workspace, configuration, place.described, source, table)
     return Made(place, source, typed, table, answers, measurement)
@@ -153,31 +149,28 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffix
         say(line)
     if recorded_heads(workspace, configuration.dataset):
         say(_BOTH_REGIMES)
-    run = f"{configuration.dataset}/{run_label()}"
-    keep_configuration(workspace, configuration, run)
+    resources = query_resources(configuration, workspace)
+    run = RunWorkspace.begin(workspace, configuration.dataset, resources)
+    keep_configuration(run, configuration)
     table = synthesized_table(described.source, selection)
     origin = Origin.of(workspace, configuration.dataset, selection.ids, table)
     return SynDiffixPlace(run, selection, origin, described)
 
 
-def _read(
-    workspace: Workspace, configuration: RunConfiguration, place: SynDiffixPlace
-) -> tuple[StoredTable, StoredTable]:
+def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[StoredTable, StoredTable]:
     """The operator's table, judged by its contract where it has one; and the same with types."""
-    described = place.described
-    source = locate_table(workspace, described.source)
+    described, run = place.described, place.run
+    source = locate_table(run, described.source)
     if described.contract is not None:
-        judge, resources = cached(judge_contract, workspace), query_resources(configuration, workspace)
-        judge(workspace, source, described.contract, described.schema, place.run, resources)
-    read = cached(type_columns, workspace)
+        judge_contract(run, source, described.contract, described.schema)
     columns = tuple(
         (column.name, column.letter, column.number_format.decimal, column.number_format.thousands)
         for column in place.selection.table
     )
-    typed = read(workspace, source, columns, place.selection.ids, place.run)
-    tell_dropped(workspace, configuration, typed, place.run)
+    typed = type_columns(run, source, columns, place.selection.ids)
+    tell_dropped(run, configuration, typed)
     # Changed since it was made: an error, also where all that would read it is cached.
-    schema = pq.read_schema(workspace.path(typed) / TABLE)
+    schema = pq.read_schema(run.path(typed) / TABLE)
     named = _named(configuration, [column.name for column in place.selection.table])
     if not described.source.is_parquet:
         for line in inferred_types([c for c in place.selection.table if c.name in named], schema):
@@ -188,11 +181,9 @@ def _read(
     return source, typed
 
 
-def _tell(
-    workspace: Workspace, configuration: RunConfiguration, place: SynDiffixPlace, table: StoredTable
-) -> None:
+def _tell(configuration: RunConfiguration, place: SynDiffixPlace, table: StoredTable) -> None:
     """What the person may not have expected of the synthetic table."""
-    settings, made = place.selection.settings, pq.read_metadata(workspace.path(table) / TABLE)
+    settings, made = place.selection.settings, pq.read_metadata(place.run.path(table) / TABLE)
     if not made.num_rows:
         say(is_empty(settings.parameters().anonymization.low_count_params.mean))
     left = [name for name in place.selection.columns if name not in made.schema.names]
@@ -206,39 +197,32 @@ def _named(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]
     return [name for name in columns if matching_name(name) in declared]
 
 
-def _synthesized(
-    workspace: Workspace, typed: StoredTable, place: SynDiffixPlace
-) -> tuple[StoredTable, StoredTable | None]:
+def _synthesized(typed: StoredTable, place: SynDiffixPlace) -> tuple[StoredTable, StoredTable | None]:
     """The synthetic table, and one for each question where any is asked."""
-    solved = _solved(workspace, typed, place)
-    drawn = _drawn(workspace, typed, stored_clusters(workspace, solved), place)
-    whole = place.part(place.selection.columns)
-    table = cached(stitch_clusters, workspace)(workspace, typed, solved, drawn, whole, place.run)
-    if not place.selection.questions:
-        return table, None
-    answer = cached(answer_questions, workspace)
-    return table, answer(workspace, typed, place.selection.questions, whole, place.run)
+    run, whole = place.run, place.part(place.selection.columns)
+    solved = _solved(typed, place)
+    drawn = _drawn(typed, stored_clusters(run, solved), place)
+    table = stitch_clusters(run, typed, solved, drawn, whole)
+    questions = place.selection.questions
+    return table, answer_questions(run, typed, questions, whole) if questions else None
 
 
-def _solved(workspace: Workspace, typed: StoredTable, place: SynDiffixPlace) -> StoredTable:
+def _solved(typed: StoredTable, place: SynDiffixPlace) -> StoredTable:
     """Dependence, where clusters are solved by it, and the clusters."""
     columns, measured = place.selection.columns, None
     settings = place.selection.settings.for_clusters(columns)
     part = Part(columns=columns, settings=settings, origin=place.origin)
     if needs_dependence(settings.parameters().clustering, len(columns)):
-        measured = cached(measure_dependence, workspace)(workspace, typed, part, place.run)
-    return cached(solve_clusters, workspace)(workspace, typed, measured, part, place.run)
+        measured = measure_dependence(place.run, typed, part)
+    return solve_clusters(place.run, typed, measured, part)
 
 
-def _drawn(
-    workspace: Workspace, typed: StoredTable, clusters: Clusters, place: SynDiffixPlace
-) -> list[StoredTable]:
+def _drawn(typed: StoredTable, clusters: Clusters, place: SynDiffixPlace) -> list[StoredTable]:
     """The rows of each cluster, a step each, named by its place."""
     drawn = []
     for number, combination in enumerate(clusters.combinations, start=1):
         part = place.part(tuple(place.selection.columns[column] for column in combination))
-        step = cached(synthesize_cluster, workspace).with_options(task_run_name=f"cluster-{number}")
-        drawn.append(step(workspace, typed, part, f"{place.run}/cluster-{number}"))
+        drawn.append(synthesize_cluster.named(f"cluster-{number}")(place.run, typed, part))
     return drawn
 
 
@@ -246,22 +230,15 @@ def _takes_bins(kind: pa.DataType) -> bool:
     return kind_of(kind) in ("integer", "real") or pa.types.is_time(kind)
 
 
-def evaluate_syndiffix(workspace: Workspace, configuration: RunConfiguration, made: Made) -> StoredTable:
+def evaluate_syndiffix(configuration: RunConfiguration, made: Made) -> StoredTable:
     """The synthetic tables against the raw one; it stays in ``sensitive/``."""
     bins = public_edges(made.place.described.schema, made.place.selection.columns)
     settings = TableEvaluation(bins=bins, prefix=configuration.prefix)
-    judge = cached(evaluate_tables, workspace)
-    return judge(workspace, settings, made.typed, (made.table, made.answers), made.place.run)
+    return evaluate_tables(made.place.run, settings, made.typed, made.table, made.answers)
 
 
-def measuring_table_utility(
-    workspace: Workspace, configuration: RunConfiguration, made: Made
-) -> StoredTable | None:
+def measuring_table_utility(configuration: RunConfiguration, made: Made) -> StoredTable | None:
     """What the synthetic table is worth; None where the configuration does not ask for it."""
     bins = public_edges(made.place.described.schema, made.place.selection.columns)
     settings = UtilitySettings.of(configuration, bins)
-    if settings is None:
-        return None
-    resources = QueryResources(threads=configuration.resources.parallel_jobs)
-    measure = cached(measure_worth, workspace)
-    return measure(workspace, settings, (made.typed, made.table), made.place.run, resources)
+    return None if settings is None else measure_worth(made.place.run, settings, made.typed, made.table)

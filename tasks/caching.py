@@ -1,9 +1,8 @@
 """When a step may be skipped: same inputs, same parameters, same code.
 
 Before the draw the key is an HMAC under the workspace's secret: Prefect's database sees keys, and a plain
-hash of a sensitive table would confirm a guess of its content. Whether a release is drawn is the ledger's
-decision alone (privacy.md, rule 1), so the draw has no key. What is made from a measurement is keyed by the
-measurement, which is protected and may be hashed by anybody.
+hash of a sensitive table would confirm a guess of its content. What is made from a measurement is keyed by
+the measurement, which is protected and may be hashed by anybody.
 """
 
 import contextlib
@@ -13,23 +12,21 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from prefect import Task
-from prefect.cache_policies import NO_CACHE, CachePolicy
+from prefect.cache_policies import CachePolicy
 from prefect.context import TaskRunContext
 from prefect.serializers import Serializer
 from pydantic import BaseModel, Secret
 
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Schema
-from tasks.storage import StoredTable, Workspace
+from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
 from tasks.version import code_hash
 
-#: Inputs that say where and with what a step runs, and nothing of what it makes.
-_WITHOUT_EFFECT = ("workspace", "run", "work", "resources")
-
 _P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 if TYPE_CHECKING:
@@ -70,9 +67,13 @@ class StoredTableSerializer(_Serializer):
 
 @dataclass
 class ContentPolicy(CachePolicy):
-    """Key: the step's name, the content of its inputs, the code; hashed by ``keyed``."""
+    """Key: the step's name, the content of its inputs, the code; hashed by ``keyed``.
+
+    The dataset belongs to it: what is made for one never lies in another's folder.
+    """
 
     keyed: Callable[[str], str] | None = None
+    dataset: str = ""
 
     def compute_key(
         self, task_ctx: TaskRunContext, inputs: dict[str, Any], flow_parameters: dict[str, Any], **kwargs: Any
@@ -80,16 +81,10 @@ class ContentPolicy(CachePolicy):
         """The key, or None (no caching) without a hash."""
         if self.keyed is None:
             return None
-        body = {name: plain(value) for name, value in sorted(inputs.items()) if name not in _WITHOUT_EFFECT}
-        text = json.dumps([task_ctx.task.name, code_hash(), _dataset(inputs), body], sort_keys=True)
+        # Where and with what a step runs says nothing of what it makes.
+        body = {name: plain(value) for name, value in inputs.items() if not isinstance(value, Workspace)}
+        text = json.dumps([task_ctx.task.name, code_hash(), self.dataset, body], sort_keys=True)
         return f"{task_ctx.task.name}-{self.keyed(text)[:40]}"
-
-
-def _dataset(inputs: dict[str, Any]) -> str:
-    """Whose folder the result goes to: what is made for one dataset never lies in another's."""
-    if "work" in inputs:
-        return str(inputs["work"]).split("/")[1]
-    return str(inputs.get("run", "")).partition("/")[0]
 
 
 def plain(value: Any) -> Any:
@@ -109,31 +104,29 @@ def plain(value: Any) -> Any:
     return value
 
 
-def cached(step: Task[_P, StoredTable], workspace: Workspace) -> Task[_P, StoredTable]:
-    """A step on raw data that is skipped when its key is known and its folder is as it was."""
-    return _cached(step, workspace, workspace.results, workspace.keyed_hash)
+def cached(step: Task[_P, _R], zone: str, run: RunWorkspace) -> Task[_P, _R]:
+    """A step that is skipped where its key is known and its folder is as it was.
 
-
-def cached_publicly(step: Task[_P, StoredTable], workspace: Workspace) -> Task[_P, StoredTable]:
-    """The same for a step on protected data alone; needs no access to ``sensitive/``."""
-    results = workspace.public_results
-    with contextlib.suppress(OSError):
-        results.mkdir(parents=True, exist_ok=True)
-    if not os.access(results, os.W_OK | os.X_OK):  # another user's: the step runs, and nothing is kept
-        return step.with_options(cache_policy=NO_CACHE)
-    return _cached(step, workspace, results, _hash)
+    Args:
+        step: which makes a stored table.
+        zone: ``sensitive`` where it may read raw data, else ``intermediate``, which needs no access to
+            ``sensitive/``.
+        run: where it stores.
+    """
+    is_sensitive = zone == SENSITIVE
+    results = run.results if is_sensitive else run.public_results
+    if not is_sensitive:
+        with contextlib.suppress(OSError):
+            results.mkdir(parents=True, exist_ok=True)
+        if not os.access(results, os.W_OK | os.X_OK):  # another user's: the step runs, and nothing is kept
+            return step
+    return step.with_options(
+        cache_policy=ContentPolicy(keyed=run.keyed_hash if is_sensitive else _hash, dataset=run.dataset),
+        persist_result=True,
+        result_storage=results,
+        result_serializer=StoredTableSerializer(root=str(run.root)),
+    )
 
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _cached(
-    step: Task[_P, StoredTable], workspace: Workspace, results: Path, keyed: Callable[[str], str]
-) -> Task[_P, StoredTable]:
-    return step.with_options(
-        cache_policy=ContentPolicy(keyed=keyed),
-        persist_result=True,
-        result_storage=results,
-        result_serializer=StoredTableSerializer(root=str(workspace.root)),
-    )

@@ -33,21 +33,22 @@ def sanitised(step: Callable[Concatenate[Workspace, _P], R]) -> Callable[Concate
             if isinstance(error, InputError) and error.operator_detail:
                 _log(workspace, step.__name__, error.operator_detail)
             safe = error.with_traceback(None)
-        except Exception:
-            where = _log(workspace, step.__name__, traceback.format_exc())
-            safe = InternalError(f"The step {step.__name__} failed; {where}.")
-        # Outside the handlers, so that the original is not chained to what leaves.
+        except Exception as error:
+            safe = unexpected(workspace, error, step.__name__)
+        # Outside the handlers, and without its own: no library's exception is chained to what leaves.
+        safe.__cause__ = safe.__context__ = None
         raise safe
 
     return guarded
 
 
-def unexpected(workspace: Workspace, error: Exception) -> MarginaliaError:
-    """What to say of an error that no step explains: that the disk is full, or where its traceback is."""
+def unexpected(workspace: Workspace, error: Exception, step: str = "") -> MarginaliaError:
+    """What to say of an error that nobody explains: that the disk is full, or where its traceback is."""
     if isinstance(error, OSError) and error.errno in FULL:
         return workspace.is_full()
-    where = _log(workspace, "run", "".join(traceback.format_exception(error)))
-    return InternalError(f"The run failed ({type(error).__name__}); {where}.")
+    where = _log(workspace, step or "run", "".join(traceback.format_exception(error)))
+    failed = f"The step {step} failed" if step else f"The run failed ({type(error).__name__})"
+    return InternalError(f"{failed}; {where}.")
 
 
 def unforeseen(error: Exception) -> str:

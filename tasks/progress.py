@@ -4,6 +4,7 @@ Written to standard error and nowhere else: how fast a step goes depends on the 
 stays out of logs and of Prefect.
 """
 
+import functools
 import sys
 import time
 from collections.abc import Callable
@@ -37,6 +38,10 @@ class Progress:
         else:
             sys.stderr.write(f"{line}\n")
         sys.stderr.flush()
+
+    def of(self, what: str) -> Callable[[float], None]:
+        """For whoever says no more than how far this one thing is."""
+        return functools.partial(self, what)
 
     def _rewrites(self, now: float) -> bool:
         return now - self._started >= QUIET_SECONDS and now - self._said >= _REWRITTEN_SECONDS

@@ -9,6 +9,7 @@ A table is an immutable folder of files. Its reference travels between steps; re
 """
 
 import contextlib
+import datetime
 import errno
 import hashlib
 import hmac
@@ -19,15 +20,19 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from tasks.core.errors import ParameterError, ResourceLimit, StoredTableMismatch
 from tasks.leftovers import clear, process_mark
 
 if TYPE_CHECKING:  # slow, and commands without a flow need the names of the zones alone
     from tasks.configuration.model import RunConfiguration
+    from tasks.core.queries import QueryResources
 
-SENSITIVE, MEASUREMENT, INTERMEDIATE, RELEASE = "sensitive", "measurement", "intermediate", "release"
+SENSITIVE: Final = "sensitive"
+MEASUREMENT: Final = "measurement"
+INTERMEDIATE: Final = "intermediate"
+RELEASE: Final = "release"
 _UNUSED_SECONDS = 7 * 24 * 3600
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -244,6 +249,32 @@ class Workspace:
     def exists(self, table: StoredTable) -> bool:
         """Whether the folder is still there (whether it was changed is judged on reading)."""
         return (self.root / table.key).is_dir()
+
+
+@dataclass(frozen=True)
+class RunWorkspace(Workspace):
+    """A workspace as one run works in it: with a folder of the run's own in each zone.
+
+    Attributes:
+        dataset: whose folders they are in.
+        label: their name.
+        resources: what queries of the run may use; nothing that is made depends on it.
+    """
+
+    dataset: str
+    label: str
+    resources: "QueryResources"
+
+    @classmethod
+    def begin(cls, workspace: Workspace, dataset: str, resources: "QueryResources") -> "RunWorkspace":
+        """That of a new run: its label says when it began, and something unique."""
+        now = datetime.datetime.now(datetime.UTC)
+        label = f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+        return cls(workspace.root, dataset, label, resources)
+
+    def folder(self, zone: str) -> Path:
+        """The run's own in a zone."""
+        return self.root / zone / self.dataset / self.label
 
 
 def _folders(home: Path) -> list[Path]:

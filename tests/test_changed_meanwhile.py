@@ -10,19 +10,17 @@ from tasks.core.errors import InputError
 from tasks.core.queries import QueryResources
 from tasks.core.tables.header import InputFile
 from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records
-from tasks.storage import Workspace
+from tasks.storage import RunWorkspace
 
 
 def test_a_table_that_changed_since_it_was_hashed_is_not_coded(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("town\n" + 100 * "Aberwick\n")
     table = SensitiveTable(InputFile(path))
-    workspace = Workspace(tmp_path / "out")
+    workspace = RunWorkspace(tmp_path / "out", "people", "run", QueryResources())
     workspace.sensitive.mkdir(parents=True)
     schema = build_schema(("town",), Declarations(), None, cap_required=True)
-    encode = functools.partial(
-        encode_records.fn, workspace, table, schema, EncodingRules(total=True), "people/run", QueryResources()
-    )
+    encode = functools.partial(encode_records.fn, workspace, table, schema, EncodingRules(total=True))
     path.write_text("town\n" + 50 * "Brenmoor\n")  # in place: the same open file
     with pytest.raises(InputError, match="must stay as it is"):
         encode()

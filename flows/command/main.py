@@ -22,7 +22,7 @@ from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.core.errors import InputError, MarginaliaError
 from tasks.core.tables.column_names import Encoding
-from tasks.stages import STAGES
+from tasks.request import STAGES
 
 _SHORT = {"aggregate": "--agg", "generate": "--gen", "evaluate": "--eval", "navigate": "--nav"}
 

@@ -21,7 +21,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.failures import unexpected
 from tasks.progress import say
-from tasks.stages import STAGES
+from tasks.request import STAGES
 from tasks.storage import Workspace
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from tasks.configuration.synthesis import SYNDIFFIX
 from tasks.core.contracts.translation import load_contract
 from tasks.core.errors import ParameterError
 from tasks.plan.describe import describe, has_committed, input_file
-from tasks.stages import STAGES
+from tasks.request import STAGES
 
 _PARTS = ("execute", "base_config", "runs")
 _LABEL: TypeAdapter[str] = TypeAdapter(Label)

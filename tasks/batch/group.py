@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from prefect import task
-from prefect.cache_policies import NO_CACHE
-
 from tasks.batch.file import Batch
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.tables import write_joined_stats
 from tasks.core.navigation.comparison import render_comparison, write_comparison_tsv
 from tasks.core.navigation.run_figures import RunFigures, read_run
 from tasks.core.tables.delimited import write_rows
+from tasks.step import step
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE, SENSITIVE, Workspace
 
 #: The page of a group's comparison; beside it the same as a table.
@@ -117,7 +115,7 @@ def _closed_folder(workspace: Workspace, group: str) -> Path:
     return closed
 
 
-@task(cache_policy=NO_CACHE, persist_result=False)
+@step(SENSITIVE)
 def join_group(
     workspace: Workspace, group: str, runs: Sequence[Finished], prefix: str, failed: Sequence[str] = ()
 ) -> str:

@@ -24,10 +24,19 @@ from tasks.core.ledger.place import ledger_place
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes
-from tasks.plan.protections.known import plan_of
-from tasks.plan.protections.plan import vintage_of
+from tasks.plan.protections.differential_privacy import DrawingPlan
+from tasks.plan.protections.k_anonymity import RoundingPlan
+from tasks.plan.protections.plan import ProtectionPlan, vintage_of
+from tasks.plan.protections.syndiffix import TreesPlan
 from tasks.plan.resources import require_records_fit
 from tasks.storage import Workspace
+
+#: All protections' plans, by the name of the regime: another one is a file beside theirs, and a line here.
+PLANS: dict[str, ProtectionPlan] = {
+    "differential_privacy": DrawingPlan(),
+    "k_anonymity": RoundingPlan(),
+    "syndiffix": TreesPlan(),
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,7 @@ def describe(
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = source.headers
     _require_split(source, configuration)
-    plan = plan_of(configuration)
+    plan = PLANS[configuration.protection.regime]
     plan.require_columns(configuration, source, contract)
     schema = build_schema(
         headers.names,

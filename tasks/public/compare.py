@@ -4,8 +4,6 @@ import json
 import tempfile
 from pathlib import Path
 
-from prefect import task
-
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.dp.measurement import Measurement
 from tasks.core.evaluation.release import compare_release
@@ -13,37 +11,32 @@ from tasks.core.evaluation.synthetic import recounted
 from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.public.bundles.opening import open_bundle, open_counts
-from tasks.storage import StoredTable, Workspace
+from tasks.step import Output, step
+from tasks.storage import INTERMEDIATE, StoredTable
 
 
-@task
+@step(INTERMEDIATE, makes="synthetic aggregates", folder="recounted")
 def recount_records(
-    workspace: Workspace, measurement: StoredTable, aggregates: StoredTable, records: StoredTable, work: str
-) -> StoredTable:
+    into: Output, measurement: StoredTable, aggregates: StoredTable, records: StoredTable
+) -> None:
     """Count the synthetic records' combinations over the released attributes."""
-    schema = open_bundle(workspace, measurement).schema()
-    counted = recounted(
-        read_synthetic_records(workspace.path(records)), read_aggregates(workspace.path(aggregates)), schema
-    )
-    return workspace.store(workspace.root / work / "recounted", "synthetic aggregates", counted.write)
+    schema = open_bundle(into.run, measurement).schema()
+    made, reported = read_synthetic_records(into.path(records)), read_aggregates(into.path(aggregates))
+    recounted(made, reported, schema).write(into.folder)
 
 
-@task
+@step(INTERMEDIATE, makes="release evaluation", folder="evaluation")
 def compare_with_reportable(
-    workspace: Workspace, measurement: StoredTable, aggregates: StoredTable, counted: StoredTable, work: str
-) -> StoredTable:
+    into: Output, measurement: StoredTable, aggregates: StoredTable, counted: StoredTable
+) -> None:
     """Write ``evaluation.json``."""
-    drawn = open_counts(workspace, measurement).drawn()
+    drawn = open_counts(into.run, measurement).drawn()
     with tempfile.TemporaryDirectory() as scratch:
         compared = compare_release(
-            read_aggregates(workspace.path(aggregates)),
-            read_aggregates(workspace.path(counted)),
+            read_aggregates(into.path(aggregates)),
+            read_aggregates(into.path(counted)),
             drawn if isinstance(drawn, Measurement) else None,
             QueryResources(scratch=Path(scratch)),
         )
     text = json.dumps(compared.to_dict(), indent=1, sort_keys=True) + "\n"
-
-    def write(folder: Path) -> None:
-        (folder / "evaluation.json").write_text(text, encoding="utf-8")
-
-    return workspace.store(workspace.root / work / "evaluation", "release evaluation", write)
+    (into.folder / "evaluation.json").write_text(text, encoding="utf-8")

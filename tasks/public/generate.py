@@ -3,72 +3,56 @@
 import shutil
 from pathlib import Path
 
-from prefect import task
-
 from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.constrained_headers import HeldConstraints
-from tasks.progress import Progress
 from tasks.public.bundles.opening import open_counts
 from tasks.public.modes import PublicFacts, draw_from_counts, public_seed
-from tasks.storage import StoredTable, Workspace
+from tasks.step import Output, step
+from tasks.storage import INTERMEDIATE, StoredTable
 
 
-@task
-def normalise_counts(workspace: Workspace, measurement: StoredTable, work: str) -> StoredTable:
+@step(INTERMEDIATE, makes="reportable aggregates", folder="aggregates")
+def normalise_counts(into: Output, measurement: StoredTable) -> None:
     """The reportable aggregates: rounded counts as they are, noisy ones made to agree with each other."""
-    bundle = open_counts(workspace, measurement)
-
-    def write(folder: Path) -> None:
-        bundle.reportable().write(folder)
-
-    return workspace.store(workspace.root / work / "aggregates", "reportable aggregates", write)
+    open_counts(into.run, measurement).reportable().write(into.folder)
 
 
-@task
+@step(INTERMEDIATE, makes="synthetic records", folder="synthetic_records", progress="generate")
 def generate_records(
-    workspace: Workspace,
+    into: Output,
     aggregates: StoredTable,
     measurement: StoredTable,
     synthesis: AnySynthesis,
-    public: tuple[int, Schema],
+    resolution: int,
+    schema: Schema,
     parallel_jobs: int,
-    work: str,
-) -> StoredTable:
+) -> None:
     """Draw synthetic records from the reportable aggregates; those of another mode were handed over.
 
     Args:
-        workspace: where it is.
+        into: what is filled.
         aggregates: reportable.
         measurement: what was handed over.
         synthesis: the mode.
-        public: the resolution, and the schema with the constraints that the records hold.
+        resolution: k.
+        schema: public, with the constraints that the records hold.
         parallel_jobs: threads.
-        work: where intermediate tables go.
     """
-    resolution, schema = public
-    bundle = open_counts(workspace, measurement)
+    bundle = open_counts(into.run, measurement)
     held = HeldConstraints.of(schema, bundle.schema()) if schema.constraints else None
-    progress = Progress("generate")
-
-    def write(folder: Path) -> None:
-        if synthesis.reads_records:
-            _take(bundle.synthetic_records, folder)
-            return
-        draw_from_counts(
-            read_aggregates(workspace.path(aggregates)),
-            synthesis,
-            PublicFacts(public_seed(bundle, synthesis), resolution, held),
-            parallel_jobs,
-            lambda done: progress("records", done),
-        ).write(folder)
-
-    try:
-        return workspace.store(workspace.root / work / "synthetic_records", "synthetic records", write)
-    finally:
-        progress.close()
+    if synthesis.reads_records:
+        _take(bundle.synthetic_records, into.folder)
+        return
+    draw_from_counts(
+        read_aggregates(into.path(aggregates)),
+        synthesis,
+        PublicFacts(public_seed(bundle, synthesis), resolution, held),
+        parallel_jobs,
+        into.progress.of("records"),
+    ).write(into.folder)
 
 
 def _take(records: Path | None, folder: Path) -> None:

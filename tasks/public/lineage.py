@@ -8,19 +8,18 @@ import json
 import re
 from collections.abc import Sequence
 
-from prefect import task
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
-from prefect.cache_policies import NO_CACHE
 
 from tasks.configuration.model import RunConfiguration
 from tasks.public.bundles.bundle import Bundle
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.publish import Release
 from tasks.public.release_files import PUBLIC
-from tasks.storage import SENSITIVE, StoredTable, Workspace
+from tasks.step import step
+from tasks.storage import INTERMEDIATE, SENSITIVE, StoredTable, Workspace
 
 
-@task(cache_policy=NO_CACHE, persist_result=False)
+@step(INTERMEDIATE)
 def record_lineage(
     workspace: Workspace,
     configuration: RunConfiguration,

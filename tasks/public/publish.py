@@ -12,8 +12,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from prefect import task
-
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
@@ -21,7 +19,8 @@ from tasks.leftovers import process_mark
 from tasks.progress import say
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.release_files import Built, write_json
-from tasks.storage import StoredTable, Workspace, file_sha256
+from tasks.step import step
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
 from tasks.version import code_version
 
 MANIFEST = "MANIFEST.json"
@@ -41,7 +40,7 @@ class Release(StoredTable):
         self.files, self.is_new = files, is_new
 
 
-@task
+@step(INTERMEDIATE)
 def publish_release(
     workspace: Workspace,
     configuration: RunConfiguration,

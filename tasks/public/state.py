@@ -1,9 +1,6 @@
 """The privacy statement of a release, and the contract's rules judged on released numbers."""
 
-import json
 from pathlib import Path
-
-from prefect import task
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
@@ -14,30 +11,24 @@ from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_jso
 from tasks.progress import say
 from tasks.public.bundles.bundle import CountsBundle
 from tasks.public.bundles.opening import open_counts
-from tasks.storage import StoredTable, Workspace
+from tasks.public.release_files import write_json
+from tasks.step import Output, step
+from tasks.storage import INTERMEDIATE, StoredTable
 
 
-@task
+@step(INTERMEDIATE, makes="privacy statement", folder="statement", cached=False)
 def state_privacy(
-    workspace: Workspace,
-    configuration: RunConfiguration,
-    measurement: StoredTable,
-    aggregates: StoredTable,
-    work: str,
-) -> StoredTable:
+    into: Output, configuration: RunConfiguration, measurement: StoredTable, aggregates: StoredTable
+) -> None:
     """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
-    bundle = open_counts(workspace, measurement)
-    reported = read_aggregates(workspace.path(aggregates))
+    bundle = open_counts(into.run, measurement)
+    reported = read_aggregates(into.path(aggregates))
     body = bundle.statement(configuration, reported)
     for sentence in _missing(bundle, reported) + bundle.attentions():
         say(f"ATTENTION: {sentence}")
-
-    def write(folder: Path) -> None:
-        _write_json(folder / "privacy.json", body)
-        if configuration.input.contract:
-            _write_json(folder / "contract.json", _judged(bundle, configuration, reported))
-
-    return workspace.store(workspace.root / work / "statement", "privacy statement", write)
+    write_json(into.folder / "privacy.json", body)
+    if configuration.input.contract:
+        write_json(into.folder / "contract.json", _judged(bundle, configuration, reported))
 
 
 def _missing(bundle: CountsBundle, reported: Aggregates) -> list[str]:
@@ -66,7 +57,3 @@ def _judged(bundle: CountsBundle, configuration: RunConfiguration, reported: Agg
     body = contract_json(contract, numbers, reported, strict=bundle.contract_mode == "strict")
     check_released_json(body, MANIFEST_KEYS)
     return body
-
-
-def _write_json(path: Path, body: object) -> None:
-    path.write_text(json.dumps(body, indent=1, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from prefect import task
 
 from tasks.configuration.model import NEVER_RELEASED, Report, RunConfiguration
 from tasks.core.arrays import Json
@@ -31,7 +30,8 @@ from tasks.core.tables.writing import write_table
 from tasks.public.bundles.bundle import Bundle
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.release_files import write_json
-from tasks.storage import StoredTable, Workspace, file_sha256
+from tasks.step import Output, step
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
 from tasks.version import code_version
 
 _PUBLIC = "public configuration"
@@ -69,12 +69,10 @@ class BuiltTables:
         return [_entry(path, path.relative_to(folder).as_posix(), rows) for path in found]
 
 
-@task
-def state_tables(
-    workspace: Workspace, configuration: RunConfiguration, measurement: StoredTable, work: str
-) -> StoredTable:
+@step(INTERMEDIATE, makes="privacy statement", folder="statement", cached=False)
+def state_tables(into: Output, configuration: RunConfiguration, measurement: StoredTable) -> None:
     """Write ``privacy.json`` and, where there is a contract, ``contract.json``."""
-    bundle = open_bundle(workspace, measurement)
+    bundle = open_bundle(into.run, measurement)
     settings, parameters = configuration.syndiffix, configuration.syndiffix.parameters()
     table = _table(bundle)
     promised = bundle.schema().subject_id  # by the contract, where the configuration does not say it
@@ -89,33 +87,23 @@ def state_tables(
         target=settings.target_column,
         value_safe_columns=settings.value_safe_columns,
         tables=len(_index(bundle)),
-        earlier_releases=_earlier_releases(workspace, bundle),
+        earlier_releases=_earlier_releases(into.run, bundle),
         measurement_sha256=bundle.sha256(),
         contract_mode=bundle.contract_mode,
         unused_keys=configuration.unused_keys,
     )
-    body = syndiffix_statement(facts, code_version())
-
-    def write(folder: Path) -> None:
-        write_json(folder / "privacy.json", body)
-        if configuration.input.contract:
-            write_json(folder / "contract.json", _judged(bundle, configuration.input.contract))
-
-    return workspace.store(workspace.root / work / "statement", "privacy statement", write)
+    write_json(into.folder / "privacy.json", syndiffix_statement(facts, code_version()))
+    if configuration.input.contract:
+        write_json(into.folder / "contract.json", _judged(bundle, configuration.input.contract))
 
 
-@task
+@step(INTERMEDIATE, makes="report", folder="report")
 def write_table_page(
-    workspace: Workspace,
-    measurement: StoredTable,
-    statement: StoredTable,
-    report: Report,
-    prefix: str,
-    work: str,
-) -> StoredTable:
+    into: Output, measurement: StoredTable, statement: StoredTable, report: Report, prefix: str
+) -> None:
     """Write ``report.html``, which names released files by their prefix."""
-    bundle = open_bundle(workspace, measurement)
-    stated = workspace.path(statement)
+    bundle = open_bundle(into.run, measurement)
+    stated = into.path(statement)
     contract = stated / "contract.json"
     table = _table(bundle)
     page = TablePage(
@@ -132,12 +120,7 @@ def write_table_page(
             bundle.folder / "tables" / Path(file).name, columns=list(names)
         ),
     )
-    text = render_table(page)
-
-    def write(folder: Path) -> None:
-        (folder / "report.html").write_text(text, encoding="utf-8")
-
-    return workspace.store(workspace.root / work / "report", "report", write)
+    (into.folder / "report.html").write_text(render_table(page), encoding="utf-8")
 
 
 _ORIGINS = {

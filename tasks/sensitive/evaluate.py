@@ -1,9 +1,5 @@
 """Evaluate stage against the raw table: what was lost, exactly, and so for ``sensitive/`` alone."""
 
-from pathlib import Path
-
-from prefect import task
-
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model
 from tasks.core.aggregates.aggregates import read_aggregates
@@ -11,12 +7,10 @@ from tasks.core.aggregates.stored_marginals import read_marginals
 from tasks.core.evaluation.raw import RawInputs, evaluate_raw
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import RecordsPromise
-from tasks.core.queries import QueryResources
 from tasks.core.synthesis.records import read_synthetic_records
-from tasks.failures import sanitised
-from tasks.progress import Progress
 from tasks.sensitive.export import Sources
-from tasks.storage import StoredTable, Workspace
+from tasks.step import Output, step
+from tasks.storage import SENSITIVE, StoredTable
 
 
 class EvaluationSettings(Model):
@@ -53,43 +47,24 @@ class EvaluationSettings(Model):
         return RecordsPromise(self.is_private, self.holds_resolution, self.is_fitted)
 
 
-@task
-@sanitised
+@step(SENSITIVE, makes="evaluation against the raw table", folder="evaluation", progress="evaluate")
 def evaluate_against_raw(
-    workspace: Workspace,
+    into: Output,
     settings: EvaluationSettings,
-    sensitive: tuple[StoredTable, StoredTable],
-    released: tuple[StoredTable, StoredTable],
-    run: str,
-    resources: QueryResources,
-) -> StoredTable:
-    """Write SDS's evaluation files and ``evaluation.json``.
-
-    Args:
-        workspace: where it is.
-        settings: what of the configuration matters.
-        sensitive: coded records and exact marginals.
-        released: reportable aggregates and synthetic records.
-        run: the run's folder in ``sensitive/``.
-        resources: what queries may use.
-    """
-    progress = Progress("evaluate")
+    records: StoredTable,
+    marginals: StoredTable,
+    aggregates: StoredTable,
+    synthetic: StoredTable,
+) -> None:
+    """Judge synthetic records and reportable aggregates: SDS's evaluation files and ``evaluation.json``."""
     inputs = RawInputs(
-        records=workspace.path(sensitive[0]),
-        sensitive=read_marginals(workspace.path(sensitive[1])),
-        reportable=read_aggregates(workspace.path(released[0])),
-        synthetic=read_synthetic_records(workspace.path(released[1])),
+        records=into.path(records),
+        sensitive=read_marginals(into.path(marginals)),
+        reportable=read_aggregates(into.path(aggregates)),
+        synthetic=read_synthetic_records(into.path(synthetic)),
         resolution=settings.resolution,
     )
-
-    def write(folder: Path) -> None:
-        found = evaluate_raw(inputs, resources, lambda done: progress("measures", done))
-        write_sensitive_files(found, folder, settings.prefix, settings.claim)
-        Sources.of(settings.prefix, settings.resolution, *sensitive).write(folder, inputs.synthetic)
-
-    try:
-        return workspace.store(
-            workspace.sensitive / run / "evaluation", "evaluation against the raw table", write
-        )
-    finally:
-        progress.close()
+    found = evaluate_raw(inputs, into.run.resources, into.progress.of("measures"))
+    write_sensitive_files(found, into.folder, settings.prefix, settings.claim)
+    sources = Sources.of(settings.prefix, settings.resolution, records, marginals)
+    sources.write(into.folder, inputs.synthetic)

@@ -8,7 +8,7 @@ import json
 import shutil
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
@@ -25,36 +25,32 @@ from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
 from tasks.public.bundles.opening import configured_digest, seal
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
 
-#: Of a handed-over measurement: the account at its commit.
-
-
-@dataclass(frozen=True)
-class Circumstances:
-    """What a release says of its draw that neither measurement nor account does.
-
-    Attributes:
-        scope: where the ledger counts.
-        input: what was declared of the table.
-    """
-
-    scope: str
-    input: DeclaredInput
-
 
 def hand_over(
-    workspace: Workspace, name: ReleaseName, drawn: ReleaseMeasurement, circumstances: Circumstances
+    workspace: Workspace, name: ReleaseName, drawn: ReleaseMeasurement, scope: str, declared: DeclaredInput
 ) -> StoredTable:
-    """Copy a measurement out of the ledger's place; the same one however often it is done."""
-    facts = account_facts(drawn.account, name, drawn.remaining_runs, circumstances.scope)
+    """Copy a measurement out of the ledger's place; the same one however often it is done.
+
+    Args:
+        workspace: where it is handed over.
+        name: of the release.
+        drawn: the measurement, and the account at its commit.
+        scope: where the ledger counts.
+        declared: what was declared of the table.
+    """
+    facts = account_facts(drawn.account, name, drawn.remaining_runs, scope)
 
     def write(folder: Path) -> None:
         _copy(drawn.folder, folder / "measurement")
         text = json.dumps(asdict(facts), indent=1, sort_keys=True)
         (folder / ACCOUNT).write_text(text + "\n", encoding="utf-8")
-        seal(folder, {"digest": name.digest, "input": circumstances.input})
+        seal(folder, {"digest": name.digest, "input": declared})
 
-    place = workspace.root / MEASUREMENT / name.dataset / f"{name.vintage}-{name.digest[:8]}"
-    return workspace.store(place, "measurement", write)
+    return workspace.store(_place(workspace, name.dataset, name.vintage, name.digest), "measurement", write)
+
+
+def _place(workspace: Workspace, dataset: str, vintage: str, digest: str) -> Path:
+    return workspace.root / MEASUREMENT / dataset / f"{vintage}-{digest[:8]}"
 
 
 def account_facts(account: Account, name: ReleaseName, remaining_releases: int, scope: str) -> LedgerFacts:
@@ -113,14 +109,12 @@ def hand_over_folders(
         folders: what may leave, by the name that it is to have there; None is left out.
     """
     digest = configured_digest(configuration, described.schema)
-    place = workspace.root / MEASUREMENT / configuration.dataset / f"{described.vintage}-{digest[:8]}"
-    declared, regime = declared_input(configuration), configuration.protection.regime
     name: dict[str, object] = {
-        "regime": regime,
+        "regime": configuration.protection.regime,
         "dataset": configuration.dataset,
         "vintage": described.vintage,
         "digest": digest,
-        "input": declared,
+        "input": declared_input(configuration),
     }
 
     def write(folder: Path) -> None:
@@ -130,6 +124,7 @@ def hand_over_folders(
         (folder / "schema.json").write_text(described.schema.to_json(), encoding="utf-8")
         seal(folder, name)
 
+    place = _place(workspace, configuration.dataset, described.vintage, digest)
     return workspace.store(place, "measurement", write)
 
 

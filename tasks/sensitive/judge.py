@@ -9,34 +9,26 @@ import json
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from prefect import task
 
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import violations
 from tasks.core.contracts.validation import validate
 from tasks.core.errors import ContractViolation
-from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json
-from tasks.failures import sanitised
 from tasks.progress import say
 from tasks.public.release_files import write_json
 from tasks.sensitive.read import SensitiveTable, require_unchanged
-from tasks.storage import StoredTable, Workspace
+from tasks.step import step
+from tasks.storage import SENSITIVE, RunWorkspace, StoredTable
 
 #: In a judged table: the verdicts as they may be published, where all rules are kept.
 VERDICTS = "verdicts.json"
 
 
-@task
-@sanitised
+@step(SENSITIVE, cached=True)
 def judge_contract(
-    workspace: Workspace,
-    table: SensitiveTable,
-    contract: Contract,
-    schema: Schema,
-    run: str,
-    resources: QueryResources,
+    run: RunWorkspace, table: SensitiveTable, contract: Contract, schema: Schema
 ) -> StoredTable:
     """Judge the raw table; counts of what was found go to ``sensitive/``.
 
@@ -44,7 +36,7 @@ def judge_contract(
         ContractViolation: naming the rules that are broken, on the terminal alone.
         InputError: the table was changed meanwhile.
     """
-    with resources.connect() as connection:
+    with run.resources.connect() as connection:
         judged = validate(connection, table.source, schema, contract)
     require_unchanged(table)
     broken = violations(judged.results)
@@ -56,7 +48,7 @@ def judge_contract(
         if not broken:
             write_json(folder / VERDICTS, passed_json(contract, schema))
 
-    stored = workspace.store(workspace.sensitive / run / "contract", "judged contract", write)
+    stored = run.store(run.folder(SENSITIVE) / "contract", "judged contract", write)
     for sentence in judged.profile.suggestions():
         say(f"contract: {sentence}")
     if broken:
@@ -65,7 +57,7 @@ def judge_contract(
             say(f"contract: {sentence}")
         raise ContractViolation(
             "The table breaks its data contract, which is strict. What it breaks is said on the terminal and "
-            f"in {workspace.root / stored.key}/contract.json; mend the table or, where synthesis_mode is not "
+            f"in {run.root / stored.key}/contract.json; mend the table or, where synthesis_mode is not "
             "syndiffix, set contract_mode to repair."
         )
     return stored

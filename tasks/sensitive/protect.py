@@ -6,10 +6,8 @@ No caching and no retries by Prefect here: whether noise is drawn is the ledger'
 
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
-
-from prefect import task
-from prefect.cache_policies import NO_CACHE
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.dp.budget import Charge
@@ -23,17 +21,17 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.coded import read_coded_records
-from tasks.failures import sanitised
 from tasks.plan.describe import RunFacts
 from tasks.plan.resources import require_draw_fits
 from tasks.progress import Progress, say
 from tasks.public.bundles.bundle import CONTRACT, DeclaredInput, declared_input, unit_of
 from tasks.public.bundles.opening import configured_digest
-from tasks.sensitive.hand_over import Circumstances, hand_over, recorded_heads
+from tasks.sensitive.hand_over import hand_over, recorded_heads
 from tasks.sensitive.judge import VERDICTS
 from tasks.sensitive.ledger import first_caps, kept_ledger, told_at_first, told_later
 from tasks.sensitive.record import record_drawn
-from tasks.storage import StoredTable, Workspace
+from tasks.step import step
+from tasks.storage import SENSITIVE, StoredTable, Workspace
 
 
 def release_name(configuration: RunConfiguration, described: RunFacts) -> ReleaseName:
@@ -135,7 +133,7 @@ class Admitted:
         self.plan = plan
 
 
-@task(cache_policy=NO_CACHE, persist_result=False, retries=0)
+@step(SENSITIVE)
 def admit_release(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> Admitted:
     """Ask the ledger whether this release may be drawn, before anything is read or registered."""
     ledger = kept_ledger()
@@ -180,8 +178,7 @@ def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
     )
 
 
-@task(cache_policy=NO_CACHE, persist_result=False, retries=0)
-@sanitised
+@step(SENSITIVE)
 def protect_records(
     workspace: Workspace,
     records: StoredTable | None,
@@ -203,7 +200,6 @@ def protect_records(
     charge = charge_of_run(admitted.described)
     if ledger.check_admission(name, charge, admitted.registration) is not Admission.COMMITTED:
         enter_dataset(ledger, admitted)
-    progress = Progress("protect")
 
     def draw(folder: Path, before_first_word: Callable[[], None]) -> None:
         if records is None:
@@ -222,8 +218,6 @@ def protect_records(
         )
         measurement.write(folder)
 
-    try:
+    with closing(Progress("protect")) as progress:
         drawn = draw_once(ledger, name, charge, draw, notice=say)
-    finally:
-        progress.close()
-    return hand_over(workspace, name, drawn, Circumstances(ledger.scope, admitted.input))
+    return hand_over(workspace, name, drawn, ledger.scope, admitted.input)

@@ -7,42 +7,37 @@ import hashlib
 import json
 import shutil
 from dataclasses import asdict
-from pathlib import Path
-
-from prefect import task
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import InputError
 from tasks.core.ledger.mechanisms import AnyParameters
-from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
-from tasks.failures import sanitised
-from tasks.progress import Progress, say
-from tasks.storage import StoredTable, Workspace
+from tasks.progress import say
+from tasks.step import Output, step
+from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
 
 #: Its name in the folder of the step that read the table.
 DROPPED = "dropped_cells.tsv"
 
 
-def tell_dropped(workspace: Workspace, configuration: RunConfiguration, read: StoredTable, run: str) -> None:
+def tell_dropped(run: RunWorkspace, configuration: RunConfiguration, read: StoredTable) -> None:
     """Put the table into the run's own folder, and say where it is.
 
     Under differential privacy the line is the same whatever was dropped, and names a folder of this run
     also where the step was skipped: a terminal may be logged, and neither may tell of the table (rule 3).
 
     Args:
-        workspace: where it is.
+        run: where both are.
         configuration: the run's.
         read: what the step that read the table stored.
-        run: the run's folder in ``sensitive/``.
     """
-    path = workspace.sensitive / run / f"{configuration.prefix}_{DROPPED}"
-    shutil.copyfile(workspace.path(read) / DROPPED, path)
+    path = run.folder(SENSITIVE) / f"{configuration.prefix}_{DROPPED}"
+    shutil.copyfile(run.path(read) / DROPPED, path)
     if configuration.protection.is_silent:
         say(
             f"ATTENTION: see {path} for cells that were not counted, if there are any, and why: numbers that "
@@ -62,12 +57,11 @@ class SensitiveTable(StoredTable):
         """Args: source: the file; it is read once, for its hash, to which its dialect belongs."""
         dialect = json.dumps(asdict(source) | {"path": source.opened.sha256()}, sort_keys=True)
         digest = hashlib.sha256(dialect.encode()).hexdigest()
-        super().__init__(str(source.path), digest, "sensitive", "sensitive table")
+        super().__init__(str(source.path), digest, SENSITIVE, "sensitive table")
         self.source = source
 
 
-@task(task_run_name="locate-table")
-@sanitised
+@step(SENSITIVE, run_name="locate-table")
 def locate_table(workspace: Workspace, source: InputFile) -> SensitiveTable:
     """Hash the input, so that what was made from the same bytes need not be made again."""
     return SensitiveTable(source)
@@ -111,50 +105,32 @@ class EncodingRules(Model):
         return cls(total=True, tags=parameters.needs_tags, filled=filled)
 
 
-@task
-@sanitised
-def encode_records(
-    workspace: Workspace,
-    table: SensitiveTable,
-    schema: Schema,
-    rules: EncodingRules,
-    run: str,
-    resources: QueryResources,
-) -> StoredTable:
+@step(SENSITIVE, makes="coded records", folder="coded_records", progress="ingest")
+def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: EncodingRules) -> None:
     """Read, normalise, join by subject and code the records.
 
     Args:
-        workspace: where it is.
+        into: what is filled.
         table: the input.
         schema: the public schema.
         rules: what the regime asks for.
-        run: the run's folder in ``sensitive/``.
-        resources: what queries may use.
 
     Raises:
         InputError: see `encode`; or the table was changed meanwhile.
     """
-    progress = Progress("ingest")
     dropped: list[DroppedCells] = []
     options = EncodingOptions(
         total=rules.total,
-        key=workspace.secret(),
+        key=into.run.secret(),
         tags=rules.tags,
         record_limit=rules.record_limit,
-        resources=resources,
-        progress=progress,
+        resources=into.run.resources,
+        progress=into.progress,
         dropping=dropped.append,
         filled=rules.filled,
     )
-
-    def write(folder: Path) -> None:
-        records = encode(table.source, schema, options)
-        # Kept under the hash of the table, and perhaps used by a later run: so they must be of that table.
-        require_unchanged(table)
-        records.write(folder)
-        write_dropped(dropped, folder / DROPPED)
-
-    try:
-        return workspace.store(workspace.sensitive / run / "coded_records", "coded records", write)
-    finally:
-        progress.close()
+    records = encode(table.source, schema, options)
+    # Kept under the hash of the table, and perhaps used by a later run: so they must be of that table.
+    require_unchanged(table)
+    records.write(into.folder)
+    write_dropped(dropped, into.folder / DROPPED)

@@ -9,12 +9,12 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.plan.describe import RunFacts
 from tasks.progress import say
 from tasks.public.bundles.opening import configured_digest
-from tasks.storage import FULL, StoredTable, Workspace
+from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace
 
 
-def keep_configuration(workspace: Workspace, configuration: RunConfiguration, run: str) -> None:
+def keep_configuration(run: RunWorkspace, configuration: RunConfiguration) -> None:
     """Write the record; with paths, and with the seed, so it stays where the raw records are."""
-    folder = workspace.sensitive / run
+    folder = run.folder(SENSITIVE)
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(plain(configuration), indent=1, sort_keys=True, ensure_ascii=False)
     (folder / "configuration.json").write_text(text + "\n", encoding="utf-8")

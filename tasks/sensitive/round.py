@@ -6,84 +6,53 @@ record.
 
 import json
 import secrets
-from pathlib import Path
-
-from prefect import task
-from prefect.cache_policies import NO_CACHE
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.synthesis import AnySynthesis
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.protection import as_asked, protect_counts
 from tasks.core.aggregates.stored_marginals import read_marginals
-from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.rows import common_rows
-from tasks.failures import sanitised
 from tasks.plan.describe import RunFacts
-from tasks.progress import Progress
 from tasks.public.modes import draw_from_rows
 from tasks.sensitive.hand_over import hand_over_folders
-from tasks.storage import StoredTable, Workspace, folder_sha256
+from tasks.step import Output, step
+from tasks.storage import SENSITIVE, StoredTable, Workspace, folder_sha256
 
 
-@task
-@sanitised
-def round_counts(
-    workspace: Workspace,
-    marginals: StoredTable,
-    reporting_length: int,
-    resolution: int,
-    run: str,
-    resources: QueryResources,
-) -> StoredTable:
+@step(SENSITIVE, makes="reportable aggregates", folder="aggregates")
+def round_counts(into: Output, marginals: StoredTable, reporting_length: int, resolution: int) -> None:
     """Round every count down to the resolution and drop what is zero; beside them, a public seed.
 
     The seed follows from a secret and the rounded counts: drawn anew for equal ones, it would show that
     something changed which they hide.
     """
-
-    def write(folder: Path) -> None:
-        rounded = protect_counts(read_marginals(workspace.path(marginals)), resolution, resources)
-        as_asked(rounded, reporting_length).write(folder)
-        seed = int(workspace.keyed_hash(f"synthesis {folder_sha256(folder)}"), 16) % 2**63
-        (folder / "seed.json").write_text(json.dumps({"synthesis": seed}) + "\n", encoding="utf-8")
-
-    return workspace.store(workspace.sensitive / run / "aggregates", "reportable aggregates", write)
+    rounded = protect_counts(read_marginals(into.path(marginals)), resolution, into.run.resources)
+    as_asked(rounded, reporting_length).write(into.folder)
+    seed = int(into.run.keyed_hash(f"synthesis {folder_sha256(into.folder)}"), 16) % 2**63
+    (into.folder / "seed.json").write_text(json.dumps({"synthesis": seed}) + "\n", encoding="utf-8")
 
 
-@task
-@sanitised
+@step(SENSITIVE, makes="synthetic records", folder="synthetic_records", progress="generate")
 def generate_from_records(
-    workspace: Workspace,
+    into: Output,
     records: StoredTable,
     aggregates: StoredTable,
     synthesis: AnySynthesis,
     resolution: int,
     parallel_jobs: int,
-    run: str,
-) -> StoredTable:
+) -> None:
     """Draw synthetic records by a mode that reads the raw ones. Its seed stays where the raw records are."""
     given = synthesis.random_seed
     seed = given.get_secret_value() if given is not None else secrets.randbits(63)
-    progress = Progress("generate")
-
-    def write(folder: Path) -> None:
-        rows = common_rows(read_coded_records(workspace.path(records)), resolution)
-        reported = read_aggregates(workspace.path(aggregates))
-        drawn = draw_from_rows(
-            rows, reported, synthesis, seed, parallel_jobs, lambda done: progress("records", done)
-        )
-        drawn.write(folder)
-
-    try:
-        return workspace.store(workspace.sensitive / run / "synthetic_records", "synthetic records", write)
-    finally:
-        progress.close()
+    rows = common_rows(read_coded_records(into.path(records)), resolution)
+    reported = read_aggregates(into.path(aggregates))
+    report = into.progress.of("records")
+    draw_from_rows(rows, reported, synthesis, seed, parallel_jobs, report).write(into.folder)
 
 
-@task(cache_policy=NO_CACHE, persist_result=False)
-@sanitised
+@step(SENSITIVE)
 def hand_over_counts(
     workspace: Workspace,
     configuration: RunConfiguration,

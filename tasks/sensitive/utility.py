@@ -1,10 +1,6 @@
 """What synthetic records are worth, measured against the raw table on request: for ``sensitive/`` alone."""
 
-from contextlib import closing
-from pathlib import Path
-
 import pyarrow.parquet as pq
-from prefect import task
 from pydantic import Field
 
 from tasks.configuration.model import RunConfiguration
@@ -12,13 +8,11 @@ from tasks.configuration.sections import Model, UtilityRequest
 from tasks.core.evaluation.utility.files import write_utility
 from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility
 from tasks.core.evaluation.utility.table_pair import TablePair, coded_pair, typed_pair
-from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.records import read_synthetic_records
-from tasks.failures import sanitised
-from tasks.progress import Progress
 from tasks.sensitive.syndiffix.trees import TABLE
-from tasks.storage import StoredTable, Workspace
+from tasks.step import Output, step
+from tasks.storage import SENSITIVE, StoredTable, Workspace
 
 
 class UtilitySettings(Model):
@@ -48,32 +42,20 @@ class UtilitySettings(Model):
         return cls(request=request, prefix=configuration.prefix, is_typed=typed, bins=bins or {})
 
 
-@task
-@sanitised
-def measure_worth(
-    workspace: Workspace,
-    settings: UtilitySettings,
-    tables: tuple[StoredTable, StoredTable],
-    run: str,
-    resources: QueryResources,
-) -> StoredTable:
+@step(SENSITIVE, makes="utility against the raw table", folder="utility", progress="utility")
+def measure_worth(into: Output, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable) -> None:
     """Measure what is synthetic against what is raw; into a folder of its own: no stored one is added to.
 
     Args:
-        workspace: where it is.
+        into: what is filled.
         settings: what of the configuration matters.
-        tables: coded records and synthetic ones, or SynDiffix's typed table and its synthetic one.
-        run: the run's folder in ``sensitive/``.
-        resources: the number of threads.
+        raw: coded records, or SynDiffix's typed table.
+        synthetic: synthetic records, or SynDiffix's synthetic table.
     """
     about = UtilityColumns(target=settings.request.target, group=settings.request.group)
-    with closing(Progress("utility")) as progress:
-        found = measure_utility(_pair(workspace, settings, *tables), about, resources.threads, progress)
-
-    def write(folder: Path) -> None:
-        write_utility(found, folder, settings.prefix)
-
-    return workspace.store(workspace.sensitive / run / "utility", "utility against the raw table", write)
+    pair = _pair(into.run, settings, raw, synthetic)
+    found = measure_utility(pair, about, into.run.resources.threads, into.progress)
+    write_utility(found, into.folder, settings.prefix)
 
 
 def _pair(

@@ -8,7 +8,7 @@ import pytest
 from tasks.batch.file import Batch, read_batch
 from tasks.configuration.synthesis import ValueSeeded
 from tasks.core.errors import ParameterError
-from tasks.stages import STAGES
+from tasks.request import STAGES
 
 BASE = {"sensitive_microdata_path": "people.csv", "reporting_resolution": 5, "output_dir": "out"}
 #: As SDS's documents lay it out.

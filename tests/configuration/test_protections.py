@@ -13,7 +13,7 @@ from flows.showcase import FLOWS
 from tasks.configuration.protections.known import Protection
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.synthesis import MODES
-from tasks.plan.protections.known import PLANS
+from tasks.plan.describe import PLANS
 from tasks.public.bundles.opening import KINDS
 
 PROTECTIONS: tuple[type[ProtectionSettings], ...] = get_args(get_args(Protection)[0])

@@ -34,7 +34,7 @@ from tasks.sensitive.judge import judge_contract
 from tasks.sensitive.protect import admit_release, protect_records, release_name
 from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, require_unchanged
 from tasks.sensitive.recall import describe_or_recall
-from tasks.storage import StoredTable, Workspace, file_sha256, folder_sha256
+from tasks.storage import RunWorkspace, StoredTable, Workspace, file_sha256, folder_sha256
 from tests.flows import pipeline
 
 
@@ -42,13 +42,13 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
     """The configured release's measurement, handed over."""
     workspace, described = Workspace.of(configuration), describe(configuration)
     workspace.prepare()
+    run = RunWorkspace(workspace.root, "people", "run", QueryResources())
     admitted = admit_release.fn(workspace, configuration, described)
     table, judged = SensitiveTable(described.source), None
     if described.contract is not None and configuration.input.contract_mode == "strict":
-        facts = (described.contract, described.schema, "people/run", QueryResources())
-        judged = judge_contract.fn(workspace, table, *facts)
+        judged = judge_contract.fn(run, table, described.contract, described.schema)
     rules = EncodingRules.of(configuration, described.parameters)
-    records = encode_records.fn(workspace, table, described.schema, rules, "people/run", QueryResources())
+    records = encode_records.fn(run, table, described.schema, rules)
     table_hash = workspace.keyed_hash(table.sha256)
     return workspace, protect_records.fn(workspace, records, judged, admitted, table_hash)
 
@@ -57,19 +57,17 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
 BY_LENGTHS = {"synthesis_mode": "aggregate_seeded"}
 
 
-def reported(
-    configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable, work: str
-) -> StoredTable:
+def reported(configuration: RunConfiguration, run: RunWorkspace, measurement: StoredTable) -> StoredTable:
     """The reportable aggregates of either draw."""
     if not configuration.draws_workload:
-        return normalise_counts.fn(workspace, measurement, work)
-    records = fit_records.fn(workspace, measurement, configuration.synthesis, 1, work)
-    return estimate_counts.fn(workspace, measurement, records, configuration.reporting_length, work)
+        return normalise_counts.fn(run, measurement)
+    records = fit_records.fn(run, measurement, configuration.synthesis, 1)
+    return estimate_counts.fn(run, measurement, records, configuration.reporting_length)
 
 
 def statement_of(configuration: RunConfiguration, workspace: Workspace, measurement: StoredTable) -> dict:
-    aggregates = reported(configuration, workspace, measurement, "release/people/work")
-    stored = state_privacy.fn(workspace, configuration, measurement, aggregates, "release/people/work")
+    run = RunWorkspace(workspace.root, "people", "work", QueryResources())
+    stored = state_privacy.fn(run, configuration, measurement, reported(configuration, run, measurement))
     return pipeline.json_of(workspace.path(stored) / "privacy.json")
 
 
@@ -128,7 +126,7 @@ def test_rule_2_the_statement_says_strict_where_the_draw_was(
     repair = pipeline.prepared(tmp_path, **contract)
     assert statement_of(strict, workspace, measurement)["contract"]["strict"] is True
     verdicts = pipeline.json_of(
-        tmp_path / "out" / "release" / "people" / "work" / "statement" / "contract.json"
+        tmp_path / "out" / "intermediate" / "people" / "work" / "statement" / "contract.json"
     )
     assert {entry["verdict"] for entry in verdicts["rules"]} == {"passed"}
     require_made_as_configured(workspace, strict, measurement)
@@ -143,7 +141,7 @@ def test_a_rule_that_repair_enforces_is_not_said_to_have_passed(tmp_path: Path, 
     workspace, measurement = measured(repair)
     statement_of(repair, workspace, measurement)
     verdicts = pipeline.json_of(
-        tmp_path / "out" / "release" / "people" / "work" / "statement" / "contract.json"
+        tmp_path / "out" / "intermediate" / "people" / "work" / "statement" / "contract.json"
     )
     assert verdicts["rules"][-1] == {"rule": "sex: every value is one of those listed", "verdict": "enforced"}
 
@@ -299,7 +297,7 @@ def told_of(configuration: RunConfiguration, workspace: Workspace, measurement: 
 
 
 def tmp_of(workspace: Workspace) -> Path:
-    return workspace.root / "release" / "people" / "work" / "statement"
+    return workspace.root / "intermediate" / "people" / "work" / "statement"
 
 
 def test_another_strict_contract_is_another_release_drawn_and_charged(

@@ -11,7 +11,7 @@ from tasks.configuration.flat_file import from_flat
 from tasks.core.errors import ParameterError
 from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.tables.header import InputFile
-from tasks.stages import STAGES
+from tasks.request import STAGES
 
 _FILES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq", ".json")
 

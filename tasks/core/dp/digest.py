@@ -1,10 +1,14 @@
-"""The digest that names a draw: the public configuration that touches what is counted or the noise on it."""
+"""The digest that names a draw: the public configuration that touches what is counted or the noise on it.
 
+Names are made of JSON of one spelling, and so is the ledger's chain.
+"""
+
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import asdict
 
 from tasks.core.aggregates.protection import AnonymityParameters
-from tasks.core.canonical_json import canonical, sha256_of
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.records.columns import Schema
 from tasks.core.tables.number_format import PLAIN
@@ -39,6 +43,20 @@ def configuration_digest(
             }
         )
     )
+
+
+def canonical(body: object) -> str:
+    r"""JSON of one spelling: sorted keys, no spaces, ASCII, no NaN.
+
+    >>> print(canonical({"town": "Besançon", "age": 34}))
+    {"age":34,"town":"Besan\u00e7on"}
+    """
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def sha256_of(text: str) -> str:
+    """Hexadecimal SHA-256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 #: Of a column, what was added to it later, and the value that means "as before"; None: any, as a vintage

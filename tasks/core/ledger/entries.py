@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from tasks.core.canonical_json import canonical, sha256_of
+from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import LedgerError
 
 #: What the first entry names as the hash before it.

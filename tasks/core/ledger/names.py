@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tasks.core.canonical_json import canonical, sha256_of
+from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Body, Entry
 

@@ -17,7 +17,7 @@ import stat
 from collections.abc import Iterable
 from pathlib import Path
 
-from tasks.core.canonical_json import sha256_of
+from tasks.core.dp.digest import sha256_of
 from tasks.core.errors import LedgerError, ParameterError
 from tasks.core.ledger import place
 from tasks.core.ledger.entries import Entry, Transaction

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from tasks.core.canonical_json import canonical
+from tasks.core.dp.digest import canonical
 from tasks.core.errors import LedgerError
 from tasks.core.ledger import place
 from tasks.core.ledger.entries import Entry, Transaction, broken, verified

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tasks.core.canonical_json import canonical
+from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Transaction
 from tasks.core.ledger.names import earlier_folded, folded

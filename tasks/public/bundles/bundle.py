@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates
@@ -16,7 +16,7 @@ from tasks.core.arrays import Json
 from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.errors import ParameterError
+from tasks.core.errors import InternalError, ParameterError
 from tasks.core.hints import located, missing
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import ReleasedNumbers
@@ -43,6 +43,7 @@ class Bundle(ABC):
         input: what was declared of the table; see `declared_input`.
         crossing: how it came over from the sensitive side, in few words.
         made_of: what is in it, in few words.
+        expected: what is wrong where another kind of bundle is found in its place.
     """
 
     folder: Path
@@ -54,6 +55,18 @@ class Bundle(ABC):
 
     crossing: ClassVar[str]
     made_of: ClassVar[str]
+    expected: ClassVar[str]
+
+    @classmethod
+    def of(cls, bundle: "Bundle") -> Self:
+        """The bundle, which must be one of this kind.
+
+        Raises:
+            InternalError: it is of another.
+        """
+        if not isinstance(bundle, cls):
+            raise InternalError(cls.expected)
+        return bundle
 
     @staticmethod
     @abstractmethod
@@ -82,6 +95,8 @@ class Bundle(ABC):
 
 class CountsBundle(Bundle):
     """A bundle of protected counts: what a release of counts and records asks of the protection."""
+
+    expected: ClassVar[str] = "A release of counts is made of counts; this measurement is a table."
 
     @property
     def synthetic_records(self) -> Path | None:

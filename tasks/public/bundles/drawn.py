@@ -37,6 +37,7 @@ class DrawnBundle(CountsBundle):
 
     crossing: ClassVar[str] = "drawn once"
     made_of: ClassVar[str] = "drawn once, kept in the ledger"
+    expected: ClassVar[str] = "Only a differentially private measurement is read as it was drawn."
 
     @staticmethod
     def parameters(configuration: RunConfiguration, schema: Schema) -> Parameters:

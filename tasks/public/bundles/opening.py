@@ -21,7 +21,7 @@ from pathlib import Path
 from tasks.configuration.model import Input, RunConfiguration
 from tasks.core.contracts.translation import load_contract
 from tasks.core.dp.digest import configuration_digest
-from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
+from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.core.hints import located
 from tasks.core.records.columns import Schema
 from tasks.public.bundles.bundle import ACCOUNT, NAME, Bundle, CountsBundle, DeclaredInput, declared_input
@@ -44,27 +44,13 @@ def open_bundle(workspace: Workspace, measurement: StoredTable) -> Bundle:
 
 
 def open_counts(workspace: Workspace, measurement: StoredTable) -> CountsBundle:
-    """The same of protected counts.
-
-    Raises:
-        InternalError: it holds no counts.
-    """
-    bundle = open_bundle(workspace, measurement)
-    if not isinstance(bundle, CountsBundle):
-        raise InternalError("A release of counts is made of counts; this measurement is a table.")
-    return bundle
+    """The same of protected counts."""
+    return CountsBundle.of(open_bundle(workspace, measurement))
 
 
 def open_drawn(workspace: Workspace, measurement: StoredTable) -> DrawnBundle:
-    """The same of a differentially private measurement.
-
-    Raises:
-        InternalError: it was not drawn.
-    """
-    bundle = open_bundle(workspace, measurement)
-    if not isinstance(bundle, DrawnBundle):
-        raise InternalError("Only a differentially private measurement is read as it was drawn.")
-    return bundle
+    """The same of a differentially private measurement."""
+    return DrawnBundle.of(open_bundle(workspace, measurement))
 
 
 def _read(folder: Path) -> Bundle:

@@ -10,11 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tasks.caching import plain
 from tasks.core.syndiffix.dependence import ColumnRelations
-from tasks.sensitive.syndiffix.trees import Part
+from tasks.sensitive.syndiffix.trees import Part, kept_at
 from tasks.storage import StoredTable, Workspace
-from tasks.version import code_hash
 
 _FILE = "dependence.json"
 
@@ -33,9 +31,7 @@ class KnownDependence:
         """
         self._columns = part.columns
         self._safe = frozenset(part.settings.value_safe_columns)
-        way = [table.sha256, plain(part.origin), plain(part.settings.for_trees(())), sample, code_hash()]
-        name = workspace.keyed_hash(json.dumps(way, sort_keys=True))[:40]
-        self._path = workspace.sensitive / part.origin.dataset / "dependence" / f"{name}.json"
+        self._path = kept_at(workspace, "dependence", table, part, sample).with_suffix(".json")
 
     def pairs(self) -> Mapping[tuple[str, str], float]:
         """By headers."""

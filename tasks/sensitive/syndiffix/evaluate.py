@@ -1,18 +1,14 @@
 """SynDiffix's evaluation against the raw table: what was lost, exactly, and so for ``sensitive/`` alone."""
 
 import json
-from contextlib import closing
-from pathlib import Path
 
 import pyarrow.parquet as pq
-from prefect import task
 
 from tasks.configuration.sections import Model
-from tasks.core.evaluation.typed_tables import TableDistances, distances, write_distances
-from tasks.failures import sanitised
-from tasks.progress import Progress
+from tasks.core.evaluation.typed_tables import distances, write_distances
 from tasks.sensitive.syndiffix.trees import TABLE
-from tasks.storage import StoredTable, Workspace
+from tasks.step import Output, step
+from tasks.storage import SENSITIVE, StoredTable
 
 
 class TableEvaluation(Model):
@@ -27,39 +23,27 @@ class TableEvaluation(Model):
     prefix: str
 
 
-@task
-@sanitised
+@step(SENSITIVE, makes="evaluation against the raw table", folder="evaluation", progress="evaluate")
 def evaluate_tables(
-    workspace: Workspace,
+    into: Output,
     settings: TableEvaluation,
     table: StoredTable,
-    released: tuple[StoredTable, StoredTable | None],
-    run: str,
-) -> StoredTable:
+    synthetic: StoredTable,
+    answers: StoredTable | None,
+) -> None:
     """Total variation of every column and pair, of the one table and of those of single questions.
 
     Args:
-        workspace: where it is.
+        into: what is filled.
         settings: what of the configuration matters.
         table: the raw one, typed.
-        released: the synthetic table; those of single questions, None where there are none.
-        run: the run's folder in ``sensitive/``.
+        synthetic: the one of all columns.
+        answers: those of single questions; None where there are none.
     """
-    with closing(Progress("evaluate")) as progress:
-        synthetic, answers = released
-        raw = pq.read_table(workspace.path(table) / TABLE)
-        whole = pq.read_table(workspace.path(synthetic) / TABLE)
-        found = distances(raw, whole, settings.bins, lambda done: progress("pairs", done))
-        by_question: list[TableDistances] = []
-        if answers is not None:
-            for path in sorted(workspace.path(answers).glob("*.parquet")):
-                by_question.append(distances(raw, pq.read_table(path), settings.bins))
-
-    def write(folder: Path) -> None:
-        text = json.dumps(found.to_dict(by_question), indent=1, sort_keys=True)
-        (folder / "evaluation.json").write_text(text + "\n", encoding="utf-8")
-        write_distances(found, by_question, folder, settings.prefix)
-
-    return workspace.store(
-        workspace.sensitive / run / "evaluation", "evaluation against the raw table", write
-    )
+    raw, whole = (pq.read_table(into.path(each) / TABLE) for each in (table, synthetic))
+    found = distances(raw, whole, settings.bins, into.progress.of("pairs"))
+    files = [] if answers is None else sorted(into.path(answers).glob("*.parquet"))
+    by_question = [distances(raw, pq.read_table(path), settings.bins) for path in files]
+    text = json.dumps(found.to_dict(by_question), indent=1, sort_keys=True)
+    (into.folder / "evaluation.json").write_text(text + "\n", encoding="utf-8")
+    write_distances(found, by_question, into.folder, settings.prefix)

@@ -74,6 +74,13 @@ class Part(Model):
     origin: Origin
 
 
+def kept_at(workspace: Workspace, kind: str, table: StoredTable, part: Part, *more: object) -> Path:
+    """Where runs find what others made of a table's columns: by the table, the settings and the code."""
+    way = [table.sha256, plain(part.origin), plain(part.settings.for_trees(())), *more, code_hash()]
+    name = workspace.keyed_hash(json.dumps(way, sort_keys=True))[:40]
+    return workspace.sensitive / part.origin.dataset / kind / name
+
+
 @dataclass
 class _Held:
     """The trees that were grown last."""
@@ -130,10 +137,7 @@ class Trees:
 
     @cached_property
     def _folder(self) -> Path:
-        part = self._part
-        way = [self._table.sha256, plain(part.origin), plain(part.settings.for_trees(())), code_hash()]
-        name = self._workspace.keyed_hash(json.dumps(way, sort_keys=True))[:40]
-        return self._workspace.sensitive / part.origin.dataset / "trees" / name
+        return kept_at(self._workspace, "trees", self._table, self._part)
 
     @property
     def _files(self) -> TreeFiles:

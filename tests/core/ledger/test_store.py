@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.canonical_json import canonical, sha256_of
+from tasks.core.dp.digest import canonical, sha256_of
 from tasks.core.errors import LedgerError, MeasurementLost
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger

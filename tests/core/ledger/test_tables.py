@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tasks.core.canonical_json import canonical
+from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger

@@ -1,18 +1,19 @@
-"""Names of runs, and what Prefect knows of how one was started."""
+"""What a run was asked for: up to which stage, and what Prefect knows of who started it, and when."""
 
-import datetime
-import secrets
+from typing import TYPE_CHECKING
 
-from prefect.runtime import flow_run
-
-from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import ParameterError
 
+if TYPE_CHECKING:  # slow, and the command needs the names of the stages alone
+    from tasks.configuration.model import RunConfiguration
 
-def run_label() -> str:
-    """Of a run's folder in ``sensitive/``: when it began, and something unique."""
-    now = datetime.datetime.now(datetime.UTC)
-    return f"{now:%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+#: In order: a run that is asked to go up to one does every earlier one.
+STAGES = ("aggregate", "generate", "evaluate", "navigate")
+
+
+def reaches(last: str, stage: str) -> bool:
+    """Whether a run up to ``last`` has a stage."""
+    return STAGES.index(last) >= STAGES.index(stage)
 
 
 def scheduled_date() -> str | None:
@@ -20,12 +21,14 @@ def scheduled_date() -> str | None:
 
     A retry keeps the date of the run that it retries, so it names the same release.
     """
+    from prefect.runtime import flow_run
+
     if flow_run.get_id() is None or not is_scheduled():
         return None
     return f"{flow_run.get_scheduled_start_time():%Y-%m-%d}"
 
 
-def require_seed_stays(configuration: RunConfiguration) -> None:
+def require_seed_stays(configuration: "RunConfiguration") -> None:
     """Refuse a deployment's run that is given the seed of a mode that reads raw records.
 
     Prefect keeps the parameters of such a run as they were given; a seed must not leave ``sensitive/``.

@@ -1,0 +1,169 @@
+"""The decorator of steps: each is made by it, in its zone; a sensitive one lets no cell out when it fails."""
+
+import ast
+import importlib
+import pkgutil
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from prefect import Flow, Task
+
+import tasks
+from tasks.caching import cached
+from tasks.core.errors import InputError, InternalError, ParameterError, ResourceLimit
+from tasks.core.queries import QueryResources
+from tasks.sensitive.protect import admit_release, protect_records
+from tasks.step import Output, RunStep, step
+from tasks.storage import FULL, INTERMEDIATE, SENSITIVE, RunWorkspace, StoredTable, Workspace
+
+ROOT = Path(tasks.__file__).parent
+#: What may run as a step, and what of Prefect a file of `tasks/` may use beside the decorator.
+_DECORATOR, _PREFECT_TASK = "tasks/step.py", ("task", "Task", "flow", "Flow")
+ZONES = {"tasks.sensitive": SENSITIVE, "tasks.batch": SENSITIVE, "tasks.public": INTERMEDIATE}
+
+
+def modules() -> list[str]:
+    return [found.name for found in pkgutil.walk_packages([str(ROOT)], "tasks.")]
+
+
+def steps() -> dict[str, RunStep]:
+    """Every step, by where it is defined."""
+    found = {}
+    for name in modules():
+        if not name.startswith("tasks.core."):
+            for each in vars(importlib.import_module(name)).values():
+                assert not isinstance(each, Task | Flow), f"{name}: a task that the decorator did not make"
+                if isinstance(each, RunStep):
+                    found[f"{each.fn.__module__}.{each.fn.__name__}"] = each
+    return found
+
+
+STEPS = steps()
+
+
+def test_every_step_is_of_the_zone_of_its_package() -> None:
+    assert len(STEPS) > 25
+    for name, each in STEPS.items():
+        (zone,) = [zone for package, zone in ZONES.items() if name.startswith(f"{package}.")]
+        assert each.zone == zone, name
+
+
+def test_no_other_file_makes_tasks() -> None:
+    for path in ROOT.rglob("*.py"):
+        place = path.relative_to(ROOT.parent).as_posix()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("prefect"):
+                made = {alias.name for alias in node.names} & set(_PREFECT_TASK)
+                assert not made or place in (_DECORATOR, "tasks/caching.py"), f"{place} imports {made}"
+            if isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("prefect") for alias in node.names), place
+
+
+@pytest.mark.parametrize("draw", [admit_release, protect_records])
+def test_rule_1_what_asks_the_ledger_is_neither_cached_nor_retried(draw: RunStep) -> None:
+    assert not draw._traits.cached
+    assert draw._task.cache_policy.compute_key(None, {}, {}) is None and draw._task.persist_result is False
+    assert draw._task.retries == 0
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunWorkspace:
+    workspace = Workspace(tmp_path)
+    workspace.prepare()
+    return RunWorkspace(tmp_path, "people", "first", QueryResources())
+
+
+@step(SENSITIVE, makes="a letter", folder="letter", progress="write")
+def write_letter(into: Output, letter: str) -> None:
+    """Write a letter, or fail as it says."""
+    into.progress.of("letters")(1.0)
+    if letter.startswith("full"):
+        raise OSError(FULL[0], "zqxcell")
+    if letter.startswith("ours"):
+        raise InputError("The letter must be short.", operator_detail="row 7: zqxcell")
+    if letter.startswith("theirs"):
+        raise ValueError("zqxcell")
+    (into.folder / "letter.txt").write_text(letter)
+
+
+@step(INTERMEDIATE, makes="a copy", folder="copy")
+def copy_letter(into: Output, letter: StoredTable) -> None:
+    """Copy a letter."""
+    (into.folder / "copy.txt").write_text((into.path(letter) / "letter.txt").read_text())
+
+
+def test_a_step_stores_what_it_fills_in_its_zone_and_under_its_name(run: RunWorkspace) -> None:
+    letter = write_letter.fn(run, "dear all")
+    assert (letter.key, letter.zone, letter.stage) == ("sensitive/people/first/letter", SENSITIVE, "a letter")
+    copy = copy_letter.fn(run, letter)
+    assert (copy.key, copy.zone) == ("intermediate/people/first/copy", INTERMEDIATE)
+    assert (run.path(copy) / "copy.txt").read_text() == "dear all"
+    assert write_letter.named("letter-2").fn(run, "dear you").key == "sensitive/people/first/letter-2"
+
+
+@pytest.mark.parametrize(
+    ("letter", "kind", "said"),
+    [
+        ("ours", InputError, "The letter must be short."),
+        ("theirs", InternalError, "The step write_letter failed; what happened is in sensitive/logs/"),
+        ("full", ResourceLimit, "The workspace must have room"),
+    ],
+)
+def test_what_leaves_a_sensitive_step_holds_no_cell_and_nothing_half_done_is_left(
+    letter: str, kind: type[Exception], said: str, run: RunWorkspace
+) -> None:
+    with pytest.raises(kind, match=said) as raised:
+        write_letter.fn(run, letter)
+    assert "zqxcell" not in str(raised.value)
+    assert raised.value.__cause__ is None and raised.value.__context__ is None
+    logs = [path.read_text() for path in (run.sensitive / "logs").glob("*-write_letter-*.log")]
+    assert len(logs) == (letter != "full") and all("zqxcell" in log for log in logs)
+    assert not list((run.sensitive / "people" / "first").iterdir())
+
+
+def test_a_sensitive_step_that_makes_no_folder_is_sanitised_too(run: RunWorkspace) -> None:
+    @step(SENSITIVE)
+    def ask(workspace: Workspace, question: str) -> str:
+        if question == "ours":
+            raise ParameterError("The question must be another.")
+        raise KeyError("zqxcell")
+
+    for question, kind in (("ours", ParameterError), ("theirs", InternalError)):
+        with pytest.raises(kind) as raised:
+            ask.fn(run, question)
+        assert "zqxcell" not in str(raised.value)
+
+
+def key(made: RunStep, run: RunWorkspace, **inputs: object) -> str:
+    """Under which Prefect would look for the step's result."""
+    task = cached(made._task, made.zone, run)
+    return task.cache_policy.compute_key(SimpleNamespace(task=task), {"into": run, **inputs}, {})
+
+
+@pytest.mark.parametrize("made", [write_letter, copy_letter])
+def test_a_key_follows_from_dataset_and_inputs_and_not_from_the_run(made: RunStep, run: RunWorkspace) -> None:
+    first = key(made, run, letter="dear all")
+    assert (
+        key(made, replace(run, label="second", resources=QueryResources(threads=2)), letter="dear all")
+        == first
+    )
+    assert key(made, run, letter="dear you") != first
+    assert key(made, replace(run, dataset="others"), letter="dear all") != first
+
+
+def test_only_a_sensitive_key_is_hashed_with_the_secret_of_the_workspace(
+    run: RunWorkspace, tmp_path: Path
+) -> None:
+    other = Workspace(tmp_path / "other")
+    other.prepare()
+    elsewhere = replace(run, root=other.root)
+    letter = StoredTable("a place", "a hash", "measurement", "letter")
+    assert key(copy_letter, run, letter=letter) == key(copy_letter, elsewhere, letter=letter)
+    assert key(write_letter, run, letter="dear") != key(write_letter, elsewhere, letter="dear")
+
+
+def test_results_of_sensitive_steps_are_kept_in_the_sensitive_zone(run: RunWorkspace) -> None:
+    for made, kept in ((write_letter, run.results), (copy_letter, run.public_results)):
+        assert cached(made._task, made.zone, run).result_storage == kept
