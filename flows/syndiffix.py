@@ -21,8 +21,8 @@ from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.resources import query_resources
-from tasks.plan.syndiffix_columns import Selection, select_columns, synthesized_table
-from tasks.plan.syndiffix_notes import inferred_types, is_empty, left_out, weakened
+from tasks.plan.syndiffix.columns import Selection, synthesized_table
+from tasks.plan.syndiffix.notes import inferred_types, is_empty, left_out, weakened
 from tasks.progress import say
 from tasks.request import STAGES, reaches, scheduled_date
 from tasks.sensitive.hand_over import recorded_heads
@@ -138,7 +138,7 @@ def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffix
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
     described = describe(configuration, scheduled_date())
-    selection = select_columns(configuration, described.source, described.contract)
+    selection = described.synthesized
     for note in described.notes:
         say(note)
     settings = selection.settings

@@ -6,7 +6,6 @@ the measurement, which is protected and may be hashed by anybody.
 """
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from prefect.context import TaskRunContext
 from prefect.serializers import Serializer
 from pydantic import BaseModel, Secret
 
+from tasks.core.dp.digest import sha256_of
 from tasks.core.errors import MarginaliaError
 from tasks.core.records.columns import Schema
 from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
@@ -121,12 +121,8 @@ def cached(step: Task[_P, _R], zone: str, run: RunWorkspace) -> Task[_P, _R]:
         if not os.access(results, os.W_OK | os.X_OK):  # another user's: the step runs, and nothing is kept
             return step
     return step.with_options(
-        cache_policy=ContentPolicy(keyed=run.keyed_hash if is_sensitive else _hash, dataset=run.dataset),
+        cache_policy=ContentPolicy(keyed=run.keyed_hash if is_sensitive else sha256_of, dataset=run.dataset),
         persist_result=True,
         result_storage=results,
         result_serializer=StoredTableSerializer(root=str(run.root)),
     )
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

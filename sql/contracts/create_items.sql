@@ -5,16 +5,7 @@ select distinct
 from (
     select
         subject,
-        replace(
-            replace(
-                case
-                    when regexp_matches(item, $white_edge) then trim(item, $whitespace)
-                    else item
-                end,
-                ';', '<semicolon>'
-            ),
-            ':', '<colon>'
-        ) as value
+        value_of_cell(item, $white_edge, $whitespace) as value
     from (
         select
             subject,

@@ -6,16 +6,7 @@ select
 from (
     select
         number,
-        replace(
-            replace(
-                case
-                    when regexp_matches(raw_cell, $white_edge) then trim(raw_cell, $whitespace)
-                    else raw_cell
-                end,
-                ';', '<semicolon>'
-            ),
-            ':', '<colon>'
-        ) as value
+        value_of_cell(raw_cell, $white_edge, $whitespace) as value
     from (
         select
             ${cell} as raw_cell,

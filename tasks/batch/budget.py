@@ -13,7 +13,7 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_one_salt
 from tasks.plan.describe import RunFacts, describe
-from tasks.plan.syndiffix_columns import select_columns, synthesized_table
+from tasks.plan.syndiffix.columns import synthesized_table
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import charge_of_run, public_table, registration, release_name, require_unit
 
@@ -73,8 +73,7 @@ def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
         if run.protection.is_salted:
             with contextlib.suppress(ParameterError):  # as above
                 described = describe(run)
-                selection = select_columns(run, described.source, described.contract)
-                tables.append((run.dataset, synthesized_table(described.source, selection)))
+                tables.append((run.dataset, synthesized_table(described.source, described.synthesized)))
     if tables:
         kept_ledger()
         require_one_salt(ledger_place(), *tables)

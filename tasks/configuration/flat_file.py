@@ -33,7 +33,7 @@ from tasks.configuration.synthesis import (
     keys_of_other_modes,
 )
 from tasks.core.errors import ParameterError
-from tasks.core.hints import did_you_mean, located, missing
+from tasks.core.hints import did_you_mean, located, no_such_file
 
 #: Keys of SDS that are not taken, and what to do.
 _NOT_DONE = {
@@ -96,7 +96,7 @@ def read_json(path: Path) -> dict[str, Any]:
         body = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_no_duplicates)
         json.dumps(body, ensure_ascii=False).encode()
     except FileNotFoundError:
-        raise ParameterError(missing("The configuration file", path)) from None
+        raise ParameterError(no_such_file("The configuration file", path)) from None
     except OSError as error:
         problem = f"can't be read ({error.strerror}): check its path and permissions"
     except json.JSONDecodeError as error:

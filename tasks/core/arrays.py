@@ -16,7 +16,9 @@ Ids = npt.NDArray[np.int32]
 Floats = npt.NDArray[np.float64]
 #: Random words, seeds and hashes.
 Words = npt.NDArray[np.uint64]
+#: Stored codes and counts; halves of words.
 HalfWords = npt.NDArray[np.uint32]
+#: Texts, bits, and codes of a handful of kinds.
 Bytes = npt.NDArray[np.uint8]
 Flags = npt.NDArray[np.bool_]
 #: Values of a column by number, as narrow as they may be; 0 is absent.

@@ -1,6 +1,6 @@
 """What messages add to help: where a path led, and which known name may have been meant.
 
->>> missing("The input file", Path("/data/people.csv"))
+>>> no_such_file("The input file", Path("/data/people.csv"))
 'The input file /data/people.csv does not exist: correct its path.'
 """
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 
-def missing(what: str, path: Path) -> str:
+def no_such_file(what: str, path: Path) -> str:
     """The sentence that a file is not there, with the place that a relative path led to."""
     if path.is_absolute():
         return f"{what} {path} does not exist: correct its path."

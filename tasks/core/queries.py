@@ -30,7 +30,7 @@ def query_text(name: str) -> str:
 
 
 def filled_query(name: str, **fragments: str) -> str:
-    """Text of a query with its ``${...}`` filled by fragments made with `identifier` or `listed`."""
+    """Text of a query with its ``${...}`` filled by fragments made with `identifier` or `identifiers`."""
     return _IdentifierTemplate(query_text(name)).substitute(fragments)
 
 
@@ -39,7 +39,7 @@ def identifier(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def listed(names: Sequence[str]) -> str:
+def identifiers(names: Sequence[str]) -> str:
     """Names as a comma-separated list of quoted identifiers."""
     return ", ".join(identifier(name) for name in names)
 

@@ -29,6 +29,7 @@ from tasks.plan.protections.k_anonymity import RoundingPlan
 from tasks.plan.protections.plan import ProtectionPlan, vintage_of
 from tasks.plan.protections.syndiffix import TreesPlan
 from tasks.plan.resources import require_records_fit
+from tasks.plan.syndiffix.columns import Selection
 from tasks.storage import Workspace
 
 #: All protections' plans, by the name of the regime: another one is a file beside theirs, and a line here.
@@ -48,6 +49,7 @@ class RunFacts:
         header: the names of all columns of the file.
         contract: the data contract, if there is one.
         schema: the public schema.
+        selection: what SynDiffix synthesizes; None under another protection.
         reporting_length: at most the schema's width, where that is known; -1: as long as the records are.
         parameters: of the draw; None where nothing is drawn.
         vintage: the label of the release.
@@ -58,6 +60,7 @@ class RunFacts:
     header: tuple[str, ...]
     contract: Contract | None
     schema: Schema
+    selection: Selection | None
     reporting_length: int
     parameters: AnyParameters | None
     vintage: str
@@ -73,6 +76,17 @@ class RunFacts:
         if self.parameters is None:
             raise InternalError("Under k-anonymity nothing is drawn.")
         return self.parameters
+
+    @property
+    def synthesized(self) -> Selection:
+        """What SynDiffix synthesizes.
+
+        Raises:
+            InternalError: the records are counted.
+        """
+        if self.selection is None:
+            raise InternalError("Only SynDiffix selects columns of its own.")
+        return self.selection
 
 
 def describe(
@@ -95,7 +109,7 @@ def describe(
     headers = source.headers
     _require_split(source, configuration)
     plan = PLANS[configuration.protection.regime]
-    plan.require_columns(configuration, source, contract)
+    selection = plan.selection(configuration, source, contract)
     schema = build_schema(
         headers.names,
         declarations(configuration, headers.names),
@@ -120,7 +134,7 @@ def describe(
         *_mark_notes(configuration, source),
         *plan.notes_on_numbers(schema, headers, contract),
     )
-    return RunFacts(source, headers.names, contract, schema, length, parameters, vintage, notes)
+    return RunFacts(source, headers.names, contract, schema, selection, length, parameters, vintage, notes)
 
 
 def has_committed(configuration: RunConfiguration) -> bool:

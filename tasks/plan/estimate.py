@@ -7,9 +7,6 @@ size; it is for the operator's terminal only.
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
-
-import pyarrow.parquet as pq
 
 from tasks.core.dp import thresholds
 from tasks.core.dp.accounting import plan_release
@@ -19,8 +16,7 @@ from tasks.core.dp.workload.expected import planned_first_length
 from tasks.core.dp.workload.parameters import WorkloadParameters
 from tasks.core.errors import ResourceLimit
 from tasks.core.records.columns import Schema
-from tasks.core.tables.header import InputFile
-from tasks.core.tables.line_lengths import guessed_rows
+from tasks.core.tables.row_count import RowSource, number_of_rows
 from tasks.plan.describe import RunFacts
 from tasks.plan.resources import free_disk_mb, free_memory_mb, tables_bytes
 
@@ -28,8 +24,6 @@ from tasks.plan.resources import free_disk_mb, free_memory_mb, tables_bytes
 OPEN_VALUES = 50
 #: A guess of the same kind for the items of a multi-valued column without a cap.
 _OPEN_ITEMS = 3
-#: Bytes of the shortest cell of text with its delimiter: guesses too many rows of a text file.
-_BYTES_A_CELL = 2
 #: Cells of a length that are visited one by one; beyond, the sparse law takes over.
 _MOST_CELLS = 2**26
 #: So many combinations fit nowhere; more can't even be written as floating point.
@@ -82,7 +76,7 @@ class Estimate:
     memory_mb: int
     disk_mb: int
     seconds: float
-    source: Literal["footer", "lines", "size"] = "size"
+    source: RowSource = "size"
     tables_mb: int = 0
     shorter_mb: tuple[int, ...] = ()
 
@@ -101,7 +95,7 @@ def estimate(described: RunFacts, *, look: bool = False) -> Estimate:
     # Only a draw by lengths has an estimate a length.
     levels = _levels(schema, parameters) if isinstance(parameters, DpParameters) else ()
     tables = tables_bytes(parameters, schema)
-    records, source = number_of_records(described.source, look=look)
+    records, source = number_of_rows(described.source, look=look)
     combinations = min(sum(math.comb(width, k) for k in range(1, length + 1)), _BEYOND)
     found = [level.candidates for level in levels] or _reported(described, length, records)
     cells = sum(min(candidates, _MOST_CELLS) for candidates in found)
@@ -211,18 +205,6 @@ def _candidates(sizes: list[int], length: int) -> list[int]:
         for k in range(length, 0, -1):
             found[k] += found[k - 1] * size
     return found
-
-
-def number_of_records(
-    source: InputFile, *, look: bool = False
-) -> tuple[int, Literal["footer", "lines", "size"]]:
-    """Rows of the input, and by what: exact for Parquet; for text guessed, from its size at most."""
-    if source.is_parquet:
-        return int(pq.read_metadata(source.opened.reader()).num_rows), "footer"
-    if look:
-        return guessed_rows(source), "lines"
-    columns = max(len(source.headers.names), 1)
-    return math.ceil(source.opened.size / (_BYTES_A_CELL * columns)), "size"
 
 
 def require_room(found: Estimate, workspace: Path) -> None:

@@ -9,7 +9,7 @@ from tasks.core.aggregates.aggregates import Aggregates, write_all_ranges
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.synthesis import fitted
 from tasks.core.synthesis.estimates import ranges, scaled_to_records
 from tasks.core.synthesis.records import read_synthetic_records
@@ -56,7 +56,7 @@ def estimate_counts(
     """The reportable aggregates: counts in the fitted records, and ranges for the true ones."""
     drawn = open_drawn(into.run, measurement).workload()
     made = read_synthetic_records(into.path(records))
-    counted = count_in_memory(coded_synthetic(made, drawn.schema), reporting_length)
+    counted = count_in_memory(code_synthetic(made, drawn.schema), reporting_length)
     counted = Aggregates(
         made.headers, counted.attributes, counted.number_of_records, counted.combinations, counted.counts
     )

@@ -126,7 +126,7 @@ def encode_records(into: Output, table: SensitiveTable, schema: Schema, rules: E
         record_limit=rules.record_limit,
         resources=into.run.resources,
         progress=into.progress,
-        dropping=dropped.append,
+        report_dropped=dropped.append,
         filled=rules.filled,
     )
     records = encode(table.source, schema, options)

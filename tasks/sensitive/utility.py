@@ -7,7 +7,7 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model, UtilityRequest
 from tasks.core.evaluation.utility.files import write_utility
 from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility
-from tasks.core.evaluation.utility.table_pair import TablePair, coded_pair, typed_pair
+from tasks.core.evaluation.utility.table_pair import TablePair, pair_of_records, pair_of_tables
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.sensitive.syndiffix.trees import TABLE
@@ -65,5 +65,5 @@ def _pair(
     places = workspace.path(raw), workspace.path(synthetic)
     if settings.is_typed:
         typed, made = (pq.read_table(place / TABLE) for place in places)
-        return typed_pair(typed, made, settings.bins, MOST_ROWS)
-    return coded_pair(read_coded_records(places[0]), read_synthetic_records(places[1]), MOST_ROWS)
+        return pair_of_tables(typed, made, settings.bins, MOST_ROWS)
+    return pair_of_records(read_coded_records(places[0]), read_synthetic_records(places[1]), MOST_ROWS)

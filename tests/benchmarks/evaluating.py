@@ -94,7 +94,7 @@ def ours(path: Path, length: int) -> Result:
     from tasks.core.evaluation.raw import PAIRS, RawInputs, evaluate_raw, measures
     from tasks.core.evaluation.sensitive_files import write_sensitive_files
     from tasks.core.evaluation.sentences import RecordsPromise
-    from tasks.core.evaluation.synthetic import coded_synthetic
+    from tasks.core.evaluation.synthetic import code_synthetic
     from tasks.core.evaluation.tables import measures_rows
     from tasks.core.queries import QueryResources
 
@@ -102,7 +102,7 @@ def ours(path: Path, length: int) -> Result:
     records, reportable, drawn = coded(path), _reported(path, length), _drawn(path, length)
 
     def run() -> Result:
-        synthetic = coded_synthetic(drawn, records.schema)
+        synthetic = code_synthetic(drawn, records.schema)
         found = compare_sides((records, reportable, synthetic), PAIRS, _RESOLUTION, length, one)
         all_of_them = [*map(measures, found), measures_rows(found[1], found[0], found[2])]
         assert all_of_them

@@ -19,7 +19,7 @@ from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.evaluation.fit import evaluate_fit
-from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.mechanisms import nominal_charge
 from tasks.core.ledger.names import ReleaseName
@@ -177,7 +177,7 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
     asked = WorkloadParameters(8.0, 1e-5, Shares(*HUNDREDTHS), longer=LongerSets((3,), most=2))
     drawn, body = stated(ledger, schema, asked, subject=False)
     made = draw_fitted(drawn, 3)
-    counted = count_in_memory(coded_synthetic(made.records, drawn.schema), 3)
+    counted = count_in_memory(code_synthetic(made.records, drawn.schema), 3)
     counted = Aggregates(
         made.records.headers,
         counted.attributes,

@@ -12,7 +12,6 @@ from tasks.core.syndiffix.reading import ChosenColumn, read_table
 from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import parse_as, parse_inferred
 from tasks.plan.describe import describe
-from tasks.plan.syndiffix_columns import select_columns
 from tests.flows import visits
 from tests.flows.syndiffix_people import run
 
@@ -97,8 +96,6 @@ def test_a_run_reads_each_column_with_its_own_marks(tmp_path: Path) -> None:
         "decimal": {"*": ",", "RATE": "."},
         "thousands": {"amount": "."},
     }
-    configuration = from_flat(body)
-    described = describe(configuration)
-    selected = select_columns(configuration, described.source, None)
-    formats = {column.name: column.number_format for column in selected.table}
+    described = describe(from_flat(body))
+    formats = {column.name: column.number_format for column in described.synthesized.table}
     assert formats == {"amount": GERMAN, "year": NumberFormat(","), "rate": NumberFormat(".")}

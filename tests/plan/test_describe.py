@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from tasks.configuration.flat_file import from_flat
+from tasks.core.errors import InternalError
 from tasks.plan.describe import describe
 from tests.flows import pipeline
 from tests.oracles.contracts import HEAD
@@ -30,3 +32,12 @@ def test_a_contract_that_calls_0_absent_in_a_column_with_bins_is_told_that_it_is
     said = [*town["customProperties"], bins]
     assert "zeroIsValue has no effect on 'age'" in _told(tmp_path, [age | {"customProperties": said}, town])
     assert "zeroIsValue" not in _told(tmp_path, [age | {"customProperties": [bins]}, town])
+
+
+def test_what_syndiffix_synthesizes_is_selected_once_and_known_to_the_whole_run(tmp_path: Path) -> None:
+    pipeline.write(tmp_path / "people.csv", [["1", "x"]], ("age", "town"))
+    flat = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "use_columns": ["TOWN"]}
+    facts = describe(from_flat(flat | {"synthesis_mode": "syndiffix"}))
+    assert facts.synthesized.columns == ("town",)
+    with pytest.raises(InternalError):
+        _ = describe(from_flat(flat | {"reporting_resolution": 2})).synthesized

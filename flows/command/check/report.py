@@ -15,7 +15,7 @@ from tasks.core.syndiffix.settings import count_sd
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
 from tasks.plan.resources import require_records_fit
-from tasks.plan.syndiffix_columns import Selection, select_columns, synthesized_table
+from tasks.plan.syndiffix.columns import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
 from tasks.sensitive.ledger import cost_together, kept_ledger, told_at_first, told_later
 from tasks.sensitive.protect import charge_of_run, registration, require_admission
@@ -78,7 +78,7 @@ def _tell_rounded(configuration: RunConfiguration, described: RunFacts, found: E
 
 def _tell_trees(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
     """What is synthesized, under the one salt of its table."""
-    selection = select_columns(configuration, described.source, described.contract)
+    selection = described.synthesized
     kept_ledger()
     require_one_salt(ledger_place(), (configuration.dataset, synthesized_table(described.source, selection)))
     _print_syndiffix(selection)

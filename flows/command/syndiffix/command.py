@@ -37,7 +37,7 @@ from tasks.core.tables.header import Headers, InputFile, find_dialect, header_no
 from tasks.core.tables.number_format import EVERY_COLUMN, NumberFormat
 from tasks.core.tables.writing import write_delimited, write_table
 from tasks.failures import unforeseen
-from tasks.plan.syndiffix_notes import (
+from tasks.plan.syndiffix.notes import (
     SYNDIFFIX_NOT_PRIVATE,
     inferred_types,
     is_empty,

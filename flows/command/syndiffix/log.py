@@ -56,12 +56,12 @@ class Run:
 def log(run: Run) -> None:
     """Say how columns depend on each other, what they hold, how they were clustered and what it took."""
     synthesizer = run.synthesizer
-    measured = synthesizer.measured
-    if measured is None:
+    relations = synthesizer.relations
+    if relations is None:
         say("Dependence: not measured, because these clusters did not need it.")
     else:
         say("Dependence:")
-        for line in _matrix_lines(measured.dependence):
+        for line in _matrix_lines(relations.dependence):
             say(line)
     say("Columns:")
     width = max(len(column.name) for column in synthesizer.columns)

@@ -14,13 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.arrays import Integers
-
-AttributeIds = npt.NDArray[np.int32]
+from tasks.core.arrays import Flags, Ids, Integers
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class Aggregates:
     headers: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     number_of_records: int
-    combinations: tuple[AttributeIds, ...]
+    combinations: tuple[Ids, ...]
     counts: tuple[Integers, ...]
 
     @property
@@ -152,9 +149,9 @@ class Ranges:
     at_most: Integers
 
     @property
-    def measured(self) -> npt.NDArray[np.bool_]:
+    def measured(self) -> Flags:
         """Whether noise was drawn for this very combination."""
-        measured: npt.NDArray[np.bool_] = self.noisy != NOT_MEASURED
+        measured: Flags = self.noisy != NOT_MEASURED
         return measured
 
     def write(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""SDS's aggregated-data JSON (sds.md 2.5): counts in, a file out, and back.
+"""SDS's aggregated-data JSON (sds.md 2.5): counts in, a file out.
 
 The keys are SDS's, so that what reads its files reads ours. What its files give away is left out: which
 records hold a combination, how many combinations each record holds, and in a protected file the true
@@ -12,19 +12,16 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
 from tasks.core.aggregates.selections import Pieces, Surroundings
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import AttributeNumbering, in_order, wide_headers
-from tasks.core.arrays import Integers
-from tasks.core.errors import InputError
+from tasks.core.aggregates.wide_form import AttributeNumbering, wide_headers
+from tasks.core.arrays import Ids, Integers
 from tasks.core.records.columns import Schema
 
 #: Combinations and their counts, some at a time.
-_Parts = Iterable[tuple[AttributeIds, Integers]]
+_Parts = Iterable[tuple[Ids, Integers]]
 
 _ENTRY = Surroundings(b',\n"', b'":{"count":', b',"contained_in_records":[]}')
 
@@ -123,7 +120,7 @@ class _Entries:
         self._file, self._pieces = file, about.pieces()
         self._skipped = len(",")
 
-    def write(self, ids: AttributeIds, counts: Integers) -> None:
+    def write(self, ids: Ids, counts: Integers) -> None:
         """Write entries, each with what separates it from the one before."""
         for text in self._pieces.lines(ids, counts, _ENTRY):
             self._file.write(text[self._skipped :])
@@ -132,91 +129,3 @@ class _Entries:
     def finish(self) -> None:
         """Write what stands behind the last one."""
         self._file.write(b"\n}}\n")
-
-
-def read_aggregates_json(path: Path) -> Aggregates:
-    """The aggregates of a file in SDS's format, ours or SDS's own.
-
-    The number of records is the protected one where the file holds it. A column's index is its place
-    among the columns that the file tells of: a multi-valued column without an item in it is none.
-
-    Raises:
-        InputError: the file is not of that format.
-    """
-    try:
-        with path.open(encoding="utf-8") as file:
-            body = json.load(file, object_hook=_without_records)
-        protected = body["protected_number_of_records"]
-        records = int(body["number_of_records"] if protected is None else protected)
-        wide = _wide_columns(body["headers"], body["multi_value_column_metadata_map"])
-        attributes, levels = _parsed(body["aggregates_count"], wide, int(body["reporting_length"]))
-    except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError):
-        raise InputError(
-            "An aggregated-data file must be a JSON object with SDS's keys, its counts an object from column "
-            "indexes and values, such as '0:x;2:y', to counts."
-        ) from None
-    return Aggregates(
-        headers=tuple(body["headers"]),
-        attributes=attributes,
-        number_of_records=records,
-        combinations=tuple(ids for ids, _ in levels),
-        counts=tuple(counts for _, counts in levels),
-    )
-
-
-def _without_records(body: dict[str, Any]) -> Any:
-    """A combination's count alone, so that who holds it is forgotten while the file is read."""
-    return body["count"] if "contained_in_records" in body else body
-
-
-@dataclass(frozen=True)
-class _WideColumn:
-    """A header, the index of the column that it is of, and its item."""
-
-    header: str
-    column: int
-    item: str | None
-
-
-def _wide_columns(headers: list[str], items: dict[str, dict[str, str]]) -> list[_WideColumn]:
-    """Neighbouring headers with one source are of one column (sds.md 1.4)."""
-    found: list[_WideColumn] = []
-    column, before = -1, None
-    for header in headers:
-        item = items.get(header)
-        source = None if item is None else item["src_header_name"]
-        column += source is None or source != before
-        found.append(_WideColumn(header, column, None if item is None else item["attribute_name"]))
-        before = source
-    return found
-
-
-def _parsed(
-    stored: dict[str, int], wide: list[_WideColumn], longest: int
-) -> tuple[tuple[Attribute, ...], list[tuple[AttributeIds, Integers]]]:
-    """The attributes in order, and combinations and counts of each length."""
-    counts = np.fromiter(stored.values(), np.int64, len(stored))
-    pieces = pc.split_pattern(pa.array(list(stored), pa.large_string()), ";")
-    starts = pieces.offsets.to_numpy()
-    coded = pieces.flatten().dictionary_encode()
-    attributes = [_attribute(text, wide) for text in coded.dictionary.to_pylist()]
-    order = sorted(range(len(attributes)), key=lambda i: (attributes[i].text, attributes[i].column))
-    numbers = np.empty(len(order), np.int32)
-    numbers[order] = np.arange(len(order), dtype=np.int32)
-    ids, lengths = numbers[coded.indices.to_numpy()], np.diff(starts)
-    if len(lengths) and lengths.max() > longest:
-        raise ValueError
-    levels = []
-    for length in range(1, longest + 1):
-        rows = np.flatnonzero(lengths == length)
-        own = np.sort(ids[starts[rows][:, None] + np.arange(length)], axis=1)
-        levels.append(in_order([(own, counts[rows])], length, len(order)))
-    return tuple(attributes[i] for i in order), levels
-
-
-def _attribute(text: str, wide: list[_WideColumn]) -> Attribute:
-    index, between, value = text.partition(":")
-    if not between or not index.isdecimal():
-        raise ValueError
-    of = wide[int(index)]
-    return Attribute(of.header, value, of.column, of.item)

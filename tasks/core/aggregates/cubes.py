@@ -23,7 +23,7 @@ from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.sides import CountedSide, PrefixRows, RecordSide
 from tasks.core.aggregates.stored_marginals import MarginalFacts
 from tasks.core.aggregates.wide_form import CountedCells, aggregates_of_cells
-from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers
+from tasks.core.arrays import Codes, ColumnNumbers, Flags, HalfWords, Integers
 from tasks.core.records.coded import CodedRecords
 
 #: A cube has at most so many cells, and (unless they are few) so many a row.
@@ -56,7 +56,7 @@ class _Prefix:
     numbers: Sequence[Sequence[HalfWords]]
     held: Sequence[Sequence[Integers | None]]
     codes: HalfWords
-    whole: npt.NDArray[np.bool_]
+    whole: Flags
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class CubeTable:
     size: int
     first: int
     codes: HalfWords
-    whole: npt.NDArray[np.bool_]
+    whole: Flags
     rows: Sequence[Sequence[CountedRows]]
 
     @property

@@ -3,7 +3,7 @@
 The filled cells of a set of slots: codes and counts in, cells of fewer slots out.
 
 All in memory and in order. A cell is one integer in mixed radix (its *key*), so that sets of slots have at
-most `covering.LARGEST_KEY` cells, empty ones included.
+most `roll_ups.LARGEST_KEY` cells, empty ones included.
 """
 
 import math
@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tasks.core.aggregates.covering import LARGEST_KEY, Shape
-from tasks.core.aggregates.stored_marginals import MarginalFacts, slot_choices
+from tasks.core.aggregates.roll_ups import LARGEST_KEY, Shape
+from tasks.core.aggregates.stored_marginals import ROWS_A_READ, MarginalFacts, code_names, slot_choices
 from tasks.core.arrays import Codes, SlotNumbers
-from tasks.core.queries import QueryResources, filled_query, identifier, listed
+from tasks.core.queries import QueryResources, filled_query, identifier, identifiers
 from tasks.core.records.coded import code_type
 
 AnyIntegers = npt.NDArray[np.integer]
@@ -163,7 +163,6 @@ def _runs(keys: AnyIntegers, counts: AnyIntegers) -> tuple[AnyIntegers, AnyInteg
 #: What is done with rows of the result, in order.
 Append = Callable[[pa.Table], None]
 
-_ROWS_A_READ = 1 << 18
 #: A perfect hash table takes about this many bytes a cell and thread, outside DuckDB's memory limit.
 _BYTES_A_CELL = 40
 #: Beyond, clearing the table costs more than hashing.
@@ -185,12 +184,12 @@ class RecordsQueries:
         connection.execute(f"set perfect_ht_threshold = {_perfect_bits(resources)}")
         connection.execute("set preserve_insertion_order = false")
         text = filled_query(
-            "aggregates/load_records", slots=listed(_slots(range(len(facts.slot_columns)))) or "record"
+            "aggregates/load_records", slots=identifiers(_slots(range(len(facts.slot_columns)))) or "record"
         )
         connection.execute(text, {"records": [str(folder / "records.parquet") for folder in partitions]})
 
     def shape(self) -> Shape:
-        """What covering needs to know, one pass a slot."""
+        """What planning the roll-ups needs to know, one pass a slot."""
         facts = self._facts
         sizes = tuple(len(facts.values[column]) + 1 for column in facts.slot_columns)
         if not sizes:
@@ -205,7 +204,7 @@ class RecordsQueries:
 
     def cube(self, slots: SlotNumbers) -> FilledCells:
         """The filled cells of a set of slots, in any order."""
-        text = filled_query("aggregates/count_cube", slots=listed(_slots(slots)))
+        text = filled_query("aggregates/count_cube", slots=identifiers(_slots(slots)))
         *codes, counts = (column.to_numpy() for column in self._connection.sql(text).to_arrow_table().columns)
         short = self._facts.number_of_records < 1 << 32
         return FilledCells(tuple(codes), counts.astype(np.uint32) if short else counts)
@@ -214,11 +213,11 @@ class RecordsQueries:
         """Count one combination of columns by sorting and spilling: rows in their final order."""
         choices = list(slot_choices(combination, self._facts.slot_columns))
         texts = [self._cells_text(combination_id, slots) for slots in choices]
-        codes = [f"code_{place}" for place in range(1, len(combination) + 1)]
+        codes = code_names(len(combination))
         text = filled_query(
             "aggregates/select_cells" if len(choices) == 1 else "aggregates/sum_cells",
             cells="(" + "\nunion all\n".join(texts) + ")",
-            codes=listed(codes),
+            codes=identifiers(codes),
             present=" and ".join(f"{identifier(code)} > 0" for code in codes),
         )
         append_rows(self._connection, text, append)
@@ -240,7 +239,7 @@ def append_rows(
     connection: duckdb.DuckDBPyConnection, text: str, append: Append, values: dict[str, object] | None = None
 ) -> None:
     """Read a result piece by piece."""
-    for rows in connection.sql(text, params=values).to_arrow_reader(_ROWS_A_READ):
+    for rows in connection.sql(text, params=values).to_arrow_reader(ROWS_A_READ):
         append(pa.Table.from_batches([rows]))
 
 

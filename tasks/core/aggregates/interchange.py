@@ -1,4 +1,4 @@
-"""SDS's interchange format: aggregates in, ``selections`` and counts as TSV or Parquet out, and back.
+"""SDS's interchange format: aggregates in, ``selections`` and counts as TSV or Parquet out.
 
 Reportable aggregates of a fitted release as files: SDS's two columns first, then how good each count is.
 
@@ -8,21 +8,18 @@ Reportable aggregates of a fitted release as files: SDS's two columns first, the
 what was measured has a noisy count. See `ranges` for the rest.
 """
 
-import csv
-import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.aggregates import Aggregates, Attribute, Ranges
+from tasks.core.aggregates.aggregates import Aggregates, Ranges
 from tasks.core.aggregates.selections import TextOrder, pieces_of, quoted_pieces
-from tasks.core.errors import InputError
-from tasks.core.tables.delimited import as_lines, quoted
+from tasks.core.arrays import Ids, Integers
+from tasks.core.tables.delimited import as_lines, quoted_texts
 
 #: The first line under the header: the number of records, a combination of length 0 so to speak.
 RECORD_COUNT = "record_count"
@@ -76,61 +73,11 @@ def write_reportable_parquet(aggregates: Aggregates, path: Path) -> None:
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
 
 
-def _ordered(aggregates: Aggregates) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]]:
+def _ordered(aggregates: Aggregates) -> Iterator[tuple[Ids, Integers]]:
     """Combinations and counts of each length in the order of the file."""
     order = TextOrder(aggregates.attributes)
     for ids, counts in zip(aggregates.combinations, aggregates.counts, strict=True):
         yield order.by_count(ids, counts)
-
-
-def read_reportable_tsv(path: Path, headers: Sequence[str] = ()) -> Aggregates:
-    """The aggregates of a file in SDS's format, ours or SDS's own, whatever the order of its lines.
-
-    The file tells neither the order of the headers nor which of them are items of one multi-valued
-    column: ``headers`` gives the order (otherwise by code point), and every header becomes a column of
-    its own.
-
-    Raises:
-        InputError: the file is not of that format, or holds a header that ``headers`` does not.
-    """
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = iter(csv.reader(file, delimiter="\t", strict=True))
-        number_of_records, rows = _parsed(lines)
-    found = sorted({piece for selections, _ in rows for piece in selections})
-    named = {piece.partition(":")[0] for piece in found}
-    order = tuple(headers) if headers else tuple(sorted(named))
-    if not named <= set(order):
-        raise InputError("The aggregates hold a header that is not among those given.")
-    columns = {header: index for index, header in enumerate(order)}
-    attributes = tuple(
-        Attribute(header, value, columns[header])
-        for header, _, value in (piece.partition(":") for piece in found)
-    )
-    ids = {piece: number for number, piece in enumerate(found)}
-    combinations, counts = [], []
-    for length in range(1, max((len(selections) for selections, _ in rows), default=0) + 1):
-        level = sorted((sorted(ids[p] for p in s), count) for s, count in rows if len(s) == length)
-        combinations.append(np.array([row for row, _ in level], np.int32).reshape(-1, length))
-        counts.append(np.array([count for _, count in level], np.int64))
-    return Aggregates(order, attributes, number_of_records, tuple(combinations), tuple(counts))
-
-
-def _parsed(lines: Iterator[list[str]]) -> tuple[int, list[tuple[list[str], int]]]:
-    """Number of records, and of each combination its pieces and its count."""
-    try:
-        head = next(lines)
-        name, count = next(lines)
-        if head[0] != _HEADER[0] or name != RECORD_COUNT:
-            raise ValueError
-        rows = [(selections.split(";"), int(text)) for selections, text in lines]
-        if not all(":" in piece for piece in itertools.chain.from_iterable(s for s, _ in rows)):
-            raise ValueError
-        return int(count), rows
-    except (ValueError, StopIteration, IndexError, csv.Error):
-        raise InputError(
-            "An aggregates file must begin with 'selections' and a count's name, then 'record_count', then "
-            "one combination and its count a line."
-        ) from None
 
 
 _SCHEMA = pa.schema(
@@ -151,8 +98,8 @@ def write_estimates_tsv(aggregates: Aggregates, ranges: Sequence[Ranges], path: 
     with path.open("wb") as file:
         file.write(("\t".join(_SCHEMA.names[1:]) + "\n").encode())
         for batch in _batches(aggregates, ranges):
-            columns = [_text(batch[name]) for name in _SCHEMA.names[1:]]
-            for line in as_lines(columns):
+            texts = (pc.fill_null(pc.cast(batch[name], pa.string()), "") for name in _SCHEMA.names[1:])
+            for line in as_lines([quoted_texts(column) for column in texts]):
                 file.write(line)
 
 
@@ -188,12 +135,3 @@ def _batches(aggregates: Aggregates, ranges: Sequence[Ranges]) -> Iterator[pa.Re
             ]
             arrays = [pa.array(column, kind) for column, kind in zip(columns, _SCHEMA.types, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=_SCHEMA)
-
-
-def _text(column: pa.Array) -> pa.Array:
-    """As cells of a line: empty for nothing, quoted where a cell would end the line otherwise."""
-    texts = pc.fill_null(pc.cast(column, pa.string()), "")
-    special = pc.match_substring_regex(texts, '[\t"\n\r]')
-    if not pc.any(special).as_py():
-        return texts
-    return pa.array([quoted(text) for text in texts.to_pylist()], pa.string())

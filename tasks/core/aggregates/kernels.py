@@ -13,13 +13,12 @@ promise.
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Bytes, Codes, Flags, HalfWords, Integers
+from tasks.core.arrays import Bytes, Codes, Flags, HalfWords, Ids, Integers
 from tasks.core.compiling import njit
 
 #: Counts in the smaller type wherever they fit: a cube should stay in the processor's cache.
-Cube = npt.NDArray[np.uint32] | Integers
+Cube = HalfWords | Integers
 
 
 @njit(cache=True, nogil=True)
@@ -30,14 +29,14 @@ def number_cells_of(prefix: HalfWords, last: Codes, size: int, cells: HalfWords 
 
 
 @njit(cache=True, nogil=True)
-def mark_cells(cells: HalfWords, marks: npt.NDArray[np.int32]) -> None:
+def mark_cells(cells: HalfWords, marks: Ids) -> None:
     """Mark with 1 what occurs."""
     for row in range(len(cells)):
         marks[cells[row]] = 1
 
 
 @njit(cache=True, nogil=True)
-def number_marked(marks: npt.NDArray[np.int32], marked: Integers) -> int:
+def number_marked(marks: Ids, marked: Integers) -> int:
     """Number the marked places from 0 on, in order, and list them; how many there are."""
     number = 0
     for place in range(len(marks)):
@@ -49,7 +48,7 @@ def number_marked(marks: npt.NDArray[np.int32], marked: Integers) -> int:
 
 
 @njit(cache=True, nogil=True)
-def renumber(cells: HalfWords, numbers: npt.NDArray[np.int32]) -> None:
+def renumber(cells: HalfWords, numbers: Ids) -> None:
     """Replace each by its new number."""
     for row in range(len(cells)):
         cells[row] = numbers[cells[row]]

@@ -17,14 +17,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.cubes import CubeTable, Tabulator, tabulator
 from tasks.core.aggregates.kernels import look_up_marks, mark_rare
+from tasks.core.aggregates.rare import percentage
 from tasks.core.aggregates.stored_marginals import Marginals
 from tasks.core.aggregates.wide_form import attribute, check_every_combination
-from tasks.core.arrays import Bytes, ColumnNumbers, Integers
+from tasks.core.arrays import Bytes, ColumnNumbers, Flags, Integers
 from tasks.core.records.coded import CodedRecords
 
 _RARE, _UNIQUE = np.uint8(1), np.uint8(2)
@@ -135,7 +135,7 @@ class _Linked:
         self._records = records
         self.counts = tuple(np.zeros(len(values) + 1, np.int64) for values in records.values)
 
-    def add(self, rows: Integers, linked: npt.NDArray[np.bool_] | None = None) -> None:
+    def add(self, rows: Integers, linked: Flags | None = None) -> None:
         """Add some records: every attribute of theirs, or those whose (slot, row) is linked."""
         for slot, column in enumerate(self._records.slot_columns):
             chosen = rows if linked is None else rows[linked[slot]]
@@ -198,12 +198,12 @@ class LinkableAttribute:
     @property
     def rare_pct(self) -> float:
         """0..100."""
-        return _percentage(self.rare, self.records)
+        return percentage(self.rare, self.records)
 
     @property
     def unique_pct(self) -> float:
         """0..100."""
-        return _percentage(self.unique, self.records)
+        return percentage(self.unique, self.records)
 
 
 @dataclass(frozen=True)
@@ -234,11 +234,6 @@ class Linkability:
 
     attributes: tuple[LinkableAttribute, ...]
     columns: tuple[LinkableColumn, ...]
-
-
-def _percentage(part: int, whole: int) -> float:
-    """0..100, and 0 of nothing."""
-    return 100 * part / whole if whole else 0.0
 
 
 def linkability_of(found: SingledOut, records: CodedRecords) -> Linkability:

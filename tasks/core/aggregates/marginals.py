@@ -1,6 +1,6 @@
 """Exact counting: coded records in, marginals out (see `stored_marginals`), by DuckDB.
 
-DuckDB groups the records by a few sets of slots (`covering`); every other set is rolled up from a larger
+DuckDB groups the records by a few sets of slots (`roll_ups`); every other set is rolled up from a larger
 one, in memory. A set that is too large for memory is grouped and sorted alone, and spilled. Few records are
 counted in memory (`cubes`), without a query. Partitions of one table may be counted apart, each giving a
 partial; partials add up.
@@ -24,17 +24,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.aggregates.covering import Shape, plan_roll_ups
 from tasks.core.aggregates.cubes import cells_of_length, tabulator
 from tasks.core.aggregates.grouping import Append, FilledCells, RecordsQueries, add_up, fits, most_cells
+from tasks.core.aggregates.roll_ups import Shape, plan_roll_ups
 from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
     Marginals,
     MarginalsWriter,
     check_same_table,
+    length_writer,
     slot_choices,
     table_schema,
-    writing,
 )
 from tasks.core.arrays import ShareDone, SlotNumbers
 from tasks.core.queries import QueryResources
@@ -274,7 +274,7 @@ def _count_few(folders: Sequence[Path], facts: MarginalFacts, destination: Path,
     counter = tabulator(records, absent=False)
     for done, length in enumerate(facts.workload, start=1):
         names = table_schema(length).names
-        with writing(destination / f"marginals_{length}.parquet", length) as writer:
+        with length_writer(destination / f"marginals_{length}.parquet", length) as writer:
             for cells in cells_of_length(facts, counter, length):
                 columns = [cells.combination_ids, *cells.codes.T, cells.counts]
                 writer.append(pa.table(dict(zip(names, map(np.ascontiguousarray, columns), strict=True))))
@@ -311,7 +311,7 @@ def _gatherers(
         ways = Ways(spool, queries.append_combination, _counter(facts, report))
         gatherers = {}
         for length in facts.workload:
-            writer = stack.enter_context(writing(destination / f"marginals_{length}.parquet", length))
+            writer = stack.enter_context(length_writer(destination / f"marginals_{length}.parquet", length))
             gatherers[length] = LengthGatherer(facts, length, RowBuffer(writer, length), ways)
         yield gatherers
         for gatherer in gatherers.values():

@@ -18,10 +18,11 @@ from tasks.core.aggregates.stored_marginals import (
     MarginalFacts,
     Marginals,
     check_same_table,
+    code_names,
+    length_writer,
     read_marginals,
-    writing,
 )
-from tasks.core.queries import QueryResources, filled_query, listed
+from tasks.core.queries import QueryResources, filled_query, identifiers
 
 _ROWS_A_READ = 1 << 17
 
@@ -41,7 +42,7 @@ def merge_partials(
     with resources.connect() as connection:
         for length in merged.workload:
             paths = [partial.path(length) for partial in partials]
-            with writing(destination / f"marginals_{length}.parquet", length) as writer:
+            with length_writer(destination / f"marginals_{length}.parquet", length) as writer:
                 buffer = RowBuffer(writer, length)
                 _merge_length(_Length(merged, length, paths, most_cells(resources)), buffer, connection)
                 buffer.flush()
@@ -67,7 +68,7 @@ class _Length:
 def _merge_length(own: _Length, buffer: RowBuffer, connection: duckdb.DuckDBPyConnection) -> None:
     readers = [_combinations(path, own.in_memory) for path in own.paths]
     heads = [next(reader, None) for reader in readers]
-    codes = listed([f"code_{place}" for place in range(1, own.length + 1)])
+    codes = identifiers(code_names(own.length))
     text = filled_query("aggregates/merge_partials", codes=codes)
     for index, sizes in own.sizes.items():
         if not own.in_memory(index):

@@ -9,13 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import duckdb
-import numpy as np
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.aggregates.stored_marginals import Marginals
+from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals, code_names
 from tasks.core.aggregates.wide_form import CountedCells, aggregates_of_cells, check_every_combination
 from tasks.core.errors import ParameterError
-from tasks.core.queries import QueryResources, filled_query, listed
+from tasks.core.queries import QueryResources, filled_query, identifiers
 
 
 def rounded_down(count: int, resolution: int) -> int:
@@ -25,9 +24,6 @@ def rounded_down(count: int, resolution: int) -> int:
     (20, 0)
     """
     return count - count % resolution
-
-
-_ROWS_A_READ = 1 << 18
 
 
 def protect_counts(
@@ -81,15 +77,9 @@ def _reported(
     connection: duckdb.DuckDBPyConnection, marginals: Marginals, length: int, resolution: int
 ) -> Iterator[CountedCells]:
     """The cells of one length that are reported, in the order of the file."""
-    names = [f"code_{place}" for place in range(1, length + 1)]
-    text = filled_query("aggregates/round_down_counts", codes=listed(names))
+    text = filled_query("aggregates/round_down_counts", codes=identifiers(code_names(length)))
     values = {"marginals": str(marginals.path(length)), "resolution": resolution}
-    for rows in connection.sql(text, params=values).to_arrow_reader(_ROWS_A_READ):
-        yield CountedCells(
-            rows["combination_id"].to_numpy(),
-            np.stack([rows[name].to_numpy() for name in names]).T,
-            rows["count"].to_numpy(),
-        )
+    yield from map(CountedCells.of, connection.sql(text, params=values).to_arrow_reader(ROWS_A_READ))
 
 
 @dataclass(frozen=True)

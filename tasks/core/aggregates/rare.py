@@ -10,14 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.protection import rounded_down
-from tasks.core.aggregates.stored_marginals import Marginals, table_schema
+from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals, table_schema
 from tasks.core.aggregates.wide_form import CountedCells
 from tasks.core.arrays import Bytes
 
 #: Combinations of up to so many attributes are listed as text in every run; all of them on request.
 LISTED = 2
 
-_ROWS_A_READ = 1 << 18
+
+def percentage(part: int, whole: int) -> float:
+    """0..100, and 0 of nothing."""
+    return 100 * part / whole if whole else 0.0
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def rare_by_length(marginals: Marginals, resolution: int) -> list[RareByLength]:
 def _rare_of(marginals: Marginals, length: int, resolution: int) -> RareByLength:
     number, rare, unique = 0, 0, 0
     with pq.ParquetFile(marginals.path(length)) as file:
-        for rows in file.iter_batches(_ROWS_A_READ, columns=["count"]):
+        for rows in file.iter_batches(ROWS_A_READ, columns=["count"]):
             counts = rows["count"].to_numpy()
             number += len(counts)
             rare += int(np.count_nonzero(counts < resolution))
@@ -105,7 +108,6 @@ def rarest_cells(marginals: Marginals, length: int, most: int) -> CountedCells:
 
     Reads counts alone wherever none is small enough; at most ``most`` cells, the smallest counts first.
     """
-    names = [f"code_{place}" for place in range(1, length + 1)]
     parts = [table_schema(length).empty_table()]
     largest, found = 0, 0
     with pq.ParquetFile(marginals.path(length)) as file:
@@ -119,5 +121,4 @@ def rarest_cells(marginals: Marginals, length: int, most: int) -> CountedCells:
             parts = [rows.take(pa.array(order))]
             largest, found = rows["count"].to_numpy()[order[-1]], len(order)
     (rows,) = parts
-    codes = np.stack([rows[name].to_numpy() for name in names]).T
-    return CountedCells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())
+    return CountedCells.of(rows)

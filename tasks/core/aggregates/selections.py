@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from tasks.core.aggregates.aggregates import Attribute
@@ -17,7 +16,7 @@ from tasks.core.aggregates.text_kernels import (
     unpack_rows,
     write_text_rows,
 )
-from tasks.core.arrays import Ids, Integers
+from tasks.core.arrays import Flags, Ids, Integers
 from tasks.core.tables.delimited import needs_quotes
 
 #: Combinations that are turned into text at once, and how many bytes they may come to.
@@ -62,7 +61,7 @@ class Pieces:
     """
 
     texts: tuple[str, ...]
-    enclosed: npt.NDArray[np.bool_]
+    enclosed: Flags
 
     def joined(self, ids: Ids) -> pa.Array:
         """Selections of at most `rows_at_once` rows: their texts, ``;`` between; without quotation marks."""

@@ -19,8 +19,8 @@ from tasks.core.aggregates.aggregates_json import write_true_counts_json
 from tasks.core.aggregates.interchange import first_lines
 from tasks.core.aggregates.rare import rarest_cells
 from tasks.core.aggregates.selections import TextOrder, quoted_pieces
-from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.aggregates.wide_form import number_everything, numbered
+from tasks.core.aggregates.stored_marginals import ROWS_A_READ, Marginals
+from tasks.core.aggregates.wide_form import attribute_cells, number_everything
 from tasks.core.arrays import Ids, Integers, ShareDone
 from tasks.core.queries import QueryResources, query_text
 
@@ -113,8 +113,6 @@ IdsAndCounts = Iterable[tuple[Ids, Integers]]
 #: So many of the rarest combinations of each length are listed.
 MOST_RAREST = 1000
 
-_ROWS_A_READ = 1 << 18
-
 
 def write_true_counts(
     marginals: Marginals,
@@ -135,7 +133,7 @@ def write_true_counts(
     numbering = number_everything(marginals)
     lengths = [length for length in marginals.lengths if longest is None or length <= longest]
     told = _Told(marginals, lengths, progress)
-    levels = {length: told.by(numbered(marginals, length, numbering)) for length in lengths}
+    levels = {length: told.by(attribute_cells(marginals, length, numbering)) for length in lengths}
     write_counts_tsv(numbering.attributes, marginals.facts.number_of_records, levels, path, resources)
 
 
@@ -144,7 +142,7 @@ def write_sensitive_json(
 ) -> None:
     """Write true counts as SDS's aggregated-data JSON, in the order of the marginals; sensitive."""
     numbering, told = number_everything(marginals), _Told(marginals, marginals.lengths, progress)
-    levels = (numbered(marginals, length, numbering) for length in marginals.lengths)
+    levels = (attribute_cells(marginals, length, numbering) for length in marginals.lengths)
     parts = told.by(itertools.chain.from_iterable(levels))
     write_true_counts_json(marginals, numbering, parts, path)
 
@@ -216,8 +214,8 @@ def _by_key(
     length, most = of
     keys = (order.keys(ids, counts, most) for ids, counts in rows)
     for part in in_ascending_order(keys, scratch):
-        for start in range(0, len(part), _ROWS_A_READ):
-            yield order.of_keys(part[start : start + _ROWS_A_READ], length, most)
+        for start in range(0, len(part), ROWS_A_READ):
+            yield order.of_keys(part[start : start + ROWS_A_READ], length, most)
 
 
 def _by_query(
@@ -234,6 +232,6 @@ def _by_query(
     )
     with resources.connect() as connection:
         connection.register("cells", pa.RecordBatchReader.from_batches(schema, ranked))
-        for found in connection.sql(query_text("aggregates/order_cells")).to_arrow_reader(_ROWS_A_READ):
+        for found in connection.sql(query_text("aggregates/order_cells")).to_arrow_reader(ROWS_A_READ):
             ranks = np.stack([found[name].to_numpy() for name in names], axis=1)
             yield order.ids(ranks), -found["negated_count"].to_numpy()

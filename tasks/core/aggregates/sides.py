@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.stored_marginals import slot_choices, slots_by_column
-from tasks.core.arrays import Codes, ColumnNumbers, Integers, SlotNumbers
+from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers, SlotNumbers
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class PrefixRows:
     parent: int
     rows: slice | Integers
     last: Codes
-    sets: npt.NDArray[np.uint32]
+    sets: HalfWords
     counts: Integers | None = None
     slots: Integers = field(default_factory=lambda: np.empty((1, 0), np.int64))
 
@@ -102,7 +101,7 @@ def _choices(columns: ColumnNumbers, slot_columns: tuple[int, ...]) -> list[tupl
 
 
 @dataclass(frozen=True)
-class Listed:
+class CombinationCounts:
     """Combinations of one length, those of a set of columns together, sets ascending.
 
     Attributes:
@@ -121,7 +120,7 @@ class Listed:
 class ListedSide:
     """Combinations that are counted already: a row each."""
 
-    def __init__(self, levels: Mapping[int, Listed]) -> None:
+    def __init__(self, levels: Mapping[int, CombinationCounts]) -> None:
         """Args: levels: by length."""
         self._levels = levels
         self._sums = {

@@ -23,6 +23,8 @@ from tasks.core.records.coded import read_dictionary, write_dictionary
 from tasks.core.records.columns import Schema
 
 ROWS_IN_A_GROUP = 1 << 20
+#: Of a file or a query so many are in memory at once.
+ROWS_A_READ = 1 << 18
 #: Sets of columns that can be listed and planned in a few gigabytes.
 MOST_COMBINATIONS = 4_000_000
 
@@ -206,8 +208,13 @@ def check_same_table(facts: Sequence[MarginalFacts]) -> None:
 
 def table_schema(length: int) -> pa.Schema:
     """Columns of ``marginals_<length>.parquet``."""
-    codes = [(f"code_{place}", pa.uint32()) for place in range(1, length + 1)]
+    codes = [(name, pa.uint32()) for name in code_names(length)]
     return pa.schema([("combination_id", pa.uint32()), *codes, ("count", pa.int64())])
+
+
+def code_names(length: int) -> list[str]:
+    """The names of the columns of codes, in order."""
+    return [f"code_{place}" for place in range(1, length + 1)]
 
 
 class MarginalsWriter:
@@ -239,7 +246,7 @@ class MarginalsWriter:
 
 
 @contextmanager
-def writing(path: Path, length: int) -> Iterator[MarginalsWriter]:
+def length_writer(path: Path, length: int) -> Iterator[MarginalsWriter]:
     """A writer of one length's file."""
     schema = table_schema(length)
     with pq.ParquetWriter(path, schema, compression="zstd") as file:

@@ -7,12 +7,11 @@ what is written to has as many: bytes are moved so many at a time.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.extending import intrinsic
 
-from tasks.core.arrays import Bytes, Ids, Integers
+from tasks.core.arrays import Bytes, Flags, HalfWords, Ids, Integers
 from tasks.core.compiling import njit
 
 #: Texts one behind the other, and where each begins (and the last ends).
@@ -46,9 +45,7 @@ move: Any = intrinsic(_moved)
 
 
 @njit(cache=True, nogil=True)
-def number_cells(
-    sets: npt.NDArray[np.uint32], codes: npt.NDArray[np.uint32], before: Integers, numbers: Ids, rows: Ids
-) -> None:
+def number_cells(sets: HalfWords, codes: HalfWords, before: Integers, numbers: Ids, rows: Ids) -> None:
     """Each cell as its attributes' numbers, ascending within the row.
 
     Args:
@@ -110,7 +107,7 @@ def unpack_rows(keys: Integers, numbers: Ids, bits: int, most: int, rows: Ids, c
 def write_text_rows(
     rows: Ids,
     counts: Integers,
-    pieces: tuple[Bytes, Integers, npt.NDArray[np.bool_]],
+    pieces: tuple[Bytes, Integers, Flags],
     around: Texts,
     out: Bytes,
 ) -> int:
@@ -153,7 +150,7 @@ def write_text_rows(
 
 
 @njit(cache=True, nogil=True)
-def join_rows(rows: Ids, pieces: Texts, out: Bytes, ends: npt.NDArray[np.int32]) -> None:
+def join_rows(rows: Ids, pieces: Texts, out: Bytes, ends: Ids) -> None:
     """Write each row's pieces as `write_text_rows`, nothing between rows; ``ends``: (N,) where each ends."""
     at = 0
     for row in range(len(rows)):

@@ -2,19 +2,20 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.aggregates.stored_marginals import MarginalFacts, Marginals
+from tasks.core.aggregates.stored_marginals import ROWS_A_READ, MarginalFacts, Marginals
 from tasks.core.aggregates.text_kernels import number_cells
-from tasks.core.arrays import Ids, Integers
+from tasks.core.arrays import Codes, HalfWords, Ids, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.records.columns import Column, Schema
 
-_ROWS_A_READ = 1 << 18
 #: Combinations whose packed ids stay below this are put in order by them.
 _LARGEST_KEY = 1 << 63
 
@@ -29,9 +30,15 @@ class CountedCells:
         counts: int64 (N,).
     """
 
-    combination_ids: npt.NDArray[np.uint32]
-    codes: npt.NDArray[np.unsignedinteger]
+    combination_ids: HalfWords
+    codes: Codes
     counts: Integers
+
+    @classmethod
+    def of(cls, rows: pa.Table | pa.RecordBatch) -> Self:
+        """The cells in rows of `stored_marginals.table_schema`."""
+        ids, *codes, counts = (column.to_numpy() for column in rows.columns)
+        return cls(ids, np.stack(codes).T, counts)
 
 
 def check_every_combination(marginals: Marginals) -> None:
@@ -47,11 +54,8 @@ def check_every_combination(marginals: Marginals) -> None:
 
 def stored_cells(marginals: Marginals, length: int) -> Iterator[CountedCells]:
     """Every cell of one length, in the order of the file, a bounded number at a time."""
-    names = [f"code_{place}" for place in range(1, length + 1)]
     with pq.ParquetFile(marginals.path(length)) as file:
-        for rows in file.iter_batches(_ROWS_A_READ):
-            codes = np.stack([rows[name].to_numpy() for name in names]).T
-            yield CountedCells(rows["combination_id"].to_numpy(), codes, rows["count"].to_numpy())
+        yield from map(CountedCells.of, file.iter_batches(ROWS_A_READ))
 
 
 def aggregates_of_cells(
@@ -126,7 +130,7 @@ def number_everything(marginals: Marginals) -> AttributeNumbering:
     return AttributeNumbering(marginals.facts, _places_used(marginals.facts, cells))
 
 
-def numbered(
+def attribute_cells(
     marginals: Marginals, length: int, numbering: AttributeNumbering
 ) -> Iterator[tuple[Ids, Integers]]:
     """Every cell of one length as attribute ids and its count, in the order of the file."""
@@ -230,7 +234,7 @@ def first_places(values: tuple[tuple[str, ...], ...]) -> Integers:
 
 
 def place_rows(
-    facts: MarginalFacts, combinations: npt.NDArray[np.uint32], codes: Sequence[npt.NDArray[np.integer]]
+    facts: MarginalFacts, combinations: HalfWords, codes: Sequence[npt.NDArray[np.integer]]
 ) -> Integers:
     """Rows of codes as rows of places, int64 (N, length)."""
     columns = np.array(facts.combinations(len(codes)), np.int64).reshape(-1, len(codes))

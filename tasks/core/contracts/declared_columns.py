@@ -114,10 +114,6 @@ class DeclaredColumn:
             *(domain_problems(given.domain) if given.domain is not None else []),
         ]
 
-    def marks_problem(self) -> str:
-        """What is wrong with the marks of its numbers, in words that are the same for every column."""
-        return self.number_format.problem
-
     def _differing(self) -> list[str]:
         pairs = {
             "bins": (self.given.bins, self.promised.bins),

@@ -162,7 +162,7 @@ class Problems:
         line = f", line {node.start_mark.line + 1}" if node is not None else ""
         self.found.append(f"{self._file}{line}: {path + ': ' if path else ''}{text}")
 
-    def validated(self, model: type[PartType], body: object, place: ElementPath = ()) -> PartType | None:
+    def as_model(self, model: type[PartType], body: object, place: ElementPath = ()) -> PartType | None:
         """The body as a model, or None with its faults noted under ``place``."""
         try:
             return model.model_validate(body)

@@ -138,6 +138,7 @@ def load_values(
     Returns:
         For each rule on items, by its place, how many subjects hold too many.
     """
+    connection.execute(query_text("contracts/create_value_of_cell"))
     connection.execute(query_text("contracts/create_cell_values"))
     kinds = dict(connection.execute(query_text("contracts/types_of_raw")).fetchall())
     over: dict[int, float] = {}

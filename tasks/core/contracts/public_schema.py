@@ -9,11 +9,10 @@ run stops must not depend on the values (privacy.md, rule 2), so only declared a
 a column that the contract calls ``integer`` or ``number``, and a floating-point or decimal column of a
 Parquet file that the contract doesn't call ``string``. An undeclared column of a text file, or a whole
 number in Parquet (often a code), is taken as text: its rare values don't pass the threshold, which costs
-that column and nobody's privacy; `undeclared_columns` names what to look at, and ``marginalia check
---propose`` reads the values on request and drafts bins. Under k-anonymity no such column is refused: each
-number is a value of its own, as in SDS, and rare ones are not reported. `numbers_without_bins` names
-those that would better be binned, and a table judged by a strict contract is looked at as well
-(`contracts.profile.Profile.suggestions`).
+that column and nobody's privacy; ``marginalia check --propose`` reads the values on request and drafts
+bins. Under k-anonymity no such column is refused: each number is a value of its own, as in SDS, and rare
+ones are not reported. `numbers_without_bins` names those that would better be binned, and a table judged
+by a strict contract is looked at as well (`contracts.profile.Profile.suggestions`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -123,7 +122,7 @@ def build_schema(
         for position in names.used
     ]
     problems = [problem for column in declared for problem in column.problems(under_dp=cap_required)]
-    problems += dict.fromkeys(filter(None, (column.marks_problem() for column in declared)))
+    problems += dict.fromkeys(filter(None, (column.number_format.problem for column in declared)))
     if not declared:
         problems.append("At least one column must be used, beside the subject id: check use_columns.")
     if problems:
@@ -141,15 +140,6 @@ def build_schema(
         raise ParameterError(problems)
     schema = Schema(tuple(columns), names.subject)
     return with_constraints(schema, contract) if contract is not None and constrained else schema
-
-
-def undeclared_columns(schema: Schema, contract: Contract | None = None) -> list[str]:
-    """Open columns of which nobody says what they hold: numbers among them would need bins.
-
-    Their headers may be undeclared, so the list is for the operator's terminal.
-    """
-    described = {matching_name(column.name) for column in contract.columns} if contract else set()
-    return [c.name for c in schema.columns if c.is_open and matching_name(c.name) not in described]
 
 
 def numbers_without_bins(

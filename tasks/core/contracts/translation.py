@@ -12,10 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BeforeValidator, Field, FiniteFloat, JsonValue
 
 from tasks.core.contracts import odcs
-from tasks.core.contracts.contract import (
-    Contract,
-    ContractColumn,
-)
+from tasks.core.contracts.contract import Contract, ContractColumn
 from tasks.core.contracts.declared_constraints import (
     Dependency,
     KnownColumns,
@@ -28,7 +25,7 @@ from tasks.core.contracts.declared_constraints import (
 from tasks.core.contracts.odcs import CustomProperty, ElementPath, Problems, Property
 from tasks.core.contracts.quality import ColumnRules, table_rules
 from tasks.core.errors import ParameterError
-from tasks.core.hints import located, missing
+from tasks.core.hints import located, no_such_file
 from tasks.core.records.columns import bin_problems, domain_problems
 from tasks.core.tables.column_names import column_name, matching_name, output_spelling
 from tasks.core.tables.number_format import canonical_thousands
@@ -44,7 +41,7 @@ def load_contract(path: Path) -> Contract:
         content = path.read_bytes()
         text = content.decode("utf-8-sig")
     except FileNotFoundError:
-        raise ParameterError(missing("The data contract", path)) from None
+        raise ParameterError(no_such_file("The data contract", path)) from None
     except UnicodeDecodeError:
         raise ParameterError(
             f"The data contract {located(path)} must be text in UTF-8, and is not: save it so."
@@ -107,12 +104,12 @@ class TableExtras(odcs.StandardPart):
 
 def translate(body: dict[str, Any], problems: Problems) -> Contract | None:
     """The contract in a parsed file, or None; faults are noted in ``problems``."""
-    document = problems.validated(odcs.Document, body)
+    document = problems.as_model(odcs.Document, body)
     listed = body.get("schema")
     if not isinstance(listed, list) or not listed:
         return None
     place: ElementPath = ("schema", 0)
-    table = problems.validated(odcs.ContractTable, listed[0], place)
+    table = problems.as_model(odcs.ContractTable, listed[0], place)
     if table is None:  # its columns have faults of their own
         properties = listed[0].get("properties") if isinstance(listed[0], dict) else None
         _columns(properties if isinstance(properties, list) else [], None, problems)
@@ -147,7 +144,7 @@ def _columns(properties: Sequence[Any], subject: str | None, problems: Problems)
     columns: list[ContractColumn] = []
     for index, body in enumerate(properties):
         place: ElementPath = ("schema", 0, "properties", index)
-        part = problems.validated(Property, body, place)
+        part = problems.as_model(Property, body, place)
         if part is None:  # others may refer to it by its name
             named = body.get("name") if isinstance(body, dict) else None
             columns += [ContractColumn(name=column_name(named))] if isinstance(named, str) else []
@@ -190,7 +187,7 @@ def _extras(
             problems.add(entry, f"the property must be one of {', '.join(known)}; it is {item.property!r}.")
         elif names.count(item.property) > 1:
             problems.add(entry, f"the property {item.property!r} is given more than once; keep one.")
-        elif problems.validated(model, {item.property: item.value}, (*entry, "value")) is not None:
+        elif problems.as_model(model, {item.property: item.value}, (*entry, "value")) is not None:
             body[item.property] = item.value
     return model.model_validate(body)
 

@@ -50,7 +50,7 @@ def judge(rules: list[ContractRule], profile: Profile) -> list[bool]:
         for name, frame, chosen in (("numbers", numbers, False), ("values", values, True)):
             expected = [_expectation(i, rule) for i, rule in enumerate(rules) if listed[i] is chosen]
             if expected:
-                verdicts |= _validated(context, name, frame, expected)
+                verdicts |= _verdicts(context, name, frame, expected)
     return [verdicts[index] for index in range(len(rules))]
 
 
@@ -72,7 +72,7 @@ def _expectation(index: int, rule: ContractRule) -> Any:
     )
 
 
-def _validated(context: Any, name: str, frame: pd.DataFrame, expected: list[Any]) -> dict[int, bool]:
+def _verdicts(context: Any, name: str, frame: pd.DataFrame, expected: list[Any]) -> dict[int, bool]:
     import great_expectations as gx
 
     asset = context.data_sources.add_pandas(name).add_dataframe_asset(name)

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import ColumnNumbers, Integers
+from tasks.core.arrays import Bytes, Codes, ColumnNumbers, Flags, Floats, HalfWords, Integers
 from tasks.core.dp import kernels
 
 
@@ -30,9 +29,7 @@ class SizeRule:
     level: int = 1 << 26
     kept: int = 1 << 23
 
-    def visited(
-        self, cells: npt.NDArray[np.float64], declared: npt.NDArray[np.bool_]
-    ) -> npt.NDArray[np.bool_]:
+    def visited(self, cells: Floats, declared: Flags) -> Flags:
         """Which of the combinations with so many cells each are visited."""
         order = np.argsort(cells, kind="stable")
         fits = np.empty(len(cells), bool)
@@ -54,14 +51,14 @@ class Survivors:
 
     combinations: list[ColumnNumbers]
     starts: Integers
-    codes: npt.NDArray[np.uint32]
+    codes: HalfWords
 
     @cached_property
     def index(self) -> dict[ColumnNumbers, int]:
         """The place of each combination."""
         return {combination: place for place, combination in enumerate(self.combinations)}
 
-    def of(self, combination: ColumnNumbers) -> npt.NDArray[np.uint32]:
+    def of(self, combination: ColumnNumbers) -> HalfWords:
         """The surviving tuples of one combination."""
         place = self.index[combination]
         return self.codes[self.starts[place] : self.starts[place + 1]]
@@ -71,10 +68,10 @@ class Survivors:
 class Kept:
     """What is kept of one length, with the columns of `measurement.Level`, in canonical order (C10)."""
 
-    combinations: npt.NDArray[np.uint32]
-    codes: npt.NDArray[np.uint32]
+    combinations: HalfWords
+    codes: HalfWords
     counts: Integers
-    survives: npt.NDArray[np.bool_]
+    survives: Flags
 
     def survivors(self, combinations: list[ColumnNumbers]) -> Survivors:
         """The surviving rows by combination."""
@@ -100,7 +97,7 @@ class Lattice:
         self.levels: list[Survivors] = []
         self._keys: dict[ColumnNumbers, Integers] = {}
 
-    def rank(self, combination: ColumnNumbers, codes: list[npt.NDArray[np.unsignedinteger]]) -> Integers:
+    def rank(self, combination: ColumnNumbers, codes: list[Codes]) -> Integers:
         """For each tuple its place among the combination's survivors, or -1.
 
         Args:
@@ -149,7 +146,7 @@ class Cubes:
         offsets = np.concatenate([[0], np.cumsum(np.prod(sizes[columns], axis=1))]).astype(np.int64)
         return cls(ids, columns, sizes[columns], offsets)
 
-    def places(self, combinations: Integers, codes: npt.NDArray[np.uint32]) -> Integers:
+    def places(self, combinations: Integers, codes: HalfWords) -> Integers:
         """Where the tuples lie in the flat array.
 
         Args:
@@ -162,7 +159,7 @@ class Cubes:
         return keys + self.offsets[combinations]
 
 
-def flag_candidates(cubes: Cubes, lattice: Lattice) -> tuple[npt.NDArray[np.uint32], Integers]:
+def flag_candidates(cubes: Cubes, lattice: Lattice) -> tuple[HalfWords, Integers]:
     """Cells with the candidates flagged and counts of zero, and how many candidates each cube has."""
     below = lattice.levels[-1]
     without = [
@@ -180,7 +177,7 @@ def flag_candidates(cubes: Cubes, lattice: Lattice) -> tuple[npt.NDArray[np.uint
     return cells, found
 
 
-def _alive(survivors: Survivors, cubes: Cubes) -> npt.NDArray[np.uint8]:
+def _alive(survivors: Survivors, cubes: Cubes) -> Bytes:
     """One byte a cell: 1 where the tuple survived."""
     alive = np.zeros(int(cubes.offsets[-1]), np.uint8)
     counts = survivors.starts[cubes.ids + 1] - survivors.starts[cubes.ids]

@@ -24,7 +24,7 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import HalfWords, Integers, Words
 from tasks.core.dp.counting import CodeMatrix, Coins
 from tasks.core.dp.sampling import noise
 from tasks.core.dp.sampling.exact_tables import GUARD_BITS, draw_one
@@ -190,7 +190,7 @@ def from_percentile(
     return bounds.clamp(draw_percentile(sizes, Fraction(percentage, 100), epsilon, bounds.most, stream))
 
 
-def coins(tags: npt.NDArray[np.uint64], sensitivity: Sensitivity, limit: int, length: int) -> Coins:
+def coins(tags: Words, sensitivity: Sensitivity, limit: int, length: int) -> Coins:
     """The coins of records that hold more than ``limit`` candidates (see `kernels.drop_tuples`)."""
     left = sensitivity.astype(np.int64)
     start = tags + np.uint64(length * _LENGTH_STEP % 2**64)
@@ -199,7 +199,7 @@ def coins(tags: npt.NDArray[np.uint64], sensitivity: Sensitivity, limit: int, le
 
 def over_limit(
     codes: CodeMatrix, sensitivity: Sensitivity, limit: int
-) -> Iterator[tuple[Integers, npt.NDArray[np.uint32]]]:
+) -> Iterator[tuple[Integers, HalfWords]]:
     """Blocks of the records over the limit: their rows, and their codes in one type."""
     rows = np.flatnonzero(sensitivity > limit)
     for start in range(0, len(rows), 1 << 16):

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers
+from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers, Words
 from tasks.core.dp import kernels
 from tasks.core.dp.candidates import Cubes
 
 CodeMatrix = npt.NDArray[np.unsignedinteger]
 #: One random state, one number of tuples left and one number still to drop for each record (`drop_tuples`).
-Coins = tuple[npt.NDArray[np.uint64], Integers, Integers]
+Coins = tuple[Words, Integers, Integers]
 
 #: Rows a pass: the partial keys of a block stay in the cache for short lengths; a large cube of a long
 #: length is better reused while it is there.
@@ -92,7 +92,7 @@ class DenseCounts:
             kernels.count_tuples(codes, rows, self.slots, self.offsets, self.sizes, self.cells)
 
     def count_with_sensitivity(
-        self, codes: CodeMatrix, sensitivity: npt.NDArray[np.uint32], report: Callable[[float], None]
+        self, codes: CodeMatrix, sensitivity: HalfWords, report: Callable[[float], None]
     ) -> None:
         """Count every record and add to ``sensitivity`` how many candidates each one holds."""
         for rows in _blocks(codes.shape[1], self.slots.shape[1], report):
@@ -100,7 +100,7 @@ class DenseCounts:
                 codes, rows, self.slots, self.offsets, self.sizes, self.cells, sensitivity[slice(*rows)]
             )
 
-    def drop(self, codes: npt.NDArray[np.uint32], coins: Coins) -> None:
+    def drop(self, codes: HalfWords, coins: Coins) -> None:
         """Take back what the records of ``codes`` (all of them over the limit) lose."""
         rows = (0, codes.shape[1])
         kernels.drop_tuples(codes, rows, self.slots, self.offsets, self.sizes, self.cells, coins)

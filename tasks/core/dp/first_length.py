@@ -7,9 +7,8 @@ survived, so that all else is absent from here on. One query with one scale (rul
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import ColumnNumbers, HalfWords, Integers
+from tasks.core.arrays import Codes, ColumnNumbers, HalfWords, Integers
 from tasks.core.dp import kernels
 from tasks.core.dp.candidates import Kept, Lattice
 from tasks.core.dp.contribution import Sensitivity, coins
@@ -144,7 +143,7 @@ class NoisyValues:
     def recode(self, records: CodedRecords) -> CodeMatrix:
         """The records with their new codes, values that did not survive absent."""
         kind = code_type(max((len(codes) for codes in self.codes), default=0))
-        remaps: list[npt.NDArray[np.unsignedinteger]] = []
+        remaps: list[Codes] = []
         for codes, texts in zip(self.codes, records.values, strict=True):
             remap = np.zeros(len(texts) + 1, kind)
             remap[codes] = np.arange(1, len(codes) + 1)

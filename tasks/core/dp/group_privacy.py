@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from tasks.core.arrays import Json
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.measurement import DrawnMeasurement
+from tasks.core.normal import normal_above
 
 #: How many rows of one person the guarantee is stated for.
 SIZES = (2, 3, 5, 10)
@@ -74,10 +75,5 @@ def _passing(first: FirstLength, rows: int) -> float:
     if rows >= first.threshold:
         return 1.0
     # The noise is rounded to the nearest integer, so a count passes from half a record below.
-    chance = {count: _tail((first.threshold - 0.5 - count) / first.scale) for count in (1, rows)}
+    chance = {count: normal_above((first.threshold - 0.5 - count) / first.scale) for count in (1, rows)}
     return min(1.0, first.open_sensitivity * max(rows * chance[1], chance[rows]))
-
-
-def _tail(z: float) -> float:
-    """1 - Phi(z)."""
-    return 0.5 * math.erfc(z / math.sqrt(2))

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import ColumnNumbers, Integers
+from tasks.core.arrays import ColumnNumbers, Flags, HalfWords, Integers, Words
 from tasks.core.dp import contribution, kernels, sparse
 from tasks.core.dp.candidates import Cubes, Kept, Lattice, SizeRule, flag_candidates
 from tasks.core.dp.contribution import Sensitivity
@@ -38,7 +37,7 @@ class TupleCounts:
 
     length: int
     dense: DenseCounts
-    kept: npt.NDArray[np.bool_]
+    kept: Flags
     sparse: dict[int, SparseTable]
 
     @classmethod
@@ -49,7 +48,7 @@ class TupleCounts:
         length = len(combinations[0]) if combinations else 0
         columns = np.array(combinations, np.int64).reshape(len(combinations), length)
         by_column = np.array([not column.is_open for column in schema.columns], bool)
-        declared: npt.NDArray[np.bool_] = np.all(by_column[columns], axis=1)
+        declared: Flags = np.all(by_column[columns], axis=1)
         cells = np.prod(lattice.sizes[columns].astype(np.float64), axis=1)
         visited = rule.visited(cells, declared)
         index = {combination: place for place, combination in enumerate(combinations)}
@@ -81,9 +80,7 @@ class TupleCounts:
             table.count(codes, sensitivity)
         return sensitivity
 
-    def drop(
-        self, codes: CodeMatrix, tags: npt.NDArray[np.uint64], sensitivity: Sensitivity, limit: int
-    ) -> None:
+    def drop(self, codes: CodeMatrix, tags: Words, sensitivity: Sensitivity, limit: int) -> None:
         """Take back the tuples that records with more than ``limit`` candidates lose.
 
         A record's tuples are visited combination by combination, the dense ones first: an order that is
@@ -110,7 +107,7 @@ class TupleCounts:
 
     def _dense(
         self, law: noise.RoundedGaussian, threshold: int, stream: WordSource
-    ) -> Iterator[tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], Integers]]:
+    ) -> Iterator[tuple[HalfWords, HalfWords, Integers]]:
         """Some combinations at a time: ids, codes and noisy counts of what is kept."""
         cubes, found = self.dense.cubes, self.dense.found
         ends = np.cumsum(found)

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tasks.core.arrays import Flags, HalfWords, Integers
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
 from tasks.core.records.columns import Schema
 
@@ -88,7 +88,7 @@ class DrawnMeasurement(Protocol):
     def length_one(self) -> LengthOne | None:
         """How single values were counted; None where there was nothing to count."""
 
-    def counts_of(self, column: int) -> npt.NDArray[np.int64]:
+    def counts_of(self, column: int) -> Integers:
         """The noisy counts of one column's values that were kept, as drawn."""
 
     def empties_of(self, column: int) -> int | None:
@@ -124,10 +124,10 @@ class Level:
     threshold: int | None
     candidates: int | None
     expected_spurious: float | None
-    combinations: npt.NDArray[np.uint32]
-    codes: npt.NDArray[np.uint32]
-    counts: npt.NDArray[np.int64]
-    survives: npt.NDArray[np.bool_]
+    combinations: HalfWords
+    codes: HalfWords
+    counts: Integers
+    survives: Flags
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Measurement:
         level = self.levels[0]
         return LengthOne(level.threshold, level.scale, level.sensitivity)
 
-    def counts_of(self, column: int) -> npt.NDArray[np.int64]:
+    def counts_of(self, column: int) -> Integers:
         """The noisy counts of one column's values that were kept, as drawn."""
         level = self.levels[0]
         return level.counts[np.equal(level.combinations, self.schema.combinations(1).index((column,)))]

@@ -6,10 +6,9 @@ is reported too, with a count at least as large. Uses released numbers alone, so
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.aggregates.aggregates import Aggregates, Attribute, AttributeIds
-from tasks.core.arrays import Integers
+from tasks.core.aggregates.aggregates import Aggregates, Attribute
+from tasks.core.arrays import Ids, Integers
 from tasks.core.dp.measurement import Level, Measurement
 
 
@@ -46,7 +45,7 @@ def normalised_counts(measurement: Measurement) -> Aggregates:
     )
 
 
-def _attributes(measurement: Measurement) -> tuple[tuple[Attribute, ...], list[npt.NDArray[np.int32]]]:
+def _attributes(measurement: Measurement) -> tuple[tuple[Attribute, ...], list[Ids]]:
     """The attributes with a positive count by text, and for each column the id of each code, or -1."""
     found = []
     if measurement.levels:
@@ -87,8 +86,8 @@ def _headers(measurement: Measurement, attributes: tuple[Attribute, ...]) -> tup
 
 
 def _attribute_rows(
-    measurement: Measurement, level: Level, length: int, ids: list[npt.NDArray[np.int32]]
-) -> tuple[AttributeIds, Integers]:
+    measurement: Measurement, level: Level, length: int, ids: list[Ids]
+) -> tuple[Ids, Integers]:
     """One length's survivors with a positive count as canonical rows of attribute ids."""
     kept = level.survives & (level.counts > 0)
     combinations, codes, counts = level.combinations[kept], level.codes[kept], level.counts[kept]
@@ -101,7 +100,7 @@ def _attribute_rows(
     return _in_order(np.sort(rows[whole], axis=1), counts[whole], int(table.max(initial=0)) + 1)
 
 
-def _in_order(rows: AttributeIds, counts: Integers, attributes: int) -> tuple[AttributeIds, Integers]:
+def _in_order(rows: Ids, counts: Integers, attributes: int) -> tuple[Ids, Integers]:
     if attributes ** rows.shape[1] < 2**62:
         key = np.zeros(len(rows), np.int64)
         for place in range(rows.shape[1]):
@@ -112,7 +111,7 @@ def _in_order(rows: AttributeIds, counts: Integers, attributes: int) -> tuple[At
     return rows[order], counts[order]
 
 
-def _parents(combinations: list[AttributeIds], attributes: int) -> list[Integers] | None:
+def _parents(combinations: list[Ids], attributes: int) -> list[Integers] | None:
     """For lengths 2..R the row of each immediate sub-combination in the length before, (N_k, k).
 
     The j-th lacks the j-th attribute. None if one is missing. A row's key is its prefix's row times the
@@ -136,7 +135,7 @@ def _parents(combinations: list[AttributeIds], attributes: int) -> list[Integers
     return parents
 
 
-def _prefix_rows(rows: AttributeIds, keys: list[Integers], attributes: int) -> Integers:
+def _prefix_rows(rows: Ids, keys: list[Integers], attributes: int) -> Integers:
     """For each canonical row the place of its first k-1 attributes in the length before, or -1."""
     prefixes = rows[:, :-1]
     first = np.ones(len(rows), bool)
@@ -156,7 +155,7 @@ def _find(keys: Integers, wanted: Integers) -> Integers:
     return np.where(keys[place] == wanted, place, -1)
 
 
-def _insert_missing(combinations: list[AttributeIds], counts: list[Integers], attributes: int) -> None:
+def _insert_missing(combinations: list[Ids], counts: list[Integers], attributes: int) -> None:
     """Insert every missing sub-combination of length >= 2, with the most of what contains it.
 
     From the longest length down; ``most`` is for each row the largest count of itself and of all that

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import ColumnNumbers, Integers
+from tasks.core.arrays import ColumnNumbers, HalfWords, Integers
 from tasks.core.dp import sparse_kernels
 from tasks.core.dp.candidates import Lattice
 from tasks.core.dp.counting import CodeMatrix, Coins
@@ -65,7 +65,7 @@ class SparseTable:
         prefix = self.combination[:-1]
         return [(*prefix[:place], *prefix[place + 1 :], self.combination[-1]) for place in range(len(prefix))]
 
-    def _lists(self) -> npt.NDArray[np.uint32]:
+    def _lists(self) -> HalfWords:
         return np.concatenate([self.lattice.keys(part) % self.size for part in self._parts()]).astype(
             np.uint32
         )
@@ -98,7 +98,7 @@ class SparseTable:
             candidate &= self.lattice.rank(part, rest) >= 0
         return np.where(candidate, prefix * self.size + chosen[-1], -1)
 
-    def count(self, codes: CodeMatrix, sensitivity: npt.NDArray[np.uint32] | None) -> None:
+    def count(self, codes: CodeMatrix, sensitivity: HalfWords | None) -> None:
         """Count every record, and add to ``sensitivity`` how many candidates each one holds."""
         keys, counts = [self.keys], [self.counts]
         for rows in _blocks(codes.shape[1]):
@@ -113,7 +113,7 @@ class SparseTable:
         self.counts = np.zeros(len(self.keys), np.int64)
         np.add.at(self.counts, place, np.concatenate(counts))
 
-    def drop(self, codes: npt.NDArray[np.uint32], coins: Coins) -> None:
+    def drop(self, codes: HalfWords, coins: Coins) -> None:
         """Take back what the records of ``codes`` (all of them over the limit) lose."""
         for slots in self.slots:
             found = self._record_keys(codes, slots)

@@ -18,12 +18,11 @@ from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.aggregates.aggregates import Aggregates, AttributeIds
+from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.cubes import CubeTable, Tabulator
-from tasks.core.aggregates.sides import Listed, ListedSide, RecordSide
-from tasks.core.arrays import Codes, ColumnNumbers, Floats, Integers
+from tasks.core.aggregates.sides import CombinationCounts, ListedSide, RecordSide
+from tasks.core.arrays import Codes, ColumnNumbers, Floats, HalfWords, Ids, Integers
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.kernels import order_by_column, put_together
@@ -82,7 +81,7 @@ class ComparedSides:
         self.counted = [
             ListedSide(self._listed[place])
             if isinstance(side, Aggregates)
-            else RecordSide(recoded(side, self.numbering), self.numbering.slot_columns)
+            else RecordSide(codes_by_slot(side, self.numbering), self.numbering.slot_columns)
             for place, side in enumerate(sides)
         ]
         self.sizes = self.numbering.sizes(range(self.numbering.columns))
@@ -98,7 +97,7 @@ class ComparedSides:
         return sorted(found)
 
 
-def recoded(records: CodedRecords, numbering: SlotNumbering) -> list[Codes]:
+def codes_by_slot(records: CodedRecords, numbering: SlotNumbering) -> list[Codes]:
     """The records by slot of the numbering and in its codes, items ascending, empty slots last."""
     slots: list[Codes] = []
     for column, same in itertools.groupby(numbering.slot_columns):
@@ -119,7 +118,7 @@ def _ascending(slots: list[Codes]) -> list[Codes]:
     return list(np.sort(np.stack(slots) - slots[0].dtype.type(1), axis=0) + slots[0].dtype.type(1))
 
 
-def _listed(aggregates: Aggregates, numbering: SlotNumbering) -> dict[int, Listed]:
+def _listed(aggregates: Aggregates, numbering: SlotNumbering) -> dict[int, CombinationCounts]:
     columns = np.array([attribute.column for attribute in aggregates.attributes], np.int64)
     codes = np.array(
         [numbering.codes(column, [text])[1] for column, text in _named_values(aggregates)], np.uint32
@@ -128,7 +127,7 @@ def _listed(aggregates: Aggregates, numbering: SlotNumbering) -> dict[int, Liste
     return {length: _level(ids, counts, columns, codes) for length, (ids, counts) in levels}
 
 
-def _level(ids: AttributeIds, counts: Integers, columns: Integers, codes: npt.NDArray[np.uint32]) -> Listed:
+def _level(ids: Ids, counts: Integers, columns: Integers, codes: HalfWords) -> CombinationCounts:
     base = int(columns.max(initial=0)) + 1
     length = ids.shape[1]
     rows, sets = np.empty_like(ids), np.empty(len(ids), np.int64)
@@ -140,7 +139,7 @@ def _level(ids: AttributeIds, counts: Integers, columns: Integers, codes: npt.ND
     put_together(rows, counts, codes, (places, bounds[:-1].copy()), (grouped, own))
     # A set's number has its columns as digits.
     named = [tuple(int(key) // base**place % base for place in range(length - 1, -1, -1)) for key in found]
-    return Listed(named, bounds, grouped, own)
+    return CombinationCounts(named, bounds, grouped, own)
 
 
 def _numbered(sets: Integers, bound: int) -> tuple[Integers, Integers]:

@@ -6,11 +6,10 @@ Oracles: tests/oracles/evaluation.py, rare.py and marginals.py.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.kernels import Cube
 from tasks.core.aggregates.text_kernels import put, put_number
-from tasks.core.arrays import Bytes, Floats, HalfWords, Ids, Integers
+from tasks.core.arrays import Bytes, Codes, Flags, Floats, HalfWords, Ids, Integers
 from tasks.core.compiling import njit
 
 #: What is summed over combinations, by place in the last axis of ``sums``.
@@ -116,7 +115,7 @@ def _half(distance: float, of_reference: float, of_compared: float) -> float:
 def compare_cubes(
     cubes: Cube,
     totals: Integers,
-    prefixes: tuple[npt.NDArray[np.bool_], int],
+    prefixes: tuple[Flags, int],
     pairs: Integers,
     resolution: int,
     sums: Floats,
@@ -151,7 +150,7 @@ def compare_cubes(
 def _compare_pair(
     cubes: tuple[Cube, Cube],
     totals: tuple[float, float],
-    prefixes: tuple[npt.NDArray[np.bool_], int],
+    prefixes: tuple[Flags, int],
     resolution: int,
     sums: Floats,
 ) -> float:
@@ -228,7 +227,7 @@ def put_together(
     counts: Integers,
     codes: HalfWords,
     places: tuple[Integers, Integers],
-    grouped: tuple[npt.NDArray[np.uint32], Integers],
+    grouped: tuple[HalfWords, Integers],
 ) -> None:
     """Put the rows of a set together, in order.
 
@@ -253,7 +252,7 @@ def write_combinations(
     rows: Ids,
     counts: tuple[Integers, Integers],
     holders: tuple[Integers, Integers],
-    pieces: tuple[Bytes, Integers, npt.NDArray[np.bool_]],
+    pieces: tuple[Bytes, Integers, Flags],
     resolution: int,
     out: Bytes,
 ) -> int:
@@ -309,7 +308,7 @@ def write_combinations(
 
 
 @njit(cache=True, nogil=True)
-def most_items(offsets: Integers, ids: npt.NDArray[np.int32], column_of: Integers, most: Integers) -> None:
+def most_items(offsets: Integers, ids: Ids, column_of: Integers, most: Integers) -> None:
     """The most attributes of each column that one record holds, into ``most``, int64 by column."""
     own = np.zeros(len(most), np.int64)
     for record in range(len(offsets) - 1):
@@ -323,11 +322,11 @@ def most_items(offsets: Integers, ids: npt.NDArray[np.int32], column_of: Integer
 
 @njit(cache=True, nogil=True)
 def fill_slots(
-    records: tuple[Integers, npt.NDArray[np.int32]],
+    records: tuple[Integers, Ids],
     column_of: Integers,
     code_of: Integers,
     first_slot: Integers,
-    slots: npt.NDArray[np.unsignedinteger],
+    slots: Codes,
 ) -> None:
     """Put each record's codes into its columns' slots, ascending from the first on.
 

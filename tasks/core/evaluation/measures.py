@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Floats
+from tasks.core.arrays import Floats, Integers
 from tasks.core.evaluation import kernels
 
 _FIRST_BIN = 10
@@ -248,7 +247,7 @@ def record_expansion(comparison: Comparison) -> float:
 _DENSE = 1 << 20
 
 
-def total_variation(one: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> float:
+def total_variation(one: Integers, other: Integers) -> float:
     """Of the shares of codes, from 0 on, in two lists: 0 where they are equal, 1 where nothing is shared.
 
     Of two lists of which one alone is empty it is 1.

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates import kernels as counting
 from tasks.core.aggregates.cubes import CubeTable
@@ -24,7 +23,7 @@ from tasks.core.aggregates.selections import bytes_of
 from tasks.core.aggregates.sensitive_text import write_counts_tsv
 from tasks.core.aggregates.text_kernels import SPARE, number_cells
 from tasks.core.aggregates.wide_form import attribute
-from tasks.core.arrays import Ids, Integers
+from tasks.core.arrays import Bytes, Flags, Ids, Integers
 from tasks.core.evaluation import kernels
 from tasks.core.evaluation.comparison import SlotNumbering
 from tasks.core.queries import QueryResources
@@ -138,7 +137,7 @@ class SyntheticCombinations:
             yield ids, np.frombuffer(self._rows.read(8 * number), np.int64)
 
     @cached_property
-    def _pieces(self) -> tuple[npt.NDArray[np.uint8], Integers, npt.NDArray[np.bool_]]:
+    def _pieces(self) -> tuple[Bytes, Integers, Flags]:
         """Quotes are doubled piece by piece, the enclosing ones are added where any piece needs them."""
         texts = [each.text for each in self._attributes]
         escaped = [text.replace('"', '""').encode() + b" AND " for text in texts]

@@ -27,7 +27,7 @@ from tasks.core.evaluation.measures import (
     weighted_mean_preservation,
 )
 from tasks.core.evaluation.rare_synthetic import SyntheticCombinations, Told
-from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
 from tasks.core.synthesis.records import SyntheticRecords
@@ -108,7 +108,7 @@ def evaluate_raw(
         progress: called with the fraction done.
     """
     report = progress or (lambda fraction: None)
-    synthetic = coded_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
+    synthetic = code_synthetic(inputs.synthetic, inputs.sensitive.facts.schema)
     records = read_coded_records(inputs.records)
     sides = (records, inputs.reportable, synthetic)
     longest = max(inputs.sensitive.lengths, default=0)
@@ -153,7 +153,7 @@ def list_combinations(
         progress: called with the fraction done.
     """
     raw = read_coded_records(records)
-    sides = (raw, coded_synthetic(synthetic, raw.schema))
+    sides = (raw, code_synthetic(synthetic, raw.schema))
     found = SyntheticCombinations(SlotNumbering(sides), raw.schema, resolution, resources.scratch)
     listener = Listener(progress, lambda table: found.tell(table, 1, 0), found.take)
     compare_sides(sides, ((0, 1),), resolution, longest, resources, listener)

@@ -44,7 +44,7 @@ class ReleaseEvaluation:
     """What a release says of itself.
 
     Attributes:
-        summary: measures over all lengths (see `utility.summary`, reference = reported).
+        summary: measures over all lengths (see `measures.summary`, reference = reported).
         by_length: errors and preservation by length.
         by_count: preservation by bin of the synthetic count.
         noise: by length; empty where there was no noise.
@@ -70,7 +70,7 @@ def compare_release(
 
     Args:
         reportable: the released counts.
-        recounted: counts of the synthetic records, of the same columns (see `synthetic.recounted`).
+        recounted: counts of the synthetic records, of the same columns (see `count_synthetic`).
         measurement: what the counts were drawn in, for its noise; None where there was none.
         resources: number of threads.
     """

@@ -23,7 +23,7 @@ from tasks.core.charts.bars import PERCENTAGES, Bar, Bars, Series, bars
 from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import read_coded_records
-from tasks.core.tables.delimited import quoted
+from tasks.core.tables.delimited import write_rows
 
 #: How many of a ranking are drawn.
 _MOST_BARS = 25
@@ -44,8 +44,7 @@ class _Folder:
 
     def table(self, name: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
         """Write a TSV, quoted only where a cell needs it."""
-        lines = ("\t".join(quoted(str(cell)) for cell in row) + "\n" for row in (header, *rows))
-        self.path(name).write_text("".join(lines), encoding="utf-8", newline="")
+        write_rows(self.path(name), (header, *rows))
 
 
 def write_sensitive_aggregates(

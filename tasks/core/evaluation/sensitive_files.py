@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.core.aggregates.rare import LISTED
+from tasks.core.aggregates.rare import LISTED, percentage
 from tasks.core.charts import theme
 from tasks.core.charts.line_over_bars import LineOverBars, line_over_bars
 from tasks.core.evaluation.measures import (
@@ -157,7 +157,7 @@ def _analysis_rows(evaluation: RawEvaluation) -> list[Row]:
     found = evaluation.records.protected(evaluation.synthetic.resolution)
     rows: list[Row] = [header]
     for length, counts in enumerate(zip(found.rare, found.unique, found.risky, strict=True), start=1):
-        shares = [_percentage(count, found.number_of_records) for count in counts]
+        shares = [percentage(count, found.number_of_records) for count in counts]
         pairs = zip(counts, shares, strict=True)
         rows.append((length, *(value for pair in pairs for value in pair)))
     return rows
@@ -174,7 +174,7 @@ def _parameter_rows(evaluation: RawEvaluation) -> list[Row]:
         ("unique_identifiable", sum(found.unique)),
         ("rare_identifiable", sum(found.rare)),
         ("risky_identifiable", risky),
-        ("risky_identifiable_pct", _percentage(risky, found.number_of_records)),
+        ("risky_identifiable_pct", percentage(risky, found.number_of_records)),
     ]
 
 
@@ -204,7 +204,3 @@ def _by_length_rows(comparison: Comparison) -> list[Row]:
 
 def _values(rows: Iterable[dict[str, Any]], keys: Sequence[str]) -> list[Row]:
     return [tuple(row[key] for key in keys) for row in rows]
-
-
-def _percentage(count: int, total: int) -> float:
-    return 100 * count / total if total else 0.0

@@ -11,7 +11,7 @@ from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
 
-def coded_synthetic(records: SyntheticRecords, schema: Schema) -> CodedRecords:
+def code_synthetic(records: SyntheticRecords, schema: Schema) -> CodedRecords:
     """Code the records: declared domains in declared order, other values in code-point order.
 
     A column has as many slots as the schema's cap or as its fullest record needs, whichever is more:
@@ -41,12 +41,12 @@ def coded_synthetic(records: SyntheticRecords, schema: Schema) -> CodedRecords:
     return CodedRecords(schema, tuple(narrow), slot_columns, values, records.number_of_records)
 
 
-def recounted(records: SyntheticRecords, aggregates: Aggregates, schema: Schema) -> Aggregates:
+def count_synthetic(records: SyntheticRecords, aggregates: Aggregates, schema: Schema) -> Aggregates:
     """The records' counts over the attributes of the aggregates that they were drawn from.
 
     Attributes that only the records have, by a constraint, come behind those.
     """
-    counted = count_in_memory(coded_synthetic(records, schema), max(aggregates.reporting_length, 1))
+    counted = count_in_memory(code_synthetic(records, schema), max(aggregates.reporting_length, 1))
     place = {(a.text, a.column): number for number, a in enumerate(aggregates.attributes)}
     more = [a for a in counted.attributes if (a.text, a.column) not in place]
     place |= {(a.text, a.column): number for number, a in enumerate(more, start=len(place))}

@@ -32,6 +32,7 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from tasks.core.arrays import Integers
 from tasks.core.compiling import njit
 
 #: Numbers that are added at once.
@@ -158,17 +159,17 @@ class Tables(NamedTuple):
         gradient: float32, see above, and `LANES` zeros.
     """
 
-    sizes: npt.NDArray[np.int64]
-    empty: npt.NDArray[np.int64]
-    first_slot: npt.NDArray[np.int64]
-    slot_column: npt.NDArray[np.int64]
-    first_use: npt.NDArray[np.int64]
-    bases: npt.NDArray[np.int64]
+    sizes: Integers
+    empty: Integers
+    first_slot: Integers
+    slot_column: Integers
+    first_use: Integers
+    bases: Integers
     weights: npt.NDArray[np.float32]
-    use_slot: npt.NDArray[np.int64]
-    first_shift: npt.NDArray[np.int64]
-    shifted: npt.NDArray[np.int64]
-    strides: npt.NDArray[np.int64]
+    use_slot: Integers
+    first_shift: Integers
+    shifted: Integers
+    strides: Integers
     gradient: npt.NDArray[np.float32]
 
 

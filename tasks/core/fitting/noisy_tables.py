@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Floats
+from tasks.core.arrays import Flags, Floats, Ids, Integers
 from tasks.core.fitting.table_kernels import count_record_cells
 
 
@@ -29,9 +28,9 @@ class ImpossibleCells:
     """
 
     columns: tuple[int, ...]
-    mask: npt.NDArray[np.bool_]
+    mask: Flags
 
-    def among(self, columns: Sequence[int]) -> npt.NDArray[np.bool_]:
+    def among(self, columns: Sequence[int]) -> Flags:
         """The same in a table that has these columns and more: an axis of 1 for each other one."""
         shape = [
             self.mask.shape[self.columns.index(column)] if column in self.columns else 1 for column in columns
@@ -59,7 +58,7 @@ class Domain:
         """The shape of a table of these columns."""
         return tuple(self.sizes[column] for column in columns)
 
-    def impossible_in(self, columns: Sequence[int]) -> npt.NDArray[np.bool_] | None:
+    def impossible_in(self, columns: Sequence[int]) -> Flags | None:
         """Which cells of a table no record may be in; None for none, or where a column stands twice."""
         found = [cells for cells in self.impossible if {*cells.columns} <= {*columns}]
         if not found or len(set(columns)) < len(columns):
@@ -101,7 +100,7 @@ class Domain:
             if len(set(used)) == len(used):
                 yield slots
 
-    def cells(self, column: int, slot: int, records: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    def cells(self, column: int, slot: int, records: Ids) -> Integers:
         """The cell that each record is in by one of its slots, or -1 where that slot puts it in none.
 
         An empty slot puts a record in `absent` if it is the column's first slot and all others are empty,
@@ -134,14 +133,12 @@ class NoisyTable:
     variance: float
 
 
-def strides_of(shape: Sequence[int]) -> npt.NDArray[np.int64]:
+def strides_of(shape: Sequence[int]) -> Integers:
     """By how many cells each axis moves in a table that lies row by row."""
     return np.cumprod([1, *reversed(shape[1:])], dtype=np.int64)[::-1][: len(shape)].copy()
 
 
-def table_counts(
-    domain: Domain, columns: tuple[int, ...], records: npt.NDArray[np.int32]
-) -> npt.NDArray[np.int64]:
+def table_counts(domain: Domain, columns: tuple[int, ...], records: Ids) -> Integers:
     """How many records are in each cell of a table: int64, one axis a column.
 
     A record that holds several items of a column is counted once for each. A column that stands twice is

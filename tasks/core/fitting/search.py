@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Floats, Ids, ShareDone
+from tasks.core.arrays import Floats, Ids, Integers, ShareDone
 from tasks.core.fitting.kernels import FORBIDDEN, LANES, Tables, visit_records
 from tasks.core.fitting.noisy_tables import Domain, table_counts
 from tasks.core.fitting.targets import Target
@@ -80,9 +79,7 @@ class Search:
             if progress is not None:
                 progress((place + 1) / len(temperatures))
 
-    def _visit_shards(
-        self, order: npt.NDArray[np.int64], inverse: np.float32, seed: np.uint64, threads: int
-    ) -> None:
+    def _visit_shards(self, order: Integers, inverse: np.float32, seed: np.uint64, threads: int) -> None:
         """A pass in which shards of the records move at the same time, each blind to the others' moves.
 
         S shards that see the same gradient would overshoot S times. So in each, a move weighs S times as

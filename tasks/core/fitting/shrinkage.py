@@ -19,9 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Floats
+from tasks.core.arrays import Flags, Floats
 
 #: Variances of the signal, as multiples of the noise's, of the cell that is expected to hold most.
 _STRENGTHS = 10.0 ** np.arange(-1, 5)
@@ -53,6 +52,10 @@ class Posterior:
 def posterior(deviations: Floats, expected: Floats, variance: float) -> Posterior:
     """The posterior of the deviations.
 
+    >>> noisy, expected = np.array([40.0, 1.0, -1.0, 0.5, -0.5, 1.0]), np.full(6, 10.0)
+    >>> abs(posterior(noisy, expected, variance=1.0).mean).round(1).tolist()  # one is signal
+    [40.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+
     Args:
         deviations: noisy, of any shape.
         expected: what the cells are expected to hold, > 0, same shape.
@@ -68,16 +71,6 @@ def posterior(deviations: Floats, expected: Floats, variance: float) -> Posterio
         kept *= likelihood
         mean[block] = noisy[block] * (weights[used] @ kept) / (weights[used] @ likelihood)
     return Posterior(mean.reshape(deviations.shape), evidence)
-
-
-def shrunk(deviations: Floats, expected: Floats, variance: float) -> Floats:
-    """The posterior mean of the deviations; see `posterior`.
-
-    >>> noisy, expected = np.array([40.0, 1.0, -1.0, 0.5, -0.5, 1.0]), np.full(6, 10.0)
-    >>> abs(shrunk(noisy, expected, variance=1.0)).round(1).tolist()  # one is signal, the others noise
-    [40.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    """
-    return posterior(deviations, expected, variance).mean
 
 
 def _learnt(noisy: Floats, relative: Floats, variance: float) -> tuple[Floats, float]:
@@ -98,7 +91,7 @@ def _learnt(noisy: Floats, relative: Floats, variance: float) -> tuple[Floats, f
 
 
 def _components(
-    noisy: Floats, relative: Floats, variance: float, used: npt.NDArray[np.bool_]
+    noisy: Floats, relative: Floats, variance: float, used: Flags
 ) -> tuple[Floats, Floats, Floats]:
     """Of each variance that is used (a row) and each cell (a column): likelihood and share of signal.
 

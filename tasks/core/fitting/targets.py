@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Floats
+from tasks.core.arrays import Flags, Floats
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import Domain, NoisyTable
 from tasks.core.fitting.shrinkage import levels_of, shrunk_by_levels
@@ -61,7 +60,7 @@ class Target:
     columns: tuple[int, ...]
     counts: Floats
     weight: float
-    forbidden: npt.NDArray[np.bool_] | None = None
+    forbidden: Flags | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Floats, Integers
+from tasks.core.arrays import Floats, Ids, Integers
 from tasks.core.records.columns import Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
@@ -130,7 +130,7 @@ def _places(codes: Integers, values: int) -> Integers:
 
 def _by_column(
     values: dict[int, tuple[str, ...]], synthetic: SyntheticRecords, places: list[Integers]
-) -> npt.NDArray[np.int32]:
+) -> Ids:
     """(columns, n) places of the synthetic records' values among those compared, -1 where there is none."""
     target = np.full(len(synthetic.attributes), -1, dtype=np.int64)
     place = np.full(len(synthetic.attributes), -1, dtype=np.int64)
@@ -151,7 +151,7 @@ def _by_column(
     return table
 
 
-def _counted(one: npt.NDArray[np.int32], other: npt.NDArray[np.int32], shape: tuple[int, ...]) -> Floats:
+def _counted(one: Ids, other: Ids, shape: tuple[int, ...]) -> Floats:
     """The two-way table of two columns of places."""
     filled = (one >= 0) & (other >= 0)
     keys = one[filled].astype(np.int64) * shape[1] + other[filled]

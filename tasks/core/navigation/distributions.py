@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.arrays import Floats
+from tasks.core.arrays import Flags, Floats
 from tasks.core.charts.bars import Bar
 from tasks.core.navigation.fidelity import comparable_scale
 from tasks.core.records.columns import Column, Schema
@@ -49,7 +48,7 @@ class SingleCounts:
     """
 
     released: Floats
-    published: npt.NDArray[np.bool_]
+    published: Flags
     synthetic: Floats
     scale: float
 

@@ -4,10 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.aggregates.aggregates import Aggregates
-from tasks.core.arrays import Floats
+from tasks.core.arrays import Floats, Ids, Integers
 from tasks.core.charts.bands import Band
 
 Points = tuple[tuple[float, float], ...]
@@ -138,9 +137,7 @@ def _row(length: int, released: Floats, held: Floats, extra: float) -> LengthFid
     )
 
 
-def _aligned(
-    ids: npt.NDArray[np.int32], drawn_ids: npt.NDArray[np.int32], drawn: Floats
-) -> tuple[Floats, float]:
+def _aligned(ids: Ids, drawn_ids: Ids, drawn: Floats) -> tuple[Floats, float]:
     """The synthetic count of each released combination, and the sum of the others'."""
     if not len(drawn):
         return np.zeros(len(ids)), 0.0
@@ -151,7 +148,7 @@ def _aligned(
     return held, float(drawn.sum() - held.sum())
 
 
-def _keys(rows: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+def _keys(rows: Ids) -> Integers:
     """A number for each row of ids, in the rows' order: its digits, renumbered where they are too many."""
     base = int(rows.max(initial=0)) + 1
     keys, most = np.zeros(len(rows), np.int64), 1
@@ -178,11 +175,11 @@ def _by_count(released: Floats, error: Floats) -> Points:
     return tuple((_mean(released, chosen), float(error[chosen].mean())) for chosen in _bins(released, 3))
 
 
-def _mean(released: Floats, chosen: npt.NDArray[np.int64]) -> float:
+def _mean(released: Floats, chosen: Integers) -> float:
     return float(np.maximum(released[chosen], 1).mean())
 
 
-def _bins(released: Floats, a_decade: int) -> list[npt.NDArray[np.int64]]:
+def _bins(released: Floats, a_decade: int) -> list[Integers]:
     """For each bin of the released count that has any: which are in it. Counts below 1 count as 1."""
     # Integers of 16 bits are put in order without comparing them.
     bins = np.floor(np.log10(np.maximum(released, 1)) * a_decade + 1e-9).astype(np.int16)

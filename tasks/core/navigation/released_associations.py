@@ -18,6 +18,7 @@ from tasks.core.dp.workload.cells import cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.navigation.associations import MOST_VALUES, Known, PairTable, v_of
+from tasks.core.normal import normal_above
 
 #: A value must be held by so many standard deviations of a pair's noise, or its cells drown in it.
 _LEAST_HELD = 4
@@ -94,7 +95,7 @@ def measured_v(table: PairTable, measurement: Measurement) -> float:
 def _selection(counts: Floats, threshold: int, scale: float) -> Floats:
     """How much of each survivor's count its passing the threshold is expected to have added."""
     above = np.minimum((threshold - 0.5 - counts) / scale, 0)
-    tails = np.array([0.5 * math.erfc(a / math.sqrt(2)) for a in above.ravel()]).reshape(above.shape)
+    tails = np.array([normal_above(a) for a in above.ravel()]).reshape(above.shape)
     added: Floats = scale * np.exp(-above * above / 2) / math.sqrt(2 * math.pi) / tails
     return added
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tasks.core.arrays import Bytes, Floats, HalfWords
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, bin_labels
 from tasks.core.records.dropped import FORBIDDEN, NOT_A_NUMBER, OUTSIDE
@@ -31,8 +31,8 @@ class CodedTexts:
     """
 
     values: tuple[str, ...]
-    codes: npt.NDArray[np.uint32]
-    reasons: npt.NDArray[np.uint8]
+    codes: HalfWords
+    reasons: Bytes
 
 
 def code_texts(
@@ -62,7 +62,7 @@ def code_texts(
     return CodedTexts(domain, codes, reasons)
 
 
-def _listed(values: list[str], column: Column) -> tuple[tuple[str, ...], npt.NDArray[np.uint32]]:
+def _listed(values: list[str], column: Column) -> tuple[tuple[str, ...], HalfWords]:
     """The values of a column without bins, and a code for each text."""
     domain = (
         column.domain if column.domain is not None else tuple(sorted({value for value in values if value}))
@@ -92,7 +92,7 @@ def _allowed(values: list[str], forbidden: tuple[str, ...]) -> list[str]:
     return ["" if bad else value for value, bad in zip(values, found, strict=True)]
 
 
-def bin_codes(numbers: npt.NDArray[np.float64], edges: tuple[float, ...]) -> npt.NDArray[np.uint32]:
+def bin_codes(numbers: Floats, edges: tuple[float, ...]) -> HalfWords:
     """The code of each number's bin among `bin_labels`; 0 for NaN.
 
     Bins are closed below and open above, but the last inner one is closed at both ends. Infinities
@@ -109,7 +109,7 @@ def bin_codes(numbers: npt.NDArray[np.float64], edges: tuple[float, ...]) -> npt
 
 def _binned(
     values: list[str], column: Column, connection: duckdb.DuckDBPyConnection
-) -> tuple[tuple[str, ...], npt.NDArray[np.uint32]]:
+) -> tuple[tuple[str, ...], HalfWords]:
     """The labels of bins, and the codes of texts that are numbers; any other text is outside."""
     edges = column.bins or ()
     labels = column.domain if column.domain is not None else bin_labels(edges)

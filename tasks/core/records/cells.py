@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Codes
+from tasks.core.arrays import Codes, Flags, Floats, HalfWords, Integers
 from tasks.core.queries import query_text
 from tasks.core.records.coded import code_type
 from tasks.core.records.kernels import mark_codes
@@ -43,21 +42,21 @@ class RawColumn:
     """
 
     cells: pa.Array
-    used: npt.NDArray[np.bool_]
+    used: Flags
     parts: tuple[tuple[Codes, int, int], ...]
-    entries: npt.NDArray[np.int64]
+    entries: Integers
 
     @property
     def number_of_rows(self) -> int:
         """Rows seen."""
         return sum(len(indices) for indices, _, _ in self.parts)
 
-    def rows_of_cells(self) -> npt.NDArray[np.int64]:
+    def rows_of_cells(self) -> Integers:
         """For each distinct cell how many rows hold it."""
         places = self.coded(np.arange(1, len(self.cells) + 1, dtype=np.uint32), len(self.cells))
         return np.bincount(places, minlength=len(self.cells) + 1)[1:]
 
-    def coded(self, codes: npt.NDArray[np.uint32], largest: int) -> Codes:
+    def coded(self, codes: HalfWords, largest: int) -> Codes:
         """For each row the code of its cell.
 
         Args:
@@ -88,7 +87,7 @@ class CellCollector:
         self._connection = connection
         self._value_format = value_format
         self._dictionaries: list[pa.Array] = []
-        self._used: list[npt.NDArray[np.bool_]] = []
+        self._used: list[Flags] = []
         self._parts: list[tuple[Codes, int, int]] = []
         self._size = 0
 
@@ -199,7 +198,7 @@ def _with_text(values: pa.Array) -> pa.Array:
 
 def numbers_of_texts(
     connection: duckdb.DuckDBPyConnection, texts: list[str], number_format: NumberFormat = PLAIN
-) -> npt.NDArray[np.float64]:
+) -> Floats:
     """Each text as a number, NaN where it isn't one; never fails.
 
     A number is decimal digits with an optional sign, decimals and exponent in the given format, or ``inf``;
@@ -240,7 +239,7 @@ def _widened(values: pa.Array) -> pa.Array:
     return values.cast(pa.large_string()) if pa.types.is_string(values.type) else values
 
 
-def _distinct(values: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+def _distinct(values: pa.Array) -> tuple[pa.Array, Integers]:
     """Distinct values, and for each value which of them it is."""
     if not is_list(values.type):
         encoded = values.dictionary_encode()

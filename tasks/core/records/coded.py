@@ -18,11 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.core.arrays import Codes
+from tasks.core.arrays import Codes, Words
 from tasks.core.records.columns import Schema
 from tasks.core.records.kernels import mark_codes
 
@@ -54,7 +53,7 @@ class CodedRecords:
     slot_columns: tuple[int, ...]
     values: tuple[tuple[str, ...], ...]
     number_of_records: int
-    tags: npt.NDArray[np.uint64] | None = None
+    tags: Words | None = None
 
     @property
     def measured(self) -> "CodedRecords":

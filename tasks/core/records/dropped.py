@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
+from tasks.core.arrays import Integers
 
 #: Why a cell, or an item of one, is not counted; a code is a place in here.
 REASONS = ("", "forbidden", "not a number", "outside the domain")
@@ -33,10 +32,10 @@ class DroppedCells:
 
 
 #: Told of dropped cells, column by column.
-Dropping = Callable[[DroppedCells], None]
+ReportDropped = Callable[[DroppedCells], None]
 
 
-def dropped_by_reason(column: str, numbers: npt.NDArray[np.int64]) -> list[DroppedCells]:
+def dropped_by_reason(column: str, numbers: Integers) -> list[DroppedCells]:
     """Of one column. Args: numbers: for each of `REASONS` how many cells or items."""
     return [
         DroppedCells(column, reason, int(number))

@@ -17,28 +17,27 @@ from functools import partial
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from tasks.core.arrays import Codes, StageDone, Words
+from tasks.core.arrays import Codes, Integers, StageDone, Words
 from tasks.core.errors import InputError, InternalError, ResourceLimit
 from tasks.core.queries import QueryResources
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import CellCollector, RawColumn
 from tasks.core.records.coded import CodedRecords, held_values
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.constrained import constrained
 from tasks.core.records.dropped import (
     ANOTHER_VALUE,
     BEYOND_THE_CAP,
     NO_SUBJECT,
     REASONS,
     DroppedCells,
-    Dropping,
+    ReportDropped,
     dropped_by_reason,
 )
 from tasks.core.records.keyed_choices import KeyedChoices
 from tasks.core.records.multi_values import ItemCells, code_items
+from tasks.core.records.repair import repair_records
 from tasks.core.records.subjects import (
     Records,
     join_cells,
@@ -66,7 +65,7 @@ class EncodingOptions:
         record_limit: only the first so many raw rows (never with ``total``: rule 14 samples by tag).
         resources: threads, memory and scratch.
         progress: told a few words and the share done.
-        dropping: told which cells are not counted: sensitive.
+        report_dropped: told which cells are not counted: sensitive.
         filled: columns in which an empty cell will count as the value for what is outside, for constraints.
     """
 
@@ -76,7 +75,7 @@ class EncodingOptions:
     record_limit: int | None = None
     resources: QueryResources = field(default_factory=QueryResources)
     progress: StageDone | None = None
-    dropping: Dropping | None = None
+    report_dropped: ReportDropped | None = None
     filled: tuple[int, ...] = ()
 
 
@@ -86,7 +85,7 @@ class _SingleValues:
 
     values: tuple[str, ...]
     codes: Codes
-    dropped: npt.NDArray[np.int64]
+    dropped: Integers
 
 
 _CodedColumn = _SingleValues | ItemCells
@@ -125,7 +124,7 @@ def encode(source: InputFile, schema: Schema, options: EncodingOptions) -> Coded
         with options.resources.connect() as connection:
             connection.execute("set timezone = 'UTC'")
             records = _Encoder(source, measured, options, connection).run(positions, subject)
-            return constrained(records, schema, options.dropping, options.filled)
+            return repair_records(records, schema, options.report_dropped, options.filled)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         failure = InputError(
             "The input holds text that is not UTF-8, or a type that has no text: convert it."
@@ -193,8 +192,8 @@ class _Encoder:
 
     def _drop(self, found: DroppedCells) -> None:
         """Tell of cells that are not counted, where there are any."""
-        if found.number and self._options.dropping is not None:
-            self._options.dropping(found)
+        if found.number and self._options.report_dropped is not None:
+            self._options.report_dropped(found)
 
     def _coded(self, raw: RawColumn, column: Column) -> _CodedColumn:
         if column.is_multi_valued:

@@ -5,13 +5,9 @@ made for short inputs. Arrays in, arrays out; nothing is allocated but the resul
 """
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Bytes, Integers, Words
 from tasks.core.compiling import njit
-
-_U8 = npt.NDArray[np.uint8]
-_U64 = npt.NDArray[np.uint64]
-_I64 = npt.NDArray[np.int64]
 
 
 @njit(cache=True, inline="always")
@@ -70,7 +66,7 @@ def pair_hash(k0, k1, first, second):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def text_hashes(k0: np.uint64, k1: np.uint64, data: _U8, ends: _I64) -> _U64:
+def text_hashes(k0: np.uint64, k1: np.uint64, data: Bytes, ends: Integers) -> Words:
     """SipHash-2-4 of each text ``data[ends[i] : ends[i + 1]]``."""
     result = np.empty(len(ends) - 1, dtype=np.uint64)
     for index in range(len(result)):
@@ -92,7 +88,7 @@ def text_hashes(k0: np.uint64, k1: np.uint64, data: _U8, ends: _I64) -> _U64:
 
 
 @njit(cache=True)
-def pair_hashes(k0: np.uint64, k1: np.uint64, firsts: _U64, seconds: _U64) -> _U64:
+def pair_hashes(k0: np.uint64, k1: np.uint64, firsts: Words, seconds: Words) -> Words:
     """`pair_hash` of each pair."""
     result = np.empty(len(firsts), dtype=np.uint64)
     for index in range(len(firsts)):
@@ -102,7 +98,7 @@ def pair_hashes(k0: np.uint64, k1: np.uint64, firsts: _U64, seconds: _U64) -> _U
 
 @njit(cache=True)
 def fold_hashes(  # type: ignore[no-untyped-def]
-    k0: np.uint64, k1: np.uint64, state: _U64, codes, of_code: _U64
+    k0: np.uint64, k1: np.uint64, state: Words, codes, of_code: Words
 ) -> None:
     """Replace each row's state by the `pair_hash` of it and of its code's hash."""
     for row in range(len(state)):
@@ -117,7 +113,7 @@ def mark_codes(codes, seen) -> None:  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def join_values(rows: _I64, starts: _I64, codes, hashes: _U64):  # type: ignore[no-untyped-def]
+def join_values(rows: Integers, starts: Integers, codes, hashes: Words):  # type: ignore[no-untyped-def]
     """One code for each group of rows: that of the row with the smallest hash of those that have one.
 
     Rows of equal hash give the smallest of their codes, so that no order of rows decides.
@@ -178,7 +174,7 @@ def _gather(rows, first, last, cells, cell_starts, cell_items):  # type: ignore[
 
 
 @njit(cache=True)
-def largest_union(rows: _I64, starts: _I64, cells, cell_starts: _I64, cell_items) -> int:  # type: ignore[no-untyped-def]
+def largest_union(rows: Integers, starts: Integers, cells, cell_starts: Integers, cell_items) -> int:  # type: ignore[no-untyped-def]
     """The largest number of distinct items that a group holds."""
     largest = 0
     for group in range(len(starts) - 1):
@@ -189,13 +185,13 @@ def largest_union(rows: _I64, starts: _I64, cells, cell_starts: _I64, cell_items
 
 @njit(cache=True)
 def join_items(  # type: ignore[no-untyped-def]
-    rows: _I64,
-    starts: _I64,
+    rows: Integers,
+    starts: Integers,
     cells,
-    cell_starts: _I64,
+    cell_starts: Integers,
     cell_items,
-    identities: _U64,
-    of_item: _U64,
+    identities: Words,
+    of_item: Words,
     k0: np.uint64,
     k1: np.uint64,
     result,

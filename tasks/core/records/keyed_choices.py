@@ -16,10 +16,9 @@ import hashlib
 from collections.abc import Iterable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from tasks.core.arrays import Codes, Words
+from tasks.core.arrays import Codes, Integers, Words
 from tasks.core.errors import InternalError
 from tasks.core.records.kernels import fold_hashes, pair_hashes, text_hashes
 
@@ -109,8 +108,8 @@ def _occurrences(state: Words, contents: Sequence[Codes]) -> Words:
 
 
 def _count_exactly(
-    order: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
+    order: Integers,
+    starts: Integers,
     place: int,
     contents: Sequence[Codes],
     result: Words,

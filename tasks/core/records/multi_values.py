@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 import duckdb
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Codes
+from tasks.core.arrays import Bytes, Codes, Integers
 from tasks.core.records.binning import code_texts
 from tasks.core.records.cells import RawColumn
 from tasks.core.records.coded import code_type
@@ -36,9 +35,9 @@ class ItemCells:
 
     values: tuple[str, ...]
     cells: Codes
-    starts: npt.NDArray[np.int64]
+    starts: Integers
     items: Codes
-    dropped: npt.NDArray[np.int64]
+    dropped: Integers
 
     def sets(self) -> list[tuple[int, ...]]:
         """The items of every cell."""
@@ -84,7 +83,7 @@ def code_items(raw: RawColumn, column: Column, connection: duckdb.DuckDBPyConnec
     )
 
 
-def _dropped(raw: RawColumn, pieces: list[set[int]], reasons: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+def _dropped(raw: RawColumn, pieces: list[set[int]], reasons: Bytes) -> Integers:
     """Items that are absent, by reason. Args: pieces: of each distinct cell, places in ``reasons``."""
     found = np.zeros(len(REASONS), np.int64)
     if reasons.any():

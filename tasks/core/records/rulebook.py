@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Ids, Integers
+from tasks.core.arrays import Flags, Ids, Integers
 from tasks.core.errors import InternalError
 from tasks.core.records.columns import Column, Schema
 from tasks.core.records.constraints import ImpossibleCombination, Ordering
@@ -87,7 +86,7 @@ class CodeRule:
 
     columns: tuple[int, ...]
     instead: tuple[int, ...]
-    breaks: Callable[[Sequence[Integers]], npt.NDArray[np.bool_]]
+    breaks: Callable[[Sequence[Integers]], Flags]
 
 
 class Rulebook:
@@ -113,7 +112,7 @@ class Rulebook:
             if isinstance(found, ImpossibleCombination | Ordering)
         )
 
-    def broken(self, slots: Ids) -> npt.NDArray[np.bool_]:
+    def broken(self, slots: Ids) -> Flags:
         """Which records break a constraint. Args: slots: (n, slots), codes."""
         found = np.zeros(len(slots), np.bool_)
         for rule in self.rules:
@@ -134,7 +133,7 @@ class Rulebook:
         result[rows[:, None], involved] = mended[kind.ravel()]
         return result
 
-    def masks(self) -> Iterator[tuple[tuple[int, ...], npt.NDArray[np.bool_]]]:
+    def masks(self) -> Iterator[tuple[tuple[int, ...], Flags]]:
         """For each constraint its columns, ascending, and which cells of their table break it.
 
         Those whose table is too large for a search are left to `repaired`.
@@ -276,7 +275,7 @@ class Rulebook:
         self, conditions: Sequence[tuple[int, Callable[[str], bool]]], last: int, repair: str | None
     ) -> CodeRule:
         """A rule that conditions on texts of columns make; several of one measured column are one."""
-        matches: dict[int, npt.NDArray[np.bool_]] = {}
+        matches: dict[int, Flags] = {}
         for column, holds in conditions:
             base = self._base(column)
             found = [
@@ -287,7 +286,7 @@ class Rulebook:
         columns = (*(column for column in matches if column != self._base(last)), self._base(last))
         arrays = [matches[column] for column in columns]
 
-        def breaks(codes: Sequence[Integers]) -> npt.NDArray[np.bool_]:
+        def breaks(codes: Sequence[Integers]) -> Flags:
             broken = arrays[0][codes[0]]
             for array, of_column in zip(arrays[1:], codes[1:], strict=True):
                 broken = broken & array[of_column]
@@ -312,7 +311,7 @@ class Rulebook:
         lows, highs = np.array([ranks[end] for end in low]), np.array([ranks[end] for end in high])
         turned = ordering.later == lower
 
-        def breaks(codes: Sequence[Integers]) -> npt.NDArray[np.bool_]:
+        def breaks(codes: Sequence[Integers]) -> Flags:
             one, other = reversed(codes) if turned else codes
             return np.asarray(lows[one] > highs[other])
 

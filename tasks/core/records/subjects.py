@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Codes, Words
+from tasks.core.arrays import Codes, Integers, Words
 from tasks.core.errors import InputError
 from tasks.core.records.cells import RawColumn
 from tasks.core.records.coded import code_type
@@ -45,8 +44,8 @@ class Records:
             zeros where nothing is to be chosen.
     """
 
-    rows: npt.NDArray[np.int64]
-    starts: npt.NDArray[np.int64]
+    rows: Integers
+    starts: Integers
     identities: Words
 
     @property
@@ -104,9 +103,7 @@ def normalised_ids(cells: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
 
 
-def _grouped(
-    subjects: Codes, number_of_subjects: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _grouped(subjects: Codes, number_of_subjects: int) -> tuple[Integers, Integers, Integers]:
     """Rows by subject, their starts, and each record's subject, in order of first occurrence."""
     number_of_rows = len(subjects)
     first = np.full(number_of_subjects + 1, number_of_rows, dtype=np.int64)
@@ -184,7 +181,7 @@ def join_cells(
     return list(slots), int(beyond)
 
 
-def rows_in_conflict(records: Records, codes: Codes, joined: Codes) -> npt.NDArray[np.int64]:
+def rows_in_conflict(records: Records, codes: Codes, joined: Codes) -> Integers:
     """Rows, ascending, that hold another value of a single-valued column than the one their subject has."""
     of_rows = np.repeat(joined, np.diff(records.starts))
     held = codes[records.rows]

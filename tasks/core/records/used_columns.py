@@ -16,22 +16,13 @@ def column_positions(source: InputFile, schema: Schema) -> tuple[list[int], int 
     headers = source.headers
     wanted = [column.name for column in schema.columns]
     wanted += [schema.subject_id] if schema.subject_id is not None else []
-    missing = [name for name in wanted if name and headers.find(name) is None]
-    if missing and len(headers.names) == 1 and len(wanted) > 1 and not source.is_parquet:
+    if len(wanted) > 1 and len(headers.names) == 1 and not source.is_parquet:
         raise InputError(
             f"The input should have {len(wanted)} declared columns, but its header is a single column when "
             f"split at {source.delimiter!r}: give the right delimiter (sensitive_microdata_delimiter)."
         )
-    if missing:
-        raise InputError(
-            [f"Column {name!r} is declared, but the input has none so named." for name in missing]
-        )
-    if "" in wanted:
-        position = headers.names.index("") + 1
-        raise InputError(f"Column {position} of the input has no name: name it, or list the columns to use.")
-    positions = [headers.find(column.name) for column in schema.columns]
-    subject = headers.find(schema.subject_id) if schema.subject_id is not None else None
-    return [position for position in positions if position is not None], subject
+    places = headers.places(wanted)
+    return places[: len(schema.columns)], None if schema.subject_id is None else places[-1]
 
 
 def require_flat(headers: Headers, positions: list[int], columns: tuple[Column, ...]) -> None:

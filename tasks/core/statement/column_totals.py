@@ -7,13 +7,12 @@ where that shows.
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.figures import up, whole
+from tasks.core.normal import WITHIN_95
 from tasks.core.sentences import sentences_of
 
-_WITHIN_95 = NormalDist().inv_cdf(0.975)
 _TEXT = sentences_of("all_protections")
 
 
@@ -62,7 +61,7 @@ def column_totals(measurement: DrawnMeasurement) -> list[ColumnTotal]:
     totals = []
     for index, column in enumerate(schema.columns):
         counts = measurement.counts_of(index)
-        half_width = math.ceil(_WITHIN_95 * math.sqrt(len(counts) * (first.scale**2 + 1 / 12)))
+        half_width = math.ceil(WITHIN_95 * math.sqrt(len(counts) * (first.scale**2 + 1 / 12)))
         totals.append(ColumnTotal(column.name, int(counts.sum()), half_width, least, len(counts)))
     return totals
 

@@ -10,12 +10,12 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import Floats, Integers
 from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster
 from tasks.core.syndiffix.forest import Forest
 from tasks.core.syndiffix.hashing import generator_of
-from tasks.core.syndiffix.intervals import Interval, Values
+from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
 from tasks.core.syndiffix.stitching import StitchedRows, patch, stitch
 
@@ -62,7 +62,7 @@ class StitchingBasis:
 
     forest: Forest
     sources: Sequence[CellSource]
-    entropies: Values
+    entropies: Floats
 
     def ordered(self, columns: Sequence[int]) -> list[int]:
         """Columns by entropy, then number."""
@@ -128,7 +128,7 @@ def join_tables(left: Microdata, right: Microdata, cluster: DerivedCluster, basi
     return Microdata(len(found.left), {**kept.cells, **added, **shared})
 
 
-def _numbers(table: Microdata, columns: Sequence[int]) -> Values:
+def _numbers(table: Microdata, columns: Sequence[int]) -> Floats:
     return np.stack([table.cells[column].numbers for column in columns], axis=1)
 
 

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Floats, Integers
+from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.records.binning import bin_codes
 from tasks.core.records.columns import Schema, bin_labels
 from tasks.core.tables.column_names import output_spelling
@@ -162,6 +161,6 @@ def _numbers(column: pa.ChunkedArray) -> Floats:
     return numbers
 
 
-def _is_null(column: pa.ChunkedArray) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = column.is_null(nan_is_null=True).to_numpy()
+def _is_null(column: pa.ChunkedArray) -> Flags:
+    found: Flags = column.is_null(nan_is_null=True).to_numpy()
     return found

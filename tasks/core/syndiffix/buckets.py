@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import Floats, Integers
 from tasks.core.syndiffix.bucket_kernels import Harvest, harvest
 from tasks.core.syndiffix.cell_kernels import Grown
-from tasks.core.syndiffix.intervals import Values
 from tasks.core.syndiffix.tree import ForestGrowth, RankedColumn, Tree, rank_rows, with_passengers
 
 
@@ -25,8 +24,8 @@ class Buckets:
         counts: noisy rows, at least 1, (B,).
     """
 
-    lower: Values
-    upper: Values
+    lower: Floats
+    upper: Floats
     counts: Integers
 
     @property

@@ -21,13 +21,11 @@ from math import inf, nextafter
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Flags, Integers
+from tasks.core.arrays import Flags, Floats, Integers, Words
 from tasks.core.errors import InputError
-from tasks.core.syndiffix.intervals import Values
 from tasks.core.tables.writing import plain_type
 
 _DAY = 86_400
@@ -58,7 +56,7 @@ def seconds_of(array: pa.Array) -> tuple[Integers, Integers] | None:
     return whole + _origin(array.type), micros
 
 
-def any_floats_of(array: pa.Array) -> Values:
+def any_floats_of(array: pa.Array) -> Floats:
     """Seconds with their fraction, of dates of no use, too; anything where the array is null."""
     whole, micros = _divided(array)
     return (whole.astype(np.float64) + _origin(array.type)) + micros / float(_FINEST)
@@ -78,7 +76,7 @@ def _divided(array: pa.Array) -> tuple[Integers, Integers]:
     return whole, rest * (_FINEST // parts)
 
 
-def floats_of(whole: Integers, micros: Integers) -> Values:
+def floats_of(whole: Integers, micros: Integers) -> Floats:
     """Seconds with their fraction."""
     return whole.astype(np.float64) + micros / float(_FINEST)
 
@@ -90,7 +88,7 @@ def lies_on(unit: tuple[int, int], whole: Integers, micros: Integers) -> Flags:
     return on_unit
 
 
-def array_of_seconds(seconds: Values, missing: Flags, kind: pa.DataType, finest: int) -> pa.Array:
+def array_of_seconds(seconds: Floats, missing: Flags, kind: pa.DataType, finest: int) -> pa.Array:
     """An array of a type that holds such seconds; null where missing. Dates: the day they fall on.
 
     Args:
@@ -144,8 +142,8 @@ _LONGEST_DECIMAL = 38
 class WideIntegers:
     """Integers low + 2^64 high: ``low`` uint64 (n,), ``high`` int64 (n,)."""
 
-    low: npt.NDArray[np.uint64]
-    high: npt.NDArray[np.int64]
+    low: Words
+    high: Integers
 
     def extremes(self) -> tuple[int, int]:
         """The least and the largest of at least one integer."""
@@ -160,7 +158,7 @@ class WideIntegers:
         total = self.low + low
         return WideIntegers(total, self.high + high + (total < low))
 
-    def floats(self) -> Values:
+    def floats(self) -> Floats:
         """The float nearest to each integer; beyond 2^64, one of the two nearest."""
         signed = self.low.view(np.int64)
         is_short = self.high == (signed >> 63)  # the high word repeats the low one's sign: 64 bits are enough
@@ -206,7 +204,7 @@ def float_offset(lowest: int, highest: int) -> int:
     return (lowest + highest + _BASE_STEP) // (2 * _BASE_STEP) * _BASE_STEP
 
 
-def wide_integers_of_floats(numbers: Values) -> WideIntegers:
+def wide_integers_of_floats(numbers: Floats) -> WideIntegers:
     """Floats without a fraction, below 2^127, as integers; exact."""
     amounts = np.abs(numbers)
     high = np.floor(amounts / _WORD)
@@ -282,7 +280,7 @@ class EncodedColumn:
 
     name: str
     kind: ColumnKind
-    values: Values
+    values: Floats
     output_type: pa.DataType
     grids: tuple[ValueGrid, ...]
     bounds: tuple[float, float]
@@ -294,7 +292,7 @@ class EncodedColumn:
         """The output type; of a dictionary, that of its entries."""
         return plain_type(self.output_type)
 
-    def decode(self, numbers: Values, missing: Flags) -> pa.Array:
+    def decode(self, numbers: Floats, missing: Flags) -> pa.Array:
         """Numbers in tree units as plain cells, of which those that are missing are null.
 
         Args:
@@ -380,7 +378,7 @@ def plain_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _with_nan(values: Values, array: pa.Array) -> Values:
+def _with_nan(values: Floats, array: pa.Array) -> Floats:
     if array.null_count:
         values[_missing(array)] = np.nan
     return values
@@ -432,7 +430,7 @@ def _encode_floats(name: str, array: pa.Array, output_type: pa.DataType) -> Enco
     return EncodedColumn(name, "real", values, output_type, grids, (-largest, largest))
 
 
-def _decimals(values: Values, most: int) -> int | None:
+def _decimals(values: Floats, most: int) -> int | None:
     """The decimals that all but 1 % of the values need, in shortest form; None if more than ``most``.
 
     Up to half of the values may need more than 12: what arithmetic left of shorter ones (0.6 - 1e-16).

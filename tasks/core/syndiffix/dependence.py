@@ -10,8 +10,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from tasks.core.arrays import Floats
 from tasks.core.syndiffix.forest import Forest
-from tasks.core.syndiffix.intervals import Values
 from tasks.core.syndiffix.node_kernels import NO_NODE
 from tasks.core.syndiffix.tree import Tree
 from tasks.core.syndiffix.walk_kernels import Walked, walk
@@ -28,8 +28,8 @@ class ColumnRelations:
         entropies: in bits, (d,).
     """
 
-    dependence: Values
-    entropies: Values
+    dependence: Floats
+    entropies: Floats
 
 
 def relate_columns(
@@ -56,7 +56,7 @@ def relate_columns(
     return ColumnRelations(matrix, entropies(forest))
 
 
-def entropies(forest: Forest) -> Values:
+def entropies(forest: Forest) -> Floats:
     """The entropy of each column in bits, (d,)."""
     return np.array([entropy(forest.tree((column,))) for column in range(len(forest.columns))])
 

@@ -10,14 +10,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Words
+from tasks.core.arrays import Floats, Words
 from tasks.core.sentences import sentences_of
 from tasks.core.syndiffix import columns as moments
 from tasks.core.syndiffix import columns as whole_numbers
 from tasks.core.syndiffix.columns import plain_array
 from tasks.core.syndiffix.hashing import hash_entities, hash_string, salted_seed
-from tasks.core.syndiffix.intervals import Values
-from tasks.core.tables.texts import readings
+from tasks.core.tables.texts import parse_each_way
 
 _TEXT = sentences_of("syndiffix")
 _NOTHING = 1  # the hash of a cell without a value
@@ -101,7 +100,7 @@ def _hash_texts(texts: pa.Array) -> Words:
     trimmed = pc.utf8_trim_whitespace(texts)
     said = _mixed(np.array([hash_string(text) for text in trimmed.to_pylist()], np.uint64))
     said[pc.is_in(pc.utf8_lower(trimmed), pa.array(["", "nan"], trimmed.type)).to_numpy(False)] = _NOTHING
-    for read in readings(trimmed):
+    for read in parse_each_way(trimmed):
         hashes = _hash_values(read)
         if hashes is not None:
             said = np.where(read.is_valid().to_numpy(zero_copy_only=False), hashes, said)
@@ -131,12 +130,12 @@ def _hash_integers(words: whole_numbers.WideIntegers) -> Words:
     return _bits(numbers) ^ np.where(rest == 0, np.uint64(0), _mixed(rest))
 
 
-def _numbers(array: pa.Array) -> Values | None:
+def _numbers(array: pa.Array) -> Floats | None:
     """Cells as floats; None of a type that isn't synthesized."""
     kind = array.type
     if moments.is_moment(kind):
         return moments.any_floats_of(array)
-    numbers: Values
+    numbers: Floats
     if pa.types.is_decimal128(kind) and whole_numbers.is_supported_decimal(kind):
         numbers = whole_numbers.wide_integers(array).floats() / 10.0**kind.scale
         return numbers
@@ -149,7 +148,7 @@ def _numbers(array: pa.Array) -> Values | None:
     return np.asarray(array.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
 
 
-def _bits(numbers: Values) -> Words:
+def _bits(numbers: Floats) -> Words:
     """Of floats; there is one zero."""
     return np.where(np.isnan(numbers), 0.0, numbers + 0.0).view(np.uint64)
 

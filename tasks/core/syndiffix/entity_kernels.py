@@ -7,9 +7,8 @@ numbers, and whose each row is. Out: a `Tally`, or counts.
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Ids, Integers, Words
+from tasks.core.arrays import Flags, Ids, Integers, Words
 from tasks.core.compiling import njit
 from tasks.core.syndiffix.noise_kernels import Secret, count_noise, is_low, secret_seed
 
@@ -30,7 +29,7 @@ class Entities(NamedTuple):
     hashes: Words
     numbers: Ids
     most: int
-    outside: npt.NDArray[np.bool_]
+    outside: Flags
     single: bool
 
 

@@ -10,12 +10,12 @@ from typing import Protocol
 
 import numpy as np
 
-from tasks.core.arrays import ColumnNumbers, Flags, Words
+from tasks.core.arrays import ColumnNumbers, Flags, Floats, Words
 from tasks.core.syndiffix.bucket_kernels import Harvest
 from tasks.core.syndiffix.buckets import Buckets, harvest_tree, root_buckets
 from tasks.core.syndiffix.entity_kernels import Entities
 from tasks.core.syndiffix.hashing import PlaceHashes, hash_strings, noisy_row_limit
-from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
+from tasks.core.syndiffix.intervals import Interval, map_nulls
 from tasks.core.syndiffix.noise_kernels import secret
 from tasks.core.syndiffix.settings import AnonymizationParameters, BucketizationParameters
 from tasks.core.syndiffix.tree import ForestGrowth, RankedColumn, Tree, grow_tree, push_down
@@ -33,7 +33,7 @@ class ForestColumn:
     """
 
     name: str
-    values: Values
+    values: Floats
     value_safe: bool = False
 
 
@@ -193,7 +193,7 @@ def _below(combination: ColumnNumbers) -> list[ColumnNumbers]:
     return [combination[:left] + combination[left + 1 :] for left in range(last, -1, -1) if last]
 
 
-def _ranked(name: str, values: Values, interval: Interval) -> RankedColumn:
+def _ranked(name: str, values: Floats, interval: Interval) -> RankedColumn:
     distinct, ranks = np.unique(values, return_inverse=True)
     return RankedColumn(name, distinct, ranks.astype(np.int32), interval, np.zeros(len(values), np.bool_))
 

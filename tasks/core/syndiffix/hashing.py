@@ -14,8 +14,7 @@ from operator import index, xor
 
 import numpy as np
 
-from tasks.core.arrays import Words
-from tasks.core.syndiffix.intervals import Values
+from tasks.core.arrays import Floats, Words
 
 _SEED_BYTES = 8
 
@@ -115,7 +114,7 @@ class PlaceHashes:
         self._numbers = np.array([np.inf])  # above every middle, so that a search always ends at a place
         self._hashes = np.zeros(1, np.uint64)
 
-    def of(self, middles: Values) -> Words:
+    def of(self, middles: Floats) -> Words:
         """The XOR of the hashes of each place's distinct middles, (N,); middles are finite, (N, k)."""
         # Adding 0.0 makes one of the two zeros, whose texts differ.
         middles = middles + 0.0
@@ -125,7 +124,7 @@ class PlaceHashes:
             hashes[repeated, column] = 0
         return np.asarray(np.bitwise_xor.reduce(hashes, axis=1))
 
-    def _each(self, numbers: Values) -> Words:
+    def _each(self, numbers: Floats) -> Words:
         found = self._numbers.searchsorted(numbers)
         unknown = self._numbers[found] != numbers
         if unknown.any():
@@ -133,7 +132,7 @@ class PlaceHashes:
             found = self._numbers.searchsorted(numbers)
         return self._hashes[found]
 
-    def _add(self, numbers: Values) -> None:
+    def _add(self, numbers: Floats) -> None:
         hashes = np.array([hash_string(str(number)) for number in numbers.tolist()], np.uint64)
         at = self._numbers.searchsorted(numbers)
         self._numbers = np.insert(self._numbers, at, numbers)

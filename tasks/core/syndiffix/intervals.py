@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from math import floor, frexp, inf, ldexp, nextafter, ulp
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Floats
 from tasks.core.errors import InputError
 
-Values = npt.NDArray[np.float64]
 _LARGEST = 2.0**1021  # twice the size of any interval within is still a float
 
 
@@ -39,7 +38,7 @@ class TreeColumn:
         interval: snapped; holds all values and ``null_value``, whether there are nulls or not.
     """
 
-    values: Values
+    values: Floats
     null_value: float
     interval: Interval
 
@@ -79,7 +78,7 @@ def null_mapping(lower: float, upper: float) -> float:
     return 2.0 * lower if lower < 0 else 1.0
 
 
-def map_nulls(values: Values) -> TreeColumn:
+def map_nulls(values: Floats) -> TreeColumn:
     """A column (n,) with NaN for null, made ready for a tree; one without a value counts as all 0.
 
     >>> ages = map_nulls(np.array([18.0, 93.0, np.nan]))

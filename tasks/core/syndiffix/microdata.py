@@ -21,11 +21,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import Floats, Integers
 from tasks.core.errors import InternalError
 from tasks.core.syndiffix.buckets import Buckets
 from tasks.core.syndiffix.columns import EncodedColumn
-from tasks.core.syndiffix.intervals import Values, map_nulls
+from tasks.core.syndiffix.intervals import map_nulls
 
 _EXACT = 2.0**53
 _LEAST_SHARED = 2  # texts whose common prefix may be shown
@@ -48,7 +48,7 @@ class CellSource:
     value_safe: bool = False
 
     @cached_property
-    def values(self) -> Values:
+    def values(self) -> Floats:
         """The distinct values without null, sorted."""
         values = self.column.values
         return np.unique(values[~np.isnan(values)])
@@ -75,12 +75,12 @@ class DrawnCells:
         values: (m,), of the column's cell type.
     """
 
-    numbers: Values
+    numbers: Floats
     values: pa.Array
 
 
 def draw_cells(
-    source: CellSource, lower: Values, upper: Values, generator: np.random.Generator
+    source: CellSource, lower: Floats, upper: Floats, generator: np.random.Generator
 ) -> DrawnCells:
     """A cell for each row.
 
@@ -113,7 +113,7 @@ def draw_cells(
     return DrawnCells(numbers, cells)
 
 
-def nearest_values(numbers: Values, values: Values) -> Values:
+def nearest_values(numbers: Floats, values: Floats) -> Floats:
     """For each number the nearest of the values, which are sorted; the lower of two that are as near.
 
     Raises:
@@ -123,7 +123,7 @@ def nearest_values(numbers: Values, values: Values) -> Values:
         raise InternalError("The nearest value of a column must be one of its values, but it has none.")
     above = np.searchsorted(values, numbers).clip(1, max(len(values) - 1, 1))
     lower, upper = values[above - 1], values[np.minimum(above, len(values) - 1)]
-    nearest: Values = np.where(numbers - lower <= upper - numbers, lower, upper)
+    nearest: Floats = np.where(numbers - lower <= upper - numbers, lower, upper)
     return nearest
 
 
@@ -136,38 +136,38 @@ class _Weights:
         counts: (M,) rows.
     """
 
-    lower: Values
-    upper: Values
-    counts: Values
+    lower: Floats
+    upper: Floats
+    counts: Floats
 
     @property
-    def singular(self) -> Values:
+    def singular(self) -> Floats:
         """The values that have a bucket by themselves."""
-        values: Values = self.lower[self.lower == self.upper]
+        values: Floats = self.lower[self.lower == self.upper]
         return values
 
-    def overlapped(self, low: Values, high: Values, top: float) -> tuple[Integers, Integers]:
+    def buckets_over(self, low: Floats, high: Floats, top: float) -> tuple[Integers, Integers]:
         """The first bucket in or over each interval, and the first one after it; an empty one is a value."""
         end = np.where(self.lower == self.upper, np.nextafter(self.upper, np.inf), self.upper)
         stop = np.where(low == high, np.nextafter(high, np.inf), high)
         after = np.where(stop == top, len(end), np.searchsorted(self.lower, stop))
         return np.searchsorted(end, low, side="right"), after
 
-    def shares(self, buckets: slice, low: float, high: float) -> Values:
+    def shares(self, buckets: slice, low: float, high: float) -> Floats:
         """The part of each of some buckets that lies in an interval over all of them."""
         lower, upper = self.lower[buckets], self.upper[buckets]
         sizes = upper - lower
         inside = np.minimum(upper, high) - np.maximum(lower, low)
-        share: Values = np.where(sizes > 0, inside / np.where(sizes > 0, sizes, 1.0), 1.0)
+        share: Floats = np.where(sizes > 0, inside / np.where(sizes > 0, sizes, 1.0), 1.0)
         return share
 
 
 def _narrowed(
-    source: CellSource, lower: Values, upper: Values, generator: np.random.Generator
-) -> tuple[Values, Values]:
+    source: CellSource, lower: Floats, upper: Floats, generator: np.random.Generator
+) -> tuple[Floats, Floats]:
     """Each interval's part in one of the marginal's buckets; the interval itself where it is in none."""
     weights = source.weights
-    first, after = weights.overlapped(lower, upper, source.top)
+    first, after = weights.buckets_over(lower, upper, source.top)
     wide = np.flatnonzero(after - first > 1)
     chosen = first.copy()
     chosen[wide] = _chosen(weights, (lower, upper), (first, after), wide, generator)
@@ -180,8 +180,8 @@ def _narrowed(
 
 def _chosen(
     weights: _Weights,
-    intervals: tuple[Values, Values],
-    overlapped: tuple[Integers, Integers],
+    intervals: tuple[Floats, Floats],
+    buckets_over: tuple[Integers, Integers],
     wide: Integers,
     generator: np.random.Generator,
 ) -> Integers:
@@ -190,7 +190,7 @@ def _chosen(
     What other cells took of a bucket's rows is no longer there for wider ones: a frequent value has cells
     of its own, and is seldom what is left.
     """
-    first, after = overlapped
+    first, after = buckets_over
     size = len(weights.counts)
     left = weights.counts * (len(first) / weights.counts.sum()) if size else weights.counts
     left = left - np.bincount(first[after - first == 1], minlength=size)
@@ -213,12 +213,12 @@ def _chosen(
     return chosen
 
 
-def _evenly(column: EncodedColumn, lower: Values, upper: Values, generator: np.random.Generator) -> Values:
+def _evenly(column: EncodedColumn, lower: Floats, upper: Floats, generator: np.random.Generator) -> Floats:
     """A number of each interval, evenly among those of the coarsest of the column's grids with any."""
     low = np.maximum(lower, column.bounds[0])
     high = np.minimum(upper, np.nextafter(column.bounds[1], np.inf))
     shares = generator.random(len(low))
-    numbers: Values = np.maximum(np.minimum(low + shares * (high - low), np.nextafter(high, -np.inf)), low)
+    numbers: Floats = np.maximum(np.minimum(low + shares * (high - low), np.nextafter(high, -np.inf)), low)
     rest = np.arange(len(low))
     for grid in column.grids:
         first = np.ceil(low[rest] * grid.parts / grid.multiple)
@@ -237,17 +237,17 @@ def _evenly(column: EncodedColumn, lower: Values, upper: Values, generator: np.r
     return numbers
 
 
-def _shortened(numbers: Values, high: Values, kind: type) -> Values:
+def _shortened(numbers: Floats, high: Floats, kind: type) -> Floats:
     """Numbers as floats of fewer than 64 bits, and still below the ends of their intervals."""
     short: npt.NDArray[Any] = numbers.astype(kind)
     beyond = short.astype(np.float64) >= high
     short[beyond] = np.nextafter(short[beyond], -np.inf, dtype=short.dtype)
-    stored: Values = short.astype(np.float64)
+    stored: Floats = short.astype(np.float64)
     return stored
 
 
 def _starred(
-    vocabulary: pa.Array, published: frozenset[float], interval: tuple[Values, Values], ranks: Values
+    vocabulary: pa.Array, published: frozenset[float], interval: tuple[Floats, Floats], ranks: Floats
 ) -> pa.Array:
     """Texts of ranges of ranks: what all texts in range begin with, a star, and a rank.
 

@@ -13,9 +13,8 @@ from math import ldexp
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Floats, Ids
+from tasks.core.arrays import Floats, Ids, Integers
 from tasks.core.compiling import njit
 
 NO_NODE = -1  # no such node
@@ -35,7 +34,7 @@ class TreeGrid(NamedTuple):
     """
 
     values: Floats
-    first: npt.NDArray[np.int64]
+    first: Integers
     lower: Floats
     size: Floats
 

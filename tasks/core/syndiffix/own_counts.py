@@ -20,9 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.arrays import Flags, Integers
+from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
-from tasks.core.syndiffix.intervals import Values
 from tasks.core.syndiffix.microdata import CellSource, DrawnCells, draw_cells
 
 _NOWHERE = -1
@@ -45,7 +44,7 @@ def _settled(source: CellSource, cells: DrawnCells, generator: np.random.Generat
     if not len(weights.counts) or not len(cells.numbers):
         return cells
     wanted = _shared_out(weights.counts, len(cells.numbers), start)
-    first, after = weights.overlapped(cells.numbers, cells.numbers, source.top)
+    first, after = weights.buckets_over(cells.numbers, cells.numbers, source.top)
     places = np.where(after > first, first, _NOWHERE)
     found = np.bincount(places[places >= 0], minlength=len(wanted))
     if (found == wanted).all():
@@ -75,7 +74,7 @@ class _Counts:
     missing: int
 
 
-def _shared_out(weights: Values, rows: int, start: float) -> Integers:
+def _shared_out(weights: Floats, rows: int, start: float) -> Integers:
     """So many rows in proportion to some weights, rounded with what is left over carried on.
 
     >>> _shared_out(np.array([5.0, 3.0, 1.0]), rows=10, start=0.5).tolist()  # 5.6, 3.3 and 1.1
@@ -87,7 +86,7 @@ def _shared_out(weights: Values, rows: int, start: float) -> Integers:
     return shares
 
 
-def _ordered_by(numbers: Values, is_null: Flags, generator: np.random.Generator) -> Values:
+def _ordered_by(numbers: Floats, is_null: Flags, generator: np.random.Generator) -> Floats:
     """What rows are lined up by: their numbers; of nulls, which have none, that of any other row."""
     keys, others = numbers.copy(), numbers[~is_null]
     if len(others):
@@ -96,7 +95,7 @@ def _ordered_by(numbers: Values, is_null: Flags, generator: np.random.Generator)
 
 
 def _moves(
-    keys: Values, places: Integers, counts: _Counts, generator: np.random.Generator
+    keys: Floats, places: Integers, counts: _Counts, generator: np.random.Generator
 ) -> tuple[Integers, Integers]:
     """Which rows go to another bucket, lined up, and to which."""
     free = _free(places, counts, generator)

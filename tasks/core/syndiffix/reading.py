@@ -23,7 +23,8 @@ from tasks.core.errors import InputError, ParameterError
 from tasks.core.records.dropped import NOT_OF_TYPE, DroppedCells
 from tasks.core.syndiffix.entities import row_contents
 from tasks.core.tables.batches import read_batches
-from tasks.core.tables.header import InputFile, find_dialect, parquet_schema
+from tasks.core.tables.column_names import matching_name
+from tasks.core.tables.header import InputFile, find_dialect
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 from tasks.core.tables.texts import (
     ARROW_KINDS,
@@ -52,7 +53,7 @@ class ChosenColumn:
 
 
 @dataclass(frozen=True)
-class ReadTable:
+class TypedTable:
     """What was read.
 
     Attributes:
@@ -87,7 +88,7 @@ def parse_column(item: str) -> ChosenColumn:
 
 def read_table(
     path: Path | InputFile, columns: Sequence[ChosenColumn] | None = None, id_columns: Sequence[str] = ()
-) -> ReadTable:
+) -> TypedTable:
     """Read a file.
 
     Args:
@@ -104,11 +105,13 @@ def read_table(
     source = path if isinstance(path, InputFile) else find_dialect(Path(path))
     names = list(source.headers.texts)
     if columns is None:
-        columns = [ChosenColumn(name) for name in names if name not in set(id_columns)]
+        ids = set(map(matching_name, id_columns))
+        columns = [ChosenColumn(name) for name in names if matching_name(name) not in ids]
     wanted = [column.name for column in columns]
-    _require_columns(names, wanted, id_columns)
+    _require_once(wanted, id_columns)
+    places = source.headers.places([*wanted, *id_columns])
     cells = _cells(source, [place for place, name in enumerate(names) if name])
-    asked = [cells[names.index(name)] for name in [*wanted, *id_columns]]
+    asked = [cells[place] for place in places]
     if not len(asked[0]):
         raise InputError(f"{source.path} must hold rows to synthesize, but holds none below its header.")
     typed = [
@@ -116,7 +119,7 @@ def read_table(
         for column, array in zip(columns, asked[: len(columns)], strict=True)
     ]
     _require_readable(columns, [read for _, read, _ in typed])
-    return ReadTable(
+    return TypedTable(
         pa.table([array for array, _, _ in typed], names=wanted),
         pa.table([_id_texts(array) for array in asked[len(columns) :]], names=list(id_columns)),
         tuple(
@@ -154,22 +157,13 @@ def _refuse_column(item: str) -> ChosenColumn:
     )
 
 
-def _require_columns(names: list[str], wanted: list[str], id_columns: Sequence[str]) -> None:
+def _require_once(wanted: list[str], id_columns: Sequence[str]) -> None:
     for asked in (wanted, id_columns):
         twice = sorted(name for name, times in Counter(asked).items() if times > 1)
         if twice:
             raise ParameterError([f"Column {name!r} is listed twice: list it once." for name in twice])
     if not wanted:
         raise InputError("The input must have a column besides those of ids, but has none.")
-    if "" in wanted:
-        raise InputError(
-            f"Column {names.index('') + 1} of the input has no name: name it, or list the columns to use."
-        )
-    missing = [name for name in [*wanted, *id_columns] if name not in names]
-    if missing:
-        raise InputError(
-            [f"Column {name!r} is asked for, but the input has none so named." for name in missing]
-        )
 
 
 def _cells(source: InputFile, positions: list[int]) -> dict[int, pa.Array]:
@@ -182,7 +176,7 @@ def _cells(source: InputFile, positions: list[int]) -> dict[int, pa.Array]:
     if not source.is_parquet:
         return dict(zip(positions, map(_without_unused, arrays), strict=True))
     _require_sound(source, arrays)
-    kinds = parquet_schema(source).types
+    kinds = source.arrow_schema.types
     return {position: array.cast(kinds[position]) for array, position in zip(arrays, positions, strict=True)}
 
 

@@ -6,9 +6,8 @@ In: the columns' dependence and entropy. Out: clusters whose trees stay small (s
 from math import fsum
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Floats, Integers
+from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.syndiffix.clusters import Clusters, DerivedCluster, one_cluster, separate_clusters
 from tasks.core.syndiffix.settings import MOST_TOGETHER, DefaultClustering
 from tasks.core.syndiffix.solver_kernels import Problem, Solution, anneal, fill_clusters, new_solution
@@ -75,5 +74,5 @@ def clusters_in_order(problem: Problem, order: Integers) -> tuple[Clusters, floa
     return Clusters(clusters[0], tuple(derived)), energy
 
 
-def _members(selected: npt.NDArray[np.bool_]) -> tuple[int, ...]:
+def _members(selected: Flags) -> tuple[int, ...]:
     return tuple(np.flatnonzero(selected).tolist())

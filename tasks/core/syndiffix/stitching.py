@@ -24,9 +24,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Floats, Integers
+from tasks.core.arrays import Flags, Floats, Integers
 from tasks.core.syndiffix.clusters import StitchOwner
 from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.stitching_kernels import LEFT, RIGHT, SHARED, StitchSide, even_places, pair_rows
@@ -46,7 +45,7 @@ class StitchedRows:
 
     left: Integers
     right: Integers
-    from_left: npt.NDArray[np.bool_]
+    from_left: Flags
 
 
 def stitch(

@@ -99,13 +99,13 @@ class Synthesizer:
         self._rows = entities_of_rows(contents, self._salt)
         self._hashes = entities_of_ids([table[name] for name in ids]) if ids else self._rows
         self.forest = self._planted(np.arange(table.num_rows), parameters.anonymization, known)
-        self.measured: ColumnRelations | None = None
+        self.relations: ColumnRelations | None = None
 
     @property
     def _salt(self) -> bytes:
         return self.parameters.anonymization.salt
 
-    def clusters(self, measured: ColumnRelations | None = None) -> Clusters:
+    def clusters(self, relations: ColumnRelations | None = None) -> Clusters:
         """Which columns are synthesized together, by the strategy; measures what is needed and not given."""
         count, strategy = len(self.columns), self.strategy
         match strategy:
@@ -118,16 +118,16 @@ class Synthesizer:
             case MlClustering():
                 return self._ml_clusters(strategy)
             case DefaultClustering():
-                return self._solved(strategy, measured)
+                return self._solved(strategy, relations)
 
-    def _solved(self, strategy: DefaultClustering, measured: ColumnRelations | None) -> Clusters:
+    def _solved(self, strategy: DefaultClustering, relations: ColumnRelations | None) -> Clusters:
         known = known_clusters(len(self.columns), strategy)
         if known is not None:
             return known
-        self.measured = measured or self.measure()
+        self.relations = relations or self.measure()
         self._progress("solve", 0, 1)
         generator = generator_of(self._salt, "solve")
-        return solve(self.measured.dependence, self.measured.entropies, strategy, generator)
+        return solve(self.relations.dependence, self.relations.entropies, strategy, generator)
 
     def _ml_clusters(self, strategy: MlClustering) -> Clusters:
         self._progress("features", 0, 1)

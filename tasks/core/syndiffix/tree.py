@@ -10,12 +10,11 @@ from functools import reduce
 from operator import xor
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Ids, Words
+from tasks.core.arrays import Flags, Floats, Ids, Words
 from tasks.core.syndiffix.entity_kernels import Entities, new_tally, noisy_counts
 from tasks.core.syndiffix.hashing import PlaceHashes, hash_string
-from tasks.core.syndiffix.intervals import Interval, Values
+from tasks.core.syndiffix.intervals import Interval
 from tasks.core.syndiffix.node_kernels import FIRST_CHILD, LOW, NO_NODE, Nodes, Subtrees, TreeGrid
 from tasks.core.syndiffix.noise_kernels import Secret
 from tasks.core.syndiffix.tree_kernels import SplitRule, find_flags, grow
@@ -34,10 +33,10 @@ class RankedColumn:
     """
 
     name: str
-    distinct: Values
+    distinct: Floats
     ranks: Ids
     interval: Interval
-    outside: npt.NDArray[np.bool_]
+    outside: Flags
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def grow_tree(
     return Tree(grid, nodes, 0, noisy, places)
 
 
-def push_down(tree: Tree, rule: SplitRule, growth: ForestGrowth) -> tuple[Tree, npt.NDArray[np.bool_]]:
+def push_down(tree: Tree, rule: SplitRule, growth: ForestGrowth) -> tuple[Tree, Flags]:
     """A one-column tree whose root no longer stretches to a few outliers, who join its outermost leaves.
 
         ages 0 to 1024                        one is 600, all others are below 90
@@ -150,24 +149,24 @@ def with_passengers(growth: ForestGrowth, columns: Sequence[RankedColumn]) -> En
     return growth.entities._replace(outside=np.logical_or.reduce([each.outside for each in columns]))
 
 
-def middles(nodes: Nodes, grid: TreeGrid) -> Values:
+def middles(nodes: Nodes, grid: TreeGrid) -> Floats:
     """The middle of each node's bucket intervals, (N, k): of a single value, the value itself."""
     depth = nodes.depth[:, None]
     halved = nodes.lower + np.ldexp(grid.size, -depth - 1)
     # Where no float lies between, as in `node_kernels.middle_of`.
     halved = np.where(halved > nodes.lower, halved, np.nextafter(nodes.lower, np.inf))
-    return np.where(single_valued(nodes), hull_values(nodes, grid, 0), halved)
+    return np.where(single_valued(nodes), _least_values(nodes, grid), halved)
 
 
-def single_valued(nodes: Nodes) -> npt.NDArray[np.bool_]:
+def single_valued(nodes: Nodes) -> Flags:
     """Where all holders of a node have one value, (N, k)."""
     return np.asarray(nodes.hull[:, :, 0] == nodes.hull[:, :, 1])
 
 
-def hull_values(nodes: Nodes, grid: TreeGrid, side: int) -> Values:
-    """The least (0) or greatest (1) value of each node's holders, (N, k); any value where it has none."""
+def _least_values(nodes: Nodes, grid: TreeGrid) -> Floats:
+    """The least value of each node's holders, (N, k); any value where it has none."""
     last = np.diff(grid.first) - 1
-    return np.asarray(grid.values[grid.first[:-1] + np.clip(nodes.hull[:, :, side], 0, last)])
+    return np.asarray(grid.values[grid.first[:-1] + np.clip(nodes.hull[:, :, 0], 0, last)])
 
 
 def _grid(columns: Sequence[RankedColumn]) -> TreeGrid:

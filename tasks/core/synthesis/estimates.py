@@ -8,7 +8,6 @@ ranges of its parts leave possible.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from statistics import NormalDist
 
 import numpy as np
 
@@ -19,8 +18,7 @@ from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.fitting.least_squares import Residuals
 from tasks.core.fitting.noisy_tables import NoisyTable
-
-_WITHIN_95 = NormalDist().inv_cdf(0.975)
+from tasks.core.normal import WITHIN_95
 
 
 def ranges(measurement: WorkloadMeasurement, aggregates: Aggregates) -> list[Ranges]:
@@ -44,7 +42,7 @@ class _Ranges:
         self._codes = np.array(
             [codes[a.column][a.value if a.item is None else a.item] for a in aggregates.attributes], np.int64
         )
-        half = _WITHIN_95 * measurement.count_deviation
+        half = WITHIN_95 * measurement.count_deviation
         self._whole = (measurement.number_of_records - half, measurement.number_of_records + half)
         self._keys: list[Integers] = []
         self.found: list[Ranges] = []
@@ -91,7 +89,7 @@ class _Ranges:
     def _within(self, estimate: Floats, variance: float) -> tuple[Floats, Floats]:
         """The range of the count of all records; of a sample, chance is added to the noise (W4)."""
         chance = np.maximum(estimate, 0.0) * (1 - self._share)
-        half = _WITHIN_95 * np.sqrt(variance + chance)
+        half = WITHIN_95 * np.sqrt(variance + chance)
         return (estimate - half) / self._share, (estimate + half) / self._share
 
     def _possible(self, ids: Ids) -> tuple[Floats, Floats]:

@@ -37,16 +37,22 @@ class Unreleased:
     is_replaced: bool
 
 
-def unreleased_values(measurement: WorkloadMeasurement) -> list[Unreleased]:
+def unreleased_values(
+    measurement: WorkloadMeasurement, residuals: Residuals | None = None
+) -> list[Unreleased]:
     """How `other` of each column that has it is written, in order; a function of released numbers alone.
 
     It is replaced where the ranges of the released values' counts have room for it. Of a multi-valued column
     with a cap above 1 it never is: the item is left out.
+
+    Args:
+        measurement: as drawn.
+        residuals: of its tables, where they are known.
     """
     if all(cells.other is None for cells in measurement.cells):
         return []
     domain = domain_of(measurement.cells)
-    residuals = Residuals(domain, noisy_tables(measurement))
+    residuals = residuals or Residuals(domain, noisy_tables(measurement))
     records = max(1.0, residuals.total())
     found = []
     for column, cells in enumerate(measurement.cells):

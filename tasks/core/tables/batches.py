@@ -4,7 +4,7 @@ A file and positions of columns go in; batches come out, in file order, each of 
 
 Delimited text is parsed once, in the declared dialect, every cell as text, with nothing detected and
 nothing repaired (privacy.md, rule 6). Two lines bracket the parse: the first must be the header that
-`reading` saw (where none was declared in its place), and after the last byte comes a line that the file
+`header` saw (where none was declared in its place), and after the last byte comes a line that the file
 can't hold, which the parser only gives back as a row of its own where no quote was left open. Without it
 an open quote swallows every row behind it in silence. No error carries a cell: the parser's own message
 holds the line, so it is dropped, the row's position going to the operator.
@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from tasks.core.arrays import StageDone
 from tasks.core.errors import InputError
 from tasks.core.tables.column_names import column_name
-from tasks.core.tables.header import InputFile, damaged_archive, parquet_schema, undecodable
+from tasks.core.tables.header import InputFile, damaged_archive, undecodable
 from tasks.core.tables.source import TextBytes
 
 #: Bytes that are parsed at once: the longest record of a delimited file.
@@ -124,7 +124,7 @@ def _sentence(source: InputFile, error: Exception) -> str:
 def _parquet(
     source: InputFile, wanted: list[int], threads: int, progress: StageDone
 ) -> Iterator[pa.RecordBatch]:
-    schema = parquet_schema(source)
+    schema = source.arrow_schema
     texts = [schema.names[index] for index in wanted if _is_text(schema.types[index])]
     with pq.ParquetFile(source.opened.reader(), read_dictionary=texts, pre_buffer=False) as file:
         names = [schema.names[index] for index in wanted]

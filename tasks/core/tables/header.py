@@ -10,7 +10,7 @@ commands that read the table anyway use it, and never a run, whose dialect is de
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -152,6 +152,15 @@ class InputFile:
         return TextBytes(self.opened, self.compression, self.encoding)
 
     @cached_property
+    def arrow_schema(self) -> pa.Schema:
+        """Names and types of a Parquet file's columns. Raises InputError where it is none."""
+        try:
+            return pq.read_schema(self.opened.reader())
+        except (pa.ArrowException, OSError):
+            pass
+        raise InputError(f"{self.path} must be a Parquet file, but could not be read as one.")
+
+    @cached_property
     def headers(self) -> "Headers":
         """The header, and nothing else; a declared one is taken as it is, and no line is read.
 
@@ -164,7 +173,7 @@ class InputFile:
         if self.header:
             headers = Headers(tuple(map(bare_name, self.header)))
         elif self.is_parquet:
-            schema = parquet_schema(self)
+            schema = self.arrow_schema
             headers = Headers(tuple(map(bare_name, schema.names)), tuple(map(str, schema.types)))
         else:
             headers = Headers(tuple(map(bare_name, _delimited_header(self))))
@@ -200,14 +209,23 @@ class Headers:
         """Position of a declared column (trimmed, case-insensitive: sds.md 1.2), or None."""
         return self._positions.get(matching_name(name))
 
+    def places(self, names: Sequence[str]) -> list[int]:
+        """Positions of columns that are used.
 
-def parquet_schema(source: InputFile) -> pa.Schema:
-    """Names and types of a Parquet file's columns. Raises InputError where it is none."""
-    try:
-        return pq.read_schema(source.opened.reader())
-    except (pa.ArrowException, OSError):
-        pass
-    raise InputError(f"{source.path} must be a Parquet file, but could not be read as one.")
+        Raises:
+            InputError: one is not in the file, or has no name.
+        """
+        missing = [name for name in names if name and self.find(name) is None]
+        if missing:
+            raise InputError(
+                [f"Column {name!r} is declared, but the input has none so named." for name in missing]
+            )
+        if "" in names:
+            position = self.texts.index("") + 1
+            raise InputError(
+                f"Column {position} of the input has no name: name it, or list the columns to use."
+            )
+        return [self._positions[matching_name(name)] for name in names]
 
 
 def header_notes(source: InputFile) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from tasks.core.errors import InputError
-from tasks.core.hints import located, missing
+from tasks.core.hints import located, no_such_file
 from tasks.core.tables.column_names import Encoding
 
 Compression = Literal["gzip", "zstd"]
@@ -50,7 +50,7 @@ class OpenedFile:
             else:
                 self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
-            problem = missing("The input file", path)
+            problem = no_such_file("The input file", path)
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else "its name holds a zero byte"
             problem = f"The input file {located(path)} can't be read ({why}): check its path and permissions."
@@ -137,13 +137,13 @@ class TextBytes:
 
     def read(self, size: int) -> bytes:
         """So many bytes, fewer only at the end."""
-        parts, missing = [self._rest], size - len(self._rest)
-        while missing > 0 and (data := self._read(missing)):
+        parts, no_such_file = [self._rest], size - len(self._rest)
+        while no_such_file > 0 and (data := self._read(no_such_file)):
             if self._is_first:
                 self._is_first = False
                 data = data.removeprefix(_MARK)
             parts.append(data)
-            missing -= len(data)
+            no_such_file -= len(data)
         whole = b"".join(parts)
         self._rest = whole[size:]  # of a character that did not fit
         return whole[:size]

@@ -109,7 +109,7 @@ def _plain(texts: pa.Array, number_format: NumberFormat) -> pa.Array:
     return texts if number_format == PLAIN else number_format.plain_texts(texts)
 
 
-def readings(texts: pa.Array) -> list[pa.Array]:
+def parse_each_way(texts: pa.Array) -> list[pa.Array]:
     """What each of the texts, trimmed, says by itself, whatever the others are: arrays as long as they.
 
     Truth values, moments, reals and integers, each null where a text is none; of a text that is several, the

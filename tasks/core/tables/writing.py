@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tasks.core.errors import ParameterError
-from tasks.core.tables.delimited import as_lines
+from tasks.core.tables.delimited import as_lines, quoted_texts
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
@@ -82,13 +82,15 @@ def write_delimited(table: pa.Table, stream: BinaryIO, delimiter: str = ",") -> 
     b'name,age\nAna,34\n"Ben, jr",\n'
     """
     is_alone = table.num_columns == 1
-    names = [_quoted(pa.array([name]), delimiter, alone=is_alone) for name in table.column_names]
+    names = [quoted_texts(pa.array([name]), delimiter, alone=is_alone) for name in table.column_names]
     for lines in as_lines(names, delimiter):
         stream.write(lines)
     columns = [_as_fine_as_needed(column) for column in table.columns]
     for start in range(0, table.num_rows, _ROWS):
         pieces = [_texts(column.slice(start, _ROWS).combine_chunks()) for column in columns]
-        for lines in as_lines([_quoted(piece, delimiter, alone=is_alone) for piece in pieces], delimiter):
+        for lines in as_lines(
+            [quoted_texts(piece, delimiter, alone=is_alone) for piece in pieces], delimiter
+        ):
             stream.write(lines)
 
 
@@ -149,14 +151,3 @@ def _texts(cells: pa.Array) -> pa.Array:
         ticks = cells.cast(pa.int64()).cast(pa.float64(), safe=False)
         cells = pc.divide(ticks, float(_UNITS[cells.type.unit]))
     return cells.cast(pa.string()).fill_null("")
-
-
-def _quoted(texts: pa.Array, delimiter: str, *, alone: bool) -> pa.Array:
-    """Texts in quotes where they must be; ``alone``: each is its line's only one, which can't be blank."""
-    needed = pc.match_substring_regex(texts, f'["\r\n{delimiter}]')
-    if alone:
-        needed = pc.or_(needed, pc.equal(texts, ""))
-    if not pc.any(needed).as_py():
-        return texts
-    doubled = pc.replace_substring(texts, '"', '""')
-    return pc.if_else(needed, pc.binary_join_element_wise('"', doubled, '"', ""), texts)

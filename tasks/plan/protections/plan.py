@@ -8,6 +8,7 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import Headers, InputFile
+from tasks.plan.syndiffix.columns import Selection
 
 #: Where neither configuration nor schedule gives a label.
 UNDATED = "undated"
@@ -22,14 +23,15 @@ class ProtectionPlan(ABC):
 
     needs_caps: ClassVar[bool] = False
 
-    def require_columns(  # noqa: B027 - most protect any columns
+    def selection(
         self, configuration: RunConfiguration, source: InputFile, contract: Contract | None
-    ) -> None:
-        """Refuse columns that can't be protected so, before any other look at them.
+    ) -> Selection | None:
+        """What of the table is synthesized as it is; None where its records are counted.
 
         Raises:
-            ParameterError: naming them.
+            ParameterError: columns that can't be protected so, before any other look at them.
         """
+        return None
 
     def parameters(self, configuration: RunConfiguration, schema: Schema) -> AnyParameters | None:
         """Of what is drawn; None where nothing is."""

@@ -5,18 +5,18 @@ from tasks.core.contracts.contract import Contract
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import InputFile
 from tasks.plan.protections.plan import ProtectionPlan
-from tasks.plan.syndiffix_columns import select_columns
-from tasks.plan.syndiffix_notes import SYNDIFFIX_NOT_PRIVATE, rows_are_people
+from tasks.plan.syndiffix.columns import Selection, select_columns
+from tasks.plan.syndiffix.notes import SYNDIFFIX_NOT_PRIVATE, rows_are_people
 
 
 class TreesPlan(ProtectionPlan):
     """SynDiffix: a table of its own, from trees."""
 
-    def require_columns(
+    def selection(
         self, configuration: RunConfiguration, source: InputFile, contract: Contract | None
-    ) -> None:
+    ) -> Selection:
         """It alone knows by which keys columns were given, and all of those."""
-        select_columns(configuration, source, contract)
+        return select_columns(configuration, source, contract)
 
     def notes(
         self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str

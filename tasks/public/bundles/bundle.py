@@ -17,7 +17,7 @@ from tasks.core.dp.digest import Parameters
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.errors import InternalError, ParameterError
-from tasks.core.hints import located, missing
+from tasks.core.hints import located, no_such_file
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import ReleasedNumbers
 from tasks.storage import file_sha256, folder_sha256
@@ -162,7 +162,7 @@ def _contract_sha256(path: str | None) -> str | None:
     try:
         return file_sha256(Path(path))
     except FileNotFoundError:
-        raise ParameterError(missing("The data contract", Path(path))) from None
+        raise ParameterError(no_such_file("The data contract", Path(path))) from None
     except OSError as error:
         raise ParameterError(
             f"The data contract {located(Path(path))} can't be read ({error.strerror}), and publishing "

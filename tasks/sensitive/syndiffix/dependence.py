@@ -41,13 +41,13 @@ class KnownDependence:
             if (one in self._safe, other in self._safe) == (safe_one, safe_other)
         }
 
-    def add(self, measured: ColumnRelations) -> None:
+    def add(self, relations: ColumnRelations) -> None:
         """Keep what was measured, beside what is known."""
         rows = {(one, other, a, b): value for one, other, a, b, value in self._rows()}
         for place, one in enumerate(self._columns):
             for other_place, other in enumerate(self._columns[:place]):
                 key = (other, one, other in self._safe, one in self._safe)
-                rows[key] = float(measured.dependence[other_place, place])
+                rows[key] = float(relations.dependence[other_place, place])
         self._path.parent.mkdir(parents=True, exist_ok=True)
         part = self._path.with_name(f".{self._path.name}-{secrets.token_hex(4)}.part")
         part.write_text(json.dumps([[*key, value] for key, value in sorted(rows.items())]), encoding="utf-8")
@@ -63,13 +63,13 @@ class KnownDependence:
         return found
 
 
-def write_measured(measured: ColumnRelations, folder: Path) -> None:
+def write_relations(relations: ColumnRelations, folder: Path) -> None:
     """Into an empty folder."""
-    body = {"dependence": measured.dependence.tolist(), "entropies": measured.entropies.tolist()}
+    body = {"dependence": relations.dependence.tolist(), "entropies": relations.entropies.tolist()}
     (folder / _FILE).write_text(json.dumps(body), encoding="utf-8")
 
 
-def read_measured(folder: Path) -> ColumnRelations:
-    """What `write_measured` wrote."""
+def read_relations(folder: Path) -> ColumnRelations:
+    """What `write_relations` wrote."""
     body = json.loads((folder / _FILE).read_text(encoding="utf-8"))
     return ColumnRelations(np.array(body["dependence"], np.float64), np.array(body["entropies"], np.float64))

@@ -18,11 +18,11 @@ from tasks.core.syndiffix.synthesizer import tables_per_question
 from tasks.core.tables.number_format import NumberFormat
 from tasks.core.tables.texts import TypeLetter
 from tasks.plan.describe import RunFacts
-from tasks.plan.syndiffix_notes import without_ids
+from tasks.plan.syndiffix.notes import without_ids
 from tasks.progress import say
 from tasks.sensitive.hand_over import hand_over_folders
 from tasks.sensitive.read import DROPPED, SensitiveTable
-from tasks.sensitive.syndiffix.dependence import KnownDependence, read_measured, write_measured
+from tasks.sensitive.syndiffix.dependence import KnownDependence, read_relations, write_relations
 from tasks.sensitive.syndiffix.trees import (
     TABLE,
     Part,
@@ -80,14 +80,14 @@ def measure_dependence(into: Output, table: StoredTable, part: Part) -> None:
     measured = synthesizer.measure(known.pairs())
     known.add(measured)
     trees.keep()
-    write_measured(measured, into.folder)
+    write_relations(measured, into.folder)
 
 
 @step(SENSITIVE, makes="clusters", folder="clusters", progress="solve clusters")
 def solve_clusters(into: Output, table: StoredTable, measured: StoredTable | None, part: Part) -> None:
     """Which columns are synthesized together. Args: as of `measure_dependence`, and what it measured."""
     synthesizer = Trees(into.run, table, part, into.progress).solver()
-    clusters = synthesizer.clusters(None if measured is None else read_measured(into.path(measured)))
+    clusters = synthesizer.clusters(None if measured is None else read_relations(into.path(measured)))
     (into.folder / _CLUSTERS).write_text(write_clusters(clusters) + "\n", encoding="utf-8")
 
 

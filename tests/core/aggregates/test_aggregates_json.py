@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.core.aggregates.aggregates_json import (
-    read_aggregates_json,
-    write_aggregates_json,
-)
+from tasks.core.aggregates.aggregates_json import write_aggregates_json
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.sensitive_text import write_sensitive_json
 from tasks.core.errors import InputError
@@ -18,6 +15,7 @@ from tests.oracles.aggregate_seeded import aggregates_of
 from tests.oracles.marginals import as_aggregates, coded
 from tests.oracles.rare import ONE_THREAD, T1_FILE, counted, from_file, texts_of
 from tests.oracles.raw_tables import raw_tables
+from tests.oracles.sds_files import read_aggregates_json
 
 #: As SDS writes T1 protected at resolution 2, row indices and all.
 PEERS = {

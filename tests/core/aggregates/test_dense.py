@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tasks.core.aggregates import cubes
 from tasks.core.aggregates.cubes import CubeTable, Tabulator, count_in_memory
 from tasks.core.aggregates.marginals import count_marginals
-from tasks.core.aggregates.sides import Listed, ListedSide, RecordSide
+from tasks.core.aggregates.sides import CombinationCounts, ListedSide, RecordSide
 from tasks.core.evaluation.comparison import ComparedSides
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
@@ -88,7 +88,7 @@ def test_sets_of_columns_may_be_asked_for_in_any_order(absent) -> None:
 
 
 def test_counts_beyond_32_bits_are_kept() -> None:
-    listed = Listed([(0,)], np.array([0, 1]), np.array([[1]], np.uint32), np.array([1 << 40]))
+    listed = CombinationCounts([(0,)], np.array([0, 1]), np.array([[1]], np.uint32), np.array([1 << 40]))
     records = RecordSide([np.array([1, 1], np.uint8)], (0,))
     (table,) = Tabulator([records, ListedSide({1: listed})], (2,)).tables([(0,)])
     assert table.cubes.tolist() == [[0, 2], [0, 1 << 40]]

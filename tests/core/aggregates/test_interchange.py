@@ -10,13 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.core.aggregates.aggregates import Aggregates, Attribute
-from tasks.core.aggregates.interchange import (
-    read_reportable_tsv,
-    write_reportable_parquet,
-    write_reportable_tsv,
-)
+from tasks.core.aggregates.interchange import write_reportable_parquet, write_reportable_tsv
 from tasks.core.errors import InputError
 from tests.oracles.aggregate_seeded import aggregates_of
+from tests.oracles.sds_files import read_reportable_tsv
 
 T2 = aggregates_of(
     ["A:a1", "A:a2", "B:b2", "C:c1"],

@@ -254,7 +254,7 @@ def test_row_groups_do_not_tell_how_the_rows_arrived(tmp_path: Path, monkeypatch
     monkeypatch.setattr(stored_marginals, "ROWS_IN_A_GROUP", 5)
     rows_ = pa.table({"combination_id": range(17), "code_1": range(1, 18), "count": range(17)})
     for name, cuts in (("one", [17]), ("many", [3, 4, 9, 1])):
-        with stored_marginals.writing(tmp_path / name, 1) as writer:
+        with stored_marginals.length_writer(tmp_path / name, 1) as writer:
             for end, size in zip(np.cumsum(cuts), cuts, strict=True):
                 writer.append(rows_.slice(int(end) - size, size))
         assert pq.read_table(tmp_path / name).to_pydict() == rows_.to_pydict()

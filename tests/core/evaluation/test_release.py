@@ -12,7 +12,7 @@ from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.dp.measurement import Level, Measurement
 from tasks.core.dp.parameters import DpParameters
 from tasks.core.evaluation.release import compare_release, noise_errors
-from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.queries import QueryResources
 from tasks.core.records.columns import Column, Schema
 from tests.oracles.marginals import T1, coded, count, read_back, rows
@@ -33,7 +33,7 @@ TABLE = st.lists(
 @given(table=TABLE)
 @settings(max_examples=25, deadline=None)
 def test_synthetic_records_are_counted_as_the_oracle_counts_them(tmp_path_factory, table) -> None:
-    records = coded_synthetic(synthetic(MIXED, table), MIXED)
+    records = code_synthetic(synthetic(MIXED, table), MIXED)
     assert records.number_of_records == len(table)
     assert records.values[2] == ("w", "v")
     aggregates = count_in_memory(records, 3)
@@ -44,7 +44,7 @@ def test_synthetic_records_are_counted_as_the_oracle_counts_them(tmp_path_factor
 def test_items_of_a_declared_domain_stand_in_its_order() -> None:
     schema = Schema((Column("M", domain=("s", "p", "r", "q"), delimiter=";", max_items=2),))
     table = [[{"p", "q", "s"}], [{"q", "r"}], [set()]]
-    records = coded_synthetic(synthetic(schema, table), schema)
+    records = code_synthetic(synthetic(schema, table), schema)
     assert [codes.tolist() for codes in records.slots] == [[1, 3, 0], [2, 4, 0], [4, 0, 0]]
     aggregates = count_in_memory(records, 3)
     for length in (1, 2, 3):
@@ -56,7 +56,7 @@ def exact(tmp_path: Path, table) -> Aggregates:
 
 
 def recount(folder_of_test: Path, records) -> Aggregates:
-    return count_in_memory(coded_synthetic(records, ABC), 3)
+    return count_in_memory(code_synthetic(records, ABC), 3)
 
 
 def test_records_that_keep_every_count_have_no_error(tmp_path: Path) -> None:

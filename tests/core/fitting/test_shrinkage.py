@@ -16,7 +16,7 @@ from tests.oracles import fitting as oracle
 @settings(max_examples=25, deadline=None)
 def test_the_posterior_mean_is_that_of_the_formulas(deviations, seed, variance):
     expected = np.random.default_rng(seed).uniform(0.1, 50, len(deviations))
-    found = shrinkage.shrunk(np.array(deviations), expected, variance)
+    found = shrinkage.posterior(np.array(deviations), expected, variance).mean
     slow = oracle.posterior_mean(
         deviations, expected.tolist(), variance, shrinkage._STRENGTHS, shrinkage._POWERS, shrinkage._STEPS
     )
@@ -27,9 +27,9 @@ def test_noise_alone_goes_to_the_centre_and_a_strong_signal_stays():
     generator = np.random.default_rng(7)
     expected = np.full((20, 20), 10.0)
     noise = generator.normal(0, 5, (20, 20))
-    assert np.abs(shrinkage.shrunk(noise, expected, 25.0)).mean() < 0.25
+    assert np.abs(shrinkage.posterior(noise, expected, 25.0).mean).mean() < 0.25
     signal = generator.normal(0, 500, (20, 20))
-    kept = shrinkage.shrunk(signal + noise, expected, 25.0)
+    kept = shrinkage.posterior(signal + noise, expected, 25.0).mean
     assert np.abs(kept - signal - noise).max() < 2.0
 
 

@@ -23,7 +23,7 @@ EDGES = (0.0, 100.0, 1000.0)
 
 def dropped(source: InputFile, schema: Schema, *, total: bool = True) -> dict[tuple[str, str], int]:
     found: list[DroppedCells] = []
-    encode(source, schema, EncodingOptions(total=total, key=SECRET, dropping=found.append))
+    encode(source, schema, EncodingOptions(total=total, key=SECRET, report_dropped=found.append))
     assert len({(each.column, each.reason) for each in found}) == len(found)
     return {(each.column, each.reason): each.number for each in found}
 

@@ -61,7 +61,7 @@ def test_an_ordering_and_a_dependency_that_hold_in_every_row_hold_in_every_recor
     rows = visits(random.Random(1), 2000)
     told: list[DroppedCells] = []
     schema = replace(VISITS, constraints=(Ordering((0, 1), False, "number", 1),))
-    found = held(encoded(tmp_path / "t.csv", schema, rows, dropping=told.append))
+    found = held(encoded(tmp_path / "t.csv", schema, rows, report_dropped=told.append))
     assert len(found) == 2000 and {row[1:] for row in rows} >= set(found)
     assert all(admitted <= discharged for admitted, discharged, _ in found)
     assert all(ward == f"w{int(admitted) % 7}" for admitted, _, ward in found)

@@ -170,13 +170,18 @@ def test_missing_files_folders_and_columns_are_told(write, tmp_path):
     with pytest.raises(InputError, match="folder"):
         read_table(tmp_path)
     path = write("a,b\n1,2\n")
-    with pytest.raises(InputError, match="'z' is asked for") as raised:
+    with pytest.raises(InputError, match="'z' is declared") as raised:
         read_table(path, columns("a:i", "z:i"), ["y"])
     assert len(raised.value.problems) == 2
     with pytest.raises(ParameterError, match="'a' is listed twice"):
         read_table(path, columns("a:i", "a:s"))
     with pytest.raises(InputError, match="besides those of ids"):
         read_table(path, None, ["a", "b"])
+
+
+def test_an_id_in_another_spelling_is_no_column_to_synthesize(write):
+    read = read_table(write("Id,b\n7,2\n"), None, ["ID"])
+    assert (read.columns.column_names, read.ids["ID"].to_pylist()) == (["b"], ["7"])
 
 
 @pytest.fixture

@@ -29,8 +29,8 @@ from tasks.core.fitting.fit import fit
 from tasks.core.fitting.noisy_tables import table_counts
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
-from tasks.core.records.constrained import constrained
 from tasks.core.records.dropped import BROKE_A_CONSTRAINT
+from tasks.core.records.repair import repair_records
 from tasks.core.records.rulebook import Rulebook
 from tasks.core.synthesis.fitted import draw_fitted, obeying, without_others
 from tests.oracles import constraints as oracle
@@ -93,7 +93,7 @@ def written(made, schema):
 
 
 def drawn(schema, number=120, epsilon=3.0, seed=1, **options):
-    raw = constrained(raw_records(schema, number, seed), schema, filled=options.get("filled", ()))
+    raw = repair_records(raw_records(schema, number, seed), schema, filled=options.get("filled", ()))
     options.setdefault("longer", LongerSets(lengths=(3,), most=1))
     parameters = WorkloadParameters(epsilon, 1e-4, SHARES, **options)
     return draw_workload(raw, parameters, SeededStream(seed), before_first_word=lambda: None)
@@ -105,7 +105,7 @@ def test_w22_repair_makes_every_raw_record_hold_all_constraints(contract, seed):
     schema = constrained_schema(contract)
     told = []
     before = raw_records(schema, 40, seed)
-    after = constrained(before, schema, told.append)
+    after = repair_records(before, schema, told.append)
     for record in texts_of(after):
         record.setdefault("area", set())
         assert oracle.broken(contract, record) == []
@@ -123,7 +123,7 @@ def test_w22_a_record_is_repaired_alone(contract, seed, at):
     one = CodedRecords(
         whole.schema, tuple(codes[at : at + 1] for codes in whole.slots), whole.slot_columns, whole.values, 1
     )
-    together, alone = texts_of(constrained(whole, schema))[at], texts_of(constrained(one, schema))[0]
+    together, alone = texts_of(repair_records(whole, schema))[at], texts_of(repair_records(one, schema))[0]
     assert together == alone
     before = texts_of(one)[0]
     if schema.derivations:
@@ -242,7 +242,7 @@ def test_w22_what_is_written_for_other_breaks_nothing():
     values = (*raw.values[:4], (*oracle.TOWNS, *(f"t{i:03}" for i in range(200))), *raw.values[5:])
     raw = CodedRecords(raw.schema, (*raw.slots[:4], towns, *raw.slots[5:]), raw.slot_columns, values, 3000)
     measurement = draw_workload(
-        constrained(raw, schema),
+        repair_records(raw, schema),
         WorkloadParameters(3.0, 1e-6, SHARES, longer=LongerSets(lengths=(3,), most=1)),
         SeededStream(1),
         before_first_word=lambda: None,
@@ -351,7 +351,7 @@ def test_w22_constraints_see_an_empty_cell_as_the_value_that_it_is_counted_as(co
     """W1 fills it after the repair: a repair that took it for empty would be undone, or break another one."""
     contract = _with_home_required(contract)
     schema = constrained_schema(contract)
-    after = constrained(raw_records(schema, 40, seed), schema, filled=(HOME,))
+    after = repair_records(raw_records(schema, 40, seed), schema, filled=(HOME,))
     for record in texts_of(filled(after, (HOME,))):
         record.setdefault("area", set())
         assert len(record["home"]) == 1 and oracle.broken(contract, record) == []

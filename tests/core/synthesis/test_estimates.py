@@ -20,7 +20,7 @@ from tasks.core.aggregates.selections import TextOrder
 from tasks.core.dp.workload.observations import noisy_tables
 from tasks.core.dp.workload.parameters import LongerSets
 from tasks.core.dp.workload.shares import Shares
-from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.synthesis.estimates import ranges, scaled_to_records
 from tasks.core.synthesis.fitted import draw_fitted
 from tests.oracles.workloads import SCHEMA, bits, draw, parameters, people
@@ -36,7 +36,7 @@ PLAIN = {
 def reported(measured, length, number=None) -> Aggregates:
     """The combinations of fitted records, as a release counts them."""
     made = draw_fitted(measured, 7, number=number).records
-    counted = count_in_memory(coded_synthetic(made, measured.schema), length)
+    counted = count_in_memory(code_synthetic(made, measured.schema), length)
     return scaled_to_records(
         dataclasses.replace(counted, headers=made.headers), max(0, measured.number_of_records)
     )

@@ -15,9 +15,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import Ids, Integers, Words
 from tasks.core.dp.sampling.noise_kernels import look_up_noise
 from tasks.core.dp.sampling.stream import WordSource
 from tasks.core.errors import InternalError
@@ -96,7 +95,7 @@ class ExactTable:
         bits: length of a word; 64, or less for tests of the ties.
     """
 
-    def __init__(self, law: DiscreteLaw, first: int, words: npt.NDArray[np.uint64], bits: int = 64) -> None:
+    def __init__(self, law: DiscreteLaw, first: int, words: Words, bits: int = 64) -> None:
         """Raises InternalError if the words can't be a table."""
         last = np.uint64((1 << bits) - 1)
         if words.dtype != np.uint64 or words[0] != 0 or words[-1] != last or np.any(words[1:] < words[:-1]):
@@ -132,7 +131,7 @@ class ExactTable:
         return out
 
 
-def _guide(words: npt.NDArray[np.uint64], guide_bits: int, bits: int) -> npt.NDArray[np.int32]:
+def _guide(words: Words, guide_bits: int, bits: int) -> Ids:
     starts = np.arange(1 << guide_bits, dtype=np.uint64) << np.uint64(bits - guide_bits)
     below = np.append(np.searchsorted(words, starts, "left"), words.size).astype(np.int32)
     inside = np.append(below[1:] > below[:-1], False)

@@ -2,16 +2,13 @@
 # mypy: disallow-untyped-decorators=False
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Integers, Words
+from tasks.core.arrays import Flags, Ids, Integers, Words
 from tasks.core.compiling import njit
 
 
 @njit(cache=True, nogil=True)
-def look_up_noise(
-    words: Words, table: Words, guide: npt.NDArray[np.int32], shift: np.uint64, first: int, out: Integers
-) -> int:
+def look_up_noise(words: Words, table: Words, guide: Ids, shift: np.uint64, first: int, out: Integers) -> int:
     """Set out[i] = first + (number of table words <= words[i]); return how many words tie.
 
     A word that equals a table word is a tie: its ``out`` is the smallest int64, for the caller to resolve.
@@ -54,7 +51,7 @@ def look_up_noise(
 
 
 @njit(cache=True, nogil=True)
-def mark_new(places: Integers, marks: npt.NDArray[np.bool_]) -> int:
+def mark_new(places: Integers, marks: Flags) -> int:
     """Mark the places; return how many were not marked before."""
     new = 0
     for place in places:

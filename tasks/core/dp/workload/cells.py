@@ -9,7 +9,6 @@ not texts: a value spelt "other" is a value.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from tasks.core.arrays import Ids
 from tasks.core.fitting.noisy_tables import Domain, ImpossibleCells
@@ -133,7 +132,7 @@ def map_records(records: CodedRecords, cells: tuple[ColumnCells, ...]) -> Ids:
     return slots
 
 
-def _translation(texts: tuple[str, ...], cells: ColumnCells, empty: int) -> npt.NDArray[np.int32]:
+def _translation(texts: tuple[str, ...], cells: ColumnCells, empty: int) -> Ids:
     """For each code of the records' dictionary, absent first, its cell."""
     known = {value: code for code, value in enumerate(cells.values)}
     instead = empty if cells.other is None else cells.other

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -123,7 +122,7 @@ class WorkloadMeasurement:
             return None
         return LengthOne(self.threshold, self.values[0].scale, self.values[0].sensitivity)
 
-    def counts_of(self, column: int) -> npt.NDArray[np.int64]:
+    def counts_of(self, column: int) -> Integers:
         """The noisy counts of one column's values that were kept, as drawn."""
         if column >= len(self.cells):  # others decide it, and nothing of it was counted
             return np.zeros(0, np.int64)

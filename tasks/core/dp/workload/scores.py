@@ -10,15 +10,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import Integers
+from tasks.core.arrays import Floats, Integers
 from tasks.core.dp.sampling.normal import exact_number, precision, upper_quantile
 
 _BITS = 128
 
 
-def sixteenths(expected: npt.NDArray[np.float64]) -> Integers:
+def sixteenths(expected: Floats) -> Integers:
     """M16: what records hold, in whole sixteenths, halves to even; never below 0."""
     whole: Integers = np.rint(16 * np.maximum(expected, 0.0)).astype(np.int64)
     return whole

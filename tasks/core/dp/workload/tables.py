@@ -7,7 +7,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import ColumnNumbers
+from tasks.core.arrays import ColumnNumbers, Integers
 from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.fitting.noisy_tables import NoisyTable
 
@@ -28,7 +28,7 @@ class MeasuredTable:
     columns: ColumnNumbers
     sensitivity: int
     scale: float
-    counts: npt.NDArray[np.int64]
+    counts: Integers
 
     def as_noisy(self) -> NoisyTable:
         """The form that the fit takes; rounding to whole records adds a twelfth to the variance."""

@@ -77,7 +77,7 @@ def _of_sets(found: Utility, ways: int, most: int, title: str) -> str:
     worst = compared.worst(most)
     rows = [
         Bar(
-            named(found, compared, place),
+            set_name(found, compared, place),
             (100 * float(compared.synthetic[place]),),
             mark=100 * float(compared.bootstrap[place]),
         )
@@ -95,7 +95,7 @@ def _of_sets(found: Utility, ways: int, most: int, title: str) -> str:
     return bars(chart).as_file()
 
 
-def named(found: Utility, compared: ComparedSets, place: int) -> str:
+def set_name(found: Utility, compared: ComparedSets, place: int) -> str:
     """A set of features by their names."""
     return " × ".join(found.features[feature] for feature in compared.sets[place])
 

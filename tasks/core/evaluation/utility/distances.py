@@ -10,14 +10,13 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from tasks.core.arrays import Floats, Ids, Integers
 from tasks.core.evaluation.measures import total_variation
 from tasks.core.evaluation.utility.table_pair import SEED, TablePair
 
 #: A set of features, by their places, ascending.
 FeatureSet = tuple[int, ...]
-Distances = npt.NDArray[np.float64]
 
 #: Of more sets so many are drawn.
 MOST_SETS = 2000
@@ -36,7 +35,7 @@ def feature_sets(features: int, ways: int, most: int = MOST_SETS) -> list[Featur
 
 def set_distances(
     pair: TablePair, sets: Sequence[FeatureSet], progress: Callable[[], None] = lambda: None
-) -> Distances:
+) -> Floats:
     """The total variation of each set of features, in their order, 0..1.
 
     Args:
@@ -51,11 +50,11 @@ def set_distances(
     return found
 
 
-def _sides(pair: TablePair) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+def _sides(pair: TablePair) -> tuple[Ids, Ids]:
     return pair.real, pair.synthetic
 
 
-def _joined(side: npt.NDArray[np.int32], sizes: Sequence[int], features: FeatureSet) -> npt.NDArray[np.int64]:
+def _joined(side: Ids, sizes: Sequence[int], features: FeatureSet) -> Integers:
     """One code for the codes of several features."""
     key = np.zeros(side.shape[1], np.int64)
     for feature in features:
@@ -76,6 +75,6 @@ def k_marginal_sets(features: int, group: int | None) -> list[FeatureSet]:
     return [(group, others[one], others[other]) for one, other in pairs]
 
 
-def k_marginal_score(distances: Distances) -> float | None:
+def k_marginal_score(distances: Floats) -> float | None:
     """The score of the sets' total variations; None where there is no set."""
     return 1000.0 * (1.0 - float(distances.mean())) if len(distances) else None

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from tasks.core.evaluation.utility.charts import named, utility_charts
+from tasks.core.evaluation.utility.charts import set_name, utility_charts
 from tasks.core.evaluation.utility.distances import FeatureSet
 from tasks.core.evaluation.utility.measures import ComparedSets, Utility
 from tasks.core.evaluation.utility.sentences import utility_sentences
@@ -119,5 +119,5 @@ def _rows(found: Utility, compared: ComparedSets, ways: int) -> list[Row]:
     for place in compared.worst(len(compared.sets)):
         values = [float(getattr(compared, side)[place]) for side in _SIDES]
         more = [] if told is None else [float(told[compared.sets[place][0]])]
-        rows.append((named(found, compared, place), *values, *more))
+        rows.append((set_name(found, compared, place), *values, *more))
     return rows

@@ -21,28 +21,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tasks.core.arrays import Floats
+from tasks.core.arrays import Floats, Ids, Integers
 from tasks.core.evaluation.utility.table_pair import SEED, TablePair
 
 Features = npt.NDArray[np.float32]
-Labels = npt.NDArray[np.int64]
 
 #: With fewer rows on either side nothing is learned.
 LEAST_ROWS = 50
 
 
-def features_of(*sides: npt.NDArray[np.int32]) -> Features:
+def features_of(*sides: Ids) -> Features:
     """Rows of all sides, one below the other; codes (f, n) become numbers (n, f)."""
     return np.concatenate([side.T for side in sides]).astype(np.float32)
 
 
-def labels_of(real: int, synthetic: int) -> Labels:
+def labels_of(real: int, synthetic: int) -> Integers:
     """0 for each raw row, then 1 for each synthetic one."""
     return np.repeat(np.array([0, 1], np.int64), [real, synthetic])
 
 
 @contextmanager
-def learning(threads: int) -> Iterator[None]:
+def learner_threads(threads: int) -> Iterator[None]:
     """Fit in so many threads, 0 for all cores, and without warnings, which could name values."""
     import sklearn.ensemble  # noqa: F401 - limits hold for libraries that are loaded
     from threadpoolctl import threadpool_limits  # scikit-learn comes with it
@@ -147,7 +146,7 @@ def propensity(pair: TablePair, progress: Callable[[], None] = lambda: None) -> 
 STEPS = 1 + _SHUFFLES
 
 
-def _fitted(features: Features, labels: Labels) -> tuple[Floats, Floats]:
+def _fitted(features: Features, labels: Integers) -> tuple[Floats, Floats]:
     """The tree's scores of the rows that it was fitted to, and the importances of its features."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -155,7 +154,7 @@ def _fitted(features: Features, labels: Labels) -> tuple[Floats, Floats]:
     return tree.predict_proba(features)[:, 1], tree.feature_importances_
 
 
-def _error(scores: Floats, labels: Labels) -> float:
+def _error(scores: Floats, labels: Integers) -> float:
     return float(np.mean((scores - labels.mean()) ** 2))
 
 
@@ -231,7 +230,7 @@ def prediction(pair: TablePair, target: int) -> Prediction | None:
     return Prediction(number, (len(train), len(sides[1][1]), len(test)), real, synthetic)
 
 
-def _classes(codes: npt.NDArray[np.int32], size: int) -> Labels:
+def _classes(codes: Ids, size: int) -> Integers:
     """The class of each code of the target, the most frequent first; -1: no class, as of absence."""
     held = np.bincount(codes, minlength=size)
     held[0] = 0
@@ -244,7 +243,7 @@ def _classes(codes: npt.NDArray[np.int32], size: int) -> Labels:
     return found
 
 
-def _examples(side: npt.NDArray[np.int32], target: int, classes: Labels) -> tuple[Features, Labels]:
+def _examples(side: Ids, target: int, classes: Integers) -> tuple[Features, Integers]:
     """What is learned from, and the class of each record that has one."""
     labels = classes[side[target]]
     rows = np.flatnonzero(labels >= 0)
@@ -252,7 +251,7 @@ def _examples(side: npt.NDArray[np.int32], target: int, classes: Labels) -> tupl
     return features_of(side[others][:, rows]), labels[rows]
 
 
-def _scores(seen: tuple[Features, Labels], test: Features, number: int) -> Floats:
+def _scores(seen: tuple[Features, Integers], test: Features, number: int) -> Floats:
     """(records set aside, classes): how sure a learner is of each class; it may have seen one class alone."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -267,7 +266,7 @@ def _scores(seen: tuple[Features, Labels], test: Features, number: int) -> Float
     return found
 
 
-def _score(scores: Floats, labels: Labels) -> Score:
+def _score(scores: Floats, labels: Integers) -> Score:
     from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
     named, number = scores.argmax(axis=1), scores.shape[1]

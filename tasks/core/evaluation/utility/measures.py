@@ -7,9 +7,8 @@ with replacement, and of the two *halves* of the raw table: what equally good re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tasks.core.arrays import StageDone
+from tasks.core.arrays import Floats, StageDone
 from tasks.core.evaluation.utility.distances import (
-    Distances,
     FeatureSet,
     feature_sets,
     k_marginal_score,
@@ -22,7 +21,7 @@ from tasks.core.evaluation.utility.learned import (
     Prediction,
     Propensity,
     discriminator,
-    learning,
+    learner_threads,
     prediction,
     propensity,
 )
@@ -45,9 +44,9 @@ class ComparedSets:
     """
 
     sets: tuple[FeatureSet, ...]
-    synthetic: Distances
-    bootstrap: Distances
-    halves: Distances
+    synthetic: Floats
+    bootstrap: Floats
+    halves: Floats
 
     def worst(self, most: int) -> list[int]:
         """Places of the sets that are farthest, the farthest first; equal ones in their order."""
@@ -120,7 +119,7 @@ def measure_utility(
     steps = _Steps(report, "marginals", len(sides) * sum(map(len, (*sets.values(), scored))))
     by_ways = {ways: _compared(sides, own, steps.one) for ways, own in sets.items()}
     k_marginal = _compared(sides, scored, steps.one)
-    with learning(threads):
+    with learner_threads(threads):
         scores = propensity(pair, _Steps(report, "propensity", STEPS).one)
         steps = _Steps(report, "discriminator", 2)
         told_apart, by_chance = (_counted(discriminator(each), steps) for each in (pair, sides[2]))

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tasks.core.arrays import Ids, Integers
 from tasks.core.errors import InternalError
-from tasks.core.evaluation.synthetic import coded_synthetic
+from tasks.core.evaluation.synthetic import code_synthetic
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column
 from tasks.core.syndiffix.bins import bins_of
@@ -110,7 +110,7 @@ def drawn_rows(number: int, most: int) -> Integers:
 MOST_ITEMS = 60
 
 
-def coded_pair(records: CodedRecords, synthetic: SyntheticRecords, most_rows: int) -> TablePair:
+def pair_of_records(records: CodedRecords, synthetic: SyntheticRecords, most_rows: int) -> TablePair:
     """The two tables by the categories that were counted: declared values, bins, values seen, absence.
 
     Args:
@@ -118,7 +118,7 @@ def coded_pair(records: CodedRecords, synthetic: SyntheticRecords, most_rows: in
         synthetic: the released ones.
         most_rows: of either table; of more so many are drawn.
     """
-    sides = (records, coded_synthetic(synthetic, records.schema))
+    sides = (records, code_synthetic(synthetic, records.schema))
     rows = [drawn_rows(side.number_of_records, most_rows) for side in sides]
     features: list[str] = []
     columns: tuple[list[Integers], list[Integers]] = ([], [])
@@ -186,7 +186,7 @@ def _holds(table: Integers, slots: list[Integers]) -> Integers:
     return held
 
 
-def typed_pair(
+def pair_of_tables(
     raw: pa.Table, synthetic: pa.Table, edges: Mapping[str, Sequence[float]], most_rows: int
 ) -> TablePair:
     """The two tables by values, bins of numbers and periods of moments; a missing cell is absence.

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from tasks.core.arrays import ColumnNumbers
+from tasks.core.arrays import ColumnNumbers, Floats
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.syndiffix.assembly import Microdata, join_tables, shuffle
@@ -24,7 +24,7 @@ from tasks.core.syndiffix.dependence import ColumnRelations
 from tasks.core.syndiffix.features import select_features, solve_with_features
 from tasks.core.syndiffix.forest import column_numbers
 from tasks.core.syndiffix.hashing import generator_of
-from tasks.core.syndiffix.intervals import Interval, Values, map_nulls
+from tasks.core.syndiffix.intervals import Interval, map_nulls
 from tasks.core.syndiffix.microdata import DrawnCells
 from tasks.core.syndiffix.settings import MlClustering
 
@@ -78,9 +78,9 @@ def _put_together(blob: BlobFile, columns: ColumnNumbers, target: int | None) ->
     elif isinstance(clustering.main_column, int):
         main = clustering.main_column
         clustering = replace(clustering, main_column=columns.index(main) if main in columns else None)
-    measured = blob.header.measured
+    relations = blob.header.relations
     selected = ColumnRelations(
-        measured.dependence[np.ix_(columns, columns)], measured.entropies[list(columns)]
+        relations.dependence[np.ix_(columns, columns)], relations.entropies[list(columns)]
     )
     answer = _Answer(blob, columns, target)
     clusters = solve_public(selected, clustering)
@@ -98,7 +98,7 @@ class _PublicBasis:
     """What rows are joined by: the published cells of what is joined, and public random numbers."""
 
     names: Sequence[str]
-    entropies: Values
+    entropies: Floats
     intervals: Mapping[int, Interval]
 
     def ordered(self, columns: Sequence[int]) -> list[int]:
@@ -134,7 +134,7 @@ class _Answer:
         tables, basis = self._read(self._parts(found))
         return self._joined(found, tables, basis)
 
-    def as_numbers(self, table: Microdata) -> tuple[Values, list[bool]]:
+    def as_numbers(self, table: Microdata) -> tuple[Floats, list[bool]]:
         """Cells as numbers (n, d), NaN for null, by the order of the columns; which of them are texts."""
         values = [
             np.where(cells.numbers == self._missing[column], np.nan, cells.numbers)
@@ -149,7 +149,7 @@ class _Answer:
         stored table in which it depends most on columns that are there. With a target, tables that have it
         come first.
         """
-        matrix = self._blob.header.measured.dependence
+        matrix = self._blob.header.relations.dependence
         inside = sorted(each for each in self._blob.stored if set(each) <= set(combination))
 
         def weight(table: ColumnNumbers, added: Iterable[int]) -> tuple[bool, float, int]:
@@ -217,7 +217,7 @@ class _Answer:
 
     def _basis(self, intervals: Mapping[int, Interval]) -> _PublicBasis:
         header = self._blob.header
-        return _PublicBasis(header.columns.names, header.measured.entropies, intervals)
+        return _PublicBasis(header.columns.names, header.relations.entropies, intervals)
 
 
 def _stitched(

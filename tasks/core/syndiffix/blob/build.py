@@ -70,14 +70,14 @@ def write_blob(
     require_size(count, largest)
     if isinstance(synthesizer.strategy, MlClustering):
         raise ParameterError("A blob must be built without a target: name the target when it is read.")
-    measured = _measured(synthesizer.forest, progress)
+    relations = _relations(synthesizer.forest, progress)
     strategy = synthesizer.strategy
     is_solved = isinstance(strategy, DefaultClustering)
     clustering = strategy if isinstance(strategy, DefaultClustering) else DefaultClustering()
-    clusters = solve_public(measured, clustering) if is_solved else synthesizer.clusters()
+    clusters = solve_public(relations, clustering) if is_solved else synthesizer.clusters()
     header = BlobHeader(
         pa.schema([(column.name, column.output_type) for column in synthesizer.columns]),
-        measured,
+        relations,
         clustering,
         _public_parameters(synthesizer),
     )
@@ -86,9 +86,9 @@ def write_blob(
     return len(stored)
 
 
-def solve_public(measured: ColumnRelations, clustering: DefaultClustering) -> Clusters:
+def solve_public(relations: ColumnRelations, clustering: DefaultClustering) -> Clusters:
     """Clusters by what a blob holds: whoever reads it finds the same, as no salt is in them."""
-    return solve(measured.dependence, measured.entropies, clustering, generator_of(b"", "blob", "solve"))
+    return solve(relations.dependence, relations.entropies, clustering, generator_of(b"", "blob", "solve"))
 
 
 def public_texts(source: CellSource, cells: DrawnCells, generator: np.random.Generator) -> pa.Array:
@@ -181,7 +181,7 @@ def _table(synthesizer: Synthesizer, combination: ColumnNumbers, basis: Stitchin
     )
 
 
-def _measured(forest: Forest, progress: StepDone) -> ColumnRelations:
+def _relations(forest: Forest, progress: StepDone) -> ColumnRelations:
     """Dependences and entropies of all rows, as a blob may tell them."""
     found = relate_columns(forest, progress=lambda done, of: progress("dependence", done, of))
     return ColumnRelations(found.dependence.round(_DECIMALS), found.entropies.round(_DECIMALS))

@@ -50,13 +50,13 @@ class BlobHeader:
 
     Attributes:
         columns: names and types of the d columns.
-        measured: (d, d) and (d,), rounded, from noisy counts.
+        relations: (d, d) and (d,), rounded, from noisy counts.
         clustering: how columns are divided where a question's table is not stored.
         parameters: how entities are protected and trees divided, without the salt; for people to read.
     """
 
     columns: pa.Schema
-    measured: ColumnRelations
+    relations: ColumnRelations
     clustering: DefaultClustering
     parameters: Mapping[str, object]
 
@@ -88,8 +88,8 @@ def _fill(stream: BinaryIO, header: BlobHeader, tables: Iterable[tuple[ColumnNum
         "columns": header.columns.names,
         "parameters": header.parameters,
         "clustering": asdict(header.clustering),
-        "dependence": header.measured.dependence.tolist(),
-        "entropies": header.measured.entropies.tolist(),
+        "dependence": header.relations.dependence.tolist(),
+        "entropies": header.relations.entropies.tolist(),
     }
     with zipfile.ZipFile(stream, "w") as file:
         _add(file, _HEADER, json.dumps(content, indent=1).encode())
@@ -188,17 +188,17 @@ class BlobFile:
             )
         with _explained(self._path):
             columns = pa.ipc.read_schema(pa.py_buffer(self._file.read(_TYPES)))
-            measured = ColumnRelations(
+            relations = ColumnRelations(
                 np.array(content["dependence"], np.float64), np.array(content["entropies"], np.float64)
             )
             count = len(columns)
-            if measured.dependence.shape != (count, count) or measured.entropies.shape != (count,):
+            if relations.dependence.shape != (count, count) or relations.entropies.shape != (count,):
                 raise _broken(self._path)
             try:
                 clustering = DefaultClustering(**content["clustering"])
             except ParameterError:
                 raise _broken(self._path) from None
-            return BlobHeader(columns, measured, clustering, content["parameters"])
+            return BlobHeader(columns, relations, clustering, content["parameters"])
 
 
 def _combinations(members: set[str], columns: int) -> Iterator[ColumnNumbers]:

@@ -10,7 +10,7 @@ from tasks.core.evaluation.utility import learned as discriminator_module
 from tasks.core.evaluation.utility.learned import (
     LEAST_OF_CLASS,
     discriminator,
-    learning,
+    learner_threads,
     prediction,
     propensity,
 )
@@ -23,7 +23,7 @@ Codes = npt.NDArray[np.int64]
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
     """On a busy machine threads that wait for each other take minutes."""
-    with learning(1):
+    with learner_threads(1):
         yield
 
 

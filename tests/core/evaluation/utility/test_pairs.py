@@ -7,7 +7,7 @@ import pytest
 from tasks.core.errors import InternalError
 from tasks.core.evaluation.utility import table_pair as module
 from tasks.core.evaluation.utility.distances import feature_sets, set_distances
-from tasks.core.evaluation.utility.table_pair import coded_pair, drawn_rows, table_pair, typed_pair
+from tasks.core.evaluation.utility.table_pair import drawn_rows, pair_of_records, pair_of_tables, table_pair
 from tasks.core.records.columns import Column, Schema, bin_labels
 from tests.oracles.marginals import coded
 from tests.oracles.synthetic import synthetic
@@ -36,7 +36,7 @@ MADE = [
 
 
 def test_records_become_columns_and_items_with_absence_as_0() -> None:
-    pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    pair = pair_of_records(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
     items = ["clinic", "library", "pool", "sauna"]
     assert pair.features == ("town", "age", *(f"services: {item}" for item in items))
     # 9 < 10 < flat: numbers by size, texts behind; bins in their order.
@@ -49,7 +49,7 @@ def test_records_become_columns_and_items_with_absence_as_0() -> None:
 
 
 def test_their_distances_are_those_of_the_plain_sets() -> None:
-    pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    pair = pair_of_records(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
     values = sorted({v for record in (*REAL, *MADE) for own in record for v in own})
     items = [feature.partition(": ")[2] for feature in pair.features[2:]]
 
@@ -64,30 +64,30 @@ def test_their_distances_are_those_of_the_plain_sets() -> None:
 
 def test_declared_values_stand_in_their_order_before_all_others() -> None:
     schema = Schema((Column("size", domain=("small", "large")),))
-    pair = coded_pair(coded(schema, [[{"large"}], [{"small"}]]), synthetic(schema, [[{"huge"}]]), 100)
+    pair = pair_of_records(coded(schema, [[{"large"}], [{"small"}]]), synthetic(schema, [[{"huge"}]]), 100)
     assert pair.real.tolist() == [[2, 1]] and pair.synthetic.tolist() == [[3]]
 
 
 def test_items_beyond_the_most_frequent_are_one_feature(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_ITEMS", 1)
-    pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    pair = pair_of_records(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
     assert pair.features[2:] == ("services: pool", "services: any other")
     assert pair.real[3].tolist() == [1, 0, 0, 1] and pair.synthetic[3].tolist() == [1, 0, 1]
 
 
 def test_tables_without_records_or_items_are_pairs_too() -> None:
     bare = [[record[0], record[1], set()] for record in REAL]
-    pair = coded_pair(coded(SCHEMA, bare), synthetic(SCHEMA, []), 100)
+    pair = pair_of_records(coded(SCHEMA, bare), synthetic(SCHEMA, []), 100)
     assert pair.features[2:] == ("services: any other",) and pair.rows == (4, 0)
-    assert coded_pair(coded(SCHEMA, []), synthetic(SCHEMA, MADE), 100).rows == (0, 3)
+    assert pair_of_records(coded(SCHEMA, []), synthetic(SCHEMA, MADE), 100).rows == (0, 3)
     uncapped = Schema((Column("services", delimiter=";", max_items=0),))
     made = [[{"pool"}], [set()]]
-    pair = coded_pair(coded(uncapped, [[set()]]), synthetic(uncapped, made), 100)
+    pair = pair_of_records(coded(uncapped, [[set()]]), synthetic(uncapped, made), 100)
     assert pair.real.tolist() == [[0]] and pair.synthetic.tolist() == [[1, 0]]
 
 
 def test_a_column_is_found_however_its_name_is_spelt() -> None:
-    pair = coded_pair(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
+    pair = pair_of_records(coded(SCHEMA, REAL), synthetic(SCHEMA, MADE), 100)
     assert pair.place(" AGE ") == 1
     with pytest.raises(InternalError):
         pair.place("services")
@@ -96,7 +96,7 @@ def test_a_column_is_found_however_its_name_is_spelt() -> None:
 def test_typed_tables_are_compared_by_bins_with_null_as_0() -> None:
     raw = pa.table({"n": [1, 5, None, 50], "t": ["x", "y", "z", None], "unused": [1, 2, 3, 4]})
     made = pa.table({"n": [2.0, None, 60.0], "t": ["x", "x", "w"]})
-    pair = typed_pair(raw, made, {"n": BINS}, 100)
+    pair = pair_of_tables(raw, made, {"n": BINS}, 100)
     assert pair.features == ("n", "t") and pair.rows == (4, 3)
     assert pair.real[0].tolist() == [1, 1, 0, 2] and pair.synthetic[0].tolist() == [1, 0, 2]
     assert (pair.real[1] == 0).tolist() == [False, False, False, True]
@@ -108,7 +108,7 @@ def test_of_more_rows_so_many_are_drawn_the_same_each_time() -> None:
     drawn = drawn_rows(1000, 100)
     assert len(set(drawn.tolist())) == 100 and drawn.tolist() == sorted(drawn_rows(1000, 100).tolist())
     many = [[{str(place)}, set(), set()] for place in range(40)]
-    assert coded_pair(coded(SCHEMA, many), synthetic(SCHEMA, MADE), 10).rows == (10, 3)
+    assert pair_of_records(coded(SCHEMA, many), synthetic(SCHEMA, MADE), 10).rows == (10, 3)
 
 
 def test_a_bootstrap_draws_rows_of_the_raw_table_and_halves_share_none() -> None:

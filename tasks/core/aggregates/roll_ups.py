@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from tasks.core.arrays import SlotNumbers
+from tasks.core.arrays import SlotNumbers, Words
+from tasks.core.normal import normal_above
 
 #: A cell of a set of slots is one number below this.
 LARGEST_KEY = 1 << 62
@@ -72,9 +72,9 @@ class Shape:
         mean = sum(self.means[slot] for slot in slots)
         spread = math.sqrt(sum(self.variances[slot] for slot in slots)) + 1e-9
         place = (math.log(self.records) - mean) / spread
-        rare = self.records * _normal_above(place)
+        rare = self.records * normal_above(place)
         growth = min(mean + spread * spread / 2, 700.0)
-        return min(rare + math.exp(growth) * _normal_above(spread - place), self.bound(slots))
+        return min(rare + math.exp(growth) * normal_above(spread - place), self.bound(slots))
 
 
 def plan_roll_ups(
@@ -208,7 +208,7 @@ class _Fits:
         return small and self.shape.expected(slots) <= self.limit
 
 
-def _grown(start: SlotNumbers, bits: npt.NDArray[np.uint64], fits: _Fits) -> SlotNumbers:
+def _grown(start: SlotNumbers, bits: Words, fits: _Fits) -> SlotNumbers:
     """A cube around a set: the slot that completes most of the given sets comes first."""
     cube, width = start, len(fits.shape.sizes)
     while True:
@@ -227,7 +227,7 @@ def _grown(start: SlotNumbers, bits: npt.NDArray[np.uint64], fits: _Fits) -> Slo
         cube = larger
 
 
-def _bits(sets: Sequence[SlotNumbers], width: int) -> npt.NDArray[np.uint64]:
+def _bits(sets: Sequence[SlotNumbers], width: int) -> Words:
     """Each set as a row of bits, the low ones first."""
     rows = np.zeros((len(sets), -(-width // 64) * 64), np.uint8)
     for index, slots in enumerate(sets):
@@ -250,8 +250,3 @@ def _limits(records: int, most_cells: int) -> list[float]:
     if records > most_cells:
         return [min(most_cells, _CUBE_CELLS)]
     return [records / _STEP] if records > _FEW_RECORDS else []
-
-
-def _normal_above(value: float) -> float:
-    """How often a standard normal is above a value."""
-    return 0.5 * math.erfc(value / math.sqrt(2))

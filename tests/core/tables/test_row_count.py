@@ -4,10 +4,11 @@ import gzip
 import random
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.line_lengths import guessed_rows
+from tasks.core.tables.row_count import number_of_rows
 
 SHAPES = {
     "short": lambda number, chance: f"{number},a,1",
@@ -36,7 +37,7 @@ def test_rows_are_guessed_within_a_factor_of_two(tmp_path, shape, end, encoding,
         data = sink.getvalue().to_pybytes()
     path = tmp_path / f"t.csv{ending}"
     path.write_bytes(data)
-    assert rows / 2 <= guessed_rows(InputFile(path, encoding=encoding)) <= rows * 2
+    assert rows / 2 <= number_of_rows(InputFile(path, encoding=encoding), look=True)[0] <= rows * 2
 
 
 @pytest.mark.parametrize(
@@ -44,4 +45,14 @@ def test_rows_are_guessed_within_a_factor_of_two(tmp_path, shape, end, encoding,
 )
 def test_a_small_file_is_counted(tmp_path, text, rows):
     (tmp_path / "t.csv").write_text(text)
-    assert guessed_rows(InputFile(tmp_path / "t.csv")) == rows
+    assert number_of_rows(InputFile(tmp_path / "t.csv"), look=True)[0] == rows
+
+
+def test_without_a_look_at_lines_a_text_has_no_more_rows_than_its_size_allows(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "1,2\n" * 50)
+    assert number_of_rows(InputFile(tmp_path / "t.csv")) == (51, "size")
+
+
+def test_a_footer_says_how_many_rows_a_parquet_file_has(tmp_path):
+    pq.write_table(pa.table({"a": range(50)}), tmp_path / "t.parquet")
+    assert number_of_rows(InputFile(tmp_path / "t.parquet"), look=True) == (50, "footer")

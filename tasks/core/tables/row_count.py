@@ -1,26 +1,49 @@
-"""How many rows a text file has, within a factor of two, by its size and the lengths of some of its lines.
+"""How many rows a file has: a Parquet file's footer says it, of a text it is guessed.
 
-An `InputFile` goes in, a number for the operator's terminal comes out. Bytes are looked at for quotes and
-line ends alone; no cell is kept or compared. A compressed file is looked at from its beginning.
+An `InputFile` goes in, a number for the operator's terminal comes out. A text's number follows from its size
+alone or, within a factor of two, from the lengths of some of its lines: bytes are then looked at for quotes
+and line ends; no cell is kept or compared. A compressed file is looked at from its beginning.
 """
 
+import math
 import re
+from typing import Literal
+
+import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError
 from tasks.core.tables.header import InputFile, damaged_archive, undecodable
 
+#: By what a number of rows is known.
+RowSource = Literal["footer", "lines", "size"]
+
+#: Bytes of the shortest cell of text with its delimiter: guesses too many rows of a text file.
+_BYTES_A_CELL = 2
 #: Stretches of a file that are looked at, evenly spaced, and the bytes of one.
 _STRETCHES, _BYTES = 16, 2**16
 _FIRST_BYTES, _FIRST_BYTES_COMPRESSED = 2**20, 2**24
 _BLANK = re.compile(rb"\n{2,}")
 
 
-def guessed_rows(source: InputFile) -> int:
-    """Rows below the header.
+def number_of_rows(source: InputFile, *, look: bool = False) -> tuple[int, RowSource]:
+    """Rows below the header, and by what they are known: exact for Parquet.
+
+    Args:
+        source: the file.
+        look: whether lines of a text may be looked at.
 
     Raises:
         InputError: the file's beginning can't be decoded or decompressed.
     """
+    if source.is_parquet:
+        return int(pq.read_metadata(source.opened.reader()).num_rows), "footer"
+    if look:
+        return _rows_by_lines(source), "lines"
+    columns = max(len(source.headers.names), 1)
+    return math.ceil(source.opened.size / (_BYTES_A_CELL * columns)), "size"
+
+
+def _rows_by_lines(source: InputFile) -> int:
     text, problem = source.text(), ""
     try:
         start = text.read(_FIRST_BYTES_COMPRESSED if source.compression else _FIRST_BYTES)

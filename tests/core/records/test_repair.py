@@ -32,7 +32,7 @@ CONTRACT = oracle.plain_contract(
 def encoded(tmp_path, rows, schema, *, total=True, told=None):
     path = tmp_path / "table.csv"
     path.write_text("\n".join([HEADER, *rows]) + "\n")
-    options = EncodingOptions(total=total, key=b"k", dropping=None if told is None else told.append)
+    options = EncodingOptions(total=total, key=b"k", report_dropped=None if told is None else told.append)
     return encode(InputFile(path), schema, options)
 
 

@@ -13,14 +13,14 @@ import numpy as np
 from tasks.core.arrays import Codes, Ids
 from tasks.core.records.coded import CodedRecords, code_type, held_values
 from tasks.core.records.columns import Schema
-from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells, Dropping
+from tasks.core.records.dropped import BROKE_A_CONSTRAINT, DroppedCells, ReportDropped
 from tasks.core.records.rulebook import Rulebook, coding_of_values
 
 
-def constrained(
+def repair_records(
     records: CodedRecords,
     schema: Schema,
-    dropping: Dropping | None = None,
+    report_dropped: ReportDropped | None = None,
     filled: Collection[int] = (),
 ) -> CodedRecords:
     """Repair records and add the columns that others decide.
@@ -28,7 +28,7 @@ def constrained(
     Args:
         records: of ``schema.measured``.
         schema: the whole one.
-        dropping: told of cells that a repair changed.
+        report_dropped: told of cells that a repair changed.
         filled: columns in which the draw counts an empty cell as the value for what is outside; here, too.
     """
     if not schema.constraints:
@@ -37,19 +37,19 @@ def constrained(
     book = Rulebook(schema, coding_of_values(records.values, records.slot_columns, instead))
     held = np.array(records.slots, np.int32).reshape(len(records.slots), records.number_of_records).T
     repaired = book.repaired(held)
-    if dropping is not None:
-        _tell(records, held, repaired, dropping)
+    if report_dropped is not None:
+        _tell(records, held, repaired, report_dropped)
     return _with_derived_columns(_coded(records, repaired), schema, instead)
 
 
-def _tell(records: CodedRecords, held: Ids, repaired: Ids, dropping: Dropping) -> None:
+def _tell(records: CodedRecords, held: Ids, repaired: Ids, report_dropped: ReportDropped) -> None:
     """Tell how many values and items of each column are no more."""
     places = np.asarray(records.slot_columns)
     for column, about in enumerate(records.schema.columns):
         before, after = held[:, places == column], repaired[:, places == column]
         gone = (before[:, :, None] != after[:, None, :]).all(axis=2) & (before != 0)
         if gone.any():
-            dropping(DroppedCells(about.name, BROKE_A_CONSTRAINT, int(gone.sum())))
+            report_dropped(DroppedCells(about.name, BROKE_A_CONSTRAINT, int(gone.sum())))
 
 
 def _coded(records: CodedRecords, slots: Ids) -> CodedRecords:
