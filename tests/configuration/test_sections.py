@@ -21,7 +21,7 @@ from tasks.core.syndiffix.settings import (
     SingleClustering,
     SynDiffixParameters,
 )
-from tasks.plan.syndiffix_columns import questions
+from tasks.plan.syndiffix.columns import questions
 
 SMALLEST: dict[str, object] = {"sensitive_microdata_path": "people.csv", "synthesis_mode": "syndiffix"}
 SALT = bytes(32)
