@@ -74,17 +74,17 @@ def batch(path: str) -> dict[str, str]:
 
 def _failure(workspace: Workspace, failed: list[Failed], done: int, groups: list[str]) -> BatchFailed:
     """What failed, why, and what there is all the same; Prefect keeps it, so it has no operator's detail."""
-    lines = [f"{len(failed)} of {len(failed) + done} runs failed:"]
+    lines = [f"{len(failed)} of {len(failed) + done} {'run' if len(failed) + done == 1 else 'runs'} failed:"]
     for run in failed:
         lines += [f"  {run.name} ({run.kind}):", *(f"    {line}" for line in run.why)]
     homes = [workspace.root / place for place in groups]
     compared = ", ".join(str(home) for home in homes if (home / COMPARISON).is_file())
     if compared:
-        lines.append(f"The others are done; comparisons are in {compared}.")
+        lines.append(f"All other runs are done; their comparisons are in {compared}.")
     elif done:
-        lines.append("The others are done.")
+        lines.append("All other runs are done.")
     lines.append(
-        "Mend what is said and run the batch again: what is done is kept, and no draw is charged twice."
+        "Correct what failed and run the batch again: finished runs are kept, and no draw is charged twice."
     )
     return BatchFailed("\n".join(lines))
 

@@ -29,8 +29,8 @@ from tasks.sensitive.round import generate_from_records, hand_over_counts, round
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 _BOTH_REGIMES = (
-    "ATTENTION: this dataset also has differentially private releases. A k-anonymous one is not covered by "
-    "their guarantee, nor by the cap of all of them together."
+    "ATTENTION: this dataset also has differentially private releases. Their guarantee and their common cap "
+    "do not cover this k-anonymous release."
 )
 
 
@@ -74,7 +74,7 @@ class SensitiveTables:
         """
         if self.table is None or self.records is None:
             raise InputError(
-                "A comparison with the raw table needs a table that can be read; this one can't. Restore it."
+                "A comparison with the raw table needs the table, and it can't be read any more. Restore it."
             )
         return self.table, self.records
 
@@ -90,8 +90,8 @@ def measure_steps(
     make = _MEASURING.get(configuration.protection.regime)
     if make is None:
         raise ParameterError(
-            "This flow needs a configuration of differential privacy or k-anonymity, and its synthesis_mode "
-            "is syndiffix: run the flow syndiffix, or marginalia run."
+            "This flow needs a configuration of differential privacy or k-anonymity, but synthesis_mode is "
+            "syndiffix. Run the flow syndiffix, or use marginalia run."
         )
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
@@ -172,8 +172,8 @@ def _return_committed(
         compare_with_last(measured.run, configuration, measured.described, *measured.raw)
         return
     say(
-        f"ATTENTION: the table can't be read any more. {unreadable} The release is the one that was drawn; "
-        "nothing is compared with the raw table."
+        f"ATTENTION: the table can't be read any more. {unreadable} The run returns the release that was "
+        "drawn before, and compares nothing with the raw table."
     )
 
 

@@ -45,8 +45,8 @@ from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 _BOTH_REGIMES = (
-    "ATTENTION: this dataset also has differentially private releases. One of SynDiffix is not covered by "
-    "their guarantee, nor by the cap of all of them together."
+    "ATTENTION: this dataset also has differentially private releases. Their guarantee and their common cap "
+    "do not cover this release of SynDiffix."
 )
 
 
@@ -177,7 +177,10 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
             say(line)
     edges = public_edges(described.schema, place.selection.columns)
     if unbinned := [name for name in edges if not _takes_bins(schema.field(name).type)]:
-        say(f"ATTENTION: bins are of numbers: they have no effect on {', '.join(map(repr, unbinned))}.")
+        say(
+            "ATTENTION: bins need numbers or times, and these columns hold neither: "
+            f"{', '.join(map(repr, unbinned))}. Remove their bins, or correct their types."
+        )
     return source, typed
 
 

@@ -47,14 +47,18 @@ def unexpected(workspace: Workspace, error: Exception, step: str = "") -> Margin
     if isinstance(error, OSError) and error.errno in FULL:
         return workspace.is_full()
     where = _log(workspace, step or "run", "".join(traceback.format_exception(error)))
-    failed = f"The step {step} failed" if step else f"The run failed ({type(error).__name__})"
+    failed = (
+        f"The step {step} failed unexpectedly"
+        if step
+        else f"The run failed unexpectedly ({type(error).__name__})"
+    )
     return InternalError(f"{failed}; {where}.")
 
 
 def unforeseen(error: Exception) -> str:
     """What a command without a workspace says of an error: its kind and its place in the code, no more."""
     if isinstance(error, MemoryError):
-        return "The command needs more memory than there is: select fewer columns, or give it more."
+        return "The command needs more memory than there is: select fewer columns, or give it more memory."
     if isinstance(error, OSError):
         return f"The command could not read or write ({os.strerror(error.errno or 0)}): check the disk."
     at = traceback.extract_tb(error.__traceback__)[-1]
@@ -73,5 +77,6 @@ def _log(workspace: Workspace, step: str, text: str) -> str:
         with os.fdopen(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:
             file.write(text)
     except OSError as error:  # must not carry what it was to log, which is chained to it
-        return f"no log of it could be written to {folder.relative_to(workspace.root)} ({error.strerror})"
-    return f"what happened is in {path.relative_to(workspace.root)}"
+        home = folder.relative_to(workspace.root)
+        return f"no log could be written to {home} in output_dir ({error.strerror})"
+    return f"what happened is in {path.relative_to(workspace.root)} in output_dir, for you alone"

@@ -150,8 +150,9 @@ class Workspace:
                 raise self.is_full() from None
             why = error.strerror if isinstance(error, OSError) else "its name holds a zero byte"
             raise ParameterError(
-                "output_dir must be a folder that can be written, and intermediate/ and release/ in it too; "
-                f"{self.root / zone} is not ({why})."
+                "output_dir must be a folder that you can write, and so must intermediate/ and release/ in "
+                f"it; {self.root / zone} is not ({why}). Give another folder, or correct this one's "
+                "permissions."
             ) from None
 
     def secret(self) -> bytes:
@@ -202,8 +203,8 @@ class Workspace:
     def is_full(self) -> ResourceLimit:
         """The error where its disk is full."""
         return ResourceLimit(
-            f"The workspace must have room for what the run makes; the disk that holds {self.root} is full. "
-            "Free some of it and run again: what was done is kept."
+            f"The run needs room for what it makes, but the disk that holds {self.root} is full. "
+            "Free some space and run again: finished steps are kept."
         )
 
     def clear_leftovers(self, dataset: str) -> None:
@@ -237,12 +238,13 @@ class Workspace:
         folder = self.root / table.key
         if not folder.is_dir():
             raise StoredTableMismatch(
-                f"The stored table {table.key} is gone since this run began. Run again: it is made anew."
+                f"The run needs the stored table {table.key}, which is gone since the run began. Run again: "
+                "it is made anew."
             )
         if folder_sha256(folder) != table.sha256:
             raise StoredTableMismatch(
-                f"The stored table {table.key} was changed after it was written, and stored tables are never "
-                "changed. Find out who did it; then delete the folder and run again: it is made anew."
+                f"Stored tables must never change, but {table.key} was changed after it was written. Find "
+                "out what changed it. Then delete the folder and run again: it is made anew."
             )
         return folder
 

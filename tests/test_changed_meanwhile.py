@@ -22,7 +22,7 @@ def test_a_table_that_changed_since_it_was_hashed_is_not_coded(tmp_path: Path) -
     schema = build_schema(("town",), Declarations(), None, cap_required=True)
     encode = functools.partial(encode_records.fn, workspace, table, schema, EncodingRules(total=True))
     path.write_text("town\n" + 50 * "Brenmoor\n")  # in place: the same open file
-    with pytest.raises(InputError, match="must stay as it is"):
+    with pytest.raises(InputError, match="must not change while a run reads it"):
         encode()
     assert not list(workspace.sensitive.rglob("coded_records"))
     path.write_text("town\n" + 100 * "Aberwick\n")

@@ -25,14 +25,14 @@ def write_side_by_side(folders: Sequence[Path], output: Path) -> int:
     zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
     if is_sensitive and zone:
         raise ParameterError(
-            "What is compared against the raw table must not leave; "
-            f"--output must be outside of {zone}/, and {output} is in it. Give another folder."
+            "A comparison with the raw table must stay on this machine, so --output must not be in "
+            f"{zone}/; {output} is. Give another folder."
         )
     home.mkdir(mode=0o700 if is_sensitive else 0o755, parents=True, exist_ok=True)
     write_comparison(runs, home, "Runs side by side")
     say(f"Compared: {home / 'comparison.html'} and comparison.tsv")
     if is_sensitive:
-        say("It holds figures read off the raw table: not to leave this machine.")
+        say("It holds figures of the raw table: it must stay on this machine.")
     return 0
 
 
@@ -40,10 +40,12 @@ def _labelled(folders: Sequence[Path]) -> dict[str, Path]:
     """What each folder holds, under the folder's shortest name that no other has."""
     places = list(dict.fromkeys(folder.resolve() for folder in folders))
     if len(places) < 2:
-        raise ParameterError("Comparing needs two or more folders of runs; give another one.")
+        raise ParameterError("Comparing needs the folders of two or more runs; only one was given. Add one.")
     gone = [str(place) for place in places if not place.is_dir()]
     if gone:
-        raise ParameterError(f"Comparing needs folders that exist; there is none at {', '.join(gone)}.")
+        raise ParameterError(
+            f"Comparing needs folders that exist; there is none at {', '.join(gone)}. Correct the path."
+        )
     for length in range(1, max(len(place.parts) for place in places) + 1):
         labels = ["/".join(place.parts[-length:]) for place in places]
         if len(set(labels)) == len(labels):
@@ -64,9 +66,9 @@ def _require_figures(places: Iterable[Path]) -> None:
     ]
     if bare:
         raise ParameterError(
-            "A release of SynDiffix reports no counts to be compared by, and this holds of "
-            f"{', '.join(bare)}: give the runs' evaluations against the raw table, the folders "
-            "sensitive/DATASET/RUN/evaluation of the workspace, which the evaluate stage writes."
+            "Comparing needs reported counts, and a release of SynDiffix has none; these are such releases: "
+            f"{', '.join(bare)}. Give the runs' evaluations against the raw table instead. The evaluate "
+            "stage writes them into OUTPUT_DIR/sensitive/DATASET/RUN/evaluation."
         )
 
 

@@ -23,7 +23,7 @@ def export_listings(run: Path, only: Sequence[str], output: Path | None) -> int:
         progress.close()
     for path in written:
         say(f"Exported: {path}")
-    say("They hold true counts: not to leave this machine, and to be deleted when they have been used.")
+    say("These files hold true counts. They must stay on this machine; delete them after use.")
     return 0
 
 
@@ -32,8 +32,6 @@ def _file_of(name: str) -> str:
     known = {file.partition(".")[0]: file for files in FILES.values() for file in files}
     found = known.get(name.partition(".")[0])
     if found is None:
-        meant = did_you_mean(name, known)
-        raise ParameterError(
-            f"--only takes {', '.join(known)}; {name} is none of them{f'; {meant}' if meant else ''}."
-        )
+        meant = did_you_mean(name, known) or "correct the name."
+        raise ParameterError(f"--only takes {', '.join(known)}; {name} is none of them: {meant}")
     return found

@@ -25,7 +25,8 @@ def show_or_set(options: argparse.Namespace) -> int:
         _show(_set(ledger, options))
     elif options.reason:
         ledger.set_apart(options.dataset, options.reason)
-        print(f"Noted why the people of {options.dataset!r} are others: {options.reason.strip()}")
+        reason = options.reason.strip()
+        print(f"The ledger now keeps why {options.dataset!r} is about other people: {reason}")
     else:
         _show_one(ledger, options.dataset)
     return 0
@@ -37,7 +38,7 @@ def _show_all(ledger: Ledger) -> None:
     if not ledger.datasets():
         print("No dataset is registered in this ledger.")
     if salted := salted_datasets(ledger_place()):
-        print(f"SynDiffix keeps no account. Its salts here are of: {', '.join(salted)}")
+        print(f"SynDiffix has no budget. This ledger keeps the salts of: {', '.join(salted)}")
 
 
 def _show_one(ledger: Ledger, dataset: str) -> None:
@@ -46,14 +47,14 @@ def _show_one(ledger: Ledger, dataset: str) -> None:
     if ledger.is_registered(dataset):
         _show(ledger.account(dataset))
     elif dataset in salted:
-        print(f"{dataset}  (no account: SynDiffix keeps none; the salt of its noise is with this ledger)")
+        print(f"{dataset}  (no budget, as SynDiffix has none; this ledger keeps the salt of its noise)")
         _show_reasons(reasons)
     elif reasons:
-        print(f"{dataset}  (no account and no salt yet: its first run makes one)")
+        print(f"{dataset}  (no budget and no salt yet: its first run makes one)")
         _show_reasons(reasons)
     else:
         meant = did_you_mean(dataset, [*ledger.datasets(), *salted], repr) or (
-            "its first run under differential privacy registers it; other protections keep no account."
+            "its first run under differential privacy registers it; other protections have no budget."
         )
         raise ParameterError(f"The ledger has no dataset {dataset!r}: {meant}")
 
@@ -69,7 +70,10 @@ def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
         unit, reason = options.unit or "subject", options.reason
         return ledger.register(Registration(dataset, epsilon, delta, share, options.population, unit, reason))
     if options.unit not in (None, ledger.account(dataset).unit):
-        raise ParameterError(f"The unit of {dataset!r} was fixed when it was registered; leave --unit out.")
+        raise ParameterError(
+            f"The unit of {dataset!r} can't change: it is {ledger.account(dataset).unit} since the dataset "
+            "was registered. Leave --unit out."
+        )
     now = ledger.account(dataset).caps
     # The caps as they are shown are those in force: who copies them raises nothing.
     shown = [plain_up(cap) for cap in (now.epsilon, now.delta)]
@@ -81,8 +85,8 @@ def _set(ledger: Ledger, options: argparse.Namespace) -> Account:
         return ledger.raise_caps(dataset, epsilon, delta, threshold, reason=options.reason)
     if epsilon > float(now.epsilon) or delta > float(now.delta):
         raise ParameterError(
-            f"Raising the cap of {dataset!r} (now epsilon {plain_up(now.epsilon)}, "
-            f"delta {plain_up(now.delta)}) needs a written reason that stays in the ledger: add --reason."
+            f"Raising the cap of {dataset!r} (now epsilon {plain_up(now.epsilon)}, delta "
+            f"{plain_up(now.delta)}) needs a reason, which the ledger keeps: add --reason '...'."
         )
     return ledger.lower(dataset, epsilon, delta, threshold)
 
@@ -93,7 +97,10 @@ def _number(text: str, name: str) -> float:
     except ValueError:
         value = math.nan
     if not (math.isfinite(value) and value > 0):
-        raise ParameterError(f"{name} must be a positive number; it is {text!r}.")
+        example = "1" if name == "EPSILON" else "1e-6"
+        raise ParameterError(
+            f"{name} must be a positive number such as {example}; it is {text!r}. Correct it."
+        )
     return value
 
 
@@ -106,15 +113,15 @@ def _show(account: Account) -> None:
     )
     used = spent.mu_squared / caps.mu_squared
     if used > 1:
-        print("  spent    more than the cap allows: it was lowered below it, so every new release is refused")
+        print("  spent    more than the cap: the cap was lowered below it, so every new release is refused")
     else:
         print(f"  spent    {used:.1%} of mu^2, epsilon {plain_up(account.epsilon_spent)} at the delta cap")
     _show_reasons(account.reasons)
     for release in account.reservations:
         print(
-            f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} "
-            f"epsilon {plain_up(release.epsilon)}, delta {plain_up(release.delta)}, "
-            f"mu^2 {plain_up(release.mu_squared)}"
+            f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} epsilon "
+            f"{plain_up(release.epsilon)}, delta {plain_up(release.delta)}, mu^2 "
+            f"{plain_up(release.mu_squared)}"
         )
 
 

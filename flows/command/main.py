@@ -24,7 +24,13 @@ from tasks.core.errors import InputError, MarginaliaError
 from tasks.core.tables.column_names import Encoding
 from tasks.request import STAGES
 
-_SHORT = {"aggregate": "--agg", "generate": "--gen", "evaluate": "--eval", "navigate": "--nav"}
+#: The short spelling of a stage's option, and what its help says.
+_STAGE_WORDS = {
+    "aggregate": ("--agg", "count the table and protect the counts"),
+    "generate": ("--gen", "make the synthetic records"),
+    "evaluate": ("--eval", "compare them with the counts and with the table"),
+    "navigate": ("--nav", "write the page report.html"),
+}
 
 
 class Terminated(KeyboardInterrupt):
@@ -84,7 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="marginalia",
         description="Share what is in a sensitive table without sharing the people in it.",
-        epilog="Exit codes: 0 done, 2 configuration or usage, 3 budget, 4 contract, 1 anything else.",
+        epilog="Exit codes: 0 done, 2 configuration or command line, 3 budget, 4 contract, 130 interrupted "
+        "(ctrl-C), 143 terminated (SIGTERM), 1 anything else.",
     )
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=CommandParser
@@ -97,10 +104,19 @@ def _parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_export(commands)
     _add_syndiffix(commands)
-    demo = commands.add_parser("demo", help="run everything on a generated survey, into ./demo")
+    demo = commands.add_parser(
+        "demo",
+        help="run everything on a generated survey, in ./demo",
+        description="Generates a survey and runs everything on it. Table, configuration, results and ledger "
+        "are in one folder.",
+    )
     demo.add_argument("--folder", type=Path, default=Path("demo"), help="where to work (default: demo)")
     _of_flow(demo).set_defaults(action=_demo)
-    stop = commands.add_parser("stop", help="end the local Prefect server")
+    stop = commands.add_parser(
+        "stop",
+        help="stop the local Prefect server",
+        description="Stops the local Prefect server. The next run starts it again.",
+    )
     stop.set_defaults(action=_stop)
     return parser
 
@@ -108,50 +124,66 @@ def _parser() -> argparse.ArgumentParser:
 def _add_run(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     run = commands.add_parser(
         "run",
-        help="the whole job on your own table",
-        description="Runs the stages that are named, and any missing earlier one first; none named: all.",
+        help="do the whole job on your own table",
+        description="Runs all stages or, where you name stages, those up to the last one that you "
+        "name. Steps whose inputs have not changed are skipped.",
     )
-    run.add_argument("configuration", type=Path, metavar="CONFIG.json")
+    _add_configuration(run)
     for stage in STAGES:
-        run.add_argument(f"--{stage}", _SHORT[stage], action="store_true", dest=stage, help=f"{stage} stage")
+        short, what = _STAGE_WORDS[stage]
+        run.add_argument(f"--{stage}", short, action="store_true", dest=stage, help=what)
     _of_flow(run).set_defaults(action=_run)
 
 
 def _add_check(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     check = commands.add_parser(
         "check",
-        help="validate a configuration and say what its run would cost",
-        description="Reads the header and public facts, never a value (except with --propose).",
+        help="validate a configuration and show what its run would do and cost",
+        description="Reads the configuration, the table's header and the ledger. It reads no value of the "
+        "table, except with --propose.",
     )
-    check.add_argument("configuration", type=Path, metavar="CONFIG.json")
+    _add_configuration(check)
     check.add_argument(
         "--propose",
         action="store_true",
-        help="read the table and draft dialect, bins and a contract for you to accept; "
-        "CONFIG may be the table itself",
+        help="read the table, and draft a configuration and a contract for you to accept; "
+        "in place of CONFIG.json you can give the table itself",
     )
-    check.add_argument("--encoding", choices=get_args(Encoding), help="of the table, with --propose")
+    check.add_argument(
+        "--encoding", choices=get_args(Encoding), help="the table's encoding (with --propose alone)"
+    )
     check.set_defaults(action=_check)
 
 
 def _add_ledger(commands: "argparse._SubParsersAction[CommandParser]") -> None:
-    ledger = commands.add_parser("ledger", help="show or set a dataset's privacy budget")
-    ledger.add_argument("dataset", nargs="?", help="without it, every dataset")
-    ledger.add_argument(
-        "--cap", nargs=2, metavar=("EPSILON", "DELTA"), help="register, lower, or (with --reason) raise"
+    ledger = commands.add_parser(
+        "ledger",
+        help="show or set a dataset's privacy budget",
+        description="Shows the budget of one dataset or of all. With --cap it registers a dataset or changes "
+        "its cap, the most that all its releases together may cost.",
     )
-    ledger.add_argument("--threshold-delta", metavar="D", help="cap of the thresholds' share of delta")
-    ledger.add_argument("--population", default="", help="whose data these are, in words")
+    ledger.add_argument("dataset", nargs="?", help="the dataset's name; without it, all datasets are shown")
+    ledger.add_argument(
+        "--cap",
+        nargs=2,
+        metavar=("EPSILON", "DELTA"),
+        help="register the dataset with this cap, lower its cap, or (with --reason) raise it",
+    )
+    ledger.add_argument(
+        "--threshold-delta", metavar="D", help="the part of DELTA that thresholds may use (with --cap)"
+    )
+    ledger.add_argument("--population", default="", help="whose data these are, in words (when you register)")
     ledger.add_argument(
         "--unit",
         choices=("subject", "row"),
-        help="what a new dataset's releases protect: row where there is no subject_id (default: subject)",
+        help="what the releases protect (when you register): a subject, or a row where the configurations "
+        "have no subject_id (default: subject)",
     )
     ledger.add_argument(
         "--reason",
         default="",
-        help="why a cap is raised, or (by itself, or with a first cap) why the people of a dataset are not "
-        "those of any dataset that is known by now; stays in the ledger",
+        help="why you raise the cap; or, by itself or when you register, why the dataset is about other "
+        "people than every dataset that the ledger knows. The ledger keeps it",
     )
     ledger.set_defaults(action=_ledger)
 
@@ -160,11 +192,15 @@ def _add_publish(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     publish = commands.add_parser(
         "publish",
         help="rebuild a release from its measurement alone",
-        description="Reads neither the table nor sensitive/: may run as a user who can't.",
+        description="Reads the measurement, and neither the table nor the folder sensitive/. So a user "
+        "without access to these can publish.",
     )
-    publish.add_argument("configuration", type=Path, metavar="CONFIG.json")
+    _add_configuration(publish)
     publish.add_argument(
-        "--measurement", type=Path, help="its folder; without it, the one in OUTPUT_DIR/measurement"
+        "--measurement",
+        type=Path,
+        metavar="FOLDER",
+        help="the measurement (default: the configuration's own in OUTPUT_DIR/measurement)",
     )
     _of_flow(publish).set_defaults(action=_publish)
 
@@ -172,21 +208,29 @@ def _add_publish(commands: "argparse._SubParsersAction[CommandParser]") -> None:
 def _add_batch(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     batch = commands.add_parser(
         "batch",
-        help="many runs from one batch file, compared by group",
-        description="One run that fails stops no other; the command then ends with 1 and the list.",
+        help="do many runs from one batch file and compare them by group",
+        description="Does every run of the file. A run that fails does not stop the others. The command then "
+        "lists the failed runs and ends with 1.",
     )
-    batch.add_argument("file", type=Path, metavar="BATCH.json")
+    batch.add_argument(
+        "file", type=Path, metavar="BATCH.json", help="the batch file (docs/batches.md explains it)"
+    )
     _of_flow(batch).set_defaults(action=_batch)
 
 
 def _add_compare(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     compare = commands.add_parser(
         "compare",
-        help="two or more runs side by side, in one table and one page",
-        description="Of releases, or of evaluations against the raw table (what then must not leave).",
+        help="show two or more runs side by side, in one table and one page",
+        description="Compares releases, or evaluations against the raw table. A comparison with the raw "
+        "table must stay on this machine.",
     )
     compare.add_argument(
-        "runs", type=Path, nargs="+", metavar="FOLDER", help="a release's, or an evaluation's in sensitive/"
+        "runs",
+        type=Path,
+        nargs="+",
+        metavar="FOLDER",
+        help="a release, or an evaluation: OUTPUT_DIR/sensitive/DATASET/RUN/evaluation",
     )
     compare.add_argument(
         "--output", type=Path, default=Path("comparison"), help="folder to write to (default: comparison)"
@@ -197,23 +241,23 @@ def _add_compare(commands: "argparse._SubParsersAction[CommandParser]") -> None:
 def _add_export(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     export = commands.add_parser(
         "export",
-        help="SDS's listings of all combinations of a run, for you alone",
-        description="Writes the true counts that a run keeps as Parquet, and the combinations of its "
-        "synthetic records, as the files that SDS writes. Large, and they must not leave this machine.",
+        help="write SDS's listings of all combinations of a run, for you alone",
+        description="Writes the true counts of a run, and the combinations of its synthetic records, as the "
+        "files that SDS writes. The files are large, and they must stay on this machine.",
     )
     export.add_argument(
         "run",
         type=Path,
         metavar="FOLDER",
-        help="OUTPUT_DIR/sensitive/DATASET/RUN, or DATASET: its newest run",
+        help="OUTPUT_DIR/sensitive/DATASET/RUN, or OUTPUT_DIR/sensitive/DATASET for its newest run",
     )
     export.add_argument(
         "--only",
         nargs="+",
         default=[],
         metavar="NAME",
-        help="these alone: sensitive_aggregates, sensitive_aggregated_data, synthetic_aggregates, "
-        "synthetic_rare_combos_by_length",
+        help="write these files alone: sensitive_aggregates, sensitive_aggregated_data, "
+        "synthetic_aggregates, synthetic_rare_combos_by_length",
     )
     export.add_argument("--output", type=Path, help="folder to write to (default: export in FOLDER)")
     export.set_defaults(action=_export)
@@ -224,12 +268,22 @@ def _add_syndiffix(commands: "argparse._SubParsersAction[CommandParser]") -> Non
         "syndiffix",
         allow_abbrev=False,
         usage="%(prog)s FILE [OUTPUT] [options]",  # all of them would bury what is wrong
-        help="a synthetic table by SynDiffix: not differentially private",
-        description="Synthesizes a table by SynDiffix: aggregated, rare values suppressed, noise that is the "
-        "same each time. Not differentially private. Give FILE first.",
+        help="make a synthetic table by SynDiffix (not differentially private)",
+        description="Makes a synthetic table by SynDiffix. It counts groups of rows, suppresses rare values "
+        "and adds noise that stays the same however often you ask. It is not differentially private. Give "
+        "FILE first.",
     )
     syndiffix_options.add_arguments(syndiffix)
     syndiffix.set_defaults(action=_syndiffix)
+
+
+def _add_configuration(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "configuration",
+        type=Path,
+        metavar="CONFIG.json",
+        help="the configuration (docs/configuration.md explains its keys)",
+    )
 
 
 def _of_flow(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

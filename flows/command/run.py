@@ -95,13 +95,14 @@ def run_batch(path: Path, *, verbose: bool) -> None:
         from tasks.batch.group import COMPARISON
 
         places = _followed(url, batch(str(path.absolute()), return_state=True))
-    say(f"Ran {len(asked.runs)} runs in {time.monotonic() - started:.0f} s.")
+    runs = "1 run" if len(asked.runs) == 1 else f"{len(asked.runs)} runs"
+    say(f"Did {runs} in {time.monotonic() - started:.0f} s.")
     for group, place in places.items():
         home = workspace.root / place
         page, closed = home / COMPARISON, home / "sensitive" / COMPARISON
         say(f"{group}: {page if page.exists() else home}")
         if closed.exists():
-            say(f"Not to leave this machine, {group} against the raw table: {closed}")
+            say(f"Must stay on this machine, {group} against the raw table: {closed}")
 
 
 def run_demo(folder: Path, *, verbose: bool) -> None:
@@ -113,7 +114,7 @@ def run_demo(folder: Path, *, verbose: bool) -> None:
     os.environ.setdefault("MARGINALIA_LEDGER", str(root / "ledger"))
     path = root / "configuration.json"
     if path.exists():
-        say(f"Using the demo that is in {folder}; delete the folder to start afresh.")
+        say(f"Using the demo in {folder}. Delete the folder to start afresh.")
     else:
         root.mkdir(parents=True, exist_ok=True)
         write_survey(root / "survey.csv")
@@ -144,11 +145,11 @@ def _run(configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *,
     if (release / "report.html").exists():
         say(f"The page: {release / 'report.html'}")
     for stage, place in places.items():
-        say(f"Must not leave this machine, from the {stage} stage: {workspace.root / place}")
+        say(f"Must stay on this machine, from the {stage} stage: {workspace.root / place}")
     if not (release / "report.html").exists():
         say(
-            "This release has no page, and latest links to it now: for one with a page run up to "
-            "the navigate stage, or name no stage."
+            "This release has no page, and latest now links to it. For a page, add --navigate or name no "
+            "stage: both run all stages."
         )
 
 

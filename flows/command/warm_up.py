@@ -113,7 +113,7 @@ def warm_up() -> None:
         sys.exit(syndiffix.exitcode)
     if publish_kernels() is None:
         own = os.environ["NUMBA_CACHE_DIR"]
-        sys.stdout.write(f"  for this user alone, in {own}: this checkout is another user's\n")
+        sys.stdout.write(f"  kept for this user alone, in {own}: another user owns this checkout\n")
 
 
 def _process() -> BaseProcess:

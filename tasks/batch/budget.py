@@ -39,7 +39,7 @@ def require_budget(runs: Sequence[RunConfiguration]) -> list[str]:
     datasets = dict.fromkeys(run.dataset for run in private)
     if len(datasets) > 1:
         sentences.append(
-            f"The batch draws from {len(datasets)} datasets, each with a budget of its own: tables about the "
+            f"The batch draws from {len(datasets)} datasets, each with a budget of its own. Tables about the "
             "same people must share one dataset name."
         )
     planned_all: _Planned = {}
@@ -87,15 +87,15 @@ def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:
         after = after.plus(charge.mu_squared_exact, charge.threshold_delta_exact)
     before, total = spent.epsilon(caps.delta), after.epsilon(caps.delta)
     cost = (
-        f"{runs} differentially private runs of dataset {dataset!r} make {len(new)} new draws: epsilon "
-        f"spent goes from {plain_up(before)} to {plain_up(total)} of {plain_up(caps.epsilon)}, at delta "
-        f"{plain_up(caps.delta)}."
+        f"The batch makes {'1 new draw' if len(new) == 1 else f'{len(new)} new draws'} from dataset "
+        f"{dataset!r} (differentially private runs: {runs}). The epsilon spent goes from {plain_up(before)} "
+        f"to {plain_up(total)} of {plain_up(caps.epsilon)}, at delta {plain_up(caps.delta)}."
     )
     if not after.within(caps):
         raise BudgetExhausted(
-            f"The budget must cover a whole batch before its first run. {cost} Nothing was drawn: leave runs "
-            "out, lower their epsilon, plan for all of them (privacy.releases, before the first run of the "
-            f"dataset), or raise the cap (marginalia ledger {dataset!r} --cap EPSILON DELTA)."
+            f"The budget must cover the whole batch, and does not. {cost} Nothing was drawn. Leave runs out, "
+            "lower their epsilon, plan for all of them (privacy.releases, before the first run of the "
+            f"dataset), or raise the cap: marginalia ledger '{dataset}' --cap EPSILON DELTA --reason '...'."
         )
     return cost
 

@@ -5,6 +5,7 @@ configuration, and ``runs`` holds, by group, what each run has otherwise. A run'
 as they stand (shallow); ``null`` takes a key of the base away.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +76,10 @@ def read_batch(path: Path) -> Batch:
     """
     body = read_json(path)
     if "runs" not in body and "sensitive_microdata_path" in body:
-        raise ParameterError(f"{path} is the configuration of one run: give it to marginalia run.")
+        raise ParameterError(
+            f"A batch file must hold runs, but {path} is the configuration of one run: give it to "
+            "marginalia run."
+        )
     problems = [unknown(key, _PARTS) for key in body if key not in _PARTS]
     stages = _stages(body.get("execute"), problems)
     base = body.get("base_config", {})
@@ -84,7 +88,7 @@ def read_batch(path: Path) -> Batch:
         base = {}
     runs = list(_runs(body.get("runs"), base, problems))
     if not runs and not problems:
-        problems.append("The batch must hold a run that is not skipped; it holds none.")
+        problems.append("The batch must hold a run that is not skipped, but it holds none: add one.")
     if problems:
         raise ParameterError(problems)
     return Batch(stages, tuple(runs))
@@ -135,11 +139,16 @@ def _stages(execute: object, problems: list[str]) -> tuple[str, ...]:
         return ()
     found = [unknown(key, STAGES, "execute.") for key in execute if key not in STAGES]
     found += [
-        f"execute.{key} must be true or false." for key, v in execute.items() if not isinstance(v, bool)
+        f"execute.{key} must be true or false, not {json.dumps(v)}."
+        for key, v in execute.items()
+        if not isinstance(v, bool)
     ]
     stages = tuple(stage for stage in STAGES if execute.get(stage) is True)
     if not stages and not found:
-        found.append("execute must set at least one stage to true; without execute all four run.")
+        found.append(
+            "execute must set at least one stage to true, but sets none: set one, or remove "
+            "execute to run all."
+        )
     problems += found
     return stages
 
@@ -156,8 +165,8 @@ def _runs(groups: object, base: dict[str, Any], problems: list[str]) -> Iterator
             problems.append(f"runs: the group {group!r} {_SAFE}.")
         elif folders.setdefault(group.lower(), group) != group:
             problems.append(
-                f"runs: the groups {folders[group.lower()]!r} and {group!r} would have the same folder "
-                "where case does not count; rename one."
+                f"runs: the groups {folders[group.lower()]!r} and {group!r} must differ by more than case, "
+                "as each gives a folder its name: rename one."
             )
         if not isinstance(listed, list) or not listed:
             problems.append(f"{group}: must be a list of runs, each an object with a name.")
@@ -188,12 +197,15 @@ def _run(
         return None
     name = entry.get("name")
     label = f"{group}/{name}" if isinstance(name, str) and name else f"{group}/{index}"
-    found = [] if isinstance(skip, bool) else ["skip must be true or false."]
+    found = [] if isinstance(skip, bool) else [f"skip must be true or false, not {json.dumps(skip)}."]
     if not isinstance(name, str) or not _is_label(name):
         found.append(f"name {_SAFE}.")
     differing = {key: value for key, value in entry.items() if key not in ("name", "skip")}
     if "output_dir" in differing and differing.pop("output_dir") != base.get("output_dir"):
-        found.append("output_dir is the base's: each run has a folder in it; remove the key from the run.")
+        found.append(
+            "output_dir must be that of base_config, as each run has a folder in it: remove the "
+            "key from the run."
+        )
     configuration = None
     try:
         configuration = from_flat(base | differing)

@@ -34,6 +34,7 @@ from tasks.configuration.synthesis import (
 )
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, located, no_such_file
+from tasks.core.tables.header import is_named_as_table
 
 #: Keys of SDS that are not taken, and what to do.
 _NOT_DONE = {
@@ -91,7 +92,7 @@ def read_json(path: Path) -> dict[str, Any]:
     Raises:
         ParameterError: there is no such file, or something else in it.
     """
-    problem, body, file = "", None, f"The configuration file {located(path)}"
+    problem, body, file, is_table = "", None, f"The configuration file {located(path)}", False
     try:
         body = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_no_duplicates)
         json.dumps(body, ensure_ascii=False).encode()
@@ -101,12 +102,18 @@ def read_json(path: Path) -> dict[str, Any]:
         problem = f"can't be read ({error.strerror}): check its path and permissions"
     except json.JSONDecodeError as error:
         problem = f"must be JSON; line {error.lineno}: {error.msg}"
+        is_table = is_named_as_table(path) and error.doc.lstrip()[:1] != "{"
     except UnicodeError:
-        problem = "must be text in UTF-8, and is not: save it so"
+        problem, is_table = "must be text in UTF-8, but is not: save it so", is_named_as_table(path)
     except RecursionError:
         problem = "must be an object of keys, and is nested too deeply to be one: mend its brackets"
     except ValueError:
         problem = "holds a number of too many digits, or its path a zero byte: correct it"
+    if is_table:
+        problem = (
+            f"must be JSON, but this is a table: marginalia check --propose {path} drafts a configuration "
+            "and a contract for it"
+        )
     if problem:
         raise ParameterError(f"{file} {problem}.")
     if not isinstance(body, dict):

@@ -70,8 +70,8 @@ def explanation() -> str:
     """Where kernels that are compiled now are kept, and why they are not those of the checkout."""
     folder = Path(os.environ["NUMBA_CACHE_DIR"])
     if folder.parent.name.startswith(_TEMPORARY):
-        return f"They are lost at the end, as this user has no cache folder. {_why()}"
-    return f"They are kept in {folder} for later runs. {_why()}"
+        return f"This user has no cache folder, so they are lost at the end. {_why()}"
+    return f"Later runs find them in {folder}. {_why()}"
 
 
 def _why() -> str:
@@ -79,10 +79,13 @@ def _why() -> str:
         for _ in _files(PUBLISHED / _identity()):
             pass
     except OSError:
-        return f"There are none of this version in {PUBLISHED}: `make setup` makes them for all users."
+        return f"{PUBLISHED} has none of this version: `make setup` compiles them once for all users."
     except UntrustedError:
-        return f"Those in {PUBLISHED} are not used, as others could have written them: run `make setup`."
-    return f"Those in {PUBLISHED} are for another processor, or do not cover this table."
+        return f"Other users could have changed those in {PUBLISHED}, so they are not used: run `make setup`."
+    return (
+        f"Those in {PUBLISHED} do not fit: they were compiled on another kind of processor, or this run "
+        "needs one that `make setup` does not compile. Nothing is wrong."
+    )
 
 
 def _adopted() -> Path | None:

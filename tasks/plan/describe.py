@@ -201,8 +201,8 @@ def _require_split(source: InputFile, configuration: RunConfiguration) -> None:
     found = [words for sign, words in _OTHER_DELIMITERS.items() if sign in names[0]]
     if found:
         raise ParameterError(
-            f"The input's header must be split at its delimiter; split at {source.delimiter!r} it is a "
-            f"single column that holds {found[0]}. Give the right one as sensitive_microdata_delimiter."
+            f"The delimiter must split the input's header into columns, but {source.delimiter!r} leaves a "
+            f"single column, which holds {found[0]}. Give the right one as sensitive_microdata_delimiter."
         )
 
 
@@ -235,8 +235,8 @@ def _report_problems(configuration: RunConfiguration, schema: Schema) -> list[st
             starts = [text[:place] for place, sign in enumerate(text) if sign == ":"]
             if not any(_is_column(start, columns, schema) for start in starts):
                 problems.append(
-                    f"report_visuals: {visual!r} must hold texts such as 'column:value' of columns that are "
-                    f"used, and {text!r} is none: correct it."
+                    f"report_visuals: {visual!r} must hold texts such as 'column:value', of columns that are "
+                    f"used, but {text!r} is none: correct it."
                 )
     for page, names in report.pages.items():
         for name in names:
@@ -274,7 +274,7 @@ def _constraint_notes(contract: Contract | None, schema: Schema) -> tuple[str, .
         return ()
     return (
         "The contract says what holds between columns (structuralZeros, functionalDependencies, orderings). "
-        "Records of synthesis_mode fitted hold it; here it has no effect.",
+        "Only records of synthesis_mode fitted keep to it; here it has no effect.",
     )
 
 
@@ -287,9 +287,9 @@ def _open_derivation_notes(schema: Schema) -> tuple[str, ...]:
         if rule.decided_by < len(measured) and measured[rule.decided_by].is_open
     )
     return tuple(
-        f"ATTENTION: {decided!r} follows from {by!r}, whose domain is not declared: where many records have "
-        f"a value of {by!r} that is too rare to be released, it is left empty, and {decided!r} with it. "
-        f"Declare the domain of {by!r}, or drop the dependency: then {decided!r} itself is measured."
+        f"ATTENTION: {decided!r} follows from {by!r}, whose domain is not declared. Values of {by!r} that "
+        f"are too rare to be released are left empty, and {decided!r} with them: it may be empty in many "
+        f"records. Declare the domain of {by!r}, or drop the dependency: then {decided!r} itself is measured."
         for decided, by in pairs
     )
 
@@ -305,6 +305,6 @@ def _mark_notes(configuration: RunConfiguration, source: InputFile) -> tuple[str
     if not keys:
         return ()
     return (
-        f"{' and '.join(keys)}: the mark {source.delimiter!r} also separates the cells of the input, so each "
-        "number that has it must be in quotes there, as programs that write tables do.",
+        f"{' and '.join(keys)}: the mark {source.delimiter!r} also separates the cells of the input, so "
+        "numbers with that mark must be in quotes there. Programs that write tables do so.",
     )

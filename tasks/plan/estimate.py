@@ -217,11 +217,14 @@ def require_room(found: Estimate, workspace: Path) -> None:
     memory, disk = free_memory_mb(), free_disk_mb(workspace)
     if found.memory_mb > memory:
         problems.append(
-            f"The run needs about {found.memory_mb} MB of memory; {memory} MB are free. What helps: "
+            f"The run needs about {found.memory_mb} MB of memory, but {memory} MB are free. What helps: "
             f"{'; '.join(_remedies(found, memory))}."
         )
     if found.disk_mb > disk:
-        problems.append(f"The run needs about {found.disk_mb} MB of disk; {disk} MB are free in {workspace}.")
+        problems.append(
+            f"The run needs about {found.disk_mb} MB of disk, but {disk} MB are free in {workspace}. Free "
+            "some space, or give another output_dir."
+        )
     if problems:
         raise ResourceLimit(problems)
 

@@ -57,8 +57,8 @@ def require_records_fit(configuration: RunConfiguration) -> None:
     needed, free = (target or 0) * _BYTES_A_RECORD // 2**20, free_memory_mb()
     if needed > free:
         raise ResourceLimit(
-            f"{synthesis.mode}_target_number_of_records must be of records that fit into memory; {target:,} "
-            f"need at least {needed:,} MB, and {free:,} MB are free. Ask for fewer."
+            f"{synthesis.mode}_target_number_of_records must be a number of records that fit into memory, "
+            f"but {target:,} need at least {needed:,} MB, and {free:,} MB are free. Ask for fewer."
         )
 
 
@@ -77,7 +77,7 @@ def require_draw_fits(parameters: AnyParameters, schema: Schema) -> None:
     needed, free = tables_bytes(parameters, schema) // 2**20, free_memory_mb()
     if needed > free:
         raise ResourceLimit(
-            f"The tables of a fitted release must fit into memory; these may need {needed:,} MB, and "
+            f"The tables of a fitted release must fit into memory, but these may need {needed:,} MB, and "
             f"{free:,} MB are free. Lower max_values, declare domains, or name fewer sets in workload."
         )
 

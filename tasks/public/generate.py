@@ -58,8 +58,8 @@ def generate_records(
 def _take(records: Path | None, folder: Path) -> None:
     if records is None:
         raise ParameterError(
-            "This mode of synthesis reads the raw records, so they must have been drawn when measuring; the "
-            "measurement holds none. Make it with marginalia run."
+            "This synthesis_mode reads raw records, so its synthetic records must be in the measurement, but "
+            "it holds none. Make the measurement with marginalia run."
         )
     for path in records.iterdir():
         shutil.copyfile(path, folder / path.name)

@@ -104,8 +104,8 @@ def _same(one: Path, other: Path) -> bool:
     )
     if not is_whole:
         say(
-            f"ATTENTION: the files of release {one.name} are no longer what its MANIFEST says: withdraw it. "
-            "What they were is another release."
+            f"ATTENTION: somebody changed the files of release {one.name}: they are no longer what its "
+            "MANIFEST says. Withdraw that release. The run puts the right files into a new one."
         )
     return is_whole
 
@@ -142,7 +142,7 @@ def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:
             folder.rename(place)
             return place
         if not folder.is_dir() or not place.exists():
-            raise InternalError(f"The release could not be put in place at {place.name}.")
+            raise InternalError(f"The run could not put its release in place at {place.name}.")
 
 
 def _point_latest(home: Path, place: Path, vintage: str) -> None:
@@ -150,7 +150,7 @@ def _point_latest(home: Path, place: Path, vintage: str) -> None:
     linked = home / "latest"
     newest = linked.resolve().name.rpartition("-")[0] if linked.is_dir() else ""
     if newest and newest != vintage and _is_older(home, vintage, newest):
-        say(f"latest still links to vintage {newest!r}, which is newer than {vintage!r}.")
+        say(f"latest still links to vintage {newest!r}, as that is newer than {vintage!r}.")
         return
     part = home / f".latest-{process_mark()}"
     part.unlink(missing_ok=True)

@@ -171,7 +171,7 @@ def _records_origin(configuration: RunConfiguration) -> dict[str, str]:
     origin = "drawn from the reportable aggregates alone (post-processing)"
     if synthesis.reads_records:
         origin = (
-            f"drawn from the raw records by {synthesis.mode}: a combination that fewer records hold than the "
+            f"drawn from the raw records by {synthesis.mode}: a combination of fewer records than the "
             "reporting resolution can't appear"
         )
     return dict.fromkeys(_RECORDS, origin)

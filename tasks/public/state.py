@@ -34,15 +34,15 @@ def state_privacy(
 def _missing(bundle: CountsBundle, reported: Aggregates) -> list[str]:
     """What whoever runs it should look at: a release without counts, or columns without a released value."""
     if not reported.attributes:
-        return ["nothing is released but the number of records: too few of them hold any one value."]
+        return ["only the number of records is released: no value is held by enough of them."]
     held = {attribute.column for attribute in reported.attributes}
     missing = [column.name for place, column in enumerate(bundle.schema().columns) if place not in held]
     if not missing:
         return []
     names = ", ".join(map(repr, missing))
     return [
-        f"of {names} no value is released. See that bins, domains, sensitive_zeros and delimiters "
-        "are what the column holds."
+        f"no value of {names} is released. Check that bins, domains, sensitive_zeros and delimiters fit what "
+        "the table holds."
     ]
 
 

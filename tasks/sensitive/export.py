@@ -141,7 +141,7 @@ class _Run:
         table, workspace = StoredTable(**reference), Workspace(_root(self.folder))
         if not workspace.exists(table):
             raise ParameterError(
-                f"Exporting reads the stored table {table.key}, and it is gone. Delete {self.folder} and run "
+                f"Exporting needs the stored table {table.key}, which is gone. Delete {self.folder} and run "
                 "the configuration again: both are made anew."
             )
         return workspace.path(table)
@@ -160,11 +160,11 @@ def _root(folder: Path) -> Path:
 
 
 def _nothing(place: Path, missing: Sequence[str]) -> str:
-    what = f"{', '.join(missing)} can't be made from {place}" if missing else f"{place} is none"
+    what = f"{place} does not give {', '.join(missing)}" if missing else f"{place} is none"
     return (
-        f"Exporting needs the folder of a run, sensitive/DATASET/RUN in the workspace; {what}. The aggregate "
-        "stage gives the sensitive_ files and the evaluate stage the synthetic_ ones, runs of SynDiffix and "
-        "of earlier versions none: run these stages (marginalia run CONFIG.json), or give another folder."
+        f"Exporting needs the folder of a run, OUTPUT_DIR/sensitive/DATASET/RUN; {what}. The sensitive_ "
+        "files need the aggregate stage, the synthetic_ files the evaluate stage; runs of SynDiffix and of "
+        "earlier versions give none. Run these stages (marginalia run CONFIG.json), or give another folder."
     )
 
 
@@ -173,8 +173,8 @@ def _require_closed_place(home: Path) -> None:
     zone = next((zone for zone in (RELEASE, INTERMEDIATE, MEASUREMENT) if zone in home.parts), None)
     if zone:
         raise ParameterError(
-            "Listings hold true counts and must not leave; "
-            f"--output must be outside of {zone}/, and {home} is in it. Give another folder."
+            "Listings hold true counts and must stay on this machine, so --output must not be in "
+            f"{zone}/; {home} is. Give another folder."
         )
 
 
@@ -187,7 +187,7 @@ def _writing(home: Path) -> Iterator[Path]:
             waiting = tempfile.TemporaryDirectory(dir=home, prefix=".export-")
         except OSError as error:
             raise ParameterError(
-                f"--output must be a folder that can be written; {home} is not ({error.strerror}). "
+                f"--output must be a folder that you can write; {home} is not ({error.strerror}). "
                 "Give another."
             ) from None
         scratch = Path(stack.enter_context(waiting))
@@ -197,8 +197,8 @@ def _writing(home: Path) -> Iterator[Path]:
             if error.errno not in FULL:
                 raise
             raise ResourceLimit(
-                f"Exporting needs room for the files; the disk that holds {home} is full. Free some of it or "
-                "give another --output: a listing may be a hundred times as large as what it is made from."
+                f"Exporting needs room for the files, but the disk that holds {home} is full. Free some "
+                "space, or give another --output. A listing may be a hundred times as large as its source."
             ) from None
 
 

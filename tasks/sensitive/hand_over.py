@@ -170,6 +170,6 @@ def _recorded_head(path: Path) -> str | None:
         return str(account["head"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         raise StoredTableMismatch(
-            f"Every release and measurement must say where the ledger stood; {path} does not, so it was "
-            "changed. Restore it, or move its folder away, and run again."
+            f"Every release and measurement must say where the ledger stood, but {path} does not, so it was "
+            "changed. Restore it, or move its folder away. Then run again."
         ) from None

@@ -56,8 +56,8 @@ def judge_contract(
         for sentence in broken:
             say(f"contract: {sentence}")
         raise ContractViolation(
-            "The table breaks its data contract, which is strict. What it breaks is said on the terminal and "
-            f"in {run.root / stored.key}/contract.json; mend the table or, where synthesis_mode is not "
-            "syndiffix, set contract_mode to repair."
+            "The table must keep its data contract, which is strict, but breaks it. The terminal and "
+            f"{run.root / stored.key}/contract.json say which rules. Correct the table or the "
+            "contract. Where synthesis_mode is not syndiffix, you can also set contract_mode to repair."
         )
     return stored

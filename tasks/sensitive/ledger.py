@@ -69,13 +69,14 @@ def told_at_first(configuration: RunConfiguration, charge: Charge) -> list[str]:
         raised = _raise(configuration.dataset, caps, Spent(), charge, _FOR_EXAMPLE)
         return [
             *told,
-            "ATTENTION: the cap is the cost of this release alone, so a second one will be refused. Say how "
-            f'many are planned before the first run, such as "privacy": {{"releases": {_FOR_EXAMPLE}}} '
-            f"({cost_together(charge, _FOR_EXAMPLE)}); after it, raise the cap: {raised}.",
+            "ATTENTION: the cap is the cost of this release alone, so a second release will be "
+            "refused. Before "
+            f'the first run, say how many you plan, such as "privacy": {{"releases": {_FOR_EXAMPLE}}} '
+            f"({cost_together(charge, _FOR_EXAMPLE)}). After it, raise the cap: {raised}.",
         ]
     fit = runs_left(caps, Spent(), charge.mu_squared_exact, charge.threshold_delta_exact)
     if protection.releases is None:
-        return [*told, f"{_releases(fit)} at this setting fit under it."]
+        return [*told, f"{_releases(fit)} at this setting {'fits' if fit == 1 else 'fit'} under the cap."]
     told.append(f"{cost_together(charge, protection.releases)}.")
     if fit < protection.releases:
         raised = _raise(configuration.dataset, caps, Spent(), charge, protection.releases)
@@ -103,8 +104,9 @@ def _cautions(caps: Caps) -> list[str]:
 
 def _too_few(planned: int, made: int, fit: int, remedy: str) -> str:
     return (
-        f"ATTENTION: {_releases(planned)} are planned (privacy.releases), and the cap admits {fit:,} at this "
-        f"setting after the {made:,} charged so far. A plan changes no cap that is in force: {remedy}."
+        f"ATTENTION: the configuration plans {_releases(planned)} (privacy.releases), but the cap admits "
+        f"only {fit:,} more at this setting; {made:,} {'was' if made == 1 else 'were'} charged so far. A "
+        f"plan does not change a cap that is in force: {remedy}."
     )
 
 

@@ -102,9 +102,9 @@ def require_unit(ledger: Ledger, configuration: RunConfiguration, described: Run
     )
     raise ParameterError(
         f"All releases of a dataset must protect the same unit. {configuration.dataset!r} is registered with "
-        f"the unit {registered}; {given}, so the unit of this one would be the {unit}. Mend subject_id, or "
-        "give the dataset another name (marginalia ledger NAME --cap EPSILON DELTA --unit "
-        f"{unit} --reason '...'): its budget is then another one, which is not added to this."
+        f"the unit {registered}, but {given}, so this release would protect the unit {unit}. Correct "
+        f"subject_id, or register another name (marginalia ledger NAME --cap EPSILON DELTA --unit {unit} "
+        "--reason '...'). The budget of that name is a second one, and the ledger does not add up the two."
     )
 
 
@@ -146,7 +146,7 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
             say(sentence)
         _compare_caps(ledger, configuration)
     if admission is Admission.AT_WORK:
-        say("Another run is drawing this release; this one waits and returns its measurement.")
+        say("Another run is drawing this release. This run waits and then returns that measurement.")
     return Admitted(
         configuration, described, admission, told_at_first(configuration, charge_of_run(described))
     )
@@ -172,9 +172,9 @@ def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
     if asked is None or (asked.epsilon, asked.delta) == (float(caps.epsilon), float(caps.delta)):
         return
     say(
-        f"ATTENTION: the configured cap is not the one in force. Dataset {configuration.dataset!r} is "
-        f"registered with epsilon {plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}; change it with "
-        f"marginalia ledger {configuration.dataset!r} --cap EPSILON DELTA, or mend the configuration."
+        f"ATTENTION: privacy.cap is not the cap in force. Dataset {configuration.dataset!r} is registered "
+        f"with epsilon {plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}. Change that with marginalia "
+        f"ledger {configuration.dataset!r} --cap EPSILON DELTA, or correct the configuration."
     )
 
 

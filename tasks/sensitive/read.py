@@ -40,13 +40,13 @@ def tell_dropped(run: RunWorkspace, configuration: RunConfiguration, read: Store
     shutil.copyfile(run.path(read) / DROPPED, path)
     if configuration.protection.is_silent:
         say(
-            f"ATTENTION: see {path} for cells that were not counted, if there are any, and why: numbers that "
-            "can't be read, values outside their domain. It must not leave this machine."
+            f"ATTENTION: {path} lists the cells that were not counted, if there are any, and why: numbers "
+            "that can't be read, values outside their domain. It must stay on this machine."
         )
     elif is_any_dropped(path):
         say(
-            f"ATTENTION: some cells were not counted. {path} says of which columns, why and how many; where "
-            "they are numbers, see decimal and thousands. It must not leave this machine."
+            f"ATTENTION: some cells were not counted. {path} lists in which columns, why and how many. If "
+            "they are numbers, check decimal and thousands. The file must stay on this machine."
         )
 
 
@@ -75,8 +75,8 @@ def require_unchanged(table: SensitiveTable) -> None:
     """
     if SensitiveTable(table.source).sha256 != table.sha256:
         raise InputError(
-            "The input must stay as it is while a run reads it, as what is made of it and its contract's "
-            "verdicts are kept as of one table; it was changed meanwhile. Run again."
+            "The input must not change while a run reads it, but it was changed meanwhile. Run again when "
+            "nothing writes to it."
         )
 
 

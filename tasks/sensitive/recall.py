@@ -27,8 +27,8 @@ from tasks.sensitive.protect import release_name
 
 #: What `as_committed` found, for whoever runs it.
 DRAWN_BEFORE = (
-    "this vintage was drawn when aggregate_seeded was the default; that release is returned. For fitted "
-    'records give a new vintage, or write "synthesis_mode": "fitted": either is drawn and charged.'
+    "this vintage was drawn when aggregate_seeded was the default, and the run returns that release. For "
+    'fitted records give a new vintage, or write "synthesis_mode": "fitted": either is drawn and charged.'
 )
 
 

@@ -91,13 +91,14 @@ def _known(workspace: Workspace, dataset: str) -> dict[str, str]:
 
 
 def _changed(vintage: str, *, is_kept: bool) -> str:
-    changed = f"ATTENTION: the table has changed since a run measured it as {vintage!r}."
+    changed = f"ATTENTION: the table has changed since a run measured it as vintage {vintage!r}."
     if is_kept:
         return (
-            f"{changed} The release of that label stays the one that was drawn first; what has changed is "
-            "not in it. Give the changed table a vintage of its own."
+            f"{changed} The release of that vintage stays as it was drawn first, without the changes. Give "
+            "the changed table a vintage of its own."
         )
     return (
-        f"{changed} Its release is another one, beside the earlier: whoever has both sees what changed. "
-        "Give a new table a vintage of its own, and withdraw the earlier release if this one mends it."
+        f"{changed} This run makes another release beside the earlier one: somebody who has both sees what "
+        "changed. If the table is a new one, give it a vintage of its own. If it corrects the earlier one, "
+        "withdraw the earlier release."
     )

@@ -288,6 +288,17 @@ def test_missing_and_malformed_files(tmp_path: Path) -> None:
             read_configuration(path)
 
 
+@pytest.mark.parametrize("data", [b"person,town\n1,Skagen\n", b"PAR1\xff\xfe", b"1,2\n"])
+def test_a_table_in_place_of_a_configuration_is_told_what_drafts_one(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_bytes(data)
+    with pytest.raises(ParameterError, match=f"this is a table: marginalia check --propose {path} drafts"):
+        read_configuration(path)
+    path.write_text('{"dataset": "people"')
+    with pytest.raises(ParameterError, match="must be JSON; line 1"):
+        read_configuration(path)
+
+
 def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "bom.json"
     path.write_text("\ufeff" + json.dumps(SMALLEST), encoding="utf-8")

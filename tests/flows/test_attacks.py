@@ -154,10 +154,10 @@ def test_a_configured_cap_that_is_not_in_force_is_told(
     tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     pipeline.run(pipeline.prepared(tmp_path), last="aggregate")
-    assert "the configured cap is not the one in force" not in capfd.readouterr().err
+    assert "privacy.cap is not the cap in force" not in capfd.readouterr().err
     lower = {"cap": {"epsilon": 7, "delta": 1e-5}}
     pipeline.run(pipeline.prepared(tmp_path, vintage="next", privacy=lower), last="aggregate")
-    assert "the configured cap is not the one in force" in capfd.readouterr().err
+    assert "privacy.cap is not the cap in force" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -209,6 +209,6 @@ def test_what_is_emptied_by_a_declaration_or_the_resolution_is_told(
     pipeline.run(
         pipeline.prepared_anonymous(tmp_path, bins={"age": [0, 18], "town": [0, 1]}), last="aggregate"
     )
-    assert "ATTENTION: of 'town' no value is released" in capfd.readouterr().err
+    assert "ATTENTION: no value of 'town' is released" in capfd.readouterr().err
     pipeline.run(pipeline.prepared_anonymous(tmp_path, reporting_resolution=5000), last="aggregate")
-    assert "ATTENTION: nothing is released" in capfd.readouterr().err
+    assert "ATTENTION: only the number of records is released" in capfd.readouterr().err

@@ -75,7 +75,7 @@ def delta(value: float) -> dict[str, Any]:
         ({"synthesis_mode": "row_seeded"}, "synthesis_mode row_seeded reads the raw records"),
         ({"use_columns": ["twon"]}, "use_columns names the column 'twon', which the input does not have"),
         ({"bins": {"Alter": [0, 1]}}, "bins names the column 'Alter', which the input does not have"),
-        ({"sensitive_microdata_delimiter": ";"}, "split at ';' it is a single column that holds a comma"),
+        ({"sensitive_microdata_delimiter": ";"}, "';' leaves a single column, which holds a comma"),
         ({"sensitive_microdata_delimiter": ",,"}, "sensitive_microdata_delimiter: "),
         (
             {"noise_epsilom": 1},
@@ -125,8 +125,8 @@ def test_a_missing_file_is_refused_by_check_and_by_run(
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (b"p1,Aberwick,33\n", "number of cells"),
-        (b"p1,Aberwick,33,m,pool,employed,more\n", "number of cells"),
+        (b"p1,Aberwick,33\n", "must have as many cells as the header"),
+        (b"p1,Aberwick,33,m,pool,employed,more\n", "must have as many cells as the header"),
         (b"p1,\xe9tat,33,m,pool,employed\n", "must be text in utf-8"),
         (b'p1,"Aberwick,33,m,pool,employed\n', "quote"),
     ],
@@ -167,7 +167,7 @@ def test_an_output_that_cannot_be_written_is_refused(
 ) -> None:
     path = configuration_file(tmp_path, output_dir=str(tmp_path / "file" / "out"))
     (tmp_path / "file").touch()
-    refused(path, "output_dir must be a folder that can be written", capfd, "run")
+    refused(path, "output_dir must be a folder that you can write", capfd, "run")
     assert not (own_ledger / "ledger.sqlite").exists()
 
 
@@ -222,14 +222,14 @@ def test_a_broken_strict_contract_ends_with_4_and_its_verdict_stays_on_the_termi
     said = capfd.readouterr().err
     assert "98765432" in said
     (line,) = [line for line in said.splitlines() if line.startswith("marginalia: ")]
-    assert "98765432" not in line and "breaks its data contract" in line
+    assert "98765432" not in line and "must keep its data contract" in line
     assert phases("strict") == []
     assert not (tmp_path / "out" / "release" / "strict").exists()
 
     from tests.flows.server_objects import text_of_everything
 
     told = text_of_everything(prefect_server, "strict")
-    assert "breaks its data contract" in told
+    assert "must keep its data contract" in told
     assert "98765432" not in told and "rowCount" not in told
 
 
@@ -262,7 +262,10 @@ def test_a_reporting_length_beyond_the_columns_is_clamped_and_costs_nothing(
         levels = pipeline.json_of(release_of(tmp_path) / "privacy.json")["levels"]
         sigmas.append([level["sigma"] for level in levels])
     assert sigmas[0] == sigmas[1] and len(sigmas[0]) == 2
-    assert "The reporting length 9 is more than the 2 values a record can hold" in capfd.readouterr().err
+    assert (
+        "reporting_length 9 is more than the number of values that a record can hold, 2:"
+        in capfd.readouterr().err
+    )
 
 
 @pytest.mark.server

@@ -62,7 +62,7 @@ def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list
     )
     assert "sensitive/failed.tsv" in (out / "modes" / "comparison.html").read_text()
     assert not (out / "coarse" / "sensitive" / "failed.tsv").exists()
-    assert f"The others are done; comparisons are in {out / 'modes'}." in said
+    assert f"All other runs are done; their comparisons are in {out / 'modes'}." in said
     for name in ("modes/0_rows", "modes/3_values", "coarse/0_fifty"):
         assert (out / name / "release" / "report.html").is_file(), name
         assert (out / name / "evaluation" / "people_stats_synthetic_data.tsv").is_file(), name
@@ -115,7 +115,7 @@ def test_protections_are_mixed_and_what_they_share_is_compared_against_the_raw_t
     assert command.main(["batch", str(path)]) == 0
     out = tmp_path / "out"
     told = (
-        f"Not to leave this machine, g against the raw table: {out / 'g' / 'sensitive' / 'comparison.html'}"
+        f"Must stay on this machine, g against the raw table: {out / 'g' / 'sensitive' / 'comparison.html'}"
     )
     assert told in capfd.readouterr().err
     lines = (out / "sensitive" / "batch-g" / "comparison.tsv").read_text().splitlines()
@@ -148,7 +148,7 @@ def test_nothing_is_said_to_be_done_or_compared_that_is_not(
     assert command.main(["batch", str(path)]) == 1
     told = capfd.readouterr().err
     assert "comparisons are in" not in told and "compared" not in told
-    assert ("The others are done." in told) == said
+    assert ("All other runs are done." in told) == said
     assert not (tmp_path / "out" / "g" / "comparison.html").exists()
 
 
@@ -214,10 +214,10 @@ def test_every_draw_of_a_private_batch_is_charged_and_shared_draws_once(
     }
     path = batch_file(tmp_path, pipeline.flat(tmp_path), runs)
     assert command.main(["batch", str(path)]) == 0
-    assert "make 2 new draws" in capfd.readouterr().err
+    assert "makes 2 new draws" in capfd.readouterr().err
     assert phases() == ["commit", "commit"]
     assert command.main(["batch", str(path)]) == 0
-    assert "make 0 new draws" in capfd.readouterr().err
+    assert "makes 0 new draws" in capfd.readouterr().err
     assert phases() == ["commit", "commit"]
 
 

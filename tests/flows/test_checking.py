@@ -39,7 +39,7 @@ def test_a_proposal_is_a_configuration_that_can_be_run(
     assert command.main(["check", "--propose", "people.csv"]) == 0
     said = capsys.readouterr().out
     configuration, instead = drafts(said)
-    (tmp_path / "contract.yaml").write_text(said.partition("# contract.yaml\n")[2])
+    (tmp_path / "contract.yaml").write_text(re.split(r"# ---- File 2 of 2: contract.yaml .*\n", said)[1])
     if not is_private:
         for key in ("dp_aggregates", "noise_epsilon", "delta", "privacy"):
             assert f"{key}" in said.partition("k-anonymity")[2].partition("{")[0], (
@@ -78,7 +78,7 @@ def test_another_delimiter_is_named_before_what_follows_from_it(
     body = {"sensitive_microdata_path": str(tmp_path / "people.csv"), "subject_id": "person"}
     (tmp_path / "configuration.json").write_text(json.dumps(body | {"output_dir": str(tmp_path / "out")}))
     assert command.main(["check", str(tmp_path / "configuration.json")]) == 2
-    assert "a single column that holds a semicolon" in capsys.readouterr().err
+    assert "a single column, which holds a semicolon" in capsys.readouterr().err
 
 
 def test_a_batch_file_and_a_configuration_are_told_apart(
@@ -107,9 +107,9 @@ def test_a_dataset_of_syndiffix_alone_is_told_to_have_a_salt_and_no_account(
 ) -> None:
     salt_of(own_ledger, "visits")
     assert command.main(["ledger", "visits"]) == 0
-    assert "SynDiffix keeps none" in capsys.readouterr().out
+    assert "as SynDiffix has none" in capsys.readouterr().out
     assert command.main(["ledger"]) == 0
-    assert "Its salts here are of: visits" in capsys.readouterr().out
+    assert "keeps the salts of: visits" in capsys.readouterr().out
     assert command.main(["ledger", "other"]) == 2
     assert "under differential privacy registers it" in capsys.readouterr().err
 
@@ -120,8 +120,8 @@ def test_the_ledger_shows_every_written_reason_of_a_dataset_with_or_without_an_a
     assert command.main(["ledger", "visits", "--reason", "patients of another town"]) == 0
     capsys.readouterr()
     for prepare, known_by in (
-        (lambda: None, "no account and no salt yet"),
-        (lambda: salt_of(own_ledger, "visits"), "SynDiffix keeps none"),
+        (lambda: None, "no budget and no salt yet"),
+        (lambda: salt_of(own_ledger, "visits"), "as SynDiffix has none"),
         (lambda: command.main(["ledger", "visits", "--cap", "1", "1e-6", "--reason", "first"]), "cap "),
     ):
         prepare()
@@ -147,10 +147,10 @@ def test_only_the_rows_of_a_text_are_guessed(
         assert command.main(["check", str(tmp_path / "configuration.json")]) == 0
         shown = capsys.readouterr().out
         known = ending == "parquet" or looks is None
-        assert (f"For {table.num_rows} records at most" in shown) is known
+        assert (f"For {table.num_rows} records the run needs at most" in shown) is known
         assert ("there are likely far fewer" in shown) is not known
-        assert ("Guessed from the file's size and the lengths" in shown) is (known and ending == "csv")
-    assert "Each group's count has noise" in shown and "may be off by much more" in shown
+        assert ("is guessed from the file's size and the lengths" in shown) is (known and ending == "csv")
+    assert "The count of each group has noise" in shown and "may be off by much more" in shown
 
 
 def test_columns_of_syndiffix_are_listed_by_their_headers_in_the_order_asked_for(
@@ -194,10 +194,10 @@ def test_noise_that_exceeds_the_records_is_told_with_what_helps(
     loud = {"noise_epsilon": 0.05, "privacy": {"releases": 1}}
     lines = _checked(tmp_path, capsys, 60, **loud)
     columns, sets = _warned(lines)[-2:]
-    assert "'age'" in columns and "worthless" in columns and "go together" in sets
-    assert any("'town'" in line and "none could come out" in line for line in _warned(lines))
+    assert "'age'" in columns and "worthless" in columns and "(the noisiest first: 'town' with 'age'" in sets
+    assert any("'town'" in line and "none could reach that" in line for line in _warned(lines))
     assert lines[-1] == (
-        "The configuration can be run, but much of what it would release is noise: see ATTENTION above."
+        "The configuration can be run, but much of its release would be noise: see ATTENTION above."
     )
     assert any(line.startswith("What helps") and "use_columns" in line for line in lines)
 
@@ -219,9 +219,7 @@ def test_lengths_that_hardly_anything_can_reach_are_told(
 ) -> None:
     by_lengths = {"synthesis_mode": "aggregate_seeded", "reporting_length": 3, "privacy": {"releases": 1}}
     lines = _checked(tmp_path, capsys, 600, noise_epsilon=0.5, **by_lengths)
-    assert any(
-        "combinations of 3 values are published from a noisy count of" in line for line in _warned(lines)
-    )
+    assert any("combinations of 3 values need a noisy count of" in line for line in _warned(lines))
     assert lines[-1].endswith("see ATTENTION above.")
     calm = _checked(tmp_path, capsys, 6000, noise_epsilon=4, **by_lengths)
     assert not _warned(calm) and calm[-1] == "The configuration can be run."
@@ -268,4 +266,4 @@ def test_what_a_wide_table_is_asked_for_fits_into_memory(capsys: pytest.CaptureF
         assert tracemalloc.get_traced_memory()[1] < 150e6
     finally:
         tracemalloc.stop()
-    assert "up to 1,000 of 44,850 pairs" in capsys.readouterr().out
+    assert "depend on each other most (up to 1,000 of 44,850)" in capsys.readouterr().out

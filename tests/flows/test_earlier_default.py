@@ -21,7 +21,7 @@ OF_LENGTHS = {
     "random_seed": 5,
 }
 BY_LENGTHS = {"synthesis_mode": "aggregate_seeded"}
-SAID = "this vintage was drawn when aggregate_seeded was the default; that release is returned"
+SAID = "this vintage was drawn when aggregate_seeded was the default, and the run returns that release"
 
 
 @pytest.mark.parametrize("keys", [{}, OF_LENGTHS], ids=["plain", "keys of lengths"])
@@ -45,7 +45,7 @@ def test_w21_a_vintage_of_before_is_returned_by_every_command(
     batch = {"base_config": pipeline.flat(tmp_path, **keys), "runs": {"g": [{"name": "a"}]}}
     (tmp_path / "batch.json").write_text(json.dumps(batch))
     assert command.main(["batch", str(tmp_path / "batch.json")]) == 0
-    assert "make 0 new draws" in capfd.readouterr().err
+    assert "makes 0 new draws" in capfd.readouterr().err
     assert command.main(["publish", str(path)]) == 0
     assert phases() == ["commit"]
     made = {
@@ -147,7 +147,7 @@ def test_w21_in_a_batch_a_run_without_a_mode_means_what_the_ledger_held_before_i
     batch.write_text(json.dumps({"base_config": pipeline.flat(tmp_path), "runs": {"g": runs}}))
     assert command.main(["batch", str(batch)]) == 0
     said = capfd.readouterr().err
-    assert "make 2 new draws" in said and SAID not in said
+    assert "makes 2 new draws" in said and SAID not in said
     assert phases() == ["commit", "commit"]
     is_fitted = {
         name: "mu_squared_realised"

@@ -156,7 +156,7 @@ def test_a_changed_measurement_is_an_error_and_is_never_made_again(
     shutil.rmtree(kept)
     assert command.main(["run", str(path)]) == 1
     (line,) = [line for line in capfd.readouterr().err.splitlines() if line.startswith("marginalia:")]
-    assert "A measurement is never made again" in line
+    assert "It can't be made again" in line
     assert phases() == ["commit"]
 
 

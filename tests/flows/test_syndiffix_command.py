@@ -276,4 +276,4 @@ class TestNothingIsTold:
     def test_a_first_line_that_may_be_a_record_is_warned_of(self, tmp_path, output, capfd):
         path = write(tmp_path / "bare.csv", people()[1:], people()[0])
         assert run(path, "-o", output) == 0
-        assert "the first line of the input is taken for its header" in capfd.readouterr().err
+        assert "the input's first line is read as its header" in capfd.readouterr().err

@@ -8,10 +8,10 @@ from tests.flows.syndiffix_people import people, run, write
 pytestmark = pytest.mark.server
 
 TOLD = (
-    "A salt was made for the dataset",
+    "This run made a salt for the dataset",
     "with two salts its noise could be averaged away",
     "ATTENTION: some rows have no person",
-    "Left out, as they do not help to predict 'smoker': ",
+    "These columns are left out, as they do not help to predict 'smoker': ",
 )
 
 
@@ -40,7 +40,7 @@ def test_the_flow_tells_of_a_new_salt_types_missing_ids_and_what_is_left_out(
 
 def test_the_flow_tells_of_a_table_without_rows(tmp_path, own_ledger, prefect_server, capfd):
     pipeline.run(visits.prepared(tmp_path, visits.rows(2), {"columns": ["town"]}))
-    assert "The synthetic table is empty: each group has fewer people" in capfd.readouterr().err
+    assert "The synthetic table is empty: every group has fewer people" in capfd.readouterr().err
 
 
 def test_the_command_tells_of_missing_ids_and_what_is_left_out(tmp_path, own_ledger, capfd):
@@ -48,8 +48,8 @@ def test_the_command_tells_of_missing_ids_and_what_is_left_out(tmp_path, own_led
     asked = ("age", "income", "city", "member", "--aidcolumns", "pid", "-o", output)
     assert run(table, "--columns", *asked, "--ml-target", "member", "--ml-drop-non-features") == 0
     said = capfd.readouterr().err
-    assert "ATTENTION: some rows have no pid: they are nobody's" in said
-    assert "Left out, as they do not help to predict 'member': " in said
+    assert "ATTENTION: some rows have no pid. They count as nobody's" in said
+    assert "These columns are left out, as they do not help to predict 'member': " in said
     assert run(write(tmp_path / "whole.csv", people()), "--columns", *asked) == 0
     said = capfd.readouterr().err
     assert "some rows" not in said and "Left out" not in said

@@ -60,7 +60,7 @@ def test_no_salt_is_made_in_the_folder_of_outputs(
     tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "out" / "release" / "ledger"))
-    with pytest.raises(ParameterError, match="apart from what is made"):
+    with pytest.raises(ParameterError, match="apart from the outputs"):
         pipeline.run(visits.prepared(tmp_path))
     assert not list(tmp_path.rglob("*.salt"))
 

@@ -10,7 +10,7 @@ from tests.flows.syndiffix_people import people, run, write
 pytestmark = pytest.mark.usefixtures("own_ledger")
 
 NOT_PRIVATE = "SynDiffix is not differentially private"
-ROWS = "each row is taken for a person"
+ROWS = "each row counts as another person"
 
 
 def test_it_says_once_what_it_is_and_that_rows_are_people_without_ids(table, tmp_path, capfd):
@@ -31,7 +31,7 @@ def test_inferred_types_are_told_and_how_to_read_another_where_one_is_text(table
     (line,) = [each for each in capfd.readouterr().err.splitlines() if "were inferred" in each]
     assert line == (
         "Types that were inferred: income:r joined:t member:b city:s. "
-        "NAME:r reads the numbers of a text, NAME:i, NAME:t and NAME:b likewise."
+        "To read a text as numbers, give NAME:r (or NAME:i, NAME:t, NAME:b)."
     )
     assert run(table, "--columns", "age", "-o", output) == 0
     assert "Types that were inferred: age:i.\n" in capfd.readouterr().err
@@ -46,9 +46,9 @@ def test_a_new_salt_of_a_named_dataset_warns_of_a_second_one_for_the_same_table(
     for name in ((), ("--dataset", "third"), ("--dataset", "third", "--blob", f"{output}.sdxblob.zip")):
         assert run(table, "--columns", "city", *name, *(() if "--blob" in name else ("-o", output))) == 2
         told = capfd.readouterr().err
-        assert "same path and columns as one of dataset 'other', which has a salt already" in told
+        assert "same path and columns as a table of dataset 'other', which has a salt already" in told
     assert command.main(["ledger", "third", "--reason", "other people"]) == 0
-    assert "Noted why the people of 'third' are others" in capfd.readouterr().out
+    assert "now keeps why 'third' is about other people" in capfd.readouterr().out
     assert run(table, "--columns", "age", "--dataset", "third", "-o", output) == 0
 
 
@@ -101,7 +101,7 @@ def test_bins_of_what_is_no_number_are_told_to_have_no_effect_whatever_the_name(
     section = {"columns": [{"name": "town:i"}, "age"]}
     bins = {"Town:i": [0, 5], "age": [0, 30, 60]}
     pipeline.run(from_flat(visits.flat(tmp_path, section, bins=bins)))
-    assert "bins are of numbers: they have no effect on 'town:i'." in capfd.readouterr().err
+    assert "bins need numbers or times, and these columns hold neither: 'town:i'." in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_a_run_with_the_key_writes_it_and_changes_no_byte_outside_of_sensitive(
     pipeline.run(asked)
     (place,) = measured(asked)
     said = capfd.readouterr()
-    assert f"Must not leave this machine, from the utility stage: {place}" in said.err
+    assert f"Must stay on this machine, from the utility stage: {place}" in said.err
     assert outside(tmp_path) == before
     body = pipeline.json_of(place / "utility.json")
     assert body["k_marginal"]["group"] == "town" and body["prediction"]["target"] == "work"

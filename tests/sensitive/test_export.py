@@ -147,7 +147,7 @@ def test_a_place_that_is_a_file_is_refused(
 ) -> None:
     (tmp_path / "file").touch()
     assert command.main(["export", str(run), "--output", str(tmp_path / "file")]) == 2
-    assert "--output must be a folder that can be written" in capsys.readouterr().err
+    assert "--output must be a folder that you can write" in capsys.readouterr().err
 
 
 def test_text_of_a_run_grows_with_its_pairs_alone(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def test_without_a_plan_the_registering_line_says_what_happens_to_the_second_rel
     charge = admitted(configuration)
     said = capsys.readouterr().err
     assert "Registered dataset 'people' with a cap of epsilon 1, delta 1e-06" in said
-    assert "a second one will be refused" in said and '"privacy": {"releases": 12}' in said
+    assert "a second release will be refused" in said and '"privacy": {"releases": 12}' in said
     assert f"12 releases at this setting cost epsilon {together(charge, 12):.3g}"[:-1] in said
     # The command that it names does what it says.
     line = re.search(r"marginalia (ledger .*'\.\.\.')", said)
@@ -111,8 +111,9 @@ def test_a_cap_stands_over_the_plan_and_what_it_does_not_hold_is_told(
     admitted(configuration)
     caps = open_ledger().account("people").caps
     assert (float(caps.epsilon), float(caps.delta)) == (3.0, 1e-5)
-    assert "ATTENTION: 12 releases are planned (privacy.releases), and the cap admits 9" in (
-        capsys.readouterr().err
+    assert (
+        "ATTENTION: the configuration plans 12 releases (privacy.releases), but the cap admits only 9 more"
+        in (capsys.readouterr().err)
     )
 
 
@@ -123,8 +124,8 @@ def test_a_cap_that_covers_no_release_registers_nothing(
     pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
     (tmp_path / "people.json").write_text(json.dumps(body))
     assert command.main(["check", str(tmp_path / "people.json")]) == 3
-    assert "must cover a release before anything is read" in capsys.readouterr().err
-    with pytest.raises(BudgetExhausted, match="must cover a release"):
+    assert "does not cover this release, and nothing was read" in capsys.readouterr().err
+    with pytest.raises(BudgetExhausted, match="does not cover this release"):
         admitted(from_flat(body))
     assert open_ledger().datasets() == ()
 
@@ -135,7 +136,7 @@ def test_a_configured_cap_stops_no_run_of_a_dataset_whose_cap_was_raised(
     cap = {"epsilon": 0.9, "delta": 1e-6}
     assert command.main(["ledger", "people", "--cap", "3", "1e-5"]) == 0
     admitted(pipeline.prepared(tmp_path, noise_epsilon=1.0, privacy={"cap": cap}))
-    assert "ATTENTION: the configured cap is not the one in force" in capsys.readouterr().err
+    assert "ATTENTION: privacy.cap is not the cap in force" in capsys.readouterr().err
 
 
 def test_a_plan_does_not_name_a_release(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ def test_the_readmes_smallest_configuration_plans_and_check_says_what_it_costs(
     del body["privacy"]
     (tmp_path / "people.json").write_text(json.dumps(body))
     assert command.main(["check", "people.json"]) == 0
-    assert "a second one will be refused" in capsys.readouterr().out
+    assert "a second release will be refused" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("mode", "epsilon"), [("aggregate_seeded", 0.01), ("fitted", 0.7), ("fitted", 1.0)])

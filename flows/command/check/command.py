@@ -9,9 +9,12 @@ from pathlib import Path
 from tasks.configuration.flat_file import read_configuration
 from tasks.core.errors import ParameterError
 from tasks.core.tables.column_names import Encoding
-from tasks.core.tables.header import InputFile, find_dialect
+from tasks.core.tables.header import InputFile, find_dialect, is_named_as_table
 
-_TABLES = {".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq"}
+_PREAMBLE = """\
+# This is a draft of two files. It holds values of the table: keep it as confidential as the table. Read
+# both files, correct them, and save each under its name. A column's domain stays open until you declare
+# it, because a domain that is taken from the data is not public."""
 
 #: What a proposal says for k-anonymity in place of the keys of differential privacy: SDS's defaults.
 _ANONYMITY = {"dp_aggregates": False, "reporting_resolution": 10, "synthesis_mode": "row_seeded"}
@@ -22,7 +25,9 @@ def check(path: Path, *, propose: bool, encoding: Encoding | None = None) -> int
     if propose:
         return _propose(path, encoding)
     if encoding is not None:
-        raise ParameterError("--encoding is for check --propose; give encoding in the configuration.")
+        raise ParameterError(
+            "--encoding needs --propose, which was not given. Without it put encoding into the configuration."
+        )
     configuration = read_configuration(path)
     from flows.command.check import report as checking_report
 
@@ -32,7 +37,7 @@ def check(path: Path, *, propose: bool, encoding: Encoding | None = None) -> int
 
 def _table(path: Path, encoding: Encoding | None) -> InputFile:
     """The table that is named, or the configuration's; its delimiter is found out unless it is declared."""
-    if _TABLES.intersection(suffix.lower() for suffix in path.suffixes[-2:]):
+    if is_named_as_table(path):
         return find_dialect(path, encoding or "utf-8")
     given = read_configuration(path).input
     encoding = encoding or given.encoding
@@ -45,14 +50,14 @@ def _propose(path: Path, encoding: Encoding | None) -> int:
     from tasks.core.contracts.proposal import propose
 
     table = _table(path, encoding)
-    print("# Drafted from the table's values, for you to read, mend and accept. Domains stay open until you")
-    print("# declare them: a domain taken from the data is not public.")
     configuration, contract = propose(table)
-    print("\n# configuration.json")
+    print(_PREAMBLE)
+    print("\n# ---- File 1 of 2: configuration.json begins below this line ----")
     print(json.dumps(configuration, indent=2, ensure_ascii=False))
-    print("\n# For k-anonymity, which is not differentially private, take out dp_aggregates, noise_epsilon,")
-    print("# delta and privacy, and put in:")
+    print("# ---- configuration.json ends above this line ----\n")
+    print("# This configuration is for differential privacy. For k-anonymity, which is not differentially")
+    print("# private, remove its keys dp_aggregates, noise_epsilon, delta and privacy, and add:")
     print(json.dumps(_ANONYMITY, indent=2))
-    print("\n# contract.yaml")
+    print("\n# ---- File 2 of 2: contract.yaml begins below this line and goes on to the end ----")
     print(contract)
     return 0

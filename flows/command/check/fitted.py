@@ -35,17 +35,18 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
     parameters, schema = workload_parameters(configuration, schema), schema.measured
     parameters = planned(parameters, schema, max(1, records))
     tables = number_of_named(parameters, schema)
-    sets = f"{tables:,} sets of columns"
+    sets = "1 set of columns" if tables == 1 else f"{tables:,} sets of columns"
     if chooses_pairs(parameters, schema):
-        sets = f"up to {parameters.most_pairs:,} of {tables:,} pairs of columns that stand out"
+        most = f"up to {parameters.most_pairs:,} of {tables:,}"
+        sets = f"the pairs of columns that depend on each other most ({most})"
     chosen = (
-        f", and up to {parameters.longer.most} longer sets that stand out"
+        f", and the longer sets that the pairs explain least (up to {parameters.longer.most})"
         if parameters.longer.lengths
         else ""
     )
-    print(f"\nMeasured: the number of records, every value, {sets}{chosen}.")
-    print("What other epsilons would buy: the mean error of one count by the noise alone, in records,")
-    print("of one column's value, of a cell of two columns, of a cell of a measured set of three:\n")
+    print(f"\nThe run measures the number of records, every value of each column, {sets}{chosen}.")
+    print("Below is the mean error of one count, in records and by the noise alone: of a value of one")
+    print("column, of a cell of two columns, and of a cell of a measured set of three.\n")
     print("epsilon  workload                 1 column  2 columns  3 columns")
     for offer in _offers(configuration, schema, max(1, records)):
         figures = "  ".join(
@@ -54,10 +55,10 @@ def print_fitted(configuration: RunConfiguration, schema: Schema, records: int) 
         )
         mark = "  <- as configured" if offer.is_configured else ""
         print(f"{offer.epsilon:>7g}  {offer.words:<22}{figures}{mark}")
-    guess = f"an open column is taken to have {OPEN_VALUES} values, " if _opened(schema) else ""
-    print(f"(for {records:,} records; {guess}all values equally frequent. Least squares over")
-    print("all that is measured. Few records give most of the budget to single values, many to larger sets.")
-    print("The records are fitted to all of it; a set that is not measured follows from the others.)")
+    guess = f"{OPEN_VALUES} values in each open column, and " if _opened(schema) else ""
+    print(f"(These figures assume {records:,} records, {guess}values that are equally frequent.")
+    print("With few records most of the budget goes to single values, with many to larger sets. Synthetic")
+    print("records are fitted to all that is measured; a set that is not measured follows from the others.)")
 
 
 def _offers(configuration: RunConfiguration, schema: Schema, records: int) -> list[_Offer]:

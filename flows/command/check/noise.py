@@ -36,19 +36,20 @@ class Drowned:
 
     Attributes:
         columns: names of single columns whose values' noise exceeds the records.
-        sets, of: how many sets of two columns or more are drowned, of how many.
+        sets: of two columns or more whose cells' noise does, by name, the noisiest first.
+        of: how many sets of two columns or more there are.
         threshold: the least noisy count of an open column's value; None where it is low enough.
     """
 
     columns: tuple[str, ...]
-    sets: int
+    sets: tuple[tuple[str, ...], ...]
     of: int
     threshold: int | None
 
     @property
     def is_worthless(self) -> bool:
         """Whether more is lost than the largest tables alone."""
-        return bool(self.columns) or self.threshold is not None or 2 * self.sets > self.of
+        return bool(self.columns) or self.threshold is not None or 2 * len(self.sets) > self.of
 
 
 def fitted_warnings(configuration: RunConfiguration, schema: Schema, found: Estimate) -> list[str]:
@@ -92,11 +93,15 @@ def _drowned(parameters: WorkloadParameters, schema: Schema, records: int) -> Dr
         / (max(1, records) * math.prod(items[column] for column in columns))
         for columns, error in set_errors(parameters, schema, sizes, max(1, records)).items()
     }
-    several = [share for columns, share in shares.items() if len(columns) > 1]
+    several = [columns for columns in shares if len(columns) > 1]
     threshold = planned_first_length(parameters, schema, max(1, records)).threshold
     return Drowned(
         columns=tuple(c.name for place, c in enumerate(schema.columns) if shares[(place,)] > 1),
-        sets=sum(share > 1 for share in several),
+        sets=tuple(
+            tuple(schema.columns[column].name for column in columns)
+            for columns in sorted(several, key=lambda columns: (-shares[columns], columns))
+            if shares[columns] > 1
+        ),
         of=len(several),
         threshold=threshold if threshold is not None and threshold > _MOST_SHARED * records else None,
     )
@@ -106,18 +111,18 @@ def _said(drowned: Drowned, schema: Schema, found: Estimate) -> Iterator[str]:
     opened = [column.name for column in schema.columns if column.is_open]
     records = _number(found)
     if drowned.threshold is not None:
-        yield f"values of {_named(opened)} are {_passes(drowned.threshold, found)}"
+        yield f"values of {_named(opened)} {_passes(drowned.threshold, found)}"
     if drowned.columns:
         yield (
-            f"the noise of all values together would exceed the number of records ({records}) in "
-            f"{_named(drowned.columns)}: their counts would be worthless."
+            f"in {_named(drowned.columns)} the noise of all values together would exceed the number of "
+            f"records ({records}): the counts would be worthless."
         )
     if drowned.sets:
         small = f", even if open columns had no more than {_OPEN_VALUES} values" if opened else ""
         yield (
-            f"the noise of all cells together would exceed the number of records ({records}) in "
-            f"{drowned.sets:,} of {drowned.of:,} sets of columns{small}: how these columns go together would "
-            "mostly be lost."
+            f"in {len(drowned.sets):,} of {drowned.of:,} sets of columns (the noisiest first: "
+            f"{_listed(drowned.sets)}) the noise of all cells together would exceed the number of records "
+            f"({records}){small}: how these columns depend on each other would mostly be lost."
         )
 
 
@@ -132,7 +137,7 @@ def _advice(configuration: RunConfiguration, schema: Schema, records: int) -> st
             return False
 
     words = {
-        "workload": f"a workload of the few sets of columns that matter, such as {len(schema.columns)}",
+        "workload": f"a workload of few sets of columns, those that matter (say {len(schema.columns)})",
         "values": f"bins or domains of up to {_FEW_VALUES} values for {_named(_wide(schema))}",
     }
     single = [_epsilon_words(asked) for asked in larger if helps(asked, schema)][:1]
@@ -145,8 +150,8 @@ def _advice(configuration: RunConfiguration, schema: Schema, records: int) -> st
             together = "; ".join([words["workload"], words["values"], _epsilon_words(asked)])
             return f"What helps, all together: {together}. Or use fewer columns (use_columns)."
     return (
-        "What helps: fewer columns (use_columns). For all of these there are too few records, at any epsilon "
-        f"up to {_LARGER[-1]:g}, with few sets of columns in workload, and with few values in each column."
+        "What helps: fewer columns (use_columns). There are too few records for all of these columns, even "
+        f"at epsilon {_LARGER[-1]:g}, with few sets of columns in workload and few values in each column."
     )
 
 
@@ -203,21 +208,27 @@ def _is_lost(level: LevelEstimate, records: int, width: int) -> bool:
 def _lost_words(level: LevelEstimate, found: Estimate) -> str:
     what = "single values" if level.length == 1 else f"combinations of {level.length} values"
     if level.threshold is not None:
-        return f"{what} are {_passes(level.threshold, found)}"
-    return f"the noise of all {what} together would exceed their counts: these would be worthless."
+        return f"{what} {_passes(level.threshold, found)}"
+    return f"the noise of all {what} together would exceed their counts: the counts would be worthless."
 
 
 def _passes(threshold: int, found: Estimate) -> str:
     """What a threshold leaves, where it is a large part of all records."""
-    left = f"only what {threshold / max(1, found.records):.0%} of them share could come out."
+    left = f"only what {threshold / max(1, found.records):.0%} of the records share could reach that."
     if threshold > found.records:
-        left = "none could come out."
-    return f"published from a noisy count of {threshold:,} on, and there are {_number(found)} records: {left}"
+        left = "none could reach that."
+    needed = f"need a noisy count of {threshold:,} or more to be published"
+    return f"{needed}, and there are {_number(found)} records: {left}"
 
 
 def _number(found: Estimate) -> str:
     most = "at most " if found.source == "size" else "about " if found.source == "lines" else ""
     return f"{most}{found.records:,}"
+
+
+def _listed(sets: tuple[tuple[str, ...], ...]) -> str:
+    shown = ", ".join(" with ".join(map(repr, names)) for names in sets[:_MOST_NAMED])
+    return shown if len(sets) <= _MOST_NAMED else f"{shown} and {len(sets) - _MOST_NAMED:,} more"
 
 
 def _named(names: tuple[str, ...] | list[str]) -> str:

@@ -25,7 +25,7 @@ from tasks.storage import Workspace
 #: The last line, by whether much of the release would be noise.
 _CAN_BE_RUN = {
     False: "The configuration can be run.",
-    True: "The configuration can be run, but much of what it would release is noise: see ATTENTION above.",
+    True: "The configuration can be run, but much of its release would be noise: see ATTENTION above.",
 }
 
 
@@ -105,14 +105,17 @@ def _print_columns(described: RunFacts) -> None:
     print(f"{_count(len(columns), 'column')}, {most} {_count(described.schema.width, 'attribute')} a record:")
     print(f"  {', '.join(column.name for column in columns)}")
     if opened and described.parameters:
-        print(f"  open domains (values pass a threshold): {', '.join(opened)}")
+        print(f"  open domains (a value must pass a threshold): {', '.join(opened)}")
 
 
 def _print_anonymity(configuration: RunConfiguration, described: RunFacts) -> None:
     length, k = described.reporting_length, configuration.reporting_resolution
-    lengths = "of all lengths" if length == -1 else f"of up to {length} attributes"
-    print(f"\nk-anonymity, not differential privacy: combinations {lengths}, counts rounded down to")
-    print(f"multiples of {k}; what fewer than {k} {unit_of(described.schema)}s hold is left out.")
+    lengths = "of all lengths" if length == -1 else f"of up to {_count(length, 'attribute')}"
+    print(f"\nk-anonymity, not differential privacy: the run counts combinations {lengths} and rounds the")
+    print(
+        f"counts down to multiples of {k}. Combinations of fewer than {k} {unit_of(described.schema)}s are "
+        "left out."
+    )
     reads = "the raw records" if configuration.synthesis.reads_records else "the rounded counts alone"
     print(f"Synthesis: {configuration.synthesis.mode}, from {reads}.")
 
@@ -122,7 +125,7 @@ def _print_too_few(configuration: RunConfiguration, found: Estimate) -> None:
     resolution = configuration.reporting_resolution
     if found.source != "size" and found.records < resolution:
         print(f"  note: ATTENTION: reporting_resolution, {resolution}, is above the number of records that")
-        print("  the table seems to have: nothing could be reported.")
+        print("  the table seems to have: nothing could be reported. Lower it.")
 
 
 def _print_syndiffix(selection: Selection) -> None:
@@ -130,13 +133,12 @@ def _print_syndiffix(selection: Selection) -> None:
     mean = settings.parameters().anonymization.low_count_params.mean
     print(f"{_count(len(selection.columns), 'column')}:\n  {', '.join(selection.columns)}")
     print(
-        f"\nSynDiffix, not differentially private: a group is shown from about {mean:g} {unit}s, never below "
-        f"{settings.low_threshold}."
+        "\n"
+        f"SynDiffix, not differential privacy: a group is shown from about {mean:g} {unit}s on, and never "
+        f"with fewer than {settings.low_threshold}."
     )
-    print(
-        f"Each group's count has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}; a count"
-    )
-    print("of synthetic rows adds up many groups, and may be off by much more.")
+    print(f"The count of each group has noise of standard deviation {count_sd(settings.layer_noise_sd):.3g}.")
+    print("A count of synthetic rows adds up many groups, so it may be off by much more.")
     asked = f", and {_count(len(selection.questions), 'table')} of fewer" if selection.questions else ""
     print(
         f"Clustering: {settings.clustering}. One table of {_count(len(selection.columns), 'column')}{asked}."
@@ -151,7 +153,7 @@ def _print_levels(found: Estimate) -> None:
             f"{level.length:>6}  {level.sigma:>9.4f}  {level.sensitivity:>11}  {level.scale:>8.2f}  "
             f"{'+-' + format(level.half_width_95, '.0f'):>9}  {threshold:>9}  {level.candidates:>16}"
         )
-    print(f"(an open column is taken to have {OPEN_VALUES} values; the error bar leaves out truncation)")
+    print(f"(It assumes {OPEN_VALUES} values in each open column. The 95% error leaves out truncation.)")
     curves = [
         SurvivalLevel(f"length {level.length}", level.scale, level.threshold)
         for level in found.levels
@@ -166,7 +168,7 @@ def _print_several_rows(described: RunFacts, records: int) -> None:
     if unit_of(described.schema) == "subject":
         return
     charge, facts = charge_of_run(described), first_length(described, records)
-    print("\nWhat is protected is a row. How many rows one person may have decides what that is worth:")
+    print("\nThe guarantee protects one row. All rows of a person who has several are protected less:")
     for entry in group_guarantees(charge.mu_squared, charge.delta, facts):
         worth = "no useful guarantee is left"
         if entry["epsilon"] is not None:
@@ -178,13 +180,17 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
     charge = charge_of_run(described)
     ledger = kept_ledger()
     epsilon, delta = plain_up(charge.epsilon), plain_up(charge.delta)
-    print(f"\nClaim: epsilon {epsilon}, delta {delta}; charge mu^2 {plain_up(charge.mu_squared)}")
+    print(
+        f"\nThis release claims epsilon {epsilon}, delta {delta}; it is charged mu^2 "
+        f"{plain_up(charge.mu_squared)}."
+    )
     admission = require_admission(ledger, configuration, described)
     if not ledger.is_registered(configuration.dataset):
         entered = registration(configuration, described, charge)
         print(
-            f"The dataset is not registered yet: this run would register it with a cap of epsilon "
-            f"{plain_up(entered.epsilon_cap)}, delta {plain_up(entered.delta_cap)}."
+            f"The dataset is not registered yet. This run would register it with a cap of epsilon "
+            f"{plain_up(entered.epsilon_cap)}, delta {plain_up(entered.delta_cap)} for all its "
+            "releases together."
         )
         _print_sentences(told_at_first(configuration, charge))
         return
@@ -194,7 +200,8 @@ def _print_budget(configuration: RunConfiguration, described: RunFacts) -> None:
         f"at delta {plain_up(account.caps.delta)}."
     )
     left = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
-    print(f"This release: {admission.value}. {left:,} more of its kind fit.")
+    fit = "1 more release like it fits" if left == 1 else f"{left:,} more releases like it fit"
+    print(f"This release: {admission.value}; {fit} under the cap.")
     planned = configuration.privacy.releases
     if planned:
         print(f"{cost_together(charge, planned)}.")
@@ -208,18 +215,19 @@ def _print_sentences(sentences: list[str]) -> None:
 
 _LOOKED = {
     "footer": "(The number of records is in the Parquet file's footer.)",
-    "lines": "(Guessed from the file's size and the lengths of some of its lines; no value was looked at. "
-    'With "check_looks_at_lines": false the size alone is taken.)',
-    "size": "(So many records may be in a text of this size; there are likely far fewer. With "
-    '"check_looks_at_lines": true the lengths of some lines are looked at, and no value.)',
+    "lines": "(The number of records is guessed from the file's size and the lengths of some lines; no value "
+    'was looked at. To guess it from the size alone, set "check_looks_at_lines": false.)',
+    "size": "(A text of this size can hold that many records; there are likely far fewer. For a closer guess "
+    'set "check_looks_at_lines": true: check then looks at the lengths of some lines, and at no value.)',
 }
 
 
 def _print_resources(found: Estimate) -> None:
     """What it takes, and by what the number of records was guessed."""
     print(
-        f"\nFor {_count(found.records, 'record')} at most about {found.memory_mb} MB of memory and "
-        f"{found.disk_mb} MB of disk, and, very roughly, {_count(math.ceil(found.seconds), 'CPU second')} "
-        "beside the start-up."
+        "\n"
+        f"For {_count(found.records, 'record')} the run needs at most about {found.memory_mb} MB of memory "
+        f"and {found.disk_mb} MB of disk. It takes, very roughly, "
+        f"{_count(math.ceil(found.seconds), 'CPU second')} beside the start-up."
     )
     print(_LOOKED[found.source])

@@ -40,6 +40,8 @@ _FEWEST_SUBJECTS = 10
 _FEWEST_TOLD_APART = 100
 #: Numbers that surveys use as codes: 99, 998, 9999, 88, -1, -9, -999.
 _CODE_NUMBER = "9+[6-9]|8{2,}|7{2,}|-(?:[1-9]|9+[6-9])"
+#: Texts that may stand for a missing value, in small letters.
+_MISSING_WORDS = {"na", "n/a", "#n/a", "n.a.", "nan", "null", "missing", "?", "-", "--", "."}
 #: More different texts beside numbers than this are no codes.
 _MOST_CODES = 5
 
@@ -56,12 +58,14 @@ _FORMATS = (
 
 _PREAMBLE = """\
 # Drafted from the file {name!r}. Read it before you accept it:
-# - Lists marked "drafted" were taken from the data (values of {common} cells or more). A drafted list is
-#   judged as a rule but is not a public domain. Where you know a column's values without looking at the
-#   data, write them down and remove the mark: such a column needs no threshold.
-# - Edges of bins are round numbers over the range of the file. Put those that you would have chosen
-#   without looking; accepting them makes them public.
-# - maxItems is a default, not what the file holds. Nothing here tells how many records there are.
+# - The mark "drafted" is on lists that were taken from the data (values of {common} cells or more). A run
+#   judges such a list as a rule, but does not take it for a public domain. Where you know a column's
+#   values without looking at the data, write them down and remove the mark: the column then needs no
+#   threshold.
+# - Edges of bins are round numbers over the range of the file. Replace them by those that you would have
+#   chosen without looking at it. Accepting them makes them public.
+# - maxItems is a default and does not follow from the file. Nothing in this draft tells how many records
+#   there are.
 """
 
 
@@ -139,7 +143,10 @@ def propose(
         except duckdb.Error as error:
             failure = type(error).__name__
     if failure:
-        raise MarginaliaError(f"The file could not be looked at: DuckDB ended with {failure}.")
+        raise MarginaliaError(
+            f"A draft needs the whole file, and DuckDB could not read it ({failure}). Repair the file, or "
+            "free memory and disk."
+        )
     draft = _drafted(schema, facts)
     configuration = _configuration(source, draft.subject, draft.described, contract_path)
     if len(draft.described) + (draft.subject is not None) < len(headers.names):
@@ -309,25 +316,39 @@ def _contract(path: Path, draft: _Draft) -> str:
 def _notes(draft: _Draft) -> Iterator[str]:
     """What of a draft to look at twice."""
     if draft.subject is not None:
-        yield f"{draft.subject!r} is taken to say whose a row is (subjectId). Mend it if it names a visit."
+        yield (
+            f"This draft takes {draft.subject!r} to say whose a row is (subjectId).\n"
+            "#   Correct that if it names something else, such as a visit."
+        )
     if draft.has_many_rows:
         yield (
-            "Some have several rows. Under differential privacy one row of each stands for its person.\n"
-            "#   k-anonymity refuses values that differ: make one row of each person's, or leave\n"
-            "#   subjectId and subject_id out, which then protects rows, not people."
+            "Some subjects have several rows. Under differential privacy one row of each stands for the\n"
+            "#   subject. k-anonymity refuses rows of a subject that differ: merge them, or leave subjectId\n"
+            "#   and subject_id out, which then protects rows, not people."
         )
     if draft.left_out:
         names = ", ".join(map(repr, draft.left_out))
-        yield f"Left out (use_columns): {names}. Each row has another value, so nothing could be reported."
+        yield (
+            f"use_columns leaves out {names}.\n"
+            "#   Every row has its own value there, so nothing could be reported."
+        )
     if any(seen.text_for_others is not None for _, seen in draft.described):
-        yield "other is what a cell that is no number becomes. Without it such a cell counts as empty."
+        yield "A cell that is no number becomes the value of 'other'. Without 'other' it counts as empty."
     for column, seen in draft.described:
+        words = [value for value in seen.common if value.casefold() in _MISSING_WORDS]
+        if words:
+            yield (
+                f"In {column.name!r} {' and '.join(words)} may stand for a missing value.\n"
+                "#   This draft takes it for a value like any other. Where a cell should count as "
+                "empty, empty\n"
+                "#   it in the file and draft anew."
+            )
         if seen.is_numeric and not column.is_multi_valued and seen.number_codes:
             codes = " and ".join(seen.number_codes)
             yield (
                 f"In {column.name!r} {codes} may stand for something that is no number. Bins put such a\n"
-                "#   code below the first edge or above the last one, beside numbers that lie there:\n"
-                "#   better take it out before."
+                "#   code below the first edge or above the last one, together with real numbers. Better\n"
+                "#   empty such cells in the file and draft anew."
             )
 
 

@@ -63,34 +63,71 @@ class ContractRule:
         """What is asked, in words; public, as everything that a contract declares."""
         words = {
             "subject id present": "every record has a subject id",
-            "minimum rows": f"at least {self.least or 0:.15g} records",
+            "minimum rows": f"at least {_several(self.least or 0, 'record')}",
             "type": f"every value is of type {self.logical_type}",
             "allowed values": "every value is one of those listed",
-            "distinct values": f"at most {self.most or 0:.15g} distinct values",
+            "distinct values": f"at most {_several(self.most or 0, 'distinct value')}",
             "share of empties": f"at most {self.most or 0:.15g} % empty",
-            "items of a subject": f"at most {self.detail} items a subject",
+            "items of a subject": f"at most {_items(self.detail)} a subject",
             "identifiers": f"nothing that looks like {self.detail}",
         }[self.kind]
         return words if self.column is None else f"{self.column}: {words}"
 
+    @property
+    def violation(self) -> str:
+        """What is wrong where it is broken, and what to do; the rule's own numbers, none of the data's."""
+        return {
+            "subject id present": "The table has records without a subject id. Give each record its id.",
+            "minimum rows": f"The table has fewer than {_several(self.least or 0, 'record')}. "
+            "Complete it, or lower rowCount.",
+            "type": f"Column {self.column!r} has values that are not of type {self.logical_type}. "
+            "Correct them, or its logicalType.",
+            "allowed values": f"Column {self.column!r} has values outside its declared list. "
+            "Correct them, add them to the list, or declare other for them.",
+            "distinct values": f"Column {self.column!r} has more than "
+            f"{_several(self.most or 0, 'distinct value')}. Correct them, or raise distinctValues.",
+            "share of empties": f"More than {self.most or 0:.15g} % of column {self.column!r} are "
+            "empty. Fill them, or raise nullValues.",
+            "items of a subject": f"Column {self.column!r} has subjects with more than "
+            f"{_items(self.detail)}. Correct them, or raise maxItems.",
+            "identifiers": f"Column {self.column!r} has cells that look like {self.detail}. Remove "
+            "them, or leave the column out.",
+        }[self.kind]
+
+
+def _items(detail: str) -> str:
+    return "1 item" if detail == "1" else f"{detail} items"
+
+
+def _several(number: float, what: str) -> str:
+    return f"1 {what}" if number == 1 else f"{number:.15g} {what}s"
+
 
 @dataclass(frozen=True)
 class RuleResult:
-    """Whether a rule holds; ``rule`` is its sentence and ``column`` its declared column, if it has one."""
+    """Whether a rule holds.
+
+    Attributes:
+        rule: its sentence.
+        column: its declared column, if it has one.
+        passed: whether it holds.
+        violation: what to say where it does not.
+    """
 
     rule: str
     column: str | None
     passed: bool
+    violation: str
 
 
 def result(rule: ContractRule, passed: bool) -> RuleResult:
     """What may be said of a judged rule."""
-    return RuleResult(rule.sentence, rule.column, passed)
+    return RuleResult(rule.sentence, rule.column, passed, rule.violation)
 
 
 def violations(results: list[RuleResult]) -> list[str]:
     """A sentence for each rule that is broken; rule and declared column only."""
-    return [f"The contract is broken: {item.rule}." for item in results if not item.passed]
+    return [item.violation for item in results if not item.passed]
 
 
 def rules_of(contract: Contract, schema: Schema) -> list[ContractRule]:

@@ -137,7 +137,8 @@ def validate(
     if failure:
         # Outside the handler: what DuckDB says of a failure may quote a cell.
         raise MarginaliaError(
-            f"The table could not be judged against its contract: DuckDB ended with {failure}."
+            f"The contract must be judged on the whole table, and DuckDB could not do so ({failure}). Free "
+            "memory and disk, and run again."
         )
     verdicts = judge(rules, found)
     results = [result(rule, passed) for rule, passed in zip(rules, verdicts, strict=True)]

@@ -162,9 +162,13 @@ def caps_of(epsilon_cap: float, delta_cap: float, threshold_delta_cap: float) ->
     """
     problems = []
     if not (math.isfinite(epsilon_cap) and epsilon_cap > 0):
-        problems.append(f"A dataset's epsilon cap must be positive and finite; it is {epsilon_cap}.")
+        problems.append(
+            f"A dataset's epsilon cap must be positive and finite, not {epsilon_cap}: give one such as 1."
+        )
     if not 0 < delta_cap < 1:
-        problems.append(f"A dataset's delta cap must be between 0 and 1; it is {delta_cap}.")
+        problems.append(
+            f"A dataset's delta cap must be between 0 and 1, not {delta_cap}: give one such as 1e-6."
+        )
     elif not 0 <= threshold_delta_cap < delta_cap:
         problems.append(
             f"The part of a dataset's delta cap that thresholds may use must be at least 0 and below the "

@@ -128,7 +128,7 @@ def _write_linkable(found: Linkability, files: _Folder) -> None:
     ):
         chart = Bars(
             title=f"Most linkable {name} of the sensitive table",
-            description=f"The {name} whose values stand in rare combinations most.",
+            description=f"The {name} with the largest share of records in rare combinations.",
             rows=[Bar(label, (share,)) for label, share in ranked[:_MOST_BARS]],
             series=[Series("", theme.RARE)],
             numbers=PERCENTAGES,

@@ -9,7 +9,7 @@ from tasks.core.errors import InternalError
 from tasks.core.evaluation.measures import leakage, ratio, summary
 from tasks.core.evaluation.raw import RawEvaluation
 
-_NOISE = "what protects people is the noise, whatever appears"
+_NOISE = "The noise protects people, whatever appears"
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ def _sensitive_privacy(evaluation: RawEvaluation) -> str:
     unique, rare = (_percent(sum(by), found.number_of_records) for by in (found.unique, found.rare))
     linkable = _percent(sum(found.risky), found.number_of_records)
     return (
-        f"Sensitive table: {linkable} of its records can be singled out by a combination of up to "
-        f"{_attributes(evaluation)} that fewer than {evaluation.synthetic.resolution:,} records share, "
-        f"{unique} by one that no other record has and a further {rare} by one that is only rare."
+        f"Sensitive table: a combination of up to {_attributes(evaluation)} can single out {linkable} of its "
+        f"records, as fewer than {evaluation.synthetic.resolution:,} records share it. For {unique} no other "
+        f"record has that combination; for a further {rare} it is only rare."
     )
 
 
@@ -57,26 +57,26 @@ def _reported_use(evaluation: RawEvaluation) -> str:
     total = summary(evaluation.reportable)
     return (
         f"Reported counts: {total['suppressed_pct']:.1f} % of the sensitive table's combinations are not "
-        f"among them; the counts of the others are off by {total['mean_error']:,.2f} records on average, "
-        f"where the mean count is {total['mean_count']:,.2f}."
+        f"among them. The counts of the others are off by {total['mean_error']:,.2f} records on average; the "
+        f"mean count is {total['mean_count']:,.2f}."
     )
 
 
 def _anonymity(evaluation: RawEvaluation, claim: RecordsPromise) -> str:
     found = evaluation.synthetic
     if claim.is_fitted:
-        return _leaks(evaluation, "they show no more of it than the reported counts imply")
+        return _leaks(evaluation, "They show no more of the table than the reported counts imply")
     if found.total("leaked_anywhere") or found.total("fabricated"):
         raise InternalError(
-            "A synthetic record holds a combination that fewer sensitive records share than the resolution, "
-            "which k-anonymity promises never happens: do not share this release, and report the error."
+            "k-anonymity promises that no synthetic record holds a combination of fewer sensitive records "
+            "than the resolution, but one does: do not share this release, and report the error."
         )
     least = f"at least {found.resolution:,} records of the sensitive table"
     if claim.holds_resolution:
         return f"Synthetic records: every combination of attributes in them, of any length, is in {least}."
     return (
-        f"Synthetic records: every combination of up to {_attributes(evaluation)} in them is in {least}; of "
-        "longer combinations nothing is promised."
+        f"Synthetic records: every combination of up to {_attributes(evaluation)} in them is in {least}. "
+        "Nothing is promised of longer combinations."
     )
 
 
@@ -84,18 +84,18 @@ def _leaks(evaluation: RawEvaluation, why: str) -> str:
     found = leakage(evaluation.synthetic)
     rare, anywhere = (_percent(found[name], found["rare"]) for name in ("leaked", "leaked_anywhere"))
     return (
-        f"Synthetic records: {rare} of the sensitive table's rare combinations, those of fewer than "
-        f"{evaluation.synthetic.resolution:,} records, appear in fewer synthetic records than that too, and "
-        f"{anywhere} appear at all; {why}."
+        f"Synthetic records: of the sensitive table's rare combinations, those of fewer than "
+        f"{evaluation.synthetic.resolution:,} records, {rare} are rare in the synthetic records too, and "
+        f"{anywhere} appear at all. {why}."
     )
 
 
 def _synthetic_use(evaluation: RawEvaluation) -> str:
     total = summary(evaluation.released)
     return (
-        f"Synthetic records: {100 - total['suppressed_pct']:.1f} % of the reported combinations are kept; "
-        f"their counts are off by {total['mean_error']:,.2f} records on average from the reported ones, "
-        f"whose mean is {total['mean_count']:,.2f}."
+        f"Synthetic records: they hold {100 - total['suppressed_pct']:.1f} % of the reported combinations. "
+        f"Their counts are off from the reported ones by {total['mean_error']:,.2f} records on average; the "
+        f"mean reported count is {total['mean_count']:,.2f}."
     )
 
 

@@ -34,15 +34,16 @@ DrawInto = Callable[[Path, Callable[[], None]], None]
 Notice = Callable[[str], None]
 
 WAITING_FOR_ANOTHER_RUN = (
-    "Another run of this release is at work: this one waits and returns its measurement."
+    "Another run of this release is at work. This run waits and then returns that measurement."
 )
-REUSED = "An earlier run of this release stopped before any noise was drawn: its reservation is used."
+REUSED = "An earlier run of this release stopped before it drew any noise. This run uses its reservation."
 LOST = (
-    "An earlier run of this release stopped while its noise was being drawn: its measurement is lost, "
-    "its charge stands, and this run is charged again."
+    "An earlier run of this release stopped while it drew its noise. Its measurement is lost, its charge "
+    "stands, and this run is charged again."
 )
 RESCUED = (
-    "An earlier run of this release stopped after its measurement was complete: it is used, not drawn again."
+    "An earlier run of this release stopped after its measurement was complete. This run uses that "
+    "measurement and draws nothing."
 )
 
 
@@ -215,8 +216,8 @@ def _make_part(part: Path) -> None:
         part.mkdir(mode=0o700)
     except OSError as error:
         raise LedgerError(
-            f"The measurement needs a folder in {part.parent}; it can't be made "
-            f"({os.strerror(error.errno or 0)}). Mend that and run again: nothing is charged twice."
+            f"The measurement needs a folder in {part.parent}, and it can't be made "
+            f"({os.strerror(error.errno or 0)}). Correct that and run again: nothing is charged twice."
         ) from None
 
 
@@ -245,8 +246,9 @@ def _committed(ledger: Ledger, reservation: Reservation, folder: Path) -> Reserv
 
 def _not_committed() -> LedgerError:
     return LedgerError(
-        "The measurement must be committed to the ledger; it was drawn and is kept, but the ledger could "
-        "not be written. Mend that (is the disk full?) and run again: it is committed then, not drawn again."
+        "The run must commit its measurement to the ledger. The measurement was drawn and is kept, but the "
+        "ledger could not be written (is the disk full?). Correct that and run again: the run then commits "
+        "the measurement and does not draw again."
     )
 
 
@@ -267,9 +269,8 @@ def _given_up(
     if not lost:
         return failure
     return MeasurementLost(
-        "A release's noise must be kept whole; this run stopped while it was being drawn "
-        f"({_cause(failure)}). Its measurement is lost and its charge stands. "
-        "Run again: the release is then drawn and charged anew."
+        f"A release needs all of its noise, and this run stopped while it drew it ({_cause(failure)}). Its "
+        "measurement is lost and its charge stands. Run again: the release is then drawn and charged anew."
     )
 
 

@@ -95,10 +95,10 @@ def _body(text: str) -> dict[str, object]:
 def broken(place: str, what: str) -> LedgerError:
     """The refusal of a damaged ledger, with what to do about it."""
     return LedgerError(
-        f"The ledger in {place} must be whole, as nothing else knows what was spent; {what}. Nothing is "
-        "drawn from it. Restore the folder from a backup that holds every release made so far. If there is "
-        "none, start a new ledger in another folder (MARGINALIA_LEDGER), register each dataset there with "
-        "what is left of its cap after all that was ever released, and say so in the population's text."
+        f"The ledger in {place} must be whole, as nothing else knows what was spent, but {what}. No release "
+        "is drawn from it. Restore the folder from a backup that holds every release made so far. If there "
+        "is none, start a new ledger in another folder (MARGINALIA_LEDGER). Register each dataset there "
+        "with what is left of its cap after all that was ever released, and say so in --population."
     )
 
 

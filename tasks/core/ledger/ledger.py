@@ -70,8 +70,8 @@ class Ledger:
         if expected_head is not None and all(entry.sha256 != expected_head for entry in entries):
             raise broken(
                 str(self.store.measurements.parent),
-                "the head that a release or measurement in the workspace has recorded is not in it: it was "
-                "cut short, or is another ledger",
+                "it lacks the head that a release or measurement in the workspace has recorded: it was cut "
+                "short, or is another ledger",
             )
         return entries[-1].sha256
 
@@ -86,7 +86,7 @@ class Ledger:
         if not known.issuperset(folders):
             raise broken(
                 str(self.store.measurements.parent),
-                "it has a measurement that no entry knows: it was cut short",
+                "it has a measurement that none of its entries names: it was cut short",
             )
         return entries
 
@@ -112,8 +112,8 @@ class Ledger:
         with self.store.transaction() as work:
             if registration.dataset in registered_names(work.entries):
                 raise ParameterError(
-                    f"A dataset is registered once; '{registration.dataset}' is registered already. "
-                    "Lower its caps freely, or raise them with a written reason."
+                    f"A dataset is registered once, and '{registration.dataset}' is registered already. "
+                    "Lower its caps freely, or raise them with --reason."
                 )
             self._register(work, registration)
             return account_of(work.entries, registration.dataset)
@@ -154,7 +154,9 @@ class Ledger:
             ParameterError: without a reason; or its name is another's by `names.folded`.
         """
         if not reason.strip():
-            raise ParameterError(f"A budget or a salt of its own for '{dataset}' needs a written reason.")
+            raise ParameterError(
+                f"A budget or a salt of its own for '{dataset}' needs a reason; none was given: add --reason."
+            )
         with self.store.transaction() as work:
             self._refuse_twin(work, dataset)
             work.append({"phase": APART, "apart": dataset, "code": self.code, "reason": reason.strip()})
@@ -220,7 +222,9 @@ class Ledger:
     ) -> Account:
         """Raise a dataset's caps; the reason stays in the chain. See `registration.raised`."""
         if not reason.strip():
-            raise ParameterError(f"Raising the caps of '{dataset}' needs a written reason; none was given.")
+            raise ParameterError(
+                f"Raising the caps of '{dataset}' needs a reason; none was given: add --reason."
+            )
         with self.store.transaction() as work:
             caps = raised(account_of(work.entries, dataset), epsilon_cap, delta_cap, threshold_delta_cap)
             self._append(work, "raise", dataset, caps.as_body() | {"reason": reason.strip()})
@@ -288,16 +292,16 @@ class Ledger:
         """The measurement of a committed reservation, verified against its commit."""
         folder = self.folder(reservation)
         advice = (
-            f"A measurement is never made again: restore {folder} from a backup, "
-            "or run under a new vintage, which is drawn and charged anew."
+            f"It can't be made again: restore {folder} from a backup, or run under a new vintage, which is "
+            "drawn and charged anew."
         )
         if not folder.is_dir():
             raise StoredTableMismatch(
-                f"The measurement of this release must be in the ledger; it is gone. {advice}"
+                f"The measurement of this release must be in the ledger, but it is gone. {advice}"
             )
         if measurement_sha256(folder) != reservation.measurement_sha256:
             raise StoredTableMismatch(
-                f"The measurement of this release must be as committed; it was changed. {advice}"
+                f"The measurement of this release must be as it was committed, but it was changed. {advice}"
             )
         return folder
 

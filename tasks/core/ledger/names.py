@@ -106,7 +106,7 @@ def refuse_twin(dataset: str, known: Iterable[str]) -> None:
     twins = [name for name in names if folded(name) == folded(dataset)]
     if twins and dataset not in names:
         raise ParameterError(
-            "A dataset must keep its name to the letter, as its budget and the salt of its noise are kept by "
-            f"it: there is {twins[0]!r}, and {dataset!r} would get others. Give the known name, or one that "
+            f"A dataset must keep its name to the letter: the ledger knows {twins[0]!r}, and {dataset!r} "
+            "would get another budget and another salt of its noise. Give the known name, or one that "
             "differs by more than case, blanks and invisible characters."
         )

@@ -55,13 +55,14 @@ def check_private(path: Path) -> None:
     wanted = "700" if stat.S_ISDIR(facts.st_mode) else "600"
     if facts.st_uid != os.geteuid():
         raise LedgerError(
-            f"The ledger must belong to the user who runs: {path} is another user's. "
+            f"The ledger must belong to the user who runs the command, but {path} is another user's. "
             f"Run as its owner, or set {VARIABLE} to a folder of your own."
         )
     if stat.S_IMODE(facts.st_mode) & 0o077:
         raise LedgerError(
-            f"The ledger must be closed to everybody else: {path} has mode {stat.S_IMODE(facts.st_mode):o}. "
-            f"Make sure that nobody changed it, then: chmod {wanted} '{path}'."
+            f"The ledger must be closed to all other users, but {path} has mode "
+            f"{stat.S_IMODE(facts.st_mode):o}. Make sure that nobody changed it, then: chmod "
+            f"{wanted} '{path}'."
         )
 
 

@@ -23,24 +23,24 @@ def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
     name, caps = account.dataset, account.caps
     asked = f"mu^2 {plain_up(charge.mu_squared_exact)}, thresholds {plain_up(charge.threshold_delta_exact)}"
     return BudgetExhausted(
-        f"The budget of '{name}' must cover a release before anything is read. This one asks for epsilon "
-        f"{plain_up(charge.epsilon)} at delta {plain_up(charge.delta)} ({asked}); of the cap epsilon "
-        f"{plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}, {_releases(account.charged_releases)} left "
-        f"{_covers(charge, mu_squared, threshold_delta)}. "
-        "Ask for less, use a vintage that was released already (it costs nothing), or raise the cap with a "
-        f"written reason: marginalia ledger '{name}' --cap EPSILON DELTA --reason '...'."
+        f"The budget of '{name}' does not cover this release, and nothing was read. The release asks for "
+        f"epsilon {plain_up(charge.epsilon)} at delta {plain_up(charge.delta)} ({asked}). The cap is epsilon "
+        f"{plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}. {_releases(account.charged_releases)} "
+        f"charged so far; {_covers(charge, mu_squared, threshold_delta)}. Ask for less, use a vintage that "
+        "was released already (it costs nothing), or raise the cap with a written reason: marginalia ledger "
+        f"'{name}' --cap EPSILON DELTA --reason '...'."
     )
 
 
 def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> str:
     """What is left, and the release that would still fit, in words."""
     if mu_squared < charge.mu_squared_exact * _DUST:
-        return "nothing"
-    left = f"mu^2 {plain_down(mu_squared)}, thresholds {plain_down(threshold_delta)}: "
+        return "nothing is left"
+    left = f"mu^2 {plain_down(mu_squared)}, thresholds {plain_down(threshold_delta)} are left: "
     if charge.threshold_delta_exact > threshold_delta:
         return left + (
-            "too little for thresholds at that delta, whatever the epsilon (a smaller delta, or declared "
-            "domains, which need none, would fit)"
+            "too little for the thresholds of open columns at that delta, whatever the epsilon (a smaller "
+            "delta would fit, or declared domains, which need no thresholds)"
         )
     rest = (charge.delta - charge.threshold_delta) / (1 - charge.threshold_delta)
     mu = float(mu_squared.sqrt(DOWN))
@@ -53,14 +53,14 @@ def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> st
 
 
 def _releases(number: int) -> str:
-    return "1 release has" if number == 1 else f"{number} releases have"
+    return "1 release was" if number == 1 else f"{number} releases were"
 
 
 def non_private(engine: str) -> ParameterError:
     """The refusal of noise that protects nobody: it can't be charged, nor kept as a release."""
     return ParameterError(
-        f"A release's noise must come from the engine 'aes'; it is '{engine}'. Seeded noise protects nobody: "
-        "it is not charged and can't be a release."
+        f"A release's noise must come from the engine 'aes', but the engine is '{engine}'. Seeded noise "
+        "protects nobody: it is not charged and can't be a release."
     )
 
 

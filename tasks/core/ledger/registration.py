@@ -41,7 +41,9 @@ class Registration:
             ParameterError: a cap is out of range, or the unit is unknown.
         """
         if self.unit not in ("subject", "row"):
-            raise ParameterError(f"A dataset's unit must be subject or row; it is '{self.unit}'.")
+            raise ParameterError(
+                f"A dataset's unit must be subject or row, not '{self.unit}': give one of them."
+            )
         body = {"population": self.population, "unit": self.unit} | self._caps().as_body()
         return body | ({"reason": self.reason.strip()} if self.reason.strip() else {})
 
@@ -68,8 +70,7 @@ def lowered(
     higher = (caps.epsilon > now.epsilon, caps.delta > now.delta, caps.threshold_delta > now.threshold_delta)
     if any(higher):
         raise ParameterError(
-            f"Lowered caps of '{account.dataset}' must be at most {_words(now)}. "
-            "To raise one, give a written reason."
+            f"Lowered caps of '{account.dataset}' must be at most {_words(now)}. To raise one, add --reason."
         )
     return Caps(caps.epsilon, caps.delta, caps.threshold_delta, min(caps.mu_squared, now.mu_squared))
 
@@ -86,18 +87,21 @@ def raised(account: Account, epsilon_cap: float, delta_cap: float, threshold_del
     caps = caps_of(epsilon_cap, delta_cap, share if threshold_delta_cap is None else threshold_delta_cap)
     lower = (caps.epsilon < now.epsilon, caps.delta < now.delta, caps.threshold_delta < now.threshold_delta)
     if any(lower):
-        raise ParameterError(f"Raised caps of '{account.dataset}' must be at least {_words(now)}.")
+        raise ParameterError(
+            f"Raised caps of '{account.dataset}' must be at least {_words(now)}. To lower one, "
+            "leave --reason out."
+        )
     if not (caps <= widest or widest <= caps):
         raise ParameterError(
-            f"Raised caps of '{account.dataset}' must not take from the noise for the thresholds, or the "
-            f"other way round: the widest caps so far are {_words(widest)}. Raise epsilon and delta along "
-            "with the part for thresholds."
+            f"Raised caps of '{account.dataset}' must not move budget between the noise and the thresholds: "
+            f"the widest caps so far are {_words(widest)}. Raise epsilon, delta and the part for thresholds "
+            "together."
         )
     return caps
 
 
 def _words(caps: Caps) -> str:
     return (
-        f"epsilon {float(caps.epsilon)!r}, delta {float(caps.delta)!r} and, for thresholds, "
-        f"{float(caps.threshold_delta)!r} of it"
+        f"epsilon {float(caps.epsilon)!r}, delta {float(caps.delta)!r} ({float(caps.threshold_delta)!r} of "
+        "it for thresholds)"
     )

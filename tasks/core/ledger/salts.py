@@ -113,9 +113,9 @@ def require_apart(ledger_folder: Path, outputs: Path) -> None:
     ledger, place_of_outputs = ledger_folder.resolve(), outputs.resolve()
     if ledger.is_relative_to(place_of_outputs) or place_of_outputs.is_relative_to(ledger):
         raise ParameterError(
-            "The ledger keeps the salt of all noise and must be apart from what is made, but "
-            f"{ledger_folder} and {outputs} lie in one another: set {place.VARIABLE} or the outputs to "
-            "another place. Move a ledger that is there as a whole, and make sure that nobody copied it."
+            "The ledger keeps the salt of all noise, so it must be apart from the outputs, but one of "
+            f"{ledger_folder} and {outputs} is in the other: set {place.VARIABLE} or the outputs to another "
+            "place. If there is a ledger already, move the whole folder, and make sure that nobody copied it."
         )
 
 
@@ -149,8 +149,8 @@ def _make(path: Path) -> None:
         place.sync(path.parent.parent)
     except OSError as error:
         problem = (
-            f"The salt {path} must be written first, and can't be ({os.strerror(error.errno or 0)}): mend "
-            "that and run again."
+            f"The command must write the salt {path} first, and can't ({os.strerror(error.errno or 0)}): "
+            "correct that and run again."
         )
     finally:
         with contextlib.suppress(OSError):
@@ -177,7 +177,7 @@ def _read(path: Path) -> bytes:
     except OSError as error:
         raise _lost(path, f"it can't be read ({os.strerror(error.errno or 0)})") from None
     if len(salt) != SALT_BYTES:
-        raise _lost(path, f"it has not its {SALT_BYTES} bytes")
+        raise _lost(path, f"it does not have {SALT_BYTES} bytes")
     return salt
 
 
@@ -185,7 +185,8 @@ def _lost(path: Path, what: str) -> LedgerError:
     """The refusal of a salt that can't be used, with what to do about it."""
     return LedgerError(
         f"The salt {path} must be the one that was made for this dataset, as the noise of two salts could be "
-        f"averaged away; {what}. Nothing is made with another. Restore the whole ledger folder from a "
-        "backup. If there is none, only a dataset of another name gets a new salt: give one where no output "
-        "of the old salt was ever shared, or where you accept that old and new outputs together tell more."
+        f"averaged away, but {what}. Nothing is made with another salt. Restore the whole ledger folder from "
+        "a backup. If there is none, only a dataset of another name gets a new salt. Give another name if no "
+        "output of the old salt was ever shared, or if you accept that old and new outputs "
+        "together tell more."
     )

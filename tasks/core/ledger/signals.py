@@ -14,8 +14,8 @@ from typing import Any
 _DEFERRED = (signal.SIGINT, signal.SIGTERM)
 
 WAITING_FOR_THE_DRAW = (
-    "The noise is being drawn: the run stops as soon as the measurement is kept. "
-    "Interrupted again it stops now, and the charge is lost."
+    "The noise is being drawn: the run stops as soon as it has kept the measurement. "
+    "Interrupt it again to stop it now; the charge is then lost."
 )
 
 

@@ -188,17 +188,17 @@ class SqliteStore:
         code = (getattr(error, "sqlite_errorcode", None) or 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(error):
             return broken(str(self.folder), "its file is damaged")
-        return self._unwritable(code == sqlite3.SQLITE_FULL, f"SQLite says: {error}")
+        return self._unwritable(code == sqlite3.SQLITE_FULL, f"SQLite says '{error}'")
 
     def _unwritable(self, is_full: bool, what: str) -> LedgerError:
         if is_full:
             return LedgerError(
-                f"The ledger in {self.folder} must be written first, and its disk is full. "
+                f"The command must write to the ledger in {self.folder}, and its disk is full. "
                 "Free some space and run again: nothing is charged twice."
             )
         return LedgerError(
-            f"The ledger in {self.folder} must be readable and writable; {what}. "
-            "Mend that and run again: nothing is charged twice."
+            f"The ledger in {self.folder} must be readable and writable, but {what}. "
+            "Correct that and run again: nothing is charged twice."
         )
 
     def _make(self) -> None:
@@ -208,7 +208,7 @@ class SqliteStore:
         used = [path for path in (self.folder / "locks").iterdir() if path.name != _MAKING]
         head = read_head(self.folder)
         if used or any(self.measurements.iterdir()) or (head is not None and head.seq > 1):
-            raise broken(str(self.folder), "its file is gone while traces of releases are there")
+            raise broken(str(self.folder), "its file is gone although there are traces of releases")
         with tempfile.TemporaryDirectory(dir=self.folder, prefix="making.") as scratch:
             draft = Path(scratch) / "ledger.sqlite"
             draft.touch(mode=0o600)

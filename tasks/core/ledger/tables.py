@@ -165,9 +165,9 @@ class Resemblance:
         """
         return ParameterError(
             f"All tables about the same people must share one {kept}. The table of dataset "
-            f"{self.dataset!r} has the same {self.words} as one of dataset {self.other!r}, which has a "
-            f'{kept} already. Where the people are the same, set "dataset": "{self.other}"{same}. Where they '
-            f"are others, {others}."
+            f"{self.dataset!r} has the same {self.words} as a table of dataset {self.other!r}, which has a "
+            f'{kept} already. If the people are the same, set "dataset": "{self.other}"{same}. If they are '
+            f"other people, {others}."
         )
 
 

@@ -272,11 +272,11 @@ class _Encoder:
     def _in_conflict(self, columns: dict[str, int]) -> InputError:
         """The error about columns in which somebody has several values; a row of each, for the operator."""
         return InputError(
-            "A subject must have one value in each single-valued column, but some have several in "
-            f"{', '.join(map(repr, columns))}. If people have one row each, mend the rows; if they have "
-            "many, make one row of each person's, declare in multi_value_columns what may be several, or "
-            "leave subject_id out, which then protects rows, not people. Under differential privacy one "
-            "row of each stands and the table is taken as it is.",
+            "A subject must have one value in each column that is not multi-valued, but some have several "
+            f"in {', '.join(map(repr, columns))}. If a subject should have one row, correct the rows. If "
+            "subjects have several rows, merge those of each subject, or declare such columns in "
+            "multi_value_columns, or leave subject_id out, which then protects rows, not people. "
+            "Differential privacy takes the table as it is: one row of each subject counts.",
             operator_detail="; ".join(
                 f"{name!r} has another value of its subject in {row_number(self._source, row)}"
                 for name, row in columns.items()

@@ -85,7 +85,8 @@ def one_per_subject(
     missing = np.flatnonzero(subjects == 0)
     if len(missing) and not total:
         raise InputError(
-            "Every row must have a subject id, but one has none: repair the file, or leave subject_id out.",
+            "Every row must have a subject id, but at least one has none: repair the file, or "
+            "leave subject_id out.",
             operator_detail=row_number(int(missing[0])),
         )
     rows, starts, of_record = _grouped(subjects, len(encoded.dictionary))

@@ -18,7 +18,7 @@ def column_positions(source: InputFile, schema: Schema) -> tuple[list[int], int 
     wanted += [schema.subject_id] if schema.subject_id is not None else []
     if len(wanted) > 1 and len(headers.names) == 1 and not source.is_parquet:
         raise InputError(
-            f"The input should have {len(wanted)} declared columns, but its header is a single column when "
+            f"The input must have the {len(wanted)} declared columns, but its header is a single column when "
             f"split at {source.delimiter!r}: give the right delimiter (sensitive_microdata_delimiter)."
         )
     places = headers.places(wanted)

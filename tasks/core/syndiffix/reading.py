@@ -163,7 +163,7 @@ def _require_once(wanted: list[str], id_columns: Sequence[str]) -> None:
         if twice:
             raise ParameterError([f"Column {name!r} is listed twice: list it once." for name in twice])
     if not wanted:
-        raise InputError("The input must have a column besides those of ids, but has none.")
+        raise InputError("The input must have a column besides those of ids, but has none: correct the ids.")
 
 
 def _cells(source: InputFile, positions: list[int]) -> dict[int, pa.Array]:

@@ -33,16 +33,17 @@ _ROW_NUMBER = re.compile(
     r"(?:CSV parse error: |In CSV column #\d+: )(?:CSV conversion error[^:]*: )?Row #(\d+):"
 )
 _NOT_THE_DIALECT = (
-    "The input is not a table in the declared dialect: every record must have the header's number of cells, "
-    "and every quote must be closed. Check the delimiter, or repair the file."
+    "Every record of the input must have as many cells as the header, and every quote must be closed; at "
+    "least one record is not so. Check the delimiter, or repair the file."
 )
 _NOT_THE_DECLARED_HEADER = (
-    "The input is not a table in the declared dialect: every record must have as many cells as "
-    "sensitive_microdata_header has names, and every quote must be closed. "
-    "Check the names and the delimiter, or repair the file."
+    "Every record of the input must have as many cells as sensitive_microdata_header has names, and every "
+    "quote must be closed; at least one record is not so. Check the names and the delimiter, or repair the "
+    "file."
 )
 _NOT_PARQUET = (
-    "The input could not be read to its end as Parquet: the file is damaged or its text is not UTF-8."
+    "The input must be a whole Parquet file, its texts in UTF-8, and could not be read to its end: write it "
+    "anew."
 )
 
 

@@ -27,6 +27,7 @@ _PARQUET_SUFFIXES = (".parquet", ".pq")
 _TAB_SUFFIXES = (".tsv", ".tab")
 #: Endings of what holds tables and is none that is read.
 _OTHER_SUFFIXES = {".zip", ".bz2", ".xz", ".7z", ".rar", ".lz4", ".xlsx", ".xls", ".ods", ".sav", ".dta"}
+_NAMED_AS_TABLE = {".csv", ".txt", *_TAB_SUFFIXES, *_PARQUET_SUFFIXES, *_OTHER_SUFFIXES}
 _LONGEST_HEADER_LINE = 2**24
 #: How files begin that are named or declared as something else.
 _BEGINNINGS = {
@@ -39,6 +40,15 @@ _BEGINNINGS = {
     b"PK\x03\x04": "the mark of zip, which is not read",
 }
 ENCODINGS: tuple[str, ...] = get_args(Encoding)
+
+
+def is_named_as_table(path: Path) -> bool:
+    """Whether a file's name ends as a table's does, of a kind that is read or of another one.
+
+    >>> is_named_as_table(Path("people.csv.gz")), is_named_as_table(Path("people.json"))
+    (True, False)
+    """
+    return bool(_NAMED_AS_TABLE.intersection(suffix.lower() for suffix in path.suffixes[-2:]))
 
 
 @dataclass(frozen=True)
@@ -77,11 +87,16 @@ class InputFile:
         for name in ("delimiter", "quote", "escape"):
             value = getattr(self, name)
             if len(value) != 1 or not value.isascii() or value in "\r\n\0":
-                raise ParameterError(f"The input's {name} must be one ASCII character, but is {value!r}.")
+                raise ParameterError(
+                    f"The input's {name} must be one ASCII character, but is {value!r}: give one."
+                )
         if self.delimiter in (self.quote, self.escape):
-            raise ParameterError("The input's delimiter must differ from its quote and escape characters.")
+            raise ParameterError(
+                "The input's delimiter must differ from its quote and escape characters, but is "
+                f"{self.delimiter!r} like one of them: give another."
+            )
         if self.encoding not in ENCODINGS:
-            raise ParameterError(f"encoding must be one of {', '.join(ENCODINGS)}.")
+            raise ParameterError(f"encoding must be one of {', '.join(ENCODINGS)}, but is {self.encoding!r}.")
         if self.header and self.is_parquet:
             raise ParameterError(
                 "sensitive_microdata_header is for a text file without a header line; a Parquet file names "
@@ -143,8 +158,8 @@ class InputFile:
             )
         if path.suffix.lower() in _OTHER_SUFFIXES:
             raise InputError(
-                "The input must be CSV, TSV or Parquet, a text perhaps compressed to .gz or .zst; a file "
-                f"that ends in {path.suffix} is none of them: convert {path}."
+                "The input must be CSV, TSV (either may be compressed to .gz or .zst) or Parquet; "
+                f"a file that ends in {path.suffix} is none of them: convert {path}."
             )
 
     def text(self) -> TextBytes:
@@ -158,7 +173,10 @@ class InputFile:
             return pq.read_schema(self.opened.reader())
         except (pa.ArrowException, OSError):
             pass
-        raise InputError(f"{self.path} must be a Parquet file, but could not be read as one.")
+        raise InputError(
+            f"{self.path} must be a Parquet file, but could not be read as one: write it anew, or give it the "
+            "ending of its format."
+        )
 
     @cached_property
     def headers(self) -> "Headers":
@@ -169,7 +187,9 @@ class InputFile:
                 columns of the same name (named by position).
         """
         if self.opened.size == 0 and not self.header:
-            raise InputError(f"The input must at least hold a header, but {self.path} is empty.")
+            raise InputError(
+                f"The input must hold a header and records, but {self.path} is empty: write it anew."
+            )
         if self.header:
             headers = Headers(tuple(map(bare_name, self.header)))
         elif self.is_parquet:
@@ -218,7 +238,10 @@ class Headers:
         missing = [name for name in names if name and self.find(name) is None]
         if missing:
             raise InputError(
-                [f"Column {name!r} is declared, but the input has none so named." for name in missing]
+                [
+                    f"Column {name!r} is declared, but the input has none of that name: correct it."
+                    for name in missing
+                ]
             )
         if "" in names:
             position = self.texts.index("") + 1
@@ -233,13 +256,11 @@ def header_notes(source: InputFile) -> tuple[str, ...]:
     places = [place for place, name in enumerate(source.headers.names, start=1) if _is_number(name)]
     if not places or source.is_parquet or source.header:
         return ()
-    where = (
-        f"column {places[0]} is a number" if len(places) == 1 else f"{len(places)} of its names are numbers"
-    )
+    where = f"column {places[0]} is a number" if len(places) == 1 else f"{len(places)} columns are numbers"
     return (
-        f"ATTENTION: the first line of the input is taken for its header, and {where}. If it is a record, "
-        "somebody's values would be released as names: put a header above it, or give the names as a "
-        "configuration's sensitive_microdata_header.",
+        f"ATTENTION: the input's first line is read as its header, but {where} in it. If that line is a "
+        "record, somebody's values would be released as names: put a header above it, or give the names in "
+        "a configuration (sensitive_microdata_header).",
     )
 
 
@@ -284,10 +305,11 @@ def _delimited_header(source: InputFile) -> list[str]:
         )
         cells = next(reader, [])
         "".join(cells).encode("utf-8")  # bytes that are no UTF-8 were escaped, and fail here
-        problem = "" if cells else "The input's first line must be its header, but is blank."
+        problem = "" if cells else "The input's first line must be its header, but is blank: write it there."
     except csv.Error:
         problem = (
-            "The input's first line is not a header in the declared dialect: check delimiter and quotes."
+            "The input's first line must be a header in the declared dialect, but is none: check the "
+            "delimiter and the quotes."
         )
     except UnicodeError:
         problem = undecodable(source, "its header")
@@ -320,8 +342,8 @@ def _require_distinct(names: tuple[str, ...], *, has_line: bool) -> None:
         earlier = first.setdefault(matching_name(name), position)
         if name and earlier != position:
             problems.append(
-                f"Columns {earlier} and {position} of the input have the same name "
-                "(spaces and quotes around it and case don't count): rename one."
+                f"Columns {earlier} and {position} of the input have the same name (spaces and quotes around "
+                "it and case don't count): rename one."
             )
     if problems and has_line:
         problems[-1] += (

@@ -27,8 +27,8 @@ class RoundingPlan(ProtectionPlan):
             return []
         names = ", ".join(map(repr, columns))
         return [
-            f"Numbers without bins ({names}): each is a value of its own, and rare ones are not reported; "
-            "public edges in bins would keep more of them."
+            f"Numbers without bins ({names}): each number is a value of its own, and rare ones are not "
+            "reported. Public edges in bins would keep more of them."
         ]
 
 
@@ -38,15 +38,17 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
     seed = synthesis.random_seed
     if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
         notes.append(
-            "random_seed is short. Whoever knows most of the records could try seeds until one gives the "
-            "released ones, and so test a guess of the rest: give a random number of 15 digits, or none."
+            "random_seed is short. Somebody who knows most of the records could try seeds until one gives "
+            "the released records, and so test a guess of the rest. Give a random number of 15 digits, or "
+            "none."
         )
     if schema.subject_id:
         return notes
     return [
         *notes,
-        "No subject_id is given: rows are counted. Where one person has several rows, a group of "
-        "reporting_resolution rows can be that person alone; give subject_id unless a row is a person.",
+        "No subject_id is given, so rows are counted. Where one person has several rows, a group of "
+        "reporting_resolution rows can be that person alone: give subject_id unless every row is another "
+        "person.",
     ]
 
 
@@ -54,12 +56,12 @@ def _resolution_notes(resolution: int) -> list[str]:
     if resolution == 1:
         return [
             "ATTENTION: reporting_resolution is 1, which is no protection at all: every combination is "
-            "reported, also of a single person, with its true count. Give the least number of people who "
+            "reported with its true count, also that of a single person. Give the least number of people who "
             "must share what is reported, such as 10."
         ]
     if resolution >= LARGEST_RESOLUTION:
         return [
             "ATTENTION: reporting_resolution is above the number of records of any table, so nothing can be "
-            f"reported. It is taken as {LARGEST_RESOLUTION}; give one such as 10."
+            f"reported. The run takes it as {LARGEST_RESOLUTION}. Give a smaller one, such as 10."
         ]
     return []

@@ -59,8 +59,8 @@ def counting_notes(configuration: RunConfiguration, schema: Schema) -> list[str]
     known = all(column.max_items for column in schema.columns)
     if known and configuration.reporting_length > schema.width:
         notes.append(
-            f"The reporting length {configuration.reporting_length} is more than the {schema.width} values "
-            f"a record can hold: {schema.width} is used, and nothing is spent on the rest."
+            f"reporting_length {configuration.reporting_length} is more than the number of values that a "
+            f"record can hold, {schema.width}: {schema.width} is used, and nothing is spent on the rest."
         )
     for key in configuration.unused_keys:
         notes.append(_WHY_UNUSED.get(key, f"{key} is accepted and has no effect here."))

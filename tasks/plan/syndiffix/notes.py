@@ -14,8 +14,9 @@ SYNDIFFIX_NOT_PRIVATE = "SynDiffix is not differentially private"
 def rows_are_people(key: str) -> str:
     """That there are no ids. Args: key: what gives them."""
     return (
-        f"ATTENTION: no {key} is given: each row is taken for a person of its own, and people with several "
-        "rows are not protected. Give the id column, or several, unless a row is a person."
+        f"ATTENTION: no {key} is given, so each row counts as another person, and people with several rows "
+        "are not protected. Give the column of their ids, or several such columns, unless each row is a "
+        "person."
     )
 
 
@@ -37,9 +38,12 @@ def weakened(
     elif anonymization.layer_noise_sd < AnonymizationParameters.layer_noise_sd:
         found.append(f"counts have less noise (its size is {anonymization.layer_noise_sd:g})")
     if low.low_threshold < usual.low_threshold or low.mean < usual.mean:
-        found.append(f"groups are shown from {low.low_threshold} people on, usually {low.mean:g}")
+        found.append(f"groups are shown from {low.low_threshold} people on, usually from {low.mean:g} on")
     if low.layer_sd < usual.layer_sd:
-        found.append(f"thresholds have less noise ({low.layer_sd:g}), so that who is shown can be foreseen")
+        found.append(
+            f"thresholds have less noise ({low.layer_sd:g}), so that somebody can foresee which "
+            "groups are shown"
+        )
     for name, given in (("flattened", anonymization.outlier_count), ("averaged", anonymization.top_count)):
         if given.lower < interval.lower or given.upper < interval.upper:
             found.append(f"fewer people with many rows are {name} ({given.lower} to {given.upper})")
@@ -54,8 +58,8 @@ def without_ids(ids: pa.Table) -> list[str]:
     if not gaps:
         return []
     return [
-        f"ATTENTION: some rows have no {' or no '.join(gaps)}: they are nobody's, and who they are about is "
-        "not protected as a person. Give every row its id, or leave such rows out."
+        f"ATTENTION: some rows have no {' or no '.join(gaps)}. They count as nobody's, so the people whom "
+        "they are about are not protected as people. Give every row its id, or leave such rows out."
     ]
 
 
@@ -67,7 +71,7 @@ def inferred_types(columns: Sequence[ChosenColumn], schema: pa.Schema) -> list[s
     if not found:
         return []
     is_text = any(letter == "s" for _, letter in found)
-    remedy = " NAME:r reads the numbers of a text, NAME:i, NAME:t and NAME:b likewise." if is_text else ""
+    remedy = " To read a text as numbers, give NAME:r (or NAME:i, NAME:t, NAME:b)." if is_text else ""
     return [f"Types that were inferred: {' '.join(f'{name}:{letter}' for name, letter in found)}.{remedy}"]
 
 
@@ -80,9 +84,9 @@ def left_out(named: Sequence[str], number: int, target: str) -> str:
         target: header.
     """
     shown = ", ".join(named) if len(named) == number else f"{number} columns of the input"
-    return f"Left out, as they do not help to predict {target!r}: {shown}."
+    return f"These columns are left out, as they do not help to predict {target!r}: {shown}."
 
 
 def is_empty(mean: float) -> str:
     """That there is no row. Args: mean: the threshold, in people."""
-    return f"The synthetic table is empty: each group has fewer people than may be shown (about {mean:g})."
+    return f"The synthetic table is empty: every group has fewer people than may be shown (about {mean:g})."

@@ -140,8 +140,8 @@ class DrawnBundle(CountsBundle):
         path = self.folder / "measurement" / CONTRACT
         if not path.is_file():
             raise StoredTableMismatch(
-                f"A measurement under a strict contract must hold the contract's verdicts; {self.folder} "
-                "does not, as an earlier version drew it. Run again: it is drawn, and charged, with them."
+                f"A measurement under a strict contract must hold the contract's verdicts, but {self.folder} "
+                "does not: an earlier version drew it. Run again: the run draws it with them, and charges it."
             )
         body: Json = json.loads(path.read_text(encoding="utf-8"))
         return body
@@ -167,6 +167,6 @@ def ledger_facts(bundle: Bundle) -> LedgerFacts:
         return LedgerFacts.of(json.loads((bundle.folder / ACCOUNT).read_text(encoding="utf-8")))
     except (KeyError, TypeError):
         raise ParameterError(
-            f"The measurement {bundle.folder} must hold the whole account that its statement gives; an "
-            "earlier version handed it over. Run marginalia run again: it hands over anew and draws nothing."
+            f"The measurement {bundle.folder} must hold the whole account that its statement gives, but an "
+            "earlier version handed it over. Do marginalia run again: it hands over anew and draws nothing."
         ) from None

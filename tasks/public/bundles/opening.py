@@ -127,8 +127,9 @@ def require_made_as_configured(
     ]
     if wrong:
         raise ParameterError(
-            "A measurement must be published under the configuration that it was drawn with; "
-            f"{measurement.key} was drawn with {' and '.join(wrong)}. Give that configuration, or measure."
+            "A measurement must be published under the configuration that it was drawn with, but "
+            f"{measurement.key} was drawn with {' and '.join(wrong)}. Give that configuration, or make "
+            "another measurement with marginalia run."
         )
 
 
@@ -153,9 +154,12 @@ def find_measurement(
     found = [path for path in found if (path / NAME).is_file()]
     if not found:
         configuration.require_possible()
+        is_asked_for = folder is None and configuration.vintage
+        of_vintage = f" of vintage {configuration.vintage!r}" if is_asked_for else ""
         raise ParameterError(
-            f"Publishing needs a measurement; none is at {located(Path(folder or home))}. Make one with "
-            "marginalia run."
+            f"Publishing needs a measurement{of_vintage}, but there is none at "
+            f"{located(Path(folder or home))}. "
+            "Make one with marginalia run."
         )
     place = found[0] if len(found) == 1 else _meant(configuration, found)
     _require_sealed(place)
@@ -213,6 +217,6 @@ def _require_sealed(folder: Path) -> None:
     name = json.loads((folder / NAME).read_text(encoding="utf-8"))
     if name.get("sha256") != folder_sha256(folder, without=NAME):
         raise StoredTableMismatch(
-            f"The measurement {folder} was changed after it was handed over, and measurements are never "
-            "changed. Find out who did it; then run marginalia run again: it hands over what was measured."
+            f"Measurements must never change, but {folder} was changed after it was handed over. Find out "
+            "what changed it. Then do marginalia run again: it hands over what was measured."
         )

@@ -20,7 +20,10 @@ def told_salt(dataset: str, table: PublicTable, *, is_named: bool = True) -> byt
     is_new = not path.exists()
     salt = salt_of(ledger_place(), dataset, table)
     if is_new:
-        say(f"A salt was made for the dataset {dataset!r}: {path}. Back the ledger's folder up, in secret.")
+        say(
+            f"This run made a salt for the dataset {dataset!r}: {path}. Back the ledger's folder "
+            "up, in secret."
+        )
         if is_named:
             say(
                 "ATTENTION: a table that was synthesized under another dataset's name must keep that name: "

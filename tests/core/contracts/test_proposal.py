@@ -164,9 +164,9 @@ def test_whose_row_it_is_is_found_by_name_in_many_spellings(name: str, tmp_path:
     rows = [(visit, f"p{visit * 7 % 60:03}", "ab"[visit % 2]) for visit in range(300)]
     configuration, contract = propose(_write(tmp_path / "t.csv", header, rows))
     assert configuration["subject_id"] == name
-    assert configuration["use_columns"] == ["town"] and "Left out (use_columns): 'visit id'" in contract
-    assert "300" not in contract and f"{name!r} is taken to say whose a row is" in contract
-    assert "Some have several rows" in contract and "k-anonymity refuses" in contract
+    assert configuration["use_columns"] == ["town"] and "use_columns leaves out 'visit id'" in contract
+    assert "300" not in contract and f"takes {name!r} to say whose a row is" in contract
+    assert "Some subjects have several rows" in contract and "k-anonymity refuses" in contract
 
 
 @pytest.mark.parametrize(
@@ -218,6 +218,12 @@ def test_numbers_that_are_codes_do_not_stretch_the_bins(code: str, tmp_path: Pat
     schema, text = accepted(_write(tmp_path / "t.csv", ("age", "town"), rows))
     assert schema.columns[0].bins == tuple(range(0, 91, 10))
     assert f"In 'age' {code} may stand for something that is no number" in text
+
+
+def test_a_word_for_a_missing_value_is_pointed_out(tmp_path: Path) -> None:
+    rows = [("NA" if place % 5 == 0 else "north", "ab"[place % 2]) for place in range(300)]
+    _, text = accepted(_write(tmp_path / "t.csv", ("ward", "town"), rows))
+    assert "In 'ward' NA may stand for a missing value." in text and text.count("may stand for") == 1
 
 
 def test_a_number_of_nines_in_the_range_is_a_number(tmp_path: Path) -> None:

@@ -35,28 +35,28 @@ def evaluation(drawn, resolution: int = 2) -> RawEvaluation:
 def test_the_summary_says_what_was_found_in_four_sentences() -> None:
     found = four_sentences(evaluation(SAFE), RecordsPromise(is_private=False, holds_resolution=True))
     assert found == (
-        "Sensitive table: 80.0 % of its records can be singled out by a combination of up to 3 attributes "
-        "that fewer than 2 records share, 80.0 % by one that no other record has and a further 0.0 % by one "
-        "that is only rare.",
-        "Reported counts: 58.8 % of the sensitive table's combinations are not among them; the counts of the "
-        "others are off by 0.43 records on average, where the mean count is 1.59.",
+        "Sensitive table: a combination of up to 3 attributes can single out 80.0 % of its records, as fewer "
+        "than 2 records share it. For 80.0 % no other record has that combination; for a further 0.0 % it is "
+        "only rare.",
+        "Reported counts: 58.8 % of the sensitive table's combinations are not among them. The counts of the "
+        "others are off by 0.43 records on average; the mean count is 1.59.",
         "Synthetic records: every combination of attributes in them, of any length, is in at least 2 records "
         "of the sensitive table.",
-        "Synthetic records: 100.0 % of the reported combinations are kept; their counts are off by 0.57 "
-        "records on average from the reported ones, whose mean is 2.00.",
+        "Synthetic records: they hold 100.0 % of the reported combinations. Their counts are off from the "
+        "reported ones by 0.57 records on average; the mean reported count is 2.00.",
     )
 
 
 def test_without_the_resolution_held_the_claim_ends_at_the_reporting_length() -> None:
     claim = four_sentences(evaluation(SAFE), RecordsPromise(is_private=False))[2]
     assert "up to 3 attributes" in claim
-    assert claim.endswith("of longer combinations nothing is promised.")
+    assert claim.endswith("Nothing is promised of longer combinations.")
 
 
 def test_under_differential_privacy_the_leaked_share_is_told() -> None:
     claim = four_sentences(evaluation(SYNTHETIC), RecordsPromise(is_private=True))[2]
-    assert claim.startswith("Synthetic records: 10.0 % of the sensitive table's rare combinations")
-    assert "20.0 % appear at all" in claim
+    assert "10.0 % are rare in the synthetic records too" in claim
+    assert "20.0 % appear at all. The noise protects people" in claim
 
 
 def test_a_broken_promise_of_k_anonymity_stops_the_evaluation() -> None:

@@ -30,7 +30,7 @@ def test_of_two_runs_of_one_release_the_second_waits_and_returns_the_firsts(tmp_
     waited, said = second.communicate()
     drew = first.communicate()[0]
     assert (first.returncode, second.returncode) == (0, 0)
-    assert "this one waits" in said
+    assert "This run waits" in said
     assert drew.split()[1] == "False"
     assert waited.split() == [drew.split()[0], "True"]
     assert log.read_text() == "2026-01\n"
@@ -50,5 +50,5 @@ def test_a_waiting_run_takes_over_from_one_that_is_killed(tmp_path: Path) -> Non
     assert first.returncode == -9
     assert second.returncode == 0
     assert out.split()[1] == "False"
-    assert "its measurement is lost" in said
+    assert "Its measurement is lost" in said
     assert [r.phase for r in ledger.account(DATASET).reservations] == ["lost", "commit"]

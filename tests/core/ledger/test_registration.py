@@ -82,7 +82,7 @@ def test_raising_does_not_lower(ledger: Ledger) -> None:
 
 
 def test_rule_7_raising_does_not_move_budget_from_the_noise_to_the_thresholds(ledger: Ledger) -> None:
-    with pytest.raises(ParameterError, match="take from the noise"):
+    with pytest.raises(ParameterError, match="move budget between the noise and the thresholds"):
         ledger.raise_caps(DATASET, 3.0, 1e-5, 8e-6, reason="more open columns")
 
 

@@ -136,7 +136,7 @@ def test_a_salt_that_others_may_read_is_refused(ledger, opened):
     salt_of(ledger, "people")
     path = salt_path(ledger, "people")
     (path if opened == "file" else path.parent).chmod(0o750)
-    with pytest.raises(LedgerError, match=r"closed to everybody else.*chmod"):
+    with pytest.raises(LedgerError, match=r"closed to all other users.*chmod"):
         salt_of(ledger, "people")
 
 
@@ -192,7 +192,7 @@ def test_a_ledger_in_a_folder_of_outputs_or_around_one_is_refused(tmp_path):
     (tmp_path / "link").symlink_to(outputs)
     require_apart(tmp_path / "ledger", outputs)
     for ledger in (outputs / "ledger", outputs, tmp_path, tmp_path / "link" / "release" / "ledger"):
-        with pytest.raises(ParameterError, match="apart from what is made"):
+        with pytest.raises(ParameterError, match="apart from the outputs"):
             require_apart(ledger, outputs)
 
 
@@ -218,14 +218,14 @@ def table(path: str = "a.csv", header=HEADER, columns=()) -> PublicTable:
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        (table(), "same path and columns as one of dataset 'people'"),
-        (table(header=("x", "y")), "same path as one of dataset 'people'"),
-        (table("b.csv", ("AGE ", "Person", "t own")), "same columns as one of dataset 'people'"),
+        (table(), "same path and columns as a table of dataset 'people'"),
+        (table(header=("x", "y")), "same path as a table of dataset 'people'"),
+        (table("b.csv", ("AGE ", "Person", "t own")), "same columns as a table of dataset 'people'"),
         (
             table("b.csv", ("age\u00a0", "Per\u00adson", "\u200btown")),
-            "same columns as one of dataset 'people'",
+            "same columns as a table of dataset 'people'",
         ),
-        (table("b.csv", HEADER, ["age"]), "same columns as one of dataset 'people'"),
+        (table("b.csv", HEADER, ["age"]), "same columns as a table of dataset 'people'"),
     ],
 )
 def test_a_second_name_for_a_table_gets_no_salt_until_a_person_writes_down_why(ledger, second, words):

@@ -75,10 +75,10 @@ def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(ledg
 @pytest.mark.parametrize(
     ("second", "words"),
     [
-        (table(), "same path and columns as one of dataset 'e'"),
-        (table(header=("x", "y")), "same path as one of dataset 'e'"),
+        (table(), "same path and columns as a table of dataset 'e'"),
+        (table(header=("x", "y")), "same path as a table of dataset 'e'"),
         (table("../w/../" + str(Path.cwd().name) + "/a.csv", ("x", "y")), "same path"),
-        (table("b.csv"), "same columns as one of dataset 'e'"),
+        (table("b.csv"), "same columns as a table of dataset 'e'"),
         (table("b.csv", ("AGE ", "Person", "t own")), "same columns"),
         (table("b.csv", ("\ufeffperson", "to\u00adwn", "a\u00a0ge\u200b")), "same columns"),
         (table("b.csv", (*HEADER, "exported"), HEADER[1:]), "same columns"),
@@ -133,7 +133,7 @@ def test_a_written_reason_is_about_the_datasets_that_were_there(ledger: Ledger) 
     ledger.enter(entered("visits"), visits)
     with pytest.raises(ParameterError, match="of dataset 'visits'") as caught:
         ledger.enter(entered("others"), visits)
-    assert "Where they are others, give a written reason: marginalia ledger 'others' --reason" in str(
+    assert "If they are other people, give a written reason: marginalia ledger 'others' --reason" in str(
         caught.value
     )
     ledger.set_apart("others", "other people than those who visit")
@@ -200,7 +200,7 @@ def test_a_ledger_of_before_invisible_characters_were_folded_goes_on(tmp_path: P
         with ledger.store.transaction() as work:
             work.append({"phase": "register", "dataset": name, **entered(name).as_body()})
         _as_noted_before(ledger, name, path, header)
-    with pytest.raises(ParameterError, match="same columns as one of dataset 'peo"):
+    with pytest.raises(ParameterError, match="same columns as a table of dataset 'peo"):
         ledger.enter(entered("new"), table("c.csv", hidden))
     for _ in range(2):
         assert not ledger.enter(entered("peo\u200bple"), table("a.csv", hidden))
@@ -259,7 +259,7 @@ def test_a_dataset_of_before_is_known_by_the_columns_of_its_measurements(tmp_pat
             gdp_charge(),
             lambda folder, leave: (leave(), _measured_columns(folder, ["town", "age"]))[0],
         )
-    with pytest.raises(ParameterError, match="same columns as one of dataset 'old'"):
+    with pytest.raises(ParameterError, match="same columns as a table of dataset 'old'"):
         ledger.enter(entered("new"), table())
     # Two that had the same columns before go on, as long as their tables are two.
     assert not ledger.enter(entered("old"), table("a.csv"))
@@ -270,7 +270,7 @@ def test_a_rehearsed_batch_finds_what_its_own_runs_would_open(ledger: Ledger) ->
     head = ledger.head()
     runs = [(entered("p1"), table("b.csv", ("x",))), (entered("p2"), table("b.csv", ("x",)))]
     with pytest.raises(
-        ParameterError, match=r"dataset 'p2' has the same path and columns as one of dataset 'p1'"
+        ParameterError, match=r"dataset 'p2' has the same path and columns as a table of dataset 'p1'"
     ):
         ledger.require_one_budget(*runs)
     ledger.require_one_budget(runs[0], runs[0])

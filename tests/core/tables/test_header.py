@@ -97,7 +97,7 @@ def test_other_dialects(tmp_path):
 )
 def test_damaged_rows_are_refused_without_a_cell(tmp_path, data, row):
     error = refusal(file_of(tmp_path, data))
-    assert ("as encoding" if isinstance(data, bytes) else "declared dialect") in str(error)
+    assert ("as encoding" if isinstance(data, bytes) else "every quote must be closed") in str(error)
     assert error.operator_detail == (f"row {row}, counting the header as row 1" if row else "")
 
 
@@ -119,7 +119,7 @@ def test_a_damaged_file_is_refused_in_every_block(tmp_path):
         (b"", "is empty"),
         (b"\na,b\n", "is blank"),
         (b"\xe9t\xe9,b\n1,2\n", "must be text in utf-8, but its header is not"),
-        (b'"a,b\n1,2\n', "not a header"),
+        (b'"a,b\n1,2\n', "must be a header in the declared dialect"),
         (b"Ottoline,b, oTTOLINE \n1,2,3\n", "Columns 1 and 3 .* same name"),
     ],
     ids=["empty", "blank", "latin-1", "open quote", "duplicate"],

@@ -16,8 +16,8 @@ def utility_sentences(found: Utility) -> list[str]:
 def _sentences(found: Utility) -> Iterator[str]:
     raw, synthetic = found.rows
     yield (
-        f"{synthetic:,} synthetic records against {raw:,} raw ones. It is made from raw records and must not "
-        "leave this machine."
+        f"{synthetic:,} synthetic records against {raw:,} raw ones. This evaluation is made from raw "
+        "records: it must stay on this machine."
     )
     for ways, own in found.by_ways.items():
         yield (
@@ -53,8 +53,8 @@ def _propensity(found: Utility) -> str:
     if own is None:
         return f"Propensity: not measured, as there are {_FEW}."
     return (
-        f"Propensity mean squared error: {own.mean_squared_error:.5f}; tables that don't differ are expected "
-        f"to have {own.expected:.5f}."
+        f"Propensity mean squared error: {own.mean_squared_error:.5f}. Of tables that do not differ one "
+        f"expects {own.expected:.5f}."
     )
 
 
@@ -62,10 +62,10 @@ def _discriminator(found: Utility) -> str:
     own, halves = found.told_apart, found.halves_told_apart
     if own is None:
         return f"Discriminator: not measured, as there are {_FEW}."
-    chance = "" if halves is None else f"; of the halves of the raw table it is {halves.auc:.3f}"
+    chance = "" if halves is None else f" (the two halves of the raw table have {halves.auc:.3f})"
     return (
         f"Discriminator: a learner tells synthetic from raw records with an area under the curve of "
-        f"{own.auc:.3f}, where 0.5 is chance{chance}."
+        f"{own.auc:.3f}; 0.5 is chance{chance}."
     )
 
 

@@ -101,7 +101,7 @@ def test_the_files_say_all_of_it(found: Utility, tmp_path: Path) -> None:
     told = read_rows(tmp_path / "p_total_variation_of_columns.tsv")
     assert math.isclose(sum(float(row[4]) for row in told[1:]), 1.0)
     summary = (tmp_path / "p_utility_summary.txt").read_text()
-    assert "must not leave" in summary and f"{body['discriminator']['auc']:.3f}" in summary
+    assert "must stay on this machine" in summary and f"{body['discriminator']['auc']:.3f}" in summary
 
 
 def test_the_charts_are_whole_files_with_names_escaped(found: Utility, tmp_path: Path) -> None:
