@@ -113,7 +113,7 @@ def test_what_is_wrong_with_every_run_is_said_once(tmp_path: Path) -> None:
         ({"runs": {"a": {"name": "x"}}}, "a: must be a list of runs"),
         ({"runs": {"a": [{"name": "x", "skip": True}]}}, "not skipped"),
         ({"runs": {"a": [{"name": "x", "skip": "no"}]}}, "a/x: skip must be true or false"),
-        ({"runs": {"a": [{"name": "x"}], "A": [{"name": "x"}]}}, "same folder"),
+        ({"runs": {"a": [{"name": "x"}], "A": [{"name": "x"}]}}, "must differ by more than case"),
         (
             {"runs": {"a": [{"name": "x", "output_dir": "elsewhere"}]}},
             "a/x: output_dir must be that of base_config",

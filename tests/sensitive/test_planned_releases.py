@@ -93,7 +93,7 @@ def test_a_changed_plan_raises_no_cap_that_is_in_force(
     admitted(planned(tmp_path, releases=24))
     said = capsys.readouterr().err
     assert open_ledger().account("people").caps == before
-    assert "ATTENTION: 24 releases are planned" in said and "admits 2 at this setting" in said
+    assert "ATTENTION: the configuration plans 24 releases" in said and "admits only 2 more" in said
     line = re.search(r"marginalia (ledger .*'\.\.\.')", said)
     assert line is not None
     ledger = open_ledger()
@@ -203,7 +203,7 @@ def test_what_fits_under_a_cap_is_not_shown_as_more(
     (tmp_path / "run.json").write_text(json.dumps(body))
     assert command.main(["check", str(tmp_path / "run.json")]) == 0
     said = capsys.readouterr().out
-    cap = re.search(r"with a cap of epsilon (\S+), delta (\S+)\.\n", said)
+    cap = re.search(r"with a cap of epsilon (\S+), delta (\S+) for all its releases", said)
     cost = re.search(r"12 releases at this setting cost epsilon (\S+) at delta (\S+) together", said)
     assert cap and cost and cap.groups() == cost.groups()
     admitted(from_flat(body))

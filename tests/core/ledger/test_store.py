@@ -115,7 +115,7 @@ def test_a_chain_cut_before_a_stored_measurement_is_detected_without_a_recorded_
     _edit(ledger, "delete from entries where seq >= 3")
     head = {"seq": last.seq, "sha256": last.sha256}
     (ledger.store.measurements.parent / "head.json").write_text(json.dumps(head))
-    with pytest.raises(LedgerError, match="no entry knows"):
+    with pytest.raises(LedgerError, match="none of its entries names"):
         draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
 
 
@@ -286,7 +286,7 @@ def test_a_ledger_that_fills_up_before_the_commit_keeps_the_measurement(tmp_path
         _fill(ledger)
         store.full = True
 
-    with pytest.raises(LedgerError, match="not drawn again"):
+    with pytest.raises(LedgerError, match="does not draw again"):
         draw_once(ledger, release("2026-01"), gdp_charge(), draw)
     store.full = False
     assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).reused

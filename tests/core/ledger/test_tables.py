@@ -67,7 +67,7 @@ def test_a_name_that_differs_in_case_blanks_and_invisible_characters_alone_is_re
 def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(ledger: Ledger) -> None:
     salt_of(ledger.store.measurements.parent, "People")
     assert len(salt_of(ledger.store.measurements.parent, "e")) == 32
-    with pytest.raises(ParameterError, match="there is 'People'"):
+    with pytest.raises(ParameterError, match="the ledger knows 'People'"):
         ledger.register(entered("people"))
     ledger.register(entered("People"))
 
@@ -117,7 +117,7 @@ def test_a_name_that_was_registered_without_a_reason_is_no_way_round(ledger: Led
     ledger.raise_caps("e2", 2.0, 2e-6, reason="a second year")
     with pytest.raises(ParameterError, match="same path and columns"):
         ledger.enter(entered("e2"), table())
-    with pytest.raises(ParameterError, match="written reason"):
+    with pytest.raises(ParameterError, match="needs a reason"):
         ledger.set_apart("e2", "  ")
     with pytest.raises(ParameterError, match="keep its name to the letter"):
         ledger.set_apart("E2", "other people")
