@@ -104,8 +104,8 @@ def _same(one: Path, other: Path) -> bool:
     )
     if not is_whole:
         say(
-            f"ATTENTION: somebody changed the files of release {one.name}: they are no longer what its "
-            "MANIFEST says. Withdraw that release. The run puts the right files into a new one."
+            f"ATTENTION: the files of release {one.name} were changed: they are no longer what its MANIFEST "
+            "says. Withdraw that release. The run puts the right files into a new one."
         )
     return is_whole
 

@@ -56,7 +56,7 @@ def _propose(path: Path, encoding: Encoding | None) -> int:
     print(json.dumps(configuration, indent=2, ensure_ascii=False))
     print("# ---- configuration.json ends above this line ----\n")
     print("# This configuration is for differential privacy. For k-anonymity, which is not differentially")
-    print("# private, remove its keys dp_aggregates, noise_epsilon, delta and privacy, and add:")
+    print("# private, replace its keys dp_aggregates, noise_epsilon, delta and privacy by:")
     print(json.dumps(_ANONYMITY, indent=2))
     print("\n# ---- File 2 of 2: contract.yaml begins below this line and goes on to the end ----")
     print(contract)

@@ -335,10 +335,10 @@ def _notes(draft: _Draft) -> Iterator[str]:
     if any(seen.text_for_others is not None for _, seen in draft.described):
         yield "A cell that is no number becomes the value of 'other'. Without 'other' it counts as empty."
     for column, seen in draft.described:
-        words = [value for value in seen.common if value.casefold() in _MISSING_WORDS]
+        words = [repr(value) for value in seen.common if value.casefold() in _MISSING_WORDS]
         if words:
             yield (
-                f"In {column.name!r} {' and '.join(words)} may stand for a missing value.\n"
+                f"In {column.name!r}, {' and '.join(words)} may stand for a missing value.\n"
                 "#   This draft takes it for a value like any other. Where a cell should count as "
                 "empty, empty\n"
                 "#   it in the file and draft anew."

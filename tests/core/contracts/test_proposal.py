@@ -223,7 +223,7 @@ def test_numbers_that_are_codes_do_not_stretch_the_bins(code: str, tmp_path: Pat
 def test_a_word_for_a_missing_value_is_pointed_out(tmp_path: Path) -> None:
     rows = [("NA" if place % 5 == 0 else "north", "ab"[place % 2]) for place in range(300)]
     _, text = accepted(_write(tmp_path / "t.csv", ("ward", "town"), rows))
-    assert "In 'ward' NA may stand for a missing value." in text and text.count("may stand for") == 1
+    assert "In 'ward', 'NA' may stand for a missing value." in text and text.count("may stand for") == 1
 
 
 def test_a_number_of_nines_in_the_range_is_a_number(tmp_path: Path) -> None:
