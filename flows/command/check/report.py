@@ -153,7 +153,10 @@ def _print_levels(found: Estimate) -> None:
             f"{level.length:>6}  {level.sigma:>9.4f}  {level.sensitivity:>11}  {level.scale:>8.2f}  "
             f"{'+-' + format(level.half_width_95, '.0f'):>9}  {threshold:>9}  {level.candidates:>16}"
         )
-    print(f"(It assumes {OPEN_VALUES} values in each open column. The 95% error leaves out truncation.)")
+    print(
+        f"(These figures assume {OPEN_VALUES} values in each open column. The 95% error leaves out "
+        "truncation.)"
+    )
     curves = [
         SurvivalLevel(f"length {level.length}", level.scale, level.threshold)
         for level in found.levels
