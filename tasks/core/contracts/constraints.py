@@ -195,7 +195,8 @@ class _Translation:
         for column in (self._columns[deciding], self._columns[place]):
             if column.is_multi_valued:
                 self.problems.append(
-                    f"{column.name!r} holds several items, so it decides nothing and isn't decided; name another."
+                    f"{column.name!r} holds several items, so it decides nothing and isn't "
+                    "decided; name another."
                 )
         follows = self._values((*entry.values.values(), entry.otherwise or ""), place)
         column = self._columns[place]

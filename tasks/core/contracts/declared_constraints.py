@@ -274,7 +274,11 @@ def functional_dependencies(
             known.fault(place, "a column can't decide itself.")
         for column in filter(None, columns):
             if column.delimiter is not None:
-                known.fault(place, f"{column.name!r} is an array, which decides nothing and isn't decided; name another column.")
+                known.fault(
+                    place,
+                    f"{column.name!r} is an array, which decides nothing and isn't decided; name "
+                    "another column.",
+                )
         if not entry.values:
             known.fault(
                 place,
