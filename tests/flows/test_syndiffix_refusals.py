@@ -68,7 +68,7 @@ def test_no_salt_is_made_in_the_folder_of_outputs(
 def test_flows_of_other_regimes_refuse_it(tmp_path: Path, own_ledger: Path, prefect_server: str) -> None:
     from flows.measure import measure
 
-    with pytest.raises(ParameterError, match="run the flow syndiffix"):
+    with pytest.raises(ParameterError, match="Run the flow syndiffix"):
         measure(visits.prepared(tmp_path))
 
 
