@@ -28,7 +28,7 @@ def test_the_flow_tells_of_a_new_salt_types_missing_ids_and_what_is_left_out(
     said = capfd.readouterr().err
     assert all(said.count(each) == 1 for each in TOLD)
     assert "smoker:b" in next(line for line in said.splitlines() if "Types that were inferred" in line)
-    (line,) = [line for line in said.splitlines() if "Left out" in line]
+    (line,) = [line for line in said.splitlines() if "are left out" in line]
     columns = {column["name"] for column in pipeline.json_of(release / "privacy.json")["columns"]}
     left = set(line.partition("'smoker': ")[2].removesuffix(".").split(", "))
     assert left and not left & columns and left | columns == {"town", "age", "income", "visited", "smoker"}
