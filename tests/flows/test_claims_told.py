@@ -108,10 +108,10 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
 ) -> None:
     body = by_row(tmp_path, synthesis_mode=mode)
     shown = checked(tmp_path, body, capsys)
-    assert "ATTENTION: no subject_id is given: the guarantee protects a row, not a person" in shown
+    assert "ATTENTION: no subject_id is given: a row is protected, not a person" in shown
     assert "All rows of a person who has several are protected less" in shown
     configuration = from_flat(body)
-    assert any("the guarantee protects a row, not a person" in note for note in describe(configuration).notes)
+    assert any("a row is protected, not a person" in note for note in describe(configuration).notes)
     workspace, measurement = measured(configuration)
     drawn = open_drawn(workspace, measurement).measurement()
     # Nothing was dropped, so that check knew every constant before the draw.
@@ -120,14 +120,14 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
         if entry["epsilon"] is not None:
             assert f"{entry['rows']:>3} rows: epsilon {entry['epsilon']:.3g}" in shown
     stated = statement_of(configuration, workspace, measurement)
-    assert "the guarantee protects a row, not a person" in stated["attention"][0]
+    assert "a row is protected, not a person" in stated["attention"][0]
     assert stated["group_privacy"] == worth
     made = workspace.path(reported(configuration, workspace, measurement, "release/people/page"))
     aggregates = read_aggregates(made)
     if ranges := read_all_ranges(made, aggregates.reporting_length):
         aggregates = as_drawn(aggregates, ranges)
     page = render_page(ReportInputs(stated, drawn.schema, aggregates, drawn))
-    assert "the guarantee protects a row, not a person" in page and "Attention" in page
+    assert "a row is protected, not a person" in page and "Attention" in page
 
 
 def test_the_statement_says_who_can_tell_that_the_table_changed(tmp_path: Path, own_ledger: Path) -> None:

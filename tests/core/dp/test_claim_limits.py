@@ -54,8 +54,8 @@ def test_claims_at_the_limits_are_planned():
         (Claim(1.0, 1.1e-5), ["delta 1.1e-05 is above 1e-05"]),
         (Claim(1.0, 1e-6, least_records=100_000), []),
         (Claim(1.0, 1e-6, least_records=100_001), ["delta 1e-06 is above 1 / (10 x 100,001)"]),
-        (Claim(1.0, 1e-6, unit="row"), ["the guarantee protects a row, not a person"]),
-        (Claim(50.0, 1e-3, "row", 5000), ["epsilon 50", "above 1e-05", "10 x 5,000", "protects a row"]),
+        (Claim(1.0, 1e-6, unit="row"), ["a row is protected, not a person"]),
+        (Claim(50.0, 1e-3, "row", 5000), ["epsilon 50", "above 1e-05", "10 x 5,000", "a row is protected"]),
     ],
 )
 def test_a_claim_that_promises_little_is_told_of(claim, said):
