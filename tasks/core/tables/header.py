@@ -174,8 +174,8 @@ class InputFile:
         except (pa.ArrowException, OSError):
             pass
         raise InputError(
-            f"{self.path} must be a Parquet file, but could not be read as one: write it anew, or give it the "
-            "ending of its format."
+            f"{self.path} must be a Parquet file, but could not be read as one: write it anew, or give it "
+            "the ending of its format."
         )
 
     @cached_property
