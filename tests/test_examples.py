@@ -30,3 +30,5 @@ def test_a_package_says_what_belongs_in_it_and_what_does_not(folder):
     said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
     assert len(re.findall(r"\.(?=\s|$)", said)) >= 2
     assert len(said.splitlines()) >= 3
+    for name in re.findall(r"Read\s`([\w./]+)`", said):
+        assert any((folder / place).is_file() for place in (name, f"{name.replace('.', '/')}.py")), name

@@ -3,6 +3,9 @@
 Compressed rows: record i holds ``attribute_ids[offsets[i]:offsets[i + 1]]``, ascending. Ids and headers
 are those of the aggregates that the records were drawn from. On disk: a folder with ``attributes.parquet``
 (header, value, column_id, item; the headers in its metadata) and ``records.parquet`` (one list a record).
+
+    attributes    0 sex:female   1 sex:male   2 town:Lyon
+    records       a woman in Lyon, a man       attribute_ids = [0, 2, 1], offsets = [0, 2, 3]
 """
 
 import json
