@@ -6,17 +6,18 @@ import subprocess
 from pathlib import Path
 
 from tasks.core.queries import SQL_ROOT
-from tasks.core.sentences import SENTENCES_ROOT
 
 _TASKS = Path(__file__).resolve().parent
+#: What the pages are made of is as much a source as the code.
+_SOURCES = frozenset({".py", ".sql", ".toml", ".j2", ".css", ".js", ".tsv"})
 
 
 @functools.cache
 def code_hash() -> str:
-    """Hash of everything that can change what a step produces: the core, its sentences and the SQL."""
+    """Hash of everything that can change what a step produces: the core, its templates, sentences, SQL."""
     digest = hashlib.sha256()
-    for root, pattern in ((_TASKS / "core", "*.py"), (SENTENCES_ROOT, "*.toml"), (SQL_ROOT, "*.sql")):
-        for path in sorted(root.rglob(pattern)):
+    for root in (_TASKS / "core", SQL_ROOT):
+        for path in sorted(path for path in root.rglob("*") if path.suffix in _SOURCES):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 

@@ -1,0 +1,21 @@
+"""The code's hash: what can change an output changes it."""
+
+from pathlib import Path
+
+import pytest
+
+from tasks import version
+
+
+@pytest.mark.parametrize("name", ["core/a.py", "core/pages/page.html.j2", "core/page.css", "core/table.tsv"])
+def test_the_hash_follows_code_templates_and_tables(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(version, "_TASKS", tmp_path)
+    hashed = version.code_hash.__wrapped__
+    (tmp_path / name).parent.mkdir(parents=True)
+    before = hashed()
+    (tmp_path / name).write_text("1")
+    first = hashed()
+    (tmp_path / name).write_text("2")
+    assert len({before, first, hashed()}) == 3
