@@ -91,7 +91,7 @@ def _run(options: argparse.Namespace) -> int:
     if not options.aidcolumns:
         say(rows_are_people("id column (--aidcolumns)"))
     safe = sorted(set(options.value_safe_columns))
-    for line in weakened(asked.parameters().anonymization, safe, ", ".join(safe)):
+    for line in weakened(asked.parameters.anonymization, safe, ", ".join(safe)):
         say(line)
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
@@ -114,22 +114,19 @@ class _Asked:
         names: its header.
         columns: to be synthesized.
         section: the settings, as a configuration has them.
+        parameters: the same for the core; all but the salt.
     """
 
     source: InputFile
     names: list[str]
     columns: list[ChosenColumn]
     section: dict[str, Any]
+    parameters: SynDiffixParameters
 
     @property
     def selected(self) -> list[str]:
         """The headers of the columns."""
         return [column.name for column in self.columns]
-
-    def parameters(self, salt: bytes = bytes(32)) -> SynDiffixParameters:
-        """The core's parameters. Args: salt: of the dataset, where noise is drawn."""
-        found = SynDiffixParameters.of(self.section, salt)
-        return replace(found, clustering=with_ids(found.clustering, self.selected))
 
 
 def _asked(options: argparse.Namespace) -> _Asked:
@@ -143,7 +140,10 @@ def _asked(options: argparse.Namespace) -> _Asked:
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
-    return _Asked(source, names, columns, syndiffix_settings.section_of(options, selected))
+    section = syndiffix_settings.section_of(options, selected)
+    parameters = SynDiffixParameters.of(section)
+    parameters = replace(parameters, clustering=with_ids(parameters.clustering, selected))
+    return _Asked(source, names, columns, section, parameters)
 
 
 def _spell(options: argparse.Namespace, headers: Headers) -> None:
@@ -170,7 +170,8 @@ def _spell(options: argparse.Namespace, headers: Headers) -> None:
 def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple[pa.Table, Synthesizer]:
     """The table, read whole, and what synthesizes it; a salt is made where the dataset has none."""
     table, contents = _read(options, asked)
-    parameters = asked.parameters(_salt(options, asked))
+    anonymization = replace(asked.parameters.anonymization, salt=_salt(options, asked))
+    parameters = replace(asked.parameters, anonymization=anonymization)
     steps("prepare", 0, 1)
     return table, Synthesizer(
         table,

@@ -11,7 +11,7 @@ from typing import Any
 from flows.command.syndiffix.arguments import given, spelled
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
+from tasks.core.syndiffix.clusters import read_clusters, write_clusters
 from tasks.core.syndiffix.settings import CLUSTERING_KEYS, SETTINGS, Clustering, MlClustering
 from tasks.core.tables.number_format import DECIMALS, EVERY_COLUMN, THOUSANDS, canonical_thousands
 from tasks.progress import say
@@ -43,17 +43,25 @@ def section_of(options: argparse.Namespace, columns: Sequence[str]) -> dict[str,
     Raises:
         ParameterError: naming the options that are out of range, exclude each other or name other columns.
     """
-    _require_in_range(options)
+    problems = [
+        f"{spelled(options, name)} {problem}"
+        for name, setting in SETTINGS.items()  # also where another option leaves one without effect
+        if (problem := setting.problem(getattr(options, name)))
+    ]
+    if problems:
+        raise ParameterError(problems)
     _require_selected(options, columns)
     _require_one_way(options, columns)
-    clusters = _clusters(options, columns)
-    way = _way(options)
+    way, given_clusters = _way(options), {}
+    if options.clusters is not None:  # read also where another option leaves them without effect
+        clusters = read_clusters(options.clusters).require_all(len(columns))
+        given_clusters = {"clusters": json.loads(write_clusters(clusters))}
     _tell_without_effect(options, way)
     unread = _OF_CLUSTERING - CLUSTERING_KEYS[way]
     section = {name: getattr(options, name) for name in SETTINGS if name not in unread}
     section["clustering"] = way
-    if way == "clusters" and clusters is not None:
-        section["clusters"] = json.loads(write_clusters(clusters))
+    if way == "clusters":
+        section |= given_clusters
     if way == "ml" and options.target_column is None:
         section["target_column"] = options.main_column
     return section
@@ -70,22 +78,6 @@ def _way(options: argparse.Namespace) -> Clustering:
     if options.clusters is not None:
         return "clusters"
     return "ml" if options.main_features else "default"
-
-
-def _require_in_range(options: argparse.Namespace) -> None:
-    """Refuse numbers that are out of range, also where another option leaves them without effect."""
-    problems = [
-        f"{spelled(options, name)} {problem}"
-        for name, setting in SETTINGS.items()
-        if (problem := setting.problem(getattr(options, name)))
-    ]
-    if problems:
-        raise ParameterError(problems)
-
-
-def _clusters(options: argparse.Namespace, columns: Sequence[str]) -> Clusters | None:
-    """The clusters that are given, whether or not they are used. Raises ParameterError."""
-    return None if options.clusters is None else read_clusters(options.clusters).require_all(len(columns))
 
 
 def _require_selected(options: argparse.Namespace, columns: Sequence[str]) -> None:
