@@ -72,7 +72,9 @@ def from_flat(flat: dict[str, Any]) -> RunConfiguration:
     except ValidationError as error:
         # A missing epsilon says nothing new where the regime is not settled.
         known = ("noise_epsilon (or",) if choice.problems else ()
-        found = [text for text in error_sentences(error) if not text.startswith(known)]
+        found = [
+            text for text in error_sentences(error, _privacy_section(flat)) if not text.startswith(known)
+        ]
         raise ParameterError(list(dict.fromkeys(problems + found))) from None
     given = {*flat, *_privacy_section(flat)}
     refused, before = configuration.impossible(given), configuration.as_before()

@@ -1,6 +1,7 @@
 """What is wrong with a configuration, in sentences with the file's own keys; of a seed they say nothing."""
 
 import json
+from collections.abc import Collection
 from typing import Any
 
 from pydantic import ValidationError
@@ -48,11 +49,16 @@ _WORDS = {
 }
 
 
-def error_sentences(error: ValidationError) -> list[str]:
-    """Pydantic's findings under the names that the file uses, with what was given where that is short."""
+def error_sentences(error: ValidationError, privacy: Collection[str] = ()) -> list[str]:
+    """Pydantic's findings under the names that the file uses, with what was given where that is short.
+
+    Args:
+        error: pydantic's.
+        privacy: the keys of the file's section `privacy`.
+    """
     found = []
     for detail in _of_the_member_meant(error.errors(include_url=False)):
-        place, names = _place(detail), _names(detail)
+        place, names = _place(detail), _names(detail, privacy)
         name = next(
             (names[place[:n]] for n in range(len(place), 0, -1) if place[:n] in names), ".".join(place)
         )
@@ -95,12 +101,16 @@ def _instead(detail: ErrorDetails, name: str, is_whole: bool) -> str:
     return f", not {article} {kind}" if kind and kind not in _words(detail) else ""
 
 
-def _names(detail: ErrorDetails) -> dict[tuple[str, ...], str]:
+def _names(detail: ErrorDetails, privacy: Collection[str]) -> dict[tuple[str, ...], str]:
     """Place in the model to the file's key; where modes share a place, the key of the mode it is about."""
     mode = next((part for part in detail["loc"] if part in MODES), None)
     others = keys_of_other_modes(str(mode)) if mode else frozenset[str]()
     names = {place: key for key, place in PLACES.items() if key not in others}
-    names |= {place: f"privacy.{key}" for key, place in PRIVACY_PLACES.items() if place not in names}
+    names |= {
+        place: f"privacy.{key}"
+        for key, place in PRIVACY_PLACES.items()
+        if key in privacy or place not in names
+    }
     return names | {("protection", key): f"{SYNDIFFIX}.{key}" for key in SECTION_KEYS}
 
 

@@ -54,8 +54,8 @@ def delta(value: float) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        *[(epsilon(value), "noise_epsilon: ") for value in (0, -1, math.nan, math.inf, -math.inf)],
-        *[(delta(value), "delta: ") for value in (0, 1, 2, -1e-6, math.nan, math.inf)],
+        *[(epsilon(value), "noise_epsilon must be ") for value in (0, -1, math.nan, math.inf, -math.inf)],
+        *[(delta(value), "privacy.delta must be ") for value in (0, 1, 2, -1e-6, math.nan, math.inf)],
         (epsilon(1e9), "epsilon"),
         ({"reporting_length": 0}, "reporting_length must be at least 1, or -1 for all lengths; it is 0"),
         ({"reporting_length": -2}, "reporting_length must be at least 1, or -1 for all lengths; it is -2"),
@@ -76,7 +76,7 @@ def delta(value: float) -> dict[str, Any]:
         ({"use_columns": ["twon"]}, "use_columns names the column 'twon', which the input does not have"),
         ({"bins": {"Alter": [0, 1]}}, "bins names the column 'Alter', which the input does not have"),
         ({"sensitive_microdata_delimiter": ";"}, "';' leaves a single column, which holds a comma"),
-        ({"sensitive_microdata_delimiter": ",,"}, "sensitive_microdata_delimiter: "),
+        ({"sensitive_microdata_delimiter": ",,"}, "sensitive_microdata_delimiter must be "),
         (
             {"noise_epsilom": 1},
             "noise_epsilom is not a key of the configuration: did you mean noise_epsilon?",
