@@ -1,4 +1,4 @@
-"""Measure: the sensitive table in, one protected measurement out. The only flow that reads raw records.
+"""Measure: the sensitive table in, one protected measurement out. Draws noise, or rounds.
 
     admit -> locate -> (judge the contract, if it is strict) -> encode -> protect                under DP
     admit -> protect -> (locate -> encode)                       under DP, where the release is committed

@@ -137,13 +137,13 @@ class TextBytes:
 
     def read(self, size: int) -> bytes:
         """So many bytes, fewer only at the end."""
-        parts, no_such_file = [self._rest], size - len(self._rest)
-        while no_such_file > 0 and (data := self._read(no_such_file)):
+        parts, lacking = [self._rest], size - len(self._rest)
+        while lacking > 0 and (data := self._read(lacking)):
             if self._is_first:
                 self._is_first = False
                 data = data.removeprefix(_MARK)
             parts.append(data)
-            no_such_file -= len(data)
+            lacking -= len(data)
         whole = b"".join(parts)
         self._rest = whole[size:]  # of a character that did not fit
         return whole[:size]
