@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -114,19 +115,23 @@ class _Asked:
         names: its header.
         columns: to be synthesized.
         section: the settings, as a configuration has them.
-        parameters: the same for the core; all but the salt.
     """
 
     source: InputFile
     names: list[str]
     columns: list[ChosenColumn]
     section: dict[str, Any]
-    parameters: SynDiffixParameters
 
     @property
     def selected(self) -> list[str]:
         """The headers of the columns."""
         return [column.name for column in self.columns]
+
+    @cached_property
+    def parameters(self) -> SynDiffixParameters:
+        """The settings for the core; all but the salt."""
+        found = SynDiffixParameters.of(self.section)
+        return replace(found, clustering=with_ids(found.clustering, self.selected))
 
 
 def _asked(options: argparse.Namespace) -> _Asked:
@@ -140,10 +145,7 @@ def _asked(options: argparse.Namespace) -> _Asked:
     selected = [column.name for column in columns]
     if options.blob is not None:
         require_size(len(selected), options.blob_largest)
-    section = syndiffix_settings.section_of(options, selected)
-    parameters = SynDiffixParameters.of(section)
-    parameters = replace(parameters, clustering=with_ids(parameters.clustering, selected))
-    return _Asked(source, names, columns, section, parameters)
+    return _Asked(source, names, columns, syndiffix_settings.section_of(options, selected))
 
 
 def _spell(options: argparse.Namespace, headers: Headers) -> None:
