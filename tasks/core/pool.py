@@ -1,4 +1,4 @@
-"""Work in parts on threads: jobs in, all of them done; whoever waits hears of it now and then.
+"""Work in parts on threads: jobs in, all of them done, and progress told about twice a second.
 
 What runs on threads are kernels, which let go of the interpreter. An interrupt, or an error of a job, ends
 the work at the next job.
@@ -52,8 +52,8 @@ def run_jobs(jobs: Iterable[Job], threads: int, tell: Callable[[], None]) -> Non
                     each.result()
                 tell()
         finally:
+            pool.shutdown(wait=False, cancel_futures=True)
             stopped = True
-            pool.shutdown(cancel_futures=True)
 
 
 def _steps(jobs: Iterator[Job]) -> Iterator[None]:

@@ -4,8 +4,8 @@ While a record grows nothing that a weight depends on changes, since every weigh
 that hold an attribute the record has not got. So availability and synthetic counts are settled when the
 record is done, and a record that outgrows its workspace is given up and drawn again from the same state.
 
-On request a record is held to the resolution: beyond the reporting length, which the counts vouch for, an
-attribute joins only where enough raw rows hold it with the others.
+On request a record is held to the resolution. The counts vouch for combinations up to the reporting length;
+beyond it an attribute joins only where enough raw rows hold it with the others.
 """
 
 from typing import NamedTuple

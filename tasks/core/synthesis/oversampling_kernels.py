@@ -14,7 +14,7 @@ from tasks.core.arrays import Ids, Integers
 from tasks.core.compiling import njit
 from tasks.core.random_kernels import RecordStates, state_below
 from tasks.core.synthesis import index_kernels
-from tasks.core.synthesis.index_kernels import MISSING, longer_combination
+from tasks.core.synthesis.index_kernels import MISSING, ONE, longer_combination
 from tasks.core.synthesis.record_kernels import (
     CANDIDATES,
     DROPPED,
@@ -30,7 +30,7 @@ from tasks.core.synthesis.record_kernels import (
     want_again,
     weighed,
 )
-from tasks.core.synthesis.row_set_kernels import NO_ATTRIBUTE, borrowed, narrow, row_holds
+from tasks.core.synthesis.row_set_kernels import NO_ATTRIBUTE, borrowed, narrow
 
 #: A row that holds the record is looked for among all rows while one in so many holds it.
 _ROWS_A_LOOK = 128
@@ -118,9 +118,10 @@ def _is_reported(limits: Limits, room: Combinations, attribute: int) -> bool:
 
 @njit(cache=True, nogil=True)
 def _holds_record(drawing: Drawing, row: int, room: Combinations) -> bool:
+    index = drawing.rows.block
     for place in range(room.now[LATE]):
-        is_held = row_holds(drawing.rows.block, row, room.late[place])
-        if not is_held:
+        # `row_holds`, of an attribute that has a bitset: others are not put off.
+        if not (index.bits[index.dense[room.late[place]], row >> 6] >> np.uint64(row & 63)) & ONE:
             return False
     return True
 

@@ -9,8 +9,8 @@ they are few. A set of its rows is in one of three states, and only goes on from
       │                           │ ◀─┘  in turn)             │       in turn)
       └─────rare attribute────────┴───────────────────────────┘
 
-Narrowing never writes where the rows of the step before are: whoever keeps ``now`` of then can go back one
-step.
+Narrowing never writes where the rows of the step before are. A caller that keeps a copy of ``now`` can
+go back one step.
 
 Arrays are *borrowed*, without an owner: every function that is handed an array counts itself among its
 owners and no longer, atomically, and with a few dozen arrays that takes as long as the work, and threads
