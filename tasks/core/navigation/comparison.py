@@ -21,7 +21,7 @@ from tasks.core.navigation.page import html
 from tasks.core.navigation.run_figures import RunFigures
 from tasks.core.statement.syndiffix.statement import LABEL, SYNDIFFIX_REGIME
 
-SETTINGS = "Settings that differ"
+DIFFERING_SETTINGS = "Settings that differ"
 RUNS = "What they are"
 
 _REGIMES = {
@@ -61,7 +61,7 @@ def comparison_table(runs: Sequence[RunFigures]) -> list[TableRow]:
     """
     _require_runs(runs)
     rows = [_told(RUNS, words, texts) for words, texts in _identities(runs)]
-    rows += [_told(SETTINGS, name, texts) for name, texts in _differing(runs)]
+    rows += [_told(DIFFERING_SETTINGS, name, texts) for name, texts in _differing(runs)]
     return rows + [
         _measured(metric, runs)
         for metric in METRICS
@@ -212,7 +212,7 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
     rows = comparison_table(runs)
     marks = comparison_charts.marks(len(runs))
     named = [line for line in rows if line.group == RUNS]
-    figures = [row for row in rows if row.group not in (RUNS, SETTINGS)]
+    figures = [row for row in rows if row.group not in (RUNS, DIFFERING_SETTINGS)]
     context: dict[str, Any] = {
         "title": title,
         "runs": list(zip(marks, runs, strict=True)),
@@ -226,7 +226,7 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         ],
         "failed": [mark for mark, run in zip(marks, runs, strict=True) if run.has_failed],
         "identities": named,
-        "settings": [row for row in rows if row.group == SETTINGS],
+        "settings": [row for row in rows if row.group == DIFFERING_SETTINGS],
         "groups": [(name, list(held)) for name, held in itertools.groupby(figures, lambda row: row.group)],
         "charts": comparison_charts.charts(runs, marks),
         "most_drawn": comparison_charts.MOST_DRAWN,

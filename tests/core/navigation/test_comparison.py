@@ -10,8 +10,8 @@ import pytest
 from tasks.core.errors import ParameterError
 from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.comparison import (
+    DIFFERING_SETTINGS,
     RUNS,
-    SETTINGS,
     comparison_table,
     render_comparison,
     write_comparison_tsv,
@@ -163,8 +163,8 @@ def test_a_seed_is_a_setting_only_where_the_release_holds_it(tmp_path):
 def test_settings_that_differ_come_before_the_figures_and_the_others_not_at_all(two):
     rows = comparison_table(two)
     groups = list(dict.fromkeys(each.group for each in rows))
-    assert groups[:2] == [RUNS, SETTINGS]
-    assert [(each.words, each.texts) for each in rows if each.group == SETTINGS] == [
+    assert groups[:2] == [RUNS, DIFFERING_SETTINGS]
+    assert [(each.words, each.texts) for each in rows if each.group == DIFFERING_SETTINGS] == [
         ("reporting_resolution", ("10", "50"))
     ]
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tasks.core.navigation.comparison import (
-    SETTINGS,
+    DIFFERING_SETTINGS,
     comparison_table,
     render_comparison,
     write_comparison_tsv,
@@ -59,7 +59,7 @@ def test_the_synthesis_mode_is_among_the_settings_that_differ(tmp_path):
     body = json.loads(path.read_text())
     path.write_text(json.dumps(body | {"synthesis": {"mode": "unseeded", "random_seed": None}}))
     rows = comparison_table([read_run(folder) for folder in folders])
-    told = {each.words: each.texts for each in rows if each.group == SETTINGS}
+    told = {each.words: each.texts for each in rows if each.group == DIFFERING_SETTINGS}
     assert told["synthesis_mode"] == ("row_seeded", "unseeded")
 
 
@@ -95,7 +95,7 @@ def test_runs_of_other_columns_are_not_ranked():
 
 def test_what_syndiffix_alone_has_is_told_only_where_its_runs_differ():
     def told(*runs):
-        return [each.words for each in comparison_table(runs) if each.group == SETTINGS]
+        return [each.words for each in comparison_table(runs) if each.group == DIFFERING_SETTINGS]
 
     other = of_columns("k", "x", regime="k_anonymity", resolution="10")
     assert told(of_columns("a", "x", layer_sd="1"), other) == ["resolution"]
