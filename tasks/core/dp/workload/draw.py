@@ -50,7 +50,7 @@ from tasks.core.fitting.targets import nearest_counts, targets_of
 from tasks.core.records.coded import CodedRecords
 
 #: Columns, sensitivity and noise scale of one table that is to be drawn.
-Asked = tuple[ColumnNumbers, int, Fraction]
+TableRequest = tuple[ColumnNumbers, int, Fraction]
 
 #: Less than this part of mu^2 is not worth a second measurement.
 _LEAST_SECOND = Fraction(1, 50)
@@ -183,7 +183,9 @@ class WorkloadDraw:
         factors = [parameters.target_factor if parameters.target in columns else 1.0 for columns in tables]
         return list(zip(tables, table_shares(sizes, factors), strict=True))
 
-    def _asked(self, shares: Sequence[tuple[ColumnNumbers, Fraction]], charge: Fraction) -> list[Asked]:
+    def _asked(
+        self, shares: Sequence[tuple[ColumnNumbers, Fraction]], charge: Fraction
+    ) -> list[TableRequest]:
         onces = [sensitivity(self._cells, columns) for columns, _ in shares]
         return [
             (columns, once, grid_scale(once, charge * share))
@@ -207,7 +209,7 @@ class WorkloadDraw:
             found.append(kept if kept.any() else np.full(len(kept), total / len(kept)))
         return found
 
-    def _measure(self, step: str, asked: Sequence[Asked]) -> None:
+    def _measure(self, step: str, asked: Sequence[TableRequest]) -> None:
         self._spending.charge([(once, scale) for _, once, scale in asked])
         for place, (columns, once, scale) in enumerate(asked):
             self._progress(step, place / len(asked))
