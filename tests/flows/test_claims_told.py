@@ -14,10 +14,11 @@ from tasks.core.errors import ParameterError
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.report import render_page
+from tasks.core.queries import QueryResources
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn
 from tasks.sensitive.protect import admit_release
-from tasks.storage import Workspace
+from tasks.storage import RunWorkspace, Workspace
 from tests.flows import pipeline
 from tests.sensitive.test_protect import measured, reported, statement_of
 
@@ -122,7 +123,8 @@ def test_without_a_subject_id_check_run_and_statement_say_that_a_row_is_protecte
     stated = statement_of(configuration, workspace, measurement)
     assert "a row is protected, not a person" in stated["attention"][0]
     assert stated["group_privacy"] == worth
-    made = workspace.path(reported(configuration, workspace, measurement, "release/people/page"))
+    run = RunWorkspace(workspace.root, "people", "page", QueryResources())
+    made = workspace.path(reported(configuration, run, measurement))
     aggregates = read_aggregates(made)
     if ranges := read_all_ranges(made, aggregates.reporting_length):
         aggregates = as_drawn(aggregates, ranges)
