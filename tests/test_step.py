@@ -107,8 +107,12 @@ def test_a_step_stores_what_it_fills_in_its_zone_and_under_its_name(run: RunWork
     ("letter", "kind", "said"),
     [
         ("ours", InputError, "The letter must be short."),
-        ("theirs", InternalError, "The step write_letter failed; what happened is in sensitive/logs/"),
-        ("full", ResourceLimit, "The workspace must have room"),
+        (
+            "theirs",
+            InternalError,
+            "The step write_letter failed unexpectedly; what happened is in sensitive/logs/",
+        ),
+        ("full", ResourceLimit, "The run needs room for what it makes"),
     ],
 )
 def test_what_leaves_a_sensitive_step_holds_no_cell_and_nothing_half_done_is_left(
