@@ -219,6 +219,7 @@ def render_comparison(runs: Sequence[RunFigures], title: str) -> str:
         "is_raw": any(run.is_raw for run in runs),
         "is_test": any(run.is_test for run in runs),
         "not_private": any(run.regime not in ("differential_privacy", "") for run in runs),
+        "none_private": all(run.regime not in ("differential_privacy", "") for run in runs),
         "one_dataset": one_dataset(runs),
         "same_columns": same_columns(runs),
         "unrecorded": [

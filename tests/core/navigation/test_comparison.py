@@ -219,14 +219,15 @@ def test_the_page_is_well_formed_alone_and_the_same_each_time(two):
 def test_the_page_warns_of_raw_data_and_of_what_is_not_differentially_private(two, tmp_path):
     text = render_comparison(two, "t")
     assert "SENSITIVE" not in text
-    assert "not differentially private" in Page(text).text
+    assert "No run here is differentially private" in Page(text).text
     raw = read_run(write_raw(tmp_path / "raw"))
     assert "SENSITIVE: figures here are measured against the raw table" in render_comparison([*two, raw], "t")
     private = [
         read_run(write_release(tmp_path / name, value, regime="differential_privacy"))
         for name, value in (("c", 1.0), ("d", 2.0))
     ]
-    assert "not differentially private" not in Page(render_comparison(private, "t")).text
+    assert "differentially private:" not in Page(render_comparison(private, "t")).text
+    assert "Some runs here are not differentially private" in render_comparison([*private, *two], "t")
 
 
 def test_raw_and_released_figures_never_share_a_chart(two, tmp_path):

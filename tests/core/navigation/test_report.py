@@ -161,6 +161,12 @@ def test_a_release_without_synthetic_records_says_so():
     assert "No synthetic records were made in this run." in page.text
 
 
+def test_no_synthetic_record_is_said_to_differ_from_everybodys():
+    text = check(render_page(inputs())).text
+    assert "is the record of a person" not in text
+    assert "stands for a particular person" in text
+
+
 def test_a_test_engines_draw_carries_a_banner():
     measurement, aggregates, _ = release(600)
     fake = dataclasses.replace(measurement, private=False)
