@@ -200,7 +200,7 @@ def test_a_release_that_was_changed_is_told(
         file.write("x")
     again = pipeline.run(pipeline.prepared_anonymous(tmp_path), last="aggregate")
     assert again != release
-    assert f"the files of release {release.name} are no longer" in capfd.readouterr().err
+    assert f"the files of release {release.name} were changed" in capfd.readouterr().err
 
 
 def test_what_is_emptied_by_a_declaration_or_the_resolution_is_told(

@@ -47,7 +47,7 @@ def test_under_privacy_the_same_line_is_said_whatever_was_dropped(
         said.append(lines_of(configuration, capfd))
     assert said[0] == said[1] == said[2], "the third reads nothing: what it skips is not told either"
     [line] = said[0]
-    assert "people_dropped_cells.tsv" in line and line.startswith("ATTENTION: see ")
+    assert "people_dropped_cells.tsv" in line and line.startswith("ATTENTION: ")
     clean, first, again = tables(configuration)
     assert first == again and first != clean
     assert "age\tnot a number\t41\n" in first and "age\t" not in clean

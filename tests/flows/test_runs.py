@@ -243,7 +243,7 @@ def test_a_new_vintage_draws_though_nothing_changed_and_the_old_one_does_not_tho
     configuration_file(tmp_path, pipeline.rows(40, seed=5))
     for _ in range(2):
         assert command.main(["run", "--agg", str(path)]) == 0
-        assert "the table has changed since a run measured it as '2026-11'" in capfd.readouterr().err
+        assert "the table has changed since a run measured it as vintage '2026-11'" in capfd.readouterr().err
     assert phases() == ["commit", "commit"]
     assert releases(tmp_path) == ["2026-11-1", "2026-12-1", "latest"]
     assert pipeline.tree(tmp_path / "out" / "release" / "people" / "2026-11-1") == before

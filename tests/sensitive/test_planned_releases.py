@@ -124,7 +124,7 @@ def test_a_cap_that_covers_no_release_registers_nothing(
     pipeline.write(tmp_path / "people.csv", pipeline.rows(20))
     (tmp_path / "people.json").write_text(json.dumps(body))
     assert command.main(["check", str(tmp_path / "people.json")]) == 3
-    assert "does not cover this release, and nothing was read" in capsys.readouterr().err
+    assert "does not cover this release, and no noise was drawn" in capsys.readouterr().err
     with pytest.raises(BudgetExhausted, match="does not cover this release"):
         admitted(from_flat(body))
     assert open_ledger().datasets() == ()

@@ -23,7 +23,7 @@ def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
     name, caps = account.dataset, account.caps
     asked = f"mu^2 {plain_up(charge.mu_squared_exact)}, thresholds {plain_up(charge.threshold_delta_exact)}"
     return BudgetExhausted(
-        f"The budget of '{name}' does not cover this release, and nothing was read. The release asks for "
+        f"The budget of '{name}' does not cover this release, and no noise was drawn. The release asks for "
         f"epsilon {plain_up(charge.epsilon)} at delta {plain_up(charge.delta)} ({asked}). The cap is epsilon "
         f"{plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}. {_releases(account.charged_releases)} "
         f"charged so far; {_covers(charge, mu_squared, threshold_delta)}. Ask for less, use a vintage that "

@@ -191,7 +191,7 @@ def test_runs_are_merged_in_order_a_bounded_number_at_a_time(tmp_path_factory, p
 
 
 def test_more_rows_than_are_read_at_once_are_written_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(sensitive_text, "_ROWS_A_READ", 3)
+    monkeypatch.setattr(sensitive_text, "ROWS_A_READ", 3)
     _, marginals = from_file(T4_FILE, tmp_path)
     write_true_counts(marginals, tmp_path / "exact.tsv", ONE_THREAD)
     write_aggregates_tsv(as_aggregates(marginals), tmp_path / "aggregates.tsv", "count")
