@@ -14,7 +14,7 @@ import hashlib
 import numpy as np
 
 from tasks.core.arrays import Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 #: One word for each record.
 RecordStates = Words

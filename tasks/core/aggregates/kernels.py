@@ -15,7 +15,7 @@ promise.
 import numpy as np
 
 from tasks.core.arrays import Bytes, Codes, Flags, HalfWords, Ids, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 #: Counts in the smaller type wherever they fit: a cube should stay in the processor's cache.
 Cube = HalfWords | Integers

@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from tasks.core.arrays import Bytes, Flags, HalfWords, Ids, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 #: Texts one behind the other, and where each begins (and the last ends).
 Texts = tuple[Bytes, Integers]

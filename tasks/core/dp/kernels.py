@@ -15,7 +15,7 @@ signatures are few because callers bring codes to one unsigned type and everythi
 
 import numpy as np
 
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 CANDIDATE = np.uint32(1 << 31)
 COUNT = np.uint32((1 << 31) - 1)

@@ -7,7 +7,7 @@ In go ascending lists: of each surviving (k-2)-tuple the codes that extend it to
 
 import numpy as np
 
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.dp.kernels import GAMMA, mix
 
 

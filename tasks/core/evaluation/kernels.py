@@ -10,7 +10,7 @@ import numpy as np
 from tasks.core.aggregates.kernels import Cube
 from tasks.core.aggregates.text_kernels import put, put_number
 from tasks.core.arrays import Bytes, Codes, Flags, Floats, HalfWords, Ids, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 #: What is summed over combinations, by place in the last axis of ``sums``.
 MEASURES = (

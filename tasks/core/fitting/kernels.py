@@ -33,7 +33,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from tasks.core.arrays import Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 #: Numbers that are added at once.
 LANES = 8

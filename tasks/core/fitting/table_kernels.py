@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 _ROWS_AT_ONCE = 4096
 

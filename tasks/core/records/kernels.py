@@ -7,7 +7,7 @@ made for short inputs. Arrays in, arrays out; nothing is allocated but the resul
 import numpy as np
 
 from tasks.core.arrays import Bytes, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 
 @njit(cache=True, inline="always")

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Floats, Ids, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.syndiffix.cell_kernels import Grown, is_single, own_interval, own_values, snapped_limits
 from tasks.core.syndiffix.entity_kernels import Tally, new_tally
 from tasks.core.syndiffix.node_kernels import (

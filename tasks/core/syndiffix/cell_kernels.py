@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Floats, Ids, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.syndiffix.entity_kernels import Entities, Tally, count_entities, is_any_low
 from tasks.core.syndiffix.node_kernels import (
     DEPTH,

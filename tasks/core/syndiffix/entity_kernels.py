@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Flags, Ids, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.syndiffix.noise_kernels import Secret, count_noise, is_low, secret_seed
 
 _LEAST_ROWS, _MOST_ROWS = 1.0, 2147483647.0

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Floats, Ids, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 NO_NODE = -1  # no such node
 LOW, STUB, LOW_AS_SUBNODE, SINGULARITY = 1, 2, 4, 8  # bits of a node's flags

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import HalfWords
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.syndiffix.hashing import hash_string
 from tasks.core.syndiffix.settings import AnonymizationParameters
 

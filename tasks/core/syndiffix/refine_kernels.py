@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats, Ids, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.syndiffix.noise_kernels import Secret, secret_seed
 
 _DRAWS = np.uint64(0x9E3779B97F4A7C15)  # tells the seed of the draws from the noise's

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.random_kernels import below, next_word
 
 _FIRST_TEMPERATURE = 5.0

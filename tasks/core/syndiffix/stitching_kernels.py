@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Floats, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 LEFT, RIGHT, SHARED = 0, 1, 2
 _MOST_HALVINGS = 2200  # of an interval of floats, until its middle is one of its bounds

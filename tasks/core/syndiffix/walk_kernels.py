@@ -11,7 +11,7 @@ tests/oracles/syndiffix_dependence.py). Bounds are the caller's promise.
 from typing import NamedTuple
 
 from tasks.core.arrays import Ids
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.syndiffix.node_kernels import (
     CHILDREN,
     CORNER,

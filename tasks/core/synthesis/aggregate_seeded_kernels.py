@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Ids, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.random_kernels import below
 from tasks.core.synthesis.row_set_kernels import (
     HELD,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tasks.core.arrays import Ids, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 
 @njit(cache=True, nogil=True)

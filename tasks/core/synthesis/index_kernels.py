@@ -20,7 +20,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from tasks.core.arrays import Ids, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 ONE = np.uint64(1)
 MISSING = -1

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Ids, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.random_kernels import RecordStates, state_below
 from tasks.core.synthesis import index_kernels
 from tasks.core.synthesis.index_kernels import MISSING, ONE, longer_combination

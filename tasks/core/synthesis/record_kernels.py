@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Codes, Flags, Ids, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.random_kernels import RecordStates, begin_states, state_below
 from tasks.core.synthesis.index_kernels import ONE
 from tasks.core.synthesis.row_set_kernels import (

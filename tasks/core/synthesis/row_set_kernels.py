@@ -26,7 +26,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from tasks.core.arrays import Codes, Ids, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.synthesis.index_kernels import ONE, lowest_in, ones_in
 
 #: An attribute has a bitset where at least one row in so many holds it, else a list. A bitset takes a bit

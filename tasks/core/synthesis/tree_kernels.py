@@ -6,7 +6,7 @@ The rows that hold what was chosen are one block for all of them, counted once.
 import numpy as np
 
 from tasks.core.arrays import Codes, Ids, Integers
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.random_kernels import state_below
 from tasks.core.synthesis.record_kernels import Drafts
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tasks.core.arrays import Codes, Ids, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.random_kernels import state_below
 from tasks.core.synthesis.index_kernels import ONE, ones_in
 from tasks.core.synthesis.record_kernels import Drafts

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tasks.core.arrays import Flags, Ids, Integers, Words
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 from tasks.core.synthesis.index_kernels import ONE, CombinationRows, attribute_at, longer_combination, rank_of
 
 #: Places in ``Supply.now``.

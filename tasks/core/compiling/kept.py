@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tasks.core.cache import cache_folder
 
-_CORE = Path(__file__).resolve().parent
+_CORE = Path(__file__).resolve().parents[1]
 #: The checkout's kernels: readable by all, written by `make setup` alone.
 PUBLISHED = _CORE.parents[1] / ".kernels"
 _TEMPORARY = "marginalia-kernels-"
@@ -165,8 +165,7 @@ def _identity() -> str:
     file, it would go on using the old code.
     """
     digest = hashlib.sha256(f"{sys.version_info[:2]} {version('numba')}".encode())
-    options = (_CORE / "compiling.py", *_CORE.glob("numba_*.py"))
-    for path in sorted([*options, *_CORE.rglob("*kernels.py")]):
+    for path in sorted([*(_CORE / "compiling").glob("*.py"), *_CORE.rglob("*kernels.py")]):
         digest.update(path.relative_to(_CORE).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
 

@@ -15,7 +15,7 @@ from numba.core.registry import cpu_target
 from numba.core.typed_passes import NativeLowering
 from numba.core.types.abstract import _TypeMetaclass
 
-from tasks.core.numba_lowering import ArrayOfKernel, KernelLowering, KernelReferences
+from tasks.core.compiling.lowering import ArrayOfKernel, KernelLowering, KernelReferences
 
 #: What no function that a kernel calls takes over from it.
 _NOT_TAKEN_OVER = frozenset(("inline", "no_cfunc_wrapper", "no_cpython_wrapper", "release_gil"))

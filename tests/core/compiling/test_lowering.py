@@ -14,9 +14,9 @@ from numba.core.datamodel import default_manager
 from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python, rtsys
 
-from tasks.core.compiling import njit
-from tasks.core.numba_lowering import borrowed_names
-from tasks.core.numba_options import variables_of
+from tasks.core.compiling.decorator import njit
+from tasks.core.compiling.lowering import borrowed_names
+from tasks.core.compiling.options import variables_of
 
 
 class Parts(NamedTuple):

@@ -16,8 +16,8 @@ from numba.core.compiler import Flags
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from tasks.core.compiling import njit
-from tasks.core.numba_options import KernelFlags
+from tasks.core.compiling.decorator import njit
+from tasks.core.compiling.options import KernelFlags
 
 
 class _Compilations(event.Listener):
@@ -112,7 +112,7 @@ def test_options_are_equal_where_what_a_kernel_calls_is(name, value, is_equal):
 
 
 KERNELS = """
-from tasks.core.compiling import njit
+from tasks.core.compiling.decorator import njit
 
 @njit(cache=True)
 def added(value):
@@ -141,7 +141,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def test_no_other_numba_is_allowed_than_the_one_that_was_tried():
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())
     [numba] = (own for own in map(Requirement, project["project"]["dependencies"]) if own.name == "numba")
     tried = Version(version("numba"))
     assert tried in numba.specifier
