@@ -3,7 +3,7 @@
 `run` forks it from a server that has imported everything. A blow is ``BLOW@PLACE``: BLOW is KILL, INT or
 TERM; PLACE is ``before PHASE`` (the entry is written but not committed), ``after PHASE`` (it is
 committed), or a place in the draw: ``counting``, ``leave given``, ``half written``, ``written``.
-``wait`` in place of a blow makes the draw wait until another process waits for it.
+``wait`` in place of a blow makes the draw wait until another process waits for it; ``slow`` makes it slow.
 
 Each noise word drawn is a line in the log. Prints the measurement's folder and whether it was reused.
 """
@@ -25,8 +25,9 @@ from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Transaction
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.place import Place
 from tasks.core.ledger.registration import Registration
-from tasks.core.ledger.store import SqliteStore
+from tasks.core.ledger.store import LedgerStore, open_store
 
 ROOT = Path(__file__).resolve().parents[2]
 DATASET = "survey"
@@ -43,9 +44,9 @@ def release(vintage: str, dataset: str = DATASET) -> ReleaseName:
     return ReleaseName(dataset, vintage, "0" * 64)
 
 
-def ledger_for(folder: Path, releases: int = 1, epsilon: float = 1.0) -> Ledger:
+def ledger_for(place: Place, releases: int = 1, epsilon: float = 1.0) -> Ledger:
     """A ledger whose dataset has exactly the budget of so many releases of `gdp_charge()`."""
-    ledger = Ledger(SqliteStore(folder))
+    ledger = Ledger(open_store(place))
     ledger.register(Registration(DATASET, epsilon, 1e-6 * releases, 1e-7 * releases))
     return ledger
 
@@ -64,33 +65,44 @@ def stored_measurement(ledger: Ledger, name: ReleaseName) -> Path | None:
 class Run:
     """A process with what it printed."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, place: Place, *arguments: str) -> None:
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["pytest", "tests.oracles.ledger_runs"])
-        self._printed = Path(tempfile.mkdtemp(prefix="run.", dir=Path(arguments[2]).parent))
-        self._process = context.Process(target=_redirected, args=(str(self._printed), arguments))
+        context.set_forkserver_preload(
+            ["pytest", "tests.oracles.ledger_runs", "tasks.core.ledger.postgresql"]
+        )
+        self._printed = Path(tempfile.mkdtemp(prefix="run.", dir=Path(arguments[1]).parent))
+        self._process = context.Process(
+            target=_redirected, args=(str(self._printed), dict(os.environ), place, arguments)
+        )
         self._process.start()
 
     @property
     def returncode(self) -> int | None:
         return self._process.exitcode
 
+    def kill(self) -> None:
+        """End it at once, wherever it is."""
+        self._process.kill()
+
     def communicate(self) -> tuple[str, str]:
         """Wait for its end; what it printed, and what it said."""
         self._process.join(60)
         assert self._process.exitcode is not None, "the run hangs"
-        return (self._printed / "out").read_text(), (self._printed / "err").read_text()
+        texts = (self._printed / name for name in ("out", "err"))
+        out, err = (text.read_text() if text.exists() else "" for text in texts)  # killed before it began
+        return out, err
 
 
-def run(folder: Path, vintage: str, log: Path, *blows: str) -> Run:
+def run(place: Place, vintage: str, log: Path, *blows: str) -> Run:
     """Start a run of the release of that vintage."""
-    return Run(str(folder), vintage, str(log), *blows)
+    return Run(place, vintage, str(log), *blows)
 
 
-def _redirected(printed: str, arguments: tuple[str, ...]) -> None:
+def _redirected(printed: str, environment: dict[str, str], place: Place, arguments: tuple[str, ...]) -> None:
+    os.environ.update(environment)  # the server that forks has its own, of when it began
     for number, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(Path(printed) / name, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600), number)
-    sys.exit(main(*arguments))
+    sys.exit(main(place, *arguments))
 
 
 class _Blows:
@@ -103,27 +115,29 @@ class _Blows:
                 os.kill(os.getpid(), getattr(signal, f"SIG{blow}"))
 
 
-class _MortalStore(SqliteStore):
+def _mortal(store: LedgerStore, blows: _Blows) -> LedgerStore:
     """The store itself, with blows around its commits."""
-
-    blows: _Blows
+    transaction = store.transaction
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
-        with super().transaction() as work:
+    def struck() -> Iterator[Transaction]:
+        with transaction() as work:
             yield work
             phases = [entry.phase for entry in work.appended]
             for phase in phases:
-                self.blows.at(f"before {phase}")
+                blows.at(f"before {phase}")
         for phase in phases:
-            self.blows.at(f"after {phase}")
+            blows.at(f"after {phase}")
+
+    store.transaction = struck  # type: ignore[method-assign]
+    return store
 
 
-def main(folder: str, vintage: str, log: str, *blows: str) -> int:
+def main(place: Place, vintage: str, log: str, *blows: str) -> int:
     waits = "wait" in blows
-    strike = _Blows([blow for blow in blows if blow != "wait"])
-    store = _MortalStore(Path(folder))
-    store.blows = strike
+    pause = 0.05 if "slow" in blows else 0.0
+    strike = _Blows([blow for blow in blows if "@" in blow])
+    store = _mortal(open_store(place), strike)
     noise = Path(log)
     somebody_waits = noise.with_suffix(".waiting")
 
@@ -136,7 +150,9 @@ def main(folder: str, vintage: str, log: str, *blows: str) -> int:
         deadline = time.monotonic() + 60
         while waits and not somebody_waits.exists() and time.monotonic() < deadline:
             time.sleep(0.01)
+        time.sleep(pause)
         (part / "counts_1.parquet").write_text("1")
+        time.sleep(pause)
         strike.at("half written")
         (part / "counts_2.parquet").write_text("2")
         strike.at("written")

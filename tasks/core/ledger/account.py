@@ -32,7 +32,7 @@ class Reservation:
     """One reservation of a release and what became of it.
 
     Attributes:
-        seq: the place of its ``reserve`` entry, which names its measurement's folder.
+        seq: the place of its ``reserve`` entry, which names its measurement.
         name: the release.
         phase: where it stands.
         mu_squared, threshold_delta: its charge.
@@ -61,8 +61,8 @@ class Reservation:
         return self.phase not in ("void", "replaced")
 
     @property
-    def folder_name(self) -> str:
-        """Of its measurement's folder."""
+    def measurement_name(self) -> str:
+        """Of its measurement, in the store."""
         return f"{self.name.key}.{self.seq}"
 
 

@@ -5,7 +5,7 @@ word "drawing" is on the disk before the first noise word, the measurement is on
 counts. Wherever a run dies, the next one knows whether noise may have been seen: what may have been
 drawn stays charged, what was not drawn is not charged twice, and what is complete is not drawn again.
 
-    on the disk      reserve            drawing          folder named        commit
+    on the disk      reserve            drawing        measurement kept      commit
     ─────────────────┬──────────────────┬────────────────┬───────────────────┬─────────▶
     a run that dies  │ reserved already │ lost, charged  │ rescued: used     │ used
     here leaves      │ for the next one │                │ by the next one   │ by the next one
@@ -13,7 +13,6 @@ drawn stays charged, what was not drawn is not charged twice, and what is comple
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ from tasks.core.errors import InternalError, LedgerError, MarginaliaError, Measu
 from tasks.core.ledger.account import Account, Reservation
 from tasks.core.ledger.ledger import Ledger, covers
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.place import sync
 from tasks.core.ledger.refusals import non_private
 from tasks.core.ledger.signals import DeferredInterrupts
 
@@ -127,12 +125,14 @@ def _settled(ledger: Ledger, latest: Reservation | None, tell: Notice) -> Reserv
     """
     if latest is None or latest.phase != "drawing":
         return latest
-    folder = ledger.folder(latest)
-    if folder.is_dir():
+    kept, measurement = ledger.store.measurements, latest.measurement_name
+    if kept.has(measurement):
         tell(RESCUED)
-        sync(folder.parent)
-        return ledger.advance(latest, "commit", measurement_sha256=measurement_sha256(folder))
-    shutil.rmtree(_part(folder), ignore_errors=True)
+        kept.make_durable(measurement)
+        return ledger.advance(
+            latest, "commit", measurement_sha256=measurement_sha256(kept.folder(measurement))
+        )
+    kept.give_up(measurement)
     return ledger.advance(latest, "lost")
 
 
@@ -192,33 +192,23 @@ class _Permit:
 
 def _drawn(ledger: Ledger, reservation: Reservation, draw: DrawInto, tell: Notice) -> Reservation:
     """Draw, keep and commit."""
-    folder = ledger.folder(reservation)
+    kept, measurement = ledger.store.measurements, reservation.measurement_name
     with DeferredInterrupts(tell) as interrupts:
         permit = _Permit(ledger, reservation, interrupts)
         failure: BaseException | None = None
         try:
-            _make_part(_part(folder))
-            draw(_part(folder), permit)
+            part = kept.begin(measurement)
+            draw(part, permit)
             permit.check_given()
-            _check_private(_part(folder))
-            _keep(_part(folder), folder)
+            _check_private(part)
+            sha256 = measurement_sha256(part)
+            kept.keep(measurement)
         except BaseException as error:
             failure = _given_up(ledger, reservation, permit, error)
         if failure is not None:
             # Out here, where what was caught is no longer around to be shown beside it.
             raise failure
-        return _committed(ledger, reservation, folder)
-
-
-def _make_part(part: Path) -> None:
-    shutil.rmtree(part, ignore_errors=True)
-    try:
-        part.mkdir(mode=0o700)
-    except OSError as error:
-        raise LedgerError(
-            f"The measurement needs a folder in {part.parent}, and it can't be made "
-            f"({os.strerror(error.errno or 0)}). Correct that and run again: nothing is charged twice."
-        ) from None
+        return _committed(ledger, reservation, sha256)
 
 
 def _check_private(part: Path) -> None:
@@ -228,18 +218,9 @@ def _check_private(part: Path) -> None:
         raise InternalError("A kept measurement must be private; this one is a test engine's.")
 
 
-def _keep(part: Path, folder: Path) -> None:
-    """Make the files durable, then give the folder its name: under that name it is always complete."""
-    for path in sorted(part.rglob("*")):
-        sync(path)
-    sync(part)
-    part.rename(folder)
-    sync(folder.parent)
-
-
-def _committed(ledger: Ledger, reservation: Reservation, folder: Path) -> Reservation:
+def _committed(ledger: Ledger, reservation: Reservation, sha256: str) -> Reservation:
     try:
-        return ledger.advance(reservation, "commit", measurement_sha256=measurement_sha256(folder))
+        return ledger.advance(reservation, "commit", measurement_sha256=sha256)
     except (LedgerError, OSError):
         raise _not_committed() from None
 
@@ -259,18 +240,31 @@ def _given_up(
 
     Where the record can't be written, the next run of the release finds the same state and settles it.
     """
-    folder = ledger.folder(reservation)
-    if permit.given and folder.is_dir():
-        return _not_committed() if isinstance(failure, OSError) else failure
-    shutil.rmtree(_part(folder), ignore_errors=True)
+    kept, measurement = ledger.store.measurements, reservation.measurement_name
+    try:
+        if permit.given and kept.has(measurement):
+            return _not_committed() if isinstance(failure, OSError | LedgerError) else failure
+    except LedgerError:
+        kept.give_up(measurement)
+        return _out_of_reach()
+    kept.give_up(measurement)
     lost = permit.may_have_drawn(failure)
-    with suppress(LedgerError, OSError):
+    # A word that was on its way when a connection broke may stand by now: the next run settles that, too.
+    with suppress(MarginaliaError, OSError):
         ledger.advance(reservation, "lost" if lost else "void")
     if not lost:
         return failure
     return MeasurementLost(
         f"A release needs all of its noise, and this run stopped while it drew it ({_cause(failure)}). Its "
         "measurement is lost and its charge stands. Run again: the release is then drawn and charged anew."
+    )
+
+
+def _out_of_reach() -> MeasurementLost:
+    return MeasurementLost(
+        "A release needs all of its noise, and the ledger went out of reach after noise was drawn. The "
+        "charge stands. Run again when the ledger can be reached: if it holds the whole measurement, the run "
+        "uses it. If not, the measurement is lost, and the release is drawn and charged anew."
     )
 
 
@@ -285,7 +279,3 @@ def _cause(failure: BaseException) -> str:
     if isinstance(failure, MarginaliaError):
         return str(failure)
     return "an error in the drawing"
-
-
-def _part(folder: Path) -> Path:
-    return folder.with_name(folder.name + ".part")

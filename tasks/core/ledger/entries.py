@@ -60,7 +60,20 @@ def following(entries: list[Entry], content: Body) -> Entry:
     return Entry(seq=len(entries) + 1, sha256=sha256_of(canonical(body)), body=body)
 
 
-def verified(rows: Iterable[tuple[int, str, str]], place: str) -> list[Entry]:
+@dataclass(frozen=True)
+class Whereabouts:
+    """Where a ledger is, for messages.
+
+    Attributes:
+        name: the path of a folder, or the address of a database without who opens it.
+        kind: ``folder`` or ``database``; of an export ``file``.
+    """
+
+    name: str
+    kind: str
+
+
+def verified(rows: Iterable[tuple[int, str, str]], place: Whereabouts) -> list[Entry]:
     """Entries of the stored rows (seq, body, sha256), in order.
 
     Raises:
@@ -92,13 +105,19 @@ def _body(text: str) -> dict[str, object]:
     return body if isinstance(body, dict) and isinstance(body.get("phase"), str) else {}
 
 
-def broken(place: str, what: str) -> LedgerError:
-    """The refusal of a damaged ledger, with what to do about it."""
+def broken(place: Whereabouts, what: str) -> LedgerError:
+    """The refusal of a damaged ledger, or of a file of its entries, with what to do about it."""
+    if place.kind == "file":
+        return LedgerError(
+            f"The entries in {place.name} must be whole and allowed, but {what}. Don't rely on this file. "
+            "Ask for another export, and have the ledger itself verified (marginalia ledger)."
+        )
     return LedgerError(
-        f"The ledger in {place} must be whole, as nothing else knows what was spent, but {what}. No release "
-        "is drawn from it. Restore the folder from a backup that holds every release made so far. If there "
-        "is none, start a new ledger in another folder (MARGINALIA_LEDGER). Register each dataset there "
-        "with what is left of its cap after all that was ever released, and say so in --population."
+        f"The ledger in {place.name} must be whole, as nothing else knows what was spent, but {what}. No "
+        f"release is drawn from it. Restore the {place.kind} from a backup that holds every release made so "
+        f"far. If there is none, start a new ledger in another {place.kind} (MARGINALIA_LEDGER). Register "
+        "each dataset there with what is left of its cap after all that was ever released, and say so in "
+        "--population."
     )
 
 

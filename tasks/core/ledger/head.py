@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from tasks.core.ledger import place
-from tasks.core.ledger.entries import Entry, broken
+from tasks.core.ledger.entries import Entry, Whereabouts, broken
 
 _NAME = "head.json"
 _DRAFT = ".head.part"
@@ -39,8 +39,12 @@ def is_expected(entries: list[Entry]) -> bool:
     return any(HEAD_IS_KEPT.items() <= entry.body.items() for entry in entries)
 
 
-def read_head(folder: Path) -> Head | None:
+def read_head(folder: Path, of: Whereabouts | None = None) -> Head | None:
     """The head that was noted; None where there is no file.
+
+    Args:
+        folder: where the file is.
+        of: the ledger; None: it is in that folder.
 
     Raises:
         LedgerError: the file is damaged, or open to others.
@@ -53,10 +57,12 @@ def read_head(folder: Path) -> Head | None:
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError):
-        raise broken(str(folder), f"the file {_NAME}, which keeps its head, is damaged") from None
+        raise broken(
+            of or Whereabouts(str(folder), "folder"), f"the file {_NAME}, which keeps its head, is damaged"
+        ) from None
 
 
-def require_whole(entries: list[Entry], head: Head | None, folder: Path) -> None:
+def require_whole(entries: list[Entry], head: Head | None, of: Whereabouts, folder: Path) -> None:
     """Refuse a chain that does not hold the head that was noted before it was read.
 
     Raises:
@@ -64,11 +70,13 @@ def require_whole(entries: list[Entry], head: Head | None, folder: Path) -> None
     """
     if head is None:
         if is_expected(entries):
-            raise broken(str(folder), f"the file {_NAME}, which keeps its head, is gone")
+            raise broken(of, f"the file {_NAME}, which keeps its head, is gone")
         return
     if not 0 < head.seq <= len(entries) or entries[head.seq - 1].sha256 != head.sha256:
         raise broken(
-            str(folder), f"the head that {_NAME} keeps is not in it: it was cut short, or is an older copy"
+            of,
+            f"the head that {folder / _NAME} keeps is not in it: it was cut short, or is an older copy or "
+            "another ledger",
         )
 
 

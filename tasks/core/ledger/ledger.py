@@ -10,17 +10,20 @@ from contextlib import suppress
 from decimal import Decimal
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from tasks.core.dp.budget import Charge, sum_of
 from tasks.core.dp.measurement import measurement_sha256
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
 from tasks.core.ledger.account import FOLLOWING, Account, Reservation, account_of, reasons_of
+from tasks.core.ledger.audit import Audit, audited
 from tasks.core.ledger.entries import Entry, Transaction, broken
 from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
-from tasks.core.ledger.place import ledger_place
+from tasks.core.ledger.place import Place
+from tasks.core.ledger.policies import DRAW, Policy, PolicyChange, note_policy, policy_changes
 from tasks.core.ledger.refusals import exhausted, non_private, second_budget
 from tasks.core.ledger.registration import Registration, lowered, raised
-from tasks.core.ledger.store import LedgerStore, SqliteStore
+from tasks.core.ledger.store import LedgerStore, open_store
 from tasks.core.ledger.tables import APART, TABLE, Marks, PublicTable, columns_marks, note, noted, resemblance
 
 _ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
@@ -69,23 +72,31 @@ class Ledger:
         entries = self._entries()
         if expected_head is not None and all(entry.sha256 != expected_head for entry in entries):
             raise broken(
-                str(self.store.measurements.parent),
+                self.store.whereabouts,
                 "it lacks the head that a release or measurement in the workspace has recorded: it was cut "
                 "short, or is another ledger",
             )
         return entries[-1].sha256
 
+    def audit(self) -> Audit:
+        """Check that every entry was allowed; see `audited`."""
+        return audited(self._entries(), self.store.whereabouts)
+
+    def entries(self) -> list[Entry]:
+        """All entries, in the chain's order."""
+        return self._entries()
+
     def _entries(self) -> list[Entry]:
         """All entries, verified, with a reservation for each stored measurement.
 
-        The folders are listed first: each is made after its reservation is on the disk.
+        The measurements are listed first: each is made after its reservation is on the disk.
         """
-        folders = [folder.name.removesuffix(".part") for folder in self.store.measurements.iterdir()]
+        measurements = self.store.measurements.names()
         entries = self.store.entries()
         known = {f"{ReleaseName.of(e.body).key}.{e.seq}" for e in entries if e.phase == "reserve"}
-        if not known.issuperset(folders):
+        if not known.issuperset(measurements):
             raise broken(
-                str(self.store.measurements.parent),
+                self.store.whereabouts,
                 "it has a measurement that none of its entries names: it was cut short",
             )
         return entries
@@ -97,6 +108,10 @@ class Ledger:
     def is_registered(self, dataset: str) -> bool:
         """Whether the dataset has a budget here."""
         return dataset in self.datasets()
+
+    def has_salt(self, dataset: str) -> bool:
+        """Whether SynDiffix ever made a salt for the dataset."""
+        return dataset in salted_names(self._entries())
 
     def reasons(self, dataset: str) -> tuple[str, ...]:
         """What was written down about a dataset, which need not be registered, in order."""
@@ -161,6 +176,19 @@ class Ledger:
             self._refuse_twin(work, dataset)
             work.append({"phase": APART, "apart": dataset, "code": self.code, "reason": reason.strip()})
 
+    def note_policy(self, name: ReleaseName, policy: Policy) -> None:
+        """Note whether unchanged tables are skipped, where it is another policy than before."""
+        if policy == DRAW and not policy_changes(self._entries(), name.dataset):
+            return  # as ever: nothing is written
+        with self.store.transaction() as work:
+            note_policy(work, name, policy, self.code)
+
+    def policy_changes(self, dataset: str, head: str | None = None) -> tuple[PolicyChange, ...]:
+        """Changes of a dataset's policies on unchanged tables, now or when the chain ended at ``head``."""
+        entries = self._entries()
+        places = [entry.seq for entry in entries if entry.sha256 == head]
+        return policy_changes(entries[: places[0]] if places else entries, dataset)
+
     def _enter(self, work: Transaction, registration: Registration, table: PublicTable) -> bool:
         dataset = registration.dataset
         is_new = dataset not in registered_names(work.entries)
@@ -196,7 +224,7 @@ class Ledger:
             marks = Marks()
             for each in account_of(entries, dataset).reservations:
                 with suppress(OSError, ValueError, TypeError, KeyError):
-                    facts = json.loads((self.folder(each) / "measurement.json").read_text(encoding="utf-8"))
+                    facts = self.facts(each)
                     names = [column["name"] for column in facts["schema"]["columns"]]
                     marks = marks.plus(Marks(columns=columns_marks(entries, names)))
             known[dataset] = marks
@@ -277,28 +305,43 @@ class Ledger:
                 return Admission.COMMITTED
             if self.store.is_at_work(name.key):
                 return Admission.AT_WORK
-            if latest.phase == "drawing" and self.folder(latest).is_dir():
+            if latest.phase == "drawing" and self.has_measurement(latest):
                 return Admission.COMMITTED
             if latest.phase == "reserve" and covers(latest, charge):
                 return Admission.RESERVED
         _admit(account, charge, latest)
         return Admission.ADMISSIBLE
 
-    def folder(self, reservation: Reservation) -> Path:
-        """Where a reservation's measurement is, or would be."""
-        return self.store.measurements / reservation.folder_name
+    def has_measurement(self, reservation: Reservation) -> bool:
+        """Whether a reservation's measurement is complete and kept."""
+        return self.store.measurements.has(reservation.measurement_name)
+
+    def facts(self, reservation: Reservation) -> dict[str, Any]:
+        """The public facts of a kept measurement.
+
+        Raises:
+            OSError: there is none.
+            ValueError: they can't be read.
+        """
+        if not self.has_measurement(reservation):
+            raise FileNotFoundError(reservation.measurement_name)
+        name, sha256 = reservation.measurement_name, reservation.measurement_sha256
+        text = (self.store.measurements.folder(name, sha256) / "measurement.json").read_text(encoding="utf-8")
+        facts: dict[str, Any] = json.loads(text)
+        return facts
 
     def committed_folder(self, reservation: Reservation) -> Path:
         """The measurement of a committed reservation, verified against its commit."""
-        folder = self.folder(reservation)
+        name, kept = reservation.measurement_name, self.store.measurements
         advice = (
-            f"It can't be made again: restore {folder} from a backup, or run under a new vintage, which is "
-            "drawn and charged anew."
+            f"It can't be made again: restore {kept.where(name)} from a backup, or run under a new vintage, "
+            "which is drawn and charged anew."
         )
-        if not folder.is_dir():
+        if not kept.has(name):
             raise StoredTableMismatch(
                 f"The measurement of this release must be in the ledger, but it is gone. {advice}"
             )
+        folder = kept.folder(name, reservation.measurement_sha256)
         if measurement_sha256(folder) != reservation.measurement_sha256:
             raise StoredTableMismatch(
                 f"The measurement of this release must be as it was committed, but it was changed. {advice}"
@@ -345,19 +388,19 @@ class Ledger:
 
 
 def open_ledger(
-    folder: Path | None = None, code: str = "", notice: Callable[[str], None] | None = None
+    place: Place | None = None, code: str = "", notice: Callable[[str], None] | None = None
 ) -> Ledger:
-    """The ledger of a folder, by default the user's own (`place.ledger_place`), made where it is missing.
+    """The ledger of a place, by default the user's own (`place.ledger_place`), made where it is missing.
 
     Args:
-        folder: its own.
+        place: its own.
         code: the code's version, noted with each entry.
         notice: called with what the operator must be told.
 
     Raises:
-        LedgerError: see `SqliteStore`.
+        LedgerError: see `open_store`.
     """
-    return Ledger(SqliteStore(folder or ledger_place(), notice), code)
+    return Ledger(open_store(place, notice), code)
 
 
 def covers(reservation: Reservation, charge: Charge) -> bool:

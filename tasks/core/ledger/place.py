@@ -4,6 +4,10 @@
 <ledger>/head.json                  its last entry's place and hash
 <ledger>/measurements/<key>.<seq>/  one folder a measurement, by release and reservation
 <ledger>/locks/<key>.lock           one a release, one for making the ledger, one for writing to it
+<ledger>/salts/<key>.salt           one a dataset that SynDiffix synthesized
+
+Or in a database that workers on many machines share. Then this machine keeps, in a folder that only its user
+can open, the last entry that it saw (``head.json``) and copies of measurements.
 """
 
 import fcntl
@@ -11,21 +15,93 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tasks.core.errors import LedgerError
+from tasks.core.errors import LedgerError, ParameterError
 
 VARIABLE = "MARGINALIA_LEDGER"
 
 
-def ledger_place() -> Path:
-    """The folder named by MARGINALIA_LEDGER, else ``marginalia/ledger`` in the user's XDG state folder."""
+#: How an address of a database begins.
+_SCHEMES = ("postgresql://", "postgres://")
+_SECRET_PARTS = ("password", "sslpassword")
+
+
+@dataclass(frozen=True)
+class Database:
+    """A PostgreSQL database that keeps a ledger.
+
+    Attributes:
+        address: its connection string, without a password.
+        password: what opens it; None: libpq finds it (PGPASSWORD, PGPASSFILE), or needs none.
+    """
+
+    address: str
+    password: str | None = field(default=None, repr=False)
+
+
+#: A folder of this machine, or a database.
+Place = Path | Database
+
+
+def ledger_place(password: str | None = None) -> Place:
+    """What MARGINALIA_LEDGER names, else ``marginalia/ledger`` in the user's XDG state folder.
+
+    Args:
+        password: of the database, if it names one.
+
+    Raises:
+        ParameterError: it names neither a folder nor a PostgreSQL database, or holds a password.
+    """
     named = os.environ.get(VARIABLE)
-    if named:
-        return Path(named).expanduser().absolute()
+    if not named:
+        return _state() / "ledger"
+    if named.startswith(_SCHEMES):
+        _require_no_password(named)
+        return Database(named, password)
+    if "://" in named or "=" in named:
+        raise ParameterError(
+            f"{VARIABLE} must name a folder or a PostgreSQL database (postgresql://USER@HOST/DATABASE); it "
+            "is another kind of address. Correct it."
+        )
+    return Path(named).expanduser().absolute()
+
+
+def local_folder(place: Place) -> Path:
+    """The folder on this machine that nothing else may be put into: the ledger's, or what is kept of it."""
+    return place if isinstance(place, Path) else _state() / "shared-ledgers"
+
+
+def _state() -> Path:
     state = os.environ.get("XDG_STATE_HOME", "")
     root = Path(state) if state and Path(state).is_absolute() else Path.home() / ".local" / "state"
-    return root / "marginalia" / "ledger"
+    return root / "marginalia"
+
+
+def _require_no_password(address: str) -> None:
+    """Refuse an address with a password in it, which lists of settings and processes would show.
+
+    The address is not repeated in the refusal.
+    """
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        parts = conninfo_to_dict(address)
+    except ProgrammingError:
+        parts = None
+    if parts is None:
+        raise ParameterError(
+            f"{VARIABLE} must be an address such as postgresql://USER@HOST:5432/DATABASE, and it can't be "
+            "read as one. Correct it."
+        )
+    if any(parts.get(name) for name in _SECRET_PARTS):
+        raise ParameterError(
+            f"{VARIABLE} must hold no password, as others may see it. Take it out, and give it in "
+            "PGPASSWORD, in a password file (PGPASSFILE), or in a Prefect block of the type Secret whose "
+            "name is in MARGINALIA_LEDGER_PASSWORD_BLOCK."
+        )
 
 
 def private_folder(path: Path) -> Path:

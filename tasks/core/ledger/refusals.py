@@ -8,25 +8,28 @@ from decimal import Decimal
 
 from tasks.core.dp.accounting import gdp_epsilon
 from tasks.core.dp.budget import DOWN, Charge
-from tasks.core.errors import BudgetExhausted, ParameterError
+from tasks.core.errors import BudgetExhausted, LedgerError, ParameterError
 from tasks.core.figures import plain_down, plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.tables import Resemblance
 
 #: What is left below this part of a release's cost is the rounding of caps: nothing that fits anything.
 _DUST = Decimal("1e-6")
+_NOTHING = "nothing is left"
 
 
 def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
     """The refusal of a release that the budget does not cover (exit code 3)."""
     mu_squared, threshold_delta = account.remaining
     name, caps = account.dataset, account.caps
+    covered = _covers(charge, mu_squared, threshold_delta)
+    remedy = "Use" if covered == _NOTHING else "Ask for less, use"
     asked = f"mu^2 {plain_up(charge.mu_squared_exact)}, thresholds {plain_up(charge.threshold_delta_exact)}"
     return BudgetExhausted(
         f"The budget of '{name}' does not cover this release, and no noise was drawn. The release asks for "
         f"epsilon {plain_up(charge.epsilon)} at delta {plain_up(charge.delta)} ({asked}). The cap is epsilon "
         f"{plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}. {_releases(account.charged_releases)} "
-        f"charged so far; {_covers(charge, mu_squared, threshold_delta)}. Ask for less, use a vintage that "
+        f"charged so far; {covered}. {remedy} a vintage that "
         "was released already (it costs nothing), or raise the cap with a written reason: marginalia ledger "
         f"'{name}' --cap EPSILON DELTA --reason '...'."
     )
@@ -35,7 +38,7 @@ def exhausted(account: Account, charge: Charge) -> BudgetExhausted:
 def _covers(charge: Charge, mu_squared: Decimal, threshold_delta: Decimal) -> str:
     """What is left, and the release that would still fit, in words."""
     if mu_squared < charge.mu_squared_exact * _DUST:
-        return "nothing is left"
+        return _NOTHING
     left = f"mu^2 {plain_down(mu_squared)}, thresholds {plain_down(threshold_delta)} are left: "
     if charge.threshold_delta_exact > threshold_delta:
         return left + (
@@ -85,3 +88,14 @@ def second_salt(found: Resemblance) -> ParameterError:
 
 def _told_apart(found: Resemblance) -> str:
     return f"give a written reason: marginalia ledger '{found.dataset}' --reason 'other people'"
+
+
+def lost_salt(where: str, what: str, kind: str = "folder") -> LedgerError:
+    """The refusal of a salt that can't be used, with what to do about it."""
+    return LedgerError(
+        f"The salt {where} must be the one that was made for this dataset, as the noise of two salts could "
+        f"be averaged away, but {what}. Nothing is made with another salt. Restore the whole ledger {kind} "
+        "from a backup. If there is none, only a dataset of another name gets a new salt. Give another name "
+        "if no output of the old salt was ever shared, or if you accept that old and new outputs "
+        "together tell more."
+    )

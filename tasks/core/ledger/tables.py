@@ -17,6 +17,7 @@ from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Transaction
 from tasks.core.ledger.names import earlier_folded, folded
+from tasks.core.tables.storage_urls import remote_url
 
 #: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
 #: the people of a dataset are others.
@@ -31,17 +32,23 @@ class PublicTable:
         path: of its file.
         header: the names of all columns of the file.
         columns: those that are used, without ids.
+        pattern: the path of the files of all vintages of the table, where each has one of its own.
     """
 
     path: Path
     header: tuple[str, ...]
     columns: tuple[str, ...]
+    pattern: Path | None = None
 
     def marks(self, entries: list[Entry]) -> "Marks":
         """Its hashes, keyed by the ledger's own name."""
-        path = canonical(["path", str(self.path.resolve())])
+        places = (self.path,) if self.pattern is None else (self.path, self.pattern)
+        paths = (
+            _keyed(entries, canonical(["path", remote_url(place) or str(place.resolve())]))
+            for place in places
+        )
         columns = (columns_marks(entries, names) for names in (self.header, self.columns))
-        return Marks(frozenset({_keyed(entries, path)}), frozenset().union(*columns))
+        return Marks(frozenset(paths), frozenset().union(*columns))
 
     def fresh_marks(self, entries: list[Entry], own: "Marks") -> "Marks":
         """Those of its hashes that a dataset with these never had.

@@ -1,3 +1,33 @@
-"""Noise tables of the tests are kept apart from the user's."""
+"""Noise tables of the tests are kept apart from the user's; ledgers are in folders and in databases."""
 
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tasks.core.ledger.place import Database, Place
 from tests.core.dp.conftest import noise_table_cache as noise_table_cache
+
+#: Names a ledger of one test: the place that is given for a name, made when it is opened.
+Places = Callable[[str], Place]
+
+
+@pytest.fixture(params=["folder", pytest.param("database", marks=pytest.mark.needs_postgresql)])
+def places(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+    """Places for ledgers, of either kind: the same tests hold for both."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    if request.param == "folder":
+        return lambda name: tmp_path / name
+    server = request.getfixturevalue("postgresql")
+
+    def database(name: str) -> Database:
+        """A database of its own, the same for the same name."""
+        return Database(server.of_test(tmp_path, name))
+
+    return database
+
+
+@pytest.fixture
+def place(places: Places) -> Place:
+    """A place for one ledger."""
+    return places("ledger")

@@ -7,6 +7,7 @@ import pytest
 
 from tasks.core.ledger.drawing import LOST, RESCUED, REUSED
 from tasks.core.ledger.ledger import Admission
+from tasks.core.ledger.place import Place
 from tasks.core.ledger.signals import WAITING_FOR_THE_DRAW
 from tests.oracles.ledger_runs import (
     DATASET,
@@ -33,15 +34,15 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(("place", "said", "charges", "draws"), PLACES, ids=[p[0] for p in PLACES])
+@pytest.mark.parametrize(("moment", "said", "charges", "draws"), PLACES, ids=[p[0] for p in PLACES])
 def test_rule_4_after_a_kill_at_each_phase_the_next_run_charges_what_it_must(
-    tmp_path: Path, place: str, said: str, charges: int, draws: int
+    place: Place, tmp_path: Path, moment: str, said: str, charges: int, draws: int
 ) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
+    ledger = ledger_for(place, releases=3, epsilon=3.0)
     log = tmp_path / "noise"
     log.touch()
 
-    killed = run(tmp_path / "ledger", "2026-01", log, f"KILL@{place}")
+    killed = run(place, "2026-01", log, f"KILL@{moment}")
     killed.communicate()
     assert killed.returncode == -signal.SIGKILL
     admission = ledger.check_admission(release("2026-01"), gdp_charge())
@@ -49,59 +50,63 @@ def test_rule_4_after_a_kill_at_each_phase_the_next_run_charges_what_it_must(
         REUSED: Admission.RESERVED,
         RESCUED: Admission.COMMITTED,
         LOST: Admission.ADMISSIBLE,
-        "": Admission.COMMITTED if place == "after commit" else Admission.ADMISSIBLE,
+        "": Admission.COMMITTED if moment == "after commit" else Admission.ADMISSIBLE,
     }
     assert admission is expected[said]
 
-    resumed = run(tmp_path / "ledger", "2026-01", log)
+    resumed = run(place, "2026-01", log)
     out, err = resumed.communicate()
     assert resumed.returncode == 0
     assert err.strip() == said
     assert charged(ledger) == charges
     assert len(log.read_text().splitlines()) == draws
-    assert ("True" in out) == (said == RESCUED or place == "after commit")
-    assert [path.name for path in ledger.store.measurements.iterdir()] == [Path(out.split()[0]).name]
+    assert ("True" in out) == (said == RESCUED or moment == "after commit")
+    assert ledger.store.measurements.names() == {Path(out.split()[0]).name}
     ledger.verify()
 
 
-def test_two_kills_before_the_noise_are_still_one_charge(tmp_path: Path) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=1)
-    for place in ("after reserve", "counting", "before drawing"):
-        run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"KILL@{place}").communicate()
-    last = run(tmp_path / "ledger", "2026-01", tmp_path / "noise")
+def test_two_kills_before_the_noise_are_still_one_charge(place: Place, tmp_path: Path) -> None:
+    ledger = ledger_for(place, releases=1)
+    for moment in ("after reserve", "counting", "before drawing"):
+        run(place, "2026-01", tmp_path / "noise", f"KILL@{moment}").communicate()
+    last = run(place, "2026-01", tmp_path / "noise")
     last.communicate()
     assert last.returncode == 0
     assert charged(ledger) == 1
 
 
-def test_a_lost_measurement_that_the_budget_does_not_cover_again_is_refused(tmp_path: Path) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=1)
-    run(tmp_path / "ledger", "2026-01", tmp_path / "noise", "KILL@half written").communicate()
-    again = run(tmp_path / "ledger", "2026-01", tmp_path / "noise")
+def test_a_lost_measurement_that_the_budget_does_not_cover_again_is_refused(
+    place: Place, tmp_path: Path
+) -> None:
+    ledger = ledger_for(place, releases=1)
+    run(place, "2026-01", tmp_path / "noise", "KILL@half written").communicate()
+    again = run(place, "2026-01", tmp_path / "noise")
     assert "BudgetExhausted" in again.communicate()[1]
     assert again.returncode == 3
     assert charged(ledger) == 1
 
 
-@pytest.mark.parametrize("place", ["after reserve", "counting"])
-def test_ctrl_c_before_the_noise_leaves_nothing_charged_or_a_reservation(tmp_path: Path, place: str) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=1)
-    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"INT@{place}")
+@pytest.mark.parametrize("moment", ["after reserve", "counting"])
+def test_ctrl_c_before_the_noise_leaves_nothing_charged_or_a_reservation(
+    place: Place, tmp_path: Path, moment: str
+) -> None:
+    ledger = ledger_for(place, releases=1)
+    stopped = run(place, "2026-01", tmp_path / "noise", f"INT@{moment}")
     assert "KeyboardInterrupt" in stopped.communicate()[1]
-    assert ledger.account(DATASET).reservations[0].phase == ("void" if place == "counting" else "reserve")
-    assert run(tmp_path / "ledger", "2026-01", tmp_path / "noise").communicate()[0].endswith("False\n")
+    assert ledger.account(DATASET).reservations[0].phase == ("void" if moment == "counting" else "reserve")
+    assert run(place, "2026-01", tmp_path / "noise").communicate()[0].endswith("False\n")
     assert charged(ledger) == 1
 
 
 @pytest.mark.parametrize("blow", ["INT", "TERM"])
 @pytest.mark.parametrize(
-    "place", ["before drawing", "after drawing", "leave given", "written", "before commit"]
+    "moment", ["before drawing", "after drawing", "leave given", "written", "before commit"]
 )
 def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(
-    tmp_path: Path, blow: str, place: str
+    place: Place, tmp_path: Path, blow: str, moment: str
 ) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=1)
-    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"{blow}@{place}")
+    ledger = ledger_for(place, releases=1)
+    stopped = run(place, "2026-01", tmp_path / "noise", f"{blow}@{moment}")
     out, err = stopped.communicate()
     assert WAITING_FOR_THE_DRAW in err
     assert out == ""
@@ -111,10 +116,12 @@ def test_an_interrupt_while_noise_is_drawn_waits_for_the_commit(
     assert stored_measurement(ledger, release("2026-01")) is not None
 
 
-@pytest.mark.parametrize("place", ["after drawing", "leave given", "half written"])
-def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(tmp_path: Path, place: str) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=1)
-    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", f"INT@{place}", f"INT@{place}")
+@pytest.mark.parametrize("moment", ["after drawing", "leave given", "half written"])
+def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(
+    place: Place, tmp_path: Path, moment: str
+) -> None:
+    ledger = ledger_for(place, releases=1)
+    stopped = run(place, "2026-01", tmp_path / "noise", f"INT@{moment}", f"INT@{moment}")
     err = stopped.communicate()[1]
     assert stopped.returncode == 1
     assert "MeasurementLost" in err
@@ -123,17 +130,17 @@ def test_a_second_ctrl_c_while_noise_is_drawn_loses_the_measurement(tmp_path: Pa
     assert charged(ledger) == 1
 
 
-def test_a_second_ctrl_c_before_the_word_drawing_is_kept_is_void(tmp_path: Path) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=1)
-    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", *["INT@before drawing"] * 2)
+def test_a_second_ctrl_c_before_the_word_drawing_is_kept_is_void(place: Place, tmp_path: Path) -> None:
+    ledger = ledger_for(place, releases=1)
+    stopped = run(place, "2026-01", tmp_path / "noise", *["INT@before drawing"] * 2)
     assert "KeyboardInterrupt" in stopped.communicate()[1]
     assert ledger.account(DATASET).reservations[0].phase == "void"
     assert charged(ledger) == 0
 
 
-def test_sigterm_before_the_noise_leaves_a_reservation(tmp_path: Path) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=1)
-    stopped = run(tmp_path / "ledger", "2026-01", tmp_path / "noise", "TERM@counting")
+def test_sigterm_before_the_noise_leaves_a_reservation(place: Place, tmp_path: Path) -> None:
+    ledger = ledger_for(place, releases=1)
+    stopped = run(place, "2026-01", tmp_path / "noise", "TERM@counting")
     stopped.communicate()
     assert stopped.returncode == -signal.SIGTERM
     assert ledger.account(DATASET).reservations[0].phase == "reserve"

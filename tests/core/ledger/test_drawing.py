@@ -20,6 +20,7 @@ from tasks.core.errors import (
 )
 from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, draw_once
 from tasks.core.ledger.ledger import Admission, Ledger
+from tasks.core.ledger.place import Place
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, stored_measurement
 
@@ -28,7 +29,13 @@ Leave = Callable[[], None]
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(place: Place) -> Ledger:
+    return ledger_for(place, releases=3, epsilon=3.0)
+
+
+@pytest.fixture
+def in_folder(tmp_path: Path) -> Ledger:
+    """One whose files a test may touch; see `test_postgresql` for the same in a database."""
     return ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
 
 
@@ -79,7 +86,7 @@ def test_rule_4_the_order_of_the_entries(ledger: Ledger) -> None:
 
 
 def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    in_folder: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[str] = []
     fsync = os.fsync
@@ -89,7 +96,7 @@ def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(
         fsync(descriptor)
 
     monkeypatch.setattr(os, "fsync", recording)
-    measured = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    measured = draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement)
     part = f"{measured.folder}.part"
     files = [f"{part}/counts_1.parquet", f"{part}/measurement.json"]
     kept = [path for path in synced if "/measurements" in path]
@@ -97,7 +104,7 @@ def test_rule_4_the_files_are_durable_before_the_folder_has_its_name(
 
 
 def test_a_failure_after_the_folder_has_its_name_loses_nothing(
-    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+    in_folder: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fsync = os.fsync
 
@@ -108,11 +115,11 @@ def test_a_failure_after_the_folder_has_its_name_loses_nothing(
 
     monkeypatch.setattr(os, "fsync", failing)
     with pytest.raises(LedgerError, match="does not draw again"):
-        draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+        draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement)
     monkeypatch.undo()
-    again = draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
+    again = draw_once(in_folder, release("2026-01"), gdp_charge(), must_not_draw)
     assert again.notices == (RESCUED,)
-    assert charged(ledger) == 1
+    assert charged(in_folder) == 1
 
 
 def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger: Ledger) -> None:
@@ -127,8 +134,8 @@ def test_rule_9_the_whole_charge_is_on_the_chain_before_anything_is_read(ledger:
     assert entry["engine"] == "rounded-gaussian/AES-256-CTR"
 
 
-def test_p6_an_exhausted_budget_refuses_before_anything_is_read(tmp_path: Path) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=2, epsilon=1.5)
+def test_p6_an_exhausted_budget_refuses_before_anything_is_read(place: Place) -> None:
+    ledger = ledger_for(place, releases=2, epsilon=1.5)
     for vintage in ("2026-01", "2026-02"):
         draw_once(ledger, release(vintage), gdp_charge(), write_measurement)
     for refused in (
@@ -145,8 +152,8 @@ def test_p6_an_exhausted_budget_refuses_before_anything_is_read(tmp_path: Path) 
     assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).reused
 
 
-def test_the_refusal_names_a_release_that_would_fit(tmp_path: Path) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=2, epsilon=1.2)
+def test_the_refusal_names_a_release_that_would_fit(place: Place) -> None:
+    ledger = ledger_for(place, releases=2, epsilon=1.2)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     with pytest.raises(BudgetExhausted, match=r"enough for epsilon 0\.\d+ at that delta") as caught:
         ledger.check_admission(release("2026-02"), gdp_charge())
@@ -175,8 +182,8 @@ def test_an_open_reservation_gives_way_to_a_larger_charge_and_is_not_added_to(le
 
 
 @pytest.mark.parametrize("change", ["append", "remove", "add"])
-def test_a_changed_measurement_is_an_error(ledger: Ledger, change: str) -> None:
-    folder = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).folder
+def test_a_changed_measurement_is_an_error(in_folder: Ledger, change: str) -> None:
+    folder = draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement).folder
     if change == "append":
         (folder / "counts_1.parquet").write_text("other counts")
     elif change == "remove":
@@ -184,20 +191,20 @@ def test_a_changed_measurement_is_an_error(ledger: Ledger, change: str) -> None:
     else:
         (folder / "counts_2.parquet").write_text("more")
     for refused in (
-        lambda: draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw),
-        lambda: ledger.check_admission(release("2026-01"), gdp_charge()),
-        lambda: stored_measurement(ledger, release("2026-01")),
+        lambda: draw_once(in_folder, release("2026-01"), gdp_charge(), must_not_draw),
+        lambda: in_folder.check_admission(release("2026-01"), gdp_charge()),
+        lambda: stored_measurement(in_folder, release("2026-01")),
     ):
         with pytest.raises(StoredTableMismatch, match="can't be made again"):
             refused()
 
 
-def test_a_missing_measurement_is_never_made_again(ledger: Ledger) -> None:
-    folder = draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).folder
+def test_a_missing_measurement_is_never_made_again(in_folder: Ledger) -> None:
+    folder = draw_once(in_folder, release("2026-01"), gdp_charge(), write_measurement).folder
     folder.rename(folder.parents[1] / "elsewhere")
     with pytest.raises(StoredTableMismatch, match="it is gone"):
-        draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
-    assert charged(ledger) == 1
+        draw_once(in_folder, release("2026-01"), gdp_charge(), must_not_draw)
+    assert charged(in_folder) == 1
 
 
 def test_seeded_noise_is_neither_charged_nor_kept(ledger: Ledger) -> None:
@@ -241,7 +248,7 @@ def test_rule_4_an_error_before_the_noise_is_void_and_free(ledger: Ledger, error
     assert caught.value is error
     assert phases(ledger) == ["reserve", "void"]
     assert charged(ledger) == 0
-    assert list(ledger.store.measurements.iterdir()) == []
+    assert ledger.store.measurements.names() == set()
     assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == ()
     assert charged(ledger) == 1
 
@@ -253,7 +260,7 @@ def test_rule_4_an_error_in_the_noise_is_lost_and_charged(ledger: Ledger, error:
     with pytest.raises(MeasurementLost) as caught:
         draw_once(ledger, release("2026-01"), gdp_charge(), _fails(error, after=True))
     assert phases(ledger) == ["reserve", "drawing", "lost"]
-    assert list(ledger.store.measurements.iterdir()) == []
+    assert ledger.store.measurements.names() == set()
     assert CANARY not in "".join(traceback.format_exception(caught.value))
     assert caught.value.__cause__ is None
     assert caught.value.__context__ is None

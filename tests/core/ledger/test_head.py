@@ -17,7 +17,7 @@ from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.entries import Transaction
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.registration import Registration
-from tasks.core.ledger.store import SqliteStore
+from tasks.core.ledger.sqlite import SqliteStore
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, ROOT, gdp_charge, ledger_for, release
 
@@ -32,7 +32,8 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def home(ledger: Ledger) -> Path:
-    return ledger.store.measurements.parent
+    assert isinstance(ledger.store, SqliteStore)
+    return ledger.store.folder
 
 
 def cut(folder: Path, last: int) -> None:
@@ -66,8 +67,8 @@ def ledger_of_before(folder: Path) -> None:
 @pytest.mark.parametrize("left", [5, 2, 1])
 def test_a_chain_whose_last_entries_were_taken_out_is_refused(ledger: Ledger, left: int) -> None:
     if left < 5:
-        shutil.rmtree(ledger.store.measurements)
-        ledger.store.measurements.mkdir(mode=0o700)
+        shutil.rmtree(home(ledger) / "measurements")
+        (home(ledger) / "measurements").mkdir(mode=0o700)
     cut(home(ledger), left)
     for refused in (
         ledger.verify,
@@ -122,8 +123,8 @@ def test_a_head_that_is_gone_damaged_another_or_open_to_others_is_refused(ledger
 
 
 def test_the_end_of_the_chain_and_its_head_deleted_together_are_refused(ledger: Ledger) -> None:
-    shutil.rmtree(ledger.store.measurements)
-    ledger.store.measurements.mkdir(mode=0o700)
+    shutil.rmtree(home(ledger) / "measurements")
+    (home(ledger) / "measurements").mkdir(mode=0o700)
     cut(home(ledger), 1)
     (home(ledger) / "head.json").unlink()
     with pytest.raises(LedgerError, match="which keeps its head, is gone"):
@@ -133,7 +134,7 @@ def test_the_end_of_the_chain_and_its_head_deleted_together_are_refused(ledger: 
 def test_chain_and_head_deleted_whole_are_refused(ledger: Ledger) -> None:
     for name in ("ledger.sqlite", "head.json"):
         (home(ledger) / name).unlink()
-    shutil.rmtree(ledger.store.measurements)
+    shutil.rmtree(home(ledger) / "measurements")
     with pytest.raises(LedgerError, match="traces of releases"):
         open_ledger(home(ledger))
 

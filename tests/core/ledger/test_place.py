@@ -9,6 +9,7 @@ import pytest
 
 from tasks.core.errors import LedgerError
 from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.entries import Whereabouts
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.place import exclusive, is_held, ledger_place
 from tests.oracles.drawing import write_measurement
@@ -30,7 +31,7 @@ def test_the_environment_names_the_place(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert ledger_place() == tmp_path / "state" / "marginalia" / "ledger"
     monkeypatch.setenv("MARGINALIA_LEDGER", str(tmp_path / "mine"))
     assert ledger_place() == tmp_path / "mine"
-    assert open_ledger().store.measurements == tmp_path / "mine" / "measurements"
+    assert open_ledger().store.whereabouts == Whereabouts(str(tmp_path / "mine"), "folder")
 
 
 def test_everything_in_it_is_closed_to_others(tmp_path: Path) -> None:

@@ -1,21 +1,21 @@
 """Caps: registered once, lowered freely, raised with a reason, always inside one another (rule 7)."""
 
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
 from tasks.core.errors import BudgetExhausted, LedgerError, ParameterError
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
+from tasks.core.ledger.place import Place
 from tasks.core.ledger.registration import Registration
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release, stored_measurement
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
-    ledger = open_ledger(tmp_path / "ledger", code="0.1.0")
+def ledger(place: Place) -> Ledger:
+    ledger = open_ledger(place, code="0.1.0")
     ledger.register(Registration(DATASET, 3.0, 1e-5, 1.2e-6, "Adults of the survey, 2026"))
     return ledger
 
@@ -44,8 +44,8 @@ def test_an_unknown_unit_is_refused(ledger: Ledger) -> None:
         ledger.register(Registration("other", 1.0, 1e-6, 1e-7, unit="household"))
 
 
-def test_caps_are_lowered_freely_and_below_what_is_spent(tmp_path: Path) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=3, epsilon=3.0)
+def test_caps_are_lowered_freely_and_below_what_is_spent(place: Place) -> None:
+    ledger = ledger_for(place, releases=3, epsilon=3.0)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     lowered = ledger.lower(DATASET, 0.5, 1e-6)
     assert (lowered.caps.epsilon, lowered.caps.delta) == (Decimal("0.5"), Decimal("0.000001"))
@@ -96,8 +96,8 @@ def test_the_guarantee_is_the_widest_cap_ever_in_force(ledger: Ledger) -> None:
     assert ledger.account(DATASET).guarantee.epsilon == 5
 
 
-def test_raised_caps_admit_more(tmp_path: Path) -> None:
-    ledger = ledger_for(tmp_path / "ledger", releases=1)
+def test_raised_caps_admit_more(place: Place) -> None:
+    ledger = ledger_for(place, releases=1)
     draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
     with pytest.raises(BudgetExhausted):
         ledger.check_admission(release("2026-02"), gdp_charge())

@@ -11,15 +11,27 @@ from pathlib import Path
 import pytest
 
 from tasks.core.errors import LedgerError, ParameterError
+from tasks.core.ledger.folder import FolderSalts
 from tasks.core.ledger.ledger import open_ledger
+from tasks.core.ledger.new_salt import SALT_BYTES
 from tasks.core.ledger.registration import Registration
-from tasks.core.ledger.salts import SALT_BYTES, require_apart, require_one_salt, salt_of, salt_path
+from tasks.core.ledger.salts import require_apart, require_one_salt, salt_of
 from tasks.core.ledger.tables import PublicTable
 
 
 @pytest.fixture
-def ledger(tmp_path):
+def ledger(place):
+    return place
+
+
+@pytest.fixture
+def in_folder(tmp_path):
+    """One whose files a test may touch."""
     return tmp_path / "ledger"
+
+
+def salt_path(ledger: Path, dataset: str) -> Path:
+    return FolderSalts(ledger / "salts").path(dataset)
 
 
 def mode(path: Path) -> int:
@@ -33,20 +45,20 @@ def test_a_salt_is_made_once_and_is_32_bytes_of_its_dataset_alone(ledger):
     assert salt_of(ledger, "others") != salt
 
 
-def test_a_salt_is_closed_to_others_whatever_the_umask(ledger):
+def test_a_salt_is_closed_to_others_whatever_the_umask(in_folder):
     before = os.umask(0)
     try:
-        salt_of(ledger, "people")
+        salt_of(in_folder, "people")
     finally:
         os.umask(before)
-    path = salt_path(ledger, "people")
-    assert (mode(path), mode(path.parent), mode(ledger)) == (0o600, 0o700, 0o700)
+    path = salt_path(in_folder, "people")
+    assert (mode(path), mode(path.parent), mode(in_folder)) == (0o600, 0o700, 0o700)
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_a_file_name_tells_no_dataset_and_no_dataset_leaves_the_folder(ledger):
-    salt_of(ledger, "../../people")
-    assert [path.parent for path in ledger.parent.rglob("*.salt")] == [ledger / "salts"]
+def test_a_file_name_tells_no_dataset_and_no_dataset_leaves_the_folder(in_folder):
+    salt_of(in_folder, "../../people")
+    assert [path.parent for path in in_folder.parent.rglob("*.salt")] == [in_folder / "salts"]
 
 
 def _ask(ledger, barrier, answers):
@@ -66,12 +78,12 @@ def test_processes_that_come_at_once_get_the_same_salt(ledger):
     assert found == {salt_of(ledger, "people")}
 
 
-def test_a_salt_that_its_maker_did_not_live_to_record_is_used(ledger):
-    salt_of(ledger, "others")
-    path = salt_path(ledger, "people")
+def test_a_salt_that_its_maker_did_not_live_to_record_is_used(in_folder):
+    salt_of(in_folder, "others")
+    path = salt_path(in_folder, "people")
     path.write_bytes(bytes(range(SALT_BYTES)))
     path.chmod(0o600)
-    assert salt_of(ledger, "people") == bytes(range(SALT_BYTES))
+    assert salt_of(in_folder, "people") == bytes(range(SALT_BYTES))
 
 
 def remove(path):
@@ -112,32 +124,32 @@ def make_pipe(path):
 @pytest.mark.parametrize(
     "damage", [remove, remove_folder, truncate, lengthen, change, link, link_folder, make_pipe]
 )
-def test_a_damaged_salt_is_refused_and_never_made_anew(ledger, damage):
-    salt_of(ledger, "people")
-    shutil.copytree(ledger / "salts", ledger / "copy", copy_function=shutil.copy2)
-    damage(salt_path(ledger, "people"))
-    left = sorted(ledger.rglob("*"))
+def test_a_damaged_salt_is_refused_and_never_made_anew(in_folder, damage):
+    salt_of(in_folder, "people")
+    shutil.copytree(in_folder / "salts", in_folder / "copy", copy_function=shutil.copy2)
+    damage(salt_path(in_folder, "people"))
+    left = sorted(in_folder.rglob("*"))
     for _ in range(2):
         with pytest.raises(LedgerError, match="Restore the whole ledger folder from a backup"):
-            salt_of(ledger, "people")
-        assert sorted(ledger.rglob("*")) == left
+            salt_of(in_folder, "people")
+        assert sorted(in_folder.rglob("*")) == left
 
 
-def test_a_restored_backup_brings_the_salt_back(ledger, tmp_path):
-    salt = salt_of(ledger, "people")
-    shutil.copytree(ledger, tmp_path / "backup")
-    shutil.rmtree(ledger / "salts")
-    shutil.copytree(tmp_path / "backup" / "salts", ledger / "salts")
-    assert salt_of(ledger, "people") == salt
+def test_a_restored_backup_brings_the_salt_back(in_folder, tmp_path):
+    salt = salt_of(in_folder, "people")
+    shutil.copytree(in_folder, tmp_path / "backup")
+    shutil.rmtree(in_folder / "salts")
+    shutil.copytree(tmp_path / "backup" / "salts", in_folder / "salts")
+    assert salt_of(in_folder, "people") == salt
 
 
 @pytest.mark.parametrize("opened", ["file", "folder"])
-def test_a_salt_that_others_may_read_is_refused(ledger, opened):
-    salt_of(ledger, "people")
-    path = salt_path(ledger, "people")
+def test_a_salt_that_others_may_read_is_refused(in_folder, opened):
+    salt_of(in_folder, "people")
+    path = salt_path(in_folder, "people")
     (path if opened == "file" else path.parent).chmod(0o750)
     with pytest.raises(LedgerError, match=r"closed to all other users.*chmod"):
-        salt_of(ledger, "people")
+        salt_of(in_folder, "people")
 
 
 def _code_as_another_user(ledger: Path) -> int:
@@ -199,12 +211,12 @@ def test_a_ledger_in_a_folder_of_outputs_or_around_one_is_refused(tmp_path):
 @pytest.mark.parametrize(
     "name", ["Caf\u00e9 ", "caf\u00e9", "CAFE\u0301", "Ca f\u00e9", "\ufeffCaf\u00e9", "Cafe\u200b\u0301"]
 )
-def test_a_known_name_in_other_letters_gets_no_second_salt(ledger, name):
-    salt_of(ledger, "Caf\u00e9")
+def test_a_known_name_in_other_letters_gets_no_second_salt(in_folder, name):
+    salt_of(in_folder, "Caf\u00e9")
     with pytest.raises(ParameterError, match="keep its name to the letter"):
-        salt_of(ledger, name)
-    assert len(list(ledger.rglob("*.salt"))) == 1
-    assert salt_of(ledger, "Caf\u00e9 2") != salt_of(ledger, "Caf\u00e9")
+        salt_of(in_folder, name)
+    assert len(list(in_folder.rglob("*.salt"))) == 1
+    assert salt_of(in_folder, "Caf\u00e9 2") != salt_of(in_folder, "Caf\u00e9")
 
 
 HEADER = ("person", "town", "age")
@@ -228,12 +240,12 @@ def table(path: str = "a.csv", header=HEADER, columns=()) -> PublicTable:
         (table("b.csv", HEADER, ["age"]), "same columns as a table of dataset 'people'"),
     ],
 )
-def test_a_second_name_for_a_table_gets_no_salt_until_a_person_writes_down_why(ledger, second, words):
-    salt = salt_of(ledger, "people", table())
-    head = open_ledger(ledger).head()
+def test_a_second_name_for_a_table_gets_no_salt_until_a_person_writes_down_why(in_folder, second, words):
+    salt = salt_of(in_folder, "people", table())
+    head = open_ledger(in_folder).head()
     for refused in (
-        lambda: salt_of(ledger, "others", second),
-        lambda: require_one_salt(ledger, ("others", second)),
+        lambda: salt_of(in_folder, "others", second),
+        lambda: require_one_salt(in_folder, ("others", second)),
     ):
         with pytest.raises(ParameterError, match=words) as caught:
             refused()
@@ -241,10 +253,10 @@ def test_a_second_name_for_a_table_gets_no_salt_until_a_person_writes_down_why(l
         assert told.startswith("All tables about the same people must share one salt.")
         assert 'set "dataset": "people" (for marginalia syndiffix: --dataset \'people\')' in told
         assert told.endswith("written reason: marginalia ledger 'others' --reason 'other people'.")
-    assert open_ledger(ledger).head() == head and len(list(ledger.rglob("*.salt"))) == 1
-    open_ledger(ledger).set_apart("others", "other people")
-    assert salt_of(ledger, "others", second) != salt
-    assert salt_of(ledger, "people", table()) == salt
+    assert open_ledger(in_folder).head() == head and len(list(in_folder.rglob("*.salt"))) == 1
+    open_ledger(in_folder).set_apart("others", "other people")
+    assert salt_of(in_folder, "others", second) != salt
+    assert salt_of(in_folder, "people", table()) == salt
 
 
 def test_every_table_that_a_salt_was_used_for_is_known_and_noted_once(ledger):

@@ -19,7 +19,7 @@ from tasks.core.errors import LedgerError, MeasurementLost
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.registration import Registration
-from tasks.core.ledger.store import SqliteStore
+from tasks.core.ledger.sqlite import SqliteStore
 from tests.oracles.drawing import must_not_draw, write_measurement
 from tests.oracles.ledger_runs import DATASET, ROOT, charged, gdp_charge, ledger_for, release
 
@@ -31,9 +31,14 @@ def ledger(tmp_path: Path) -> Ledger:
     return ledger
 
 
+def folder_of(ledger: Ledger) -> Path:
+    assert isinstance(ledger.store, SqliteStore)
+    return ledger.store.folder
+
+
 def _edit(ledger: Ledger, *statements: str) -> None:
     """As somebody with the file in hand would."""
-    connection = sqlite3.connect(ledger.store.measurements.parent / "ledger.sqlite")
+    connection = sqlite3.connect(folder_of(ledger) / "ledger.sqlite")
     for trigger in ("entries_are_never_changed", "entries_are_never_deleted"):
         connection.execute(f"drop trigger {trigger}")
     for statement in statements:
@@ -82,7 +87,7 @@ def test_p6_an_entry_rewritten_with_its_own_hash_breaks_the_next(ledger: Ledger)
 
 
 def test_the_file_itself_refuses_changes(ledger: Ledger) -> None:
-    connection = sqlite3.connect(ledger.store.measurements.parent / "ledger.sqlite")
+    connection = sqlite3.connect(folder_of(ledger) / "ledger.sqlite")
     for statement in ("update entries set body = ''", "delete from entries"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
             connection.execute(statement)
@@ -114,7 +119,7 @@ def test_a_chain_cut_before_a_stored_measurement_is_detected_without_a_recorded_
     last = ledger.store.entries()[1]
     _edit(ledger, "delete from entries where seq >= 3")
     head = {"seq": last.seq, "sha256": last.sha256}
-    (ledger.store.measurements.parent / "head.json").write_text(json.dumps(head))
+    (folder_of(ledger) / "head.json").write_text(json.dumps(head))
     with pytest.raises(LedgerError, match="none of its entries names"):
         draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
 
@@ -133,12 +138,12 @@ def _empty(file: Path) -> None:
 
 @pytest.mark.parametrize("damage", [_cut_in_half, _overwrite, _empty])
 def test_a_damaged_file_is_refused(ledger: Ledger, damage: Callable[[Path], None]) -> None:
-    damage(ledger.store.measurements.parent / "ledger.sqlite")
+    damage(folder_of(ledger) / "ledger.sqlite")
     _is_refused(ledger)
 
 
 def test_a_deleted_file_is_refused_and_not_made_anew(ledger: Ledger) -> None:
-    folder = ledger.store.measurements.parent
+    folder = folder_of(ledger)
     (folder / "ledger.sqlite").unlink()
     with pytest.raises(LedgerError, match="traces of releases"):
         open_ledger(folder)
@@ -217,7 +222,7 @@ def test_a_torn_last_write_is_ignored_and_nothing_acknowledged_is_lost(tmp_path:
 
 def test_a_write_that_was_torn_in_the_file_is_undone(ledger: Ledger) -> None:
     """What a power cut in the middle of a commit leaves: a half-written file beside a whole journal."""
-    file = ledger.store.measurements.parent / "ledger.sqlite"
+    file = folder_of(ledger) / "ledger.sqlite"
     head = ledger.head()
     connection = sqlite3.connect(file, isolation_level=None)
     connection.execute("pragma cache_size = 1")
@@ -319,7 +324,7 @@ def _nearly_full(tmp_path: Path) -> tuple[Ledger, _FullStore]:
 
 def _fill(ledger: Ledger) -> None:
     """Append until the last page has no room for one more entry."""
-    file = ledger.store.measurements.parent / "ledger.sqlite"
+    file = folder_of(ledger) / "ledger.sqlite"
     for number in range(len(ledger.datasets()), 200):
         if _would_grow(file):
             return

@@ -12,9 +12,11 @@ from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
+from tasks.core.ledger.place import Place
 from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.salts import salt_of
 from tasks.core.ledger.tables import PublicTable
+from tests.core.ledger.conftest import Places
 from tests.oracles.ledger_runs import gdp_charge, release
 
 HEADER = ("person", "town", "age")
@@ -32,9 +34,9 @@ def table(
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(place: Place) -> Ledger:
     """One whose dataset "e" was drawn from a table."""
-    ledger = open_ledger(tmp_path / "ledger")
+    ledger = open_ledger(place)
     assert ledger.enter(entered("e"), table())
     return ledger
 
@@ -50,23 +52,25 @@ def ledger(tmp_path: Path) -> Ledger:
     ],
 )
 def test_a_name_that_differs_in_case_blanks_and_invisible_characters_alone_is_refused(
-    ledger: Ledger, name: str
+    place: Place, ledger: Ledger, name: str
 ) -> None:
     other = table("b.csv", ("x", "y"))
     for refused in (
         lambda: ledger.enter(entered(name), other),
         lambda: ledger.require_one_budget((entered(name), other)),
         lambda: ledger.register(entered(name, "other people")),
-        lambda: salt_of(ledger.store.measurements.parent, name),
+        lambda: salt_of(place, name),
     ):
         with pytest.raises(ParameterError, match="keep its name to the letter"):
             refused()
     assert ledger.datasets() == ("e",)
 
 
-def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(ledger: Ledger) -> None:
-    salt_of(ledger.store.measurements.parent, "People")
-    assert len(salt_of(ledger.store.measurements.parent, "e")) == 32
+def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(
+    place: Place, ledger: Ledger
+) -> None:
+    salt_of(place, "People")
+    assert len(salt_of(place, "e")) == 32
     with pytest.raises(ParameterError, match="the ledger knows 'People'"):
         ledger.register(entered("people"))
     ledger.register(entered("People"))
@@ -193,9 +197,9 @@ def _as_noted_before(ledger: Ledger, dataset: str, path: str, header: tuple[str,
         )
 
 
-def test_a_ledger_of_before_invisible_characters_were_folded_goes_on(tmp_path: Path) -> None:
+def test_a_ledger_of_before_invisible_characters_were_folded_goes_on(place: Place) -> None:
     """Its hashes can't be folded anew: the same spelling is found, and twins of before stay two."""
-    ledger, hidden = open_ledger(tmp_path / "ledger"), ("person", "to\u00adwn", "age\u200b")
+    ledger, hidden = open_ledger(place), ("person", "to\u00adwn", "age\u200b")
     for name, path, header in (("peo\u200bple", "a.csv", hidden), ("people", "b.csv", HEADER)):
         with ledger.store.transaction() as work:
             work.append({"phase": "register", "dataset": name, **entered(name).as_body()})
@@ -214,8 +218,8 @@ def test_other_tables_open_budgets_of_their_own(ledger: Ledger) -> None:
     assert ledger.datasets() == ("e", "others")
 
 
-def test_what_is_noted_holds_no_path_and_no_header(tmp_path: Path) -> None:
-    ledgers = [open_ledger(tmp_path / name) for name in ("one", "two")]
+def test_what_is_noted_holds_no_path_and_no_header(places: Places, tmp_path: Path) -> None:
+    ledgers = [open_ledger(places(name)) for name in ("one", "two")]
     for ledger in ledgers:
         ledger.enter(entered("e"), table(str(tmp_path / "secret.csv"), (CANARY, "town")))
     marks = [json.dumps(ledger.store.entries()[-1].body["columns"]) for ledger in ledgers]
@@ -225,13 +229,13 @@ def test_what_is_noted_holds_no_path_and_no_header(tmp_path: Path) -> None:
     assert marks[0] != marks[1], "hashes are keyed: two ledgers can't be compared"
 
 
-def test_of_two_first_runs_at_once_under_two_names_one_is_refused(tmp_path: Path) -> None:
-    open_ledger(tmp_path / "ledger")
+def test_of_two_first_runs_at_once_under_two_names_one_is_refused(place: Place) -> None:
+    open_ledger(place)
     refused: list[str] = []
 
     def begin(name: str) -> None:
         try:
-            open_ledger(tmp_path / "ledger").enter(entered(name), table())
+            open_ledger(place).enter(entered(name), table())
         except ParameterError:
             refused.append(name)
 
@@ -241,7 +245,7 @@ def test_of_two_first_runs_at_once_under_two_names_one_is_refused(tmp_path: Path
     for thread in threads:
         thread.join(60)
     assert len(refused) == 3
-    assert len(open_ledger(tmp_path / "ledger").datasets()) == 1
+    assert len(open_ledger(place).datasets()) == 1
 
 
 def _measured_columns(folder: Path, names: list[str]) -> None:
@@ -249,8 +253,8 @@ def _measured_columns(folder: Path, names: list[str]) -> None:
     (folder / "measurement.json").write_text(json.dumps(facts))
 
 
-def test_a_dataset_of_before_is_known_by_the_columns_of_its_measurements(tmp_path: Path) -> None:
-    ledger = open_ledger(tmp_path / "ledger")
+def test_a_dataset_of_before_is_known_by_the_columns_of_its_measurements(place: Place) -> None:
+    ledger = open_ledger(place)
     for name in ("old", "old twin"):
         ledger.register(entered(name))
         draw_once(
@@ -280,3 +284,18 @@ def test_a_rehearsed_batch_finds_what_its_own_runs_would_open(ledger: Ledger) ->
 def test_the_advice_names_the_unit(ledger: Ledger) -> None:
     with pytest.raises(ParameterError, match="--unit row --reason"):
         ledger.enter(entered("e2", unit="row"), table())
+
+
+def test_files_of_all_vintages_are_one_table(tmp_path: Path) -> None:
+    def of(vintage: str, *header: str) -> PublicTable:
+        path = Path(f"/data/a-{vintage}.csv")
+        return PublicTable(path, header, header, Path("/data/a-{vintage}.csv"))
+
+    ledger = open_ledger(tmp_path / "ledger")
+    assert ledger.enter(entered("e"), of("2026-11", "age"))
+    assert not ledger.enter(entered("e"), of("2026-12", "age"))
+    for other in (of("2027-01", "town"), PublicTable(Path("/data/a-2026-11.csv"), ("town",), ("town",))):
+        with pytest.raises(ParameterError, match="the same path as a table of dataset 'e'"):
+            ledger.enter(entered("f"), other)
+    unread = PublicTable(Path("/data/a-2027-01.csv"), ("town",), ("town",))
+    assert ledger.enter(entered("f"), unread)

@@ -1,0 +1,3 @@
+select count(*) as files
+from measurements
+where name = %(name)s

@@ -1,0 +1,4 @@
+select
+    seq,
+    sha256
+from head

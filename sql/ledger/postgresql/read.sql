@@ -1,0 +1,6 @@
+select
+    seq,
+    body,
+    sha256
+from entries
+order by seq

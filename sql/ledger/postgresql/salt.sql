@@ -1,0 +1,2 @@
+select salt from salts
+where key = %(key)s

@@ -1,0 +1,52 @@
+"""Whether unchanged tables are released too: a policy is noted in the chain before the table is read.
+
+Under ``skip`` a missing release says that the table was what it was: an exact fact, of which every statement
+must tell for good. So the chain keeps from which vintage on which policy held. Under ``draw``, the default,
+nothing is noted unless ``skip`` was before.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from tasks.core.ledger.entries import Entry, Transaction
+from tasks.core.ledger.names import ReleaseName
+
+#: The entries that say which policy holds from now on.
+POLICY = "unchanged"
+Policy = Literal["draw", "skip"]
+DRAW: Policy = "draw"
+SKIP: Policy = "skip"
+
+
+@dataclass(frozen=True)
+class PolicyChange:
+    """From when on a policy held.
+
+    Attributes:
+        policy: ``draw`` or ``skip``.
+        vintage: of the first run under it.
+        digest: of the settings that it holds for.
+    """
+
+    policy: str
+    vintage: str
+    digest: str
+
+
+def policy_changes(entries: Iterable[Entry], dataset: str) -> tuple[PolicyChange, ...]:
+    """All changes of a dataset's policies, in order."""
+    return tuple(
+        PolicyChange(entry.text("policy"), entry.text("vintage"), entry.text("digest"))
+        for entry in entries
+        if entry.phase == POLICY and entry.text("unchanged_of") == dataset
+    )
+
+
+def note_policy(work: Transaction, name: ReleaseName, policy: Policy, code: str = "") -> None:
+    """Note the policy of a run that is about to read its table, where it is another than before."""
+    known = [each.policy for each in policy_changes(work.entries, name.dataset) if each.digest == name.digest]
+    if (known[-1] if known else DRAW) != policy:
+        # Not under "dataset": an account is made of the entries that have that.
+        body = {"phase": POLICY, "unchanged_of": name.dataset, "vintage": name.vintage, "digest": name.digest}
+        work.append({**body, "policy": policy, "code": code})

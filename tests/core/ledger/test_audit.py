@@ -1,0 +1,208 @@
+"""An audit finds every entry that was not allowed, in the ledger and in an export."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tasks.core.dp.digest import canonical, sha256_of
+from tasks.core.errors import LedgerError, MeasurementLost, ParameterError
+from tasks.core.ledger import entries as chain
+from tasks.core.ledger.audit import audited, export_at, exported, read_export, write_export
+from tasks.core.ledger.drawing import draw_once
+from tasks.core.ledger.entries import Entry, Whereabouts
+from tasks.core.ledger.ledger import Ledger
+from tasks.core.ledger.place import Place
+from tests.oracles.drawing import write_measurement
+from tests.oracles.ledger_runs import DATASET, gdp_charge, ledger_for, release
+
+Bodies = list[dict[str, object]]
+HERE = Whereabouts("here", "file")
+
+
+def _loses(folder: Path, leave: Callable[[], None]) -> None:
+    leave()
+    raise ValueError
+
+
+def _fails(folder: Path, leave: Callable[[], None]) -> None:
+    raise ValueError
+
+
+@pytest.fixture
+def ledger(place: Place) -> Ledger:
+    """One with everything in it that an account may go through."""
+    ledger = ledger_for(place, releases=4, epsilon=4.0)
+    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    with pytest.raises(ValueError):
+        draw_once(ledger, release("2026-02"), gdp_charge(), _fails)
+    with pytest.raises(MeasurementLost):
+        draw_once(ledger, release("2026-02"), gdp_charge(), _loses)
+    ledger.reserve(release("2026-03"), gdp_charge(0.5))
+    draw_once(ledger, release("2026-03"), gdp_charge(), write_measurement)
+    ledger.lower(DATASET, 3.9, 4e-6)
+    ledger.raise_caps(DATASET, 5.0, 5e-6, reason="approved")
+    return ledger
+
+
+def test_what_a_ledger_wrote_is_all_allowed_and_so_is_its_export(ledger: Ledger, tmp_path: Path) -> None:
+    audit = ledger.audit()
+    assert audit.in_words == f"all {len(ledger.entries())} entries verified"
+    file = tmp_path / "export.jsonl"
+    write_export(ledger.entries(), file)
+    assert audited(read_export(file), export_at(file)) == audit
+    assert file.stat().st_mode & 0o077 == 0
+    with pytest.raises(ParameterError, match="must be a new file"):
+        write_export(ledger.entries(), file)
+
+
+def rewritten(entries: list[Entry], change: Callable[[Bodies], None]) -> list[Entry]:
+    """A chain that is whole, of bodies that somebody changed."""
+    bodies = [dict(entry.body) for entry in entries]
+    change(bodies)
+    moved = {body["seq"]: seq for seq, body in enumerate(bodies, start=1)}
+    made: list[Entry] = []
+    for seq, body in enumerate(bodies, start=1):
+        if "reserve" in body:
+            body["reserve"] = moved[body["reserve"]]
+        body |= {"seq": seq, "prev": made[-1].sha256 if made else chain.BEGINNING}
+        made.append(Entry(seq, sha256_of(canonical(body)), body))
+    return made
+
+
+def _first(bodies: Bodies, phase: str) -> dict[str, object]:
+    return next(body for body in bodies if body["phase"] == phase)
+
+
+def _cheaper(bodies: Bodies) -> None:
+    _first(bodies, "reserve")["mu2"] = "0.0001"
+
+
+def _negative(bodies: Bodies) -> None:
+    _first(bodies, "reserve")["delta_t"] = "-1E-7"
+
+
+def _larger_b(bodies: Bodies) -> None:
+    _first(bodies, "register")["mu2_cap"] = "100"
+
+
+def _above_the_cap(bodies: Bodies) -> None:
+    body = _first(bodies, "reserve")
+    body["mu2"], body["eps_delta_requested"] = "30", ["9.0", "1e-06"]
+
+
+def _silent_raise(bodies: Bodies) -> None:
+    _first(bodies, "raise")["phase"] = "lower"
+
+
+def _raise_without_reason(bodies: Bodies) -> None:
+    del _first(bodies, "raise")["reason"]
+
+
+def _unregistered(bodies: Bodies) -> None:
+    _first(bodies, "register")["dataset"] = "other"
+
+
+def _void_after_drawing(bodies: Bodies) -> None:
+    _first(bodies, "lost")["phase"] = "void"
+
+
+def _commit_without_drawing(bodies: Bodies) -> None:
+    committed = _first(bodies, "commit")["reserve"]
+    bodies.remove(next(b for b in bodies if b["phase"] == "drawing" and b["reserve"] == committed))
+
+
+def _drawn_twice(bodies: Bodies) -> None:
+    for body in bodies:
+        if body.get("vintage") == "2026-03":
+            body["vintage"] = "2026-01"
+
+
+def _other_release(bodies: Bodies) -> None:
+    _first(bodies, "commit")["vintage"] = "2027-01"
+
+
+def _unreadable(bodies: Bodies) -> None:
+    del _first(bodies, "reserve")["mu2"]
+
+
+def _opened_again(bodies: Bodies) -> None:
+    bodies.append(dict(bodies[0]))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_cheaper, "below that of its claim"),
+        (_negative, "no charge"),
+        (_larger_b, "above that of its epsilon and delta"),
+        (_above_the_cap, "above the cap in force"),
+        (_silent_raise, "rose without a reason"),
+        (_raise_without_reason, "without a reason"),
+        (_unregistered, "not registered"),
+        (_void_after_drawing, "from drawing to void"),
+        (_commit_without_drawing, "from reserve to commit"),
+        (_drawn_twice, "drawn already"),
+        (_other_release, "another release than its reservation"),
+        (_unreadable, "can't be read"),
+        (_opened_again, "opened once"),
+    ],
+)
+def test_a_whole_chain_of_entries_that_were_not_allowed_is_refused(
+    tmp_path: Path, change: Callable[[Bodies], None], words: str
+) -> None:
+    ledger = ledger_for(tmp_path / "ledger", releases=2, epsilon=2.0)
+    with pytest.raises(MeasurementLost):
+        draw_once(ledger, release("2026-03"), gdp_charge(), _loses)
+    ledger.raise_caps(DATASET, 5.0, 5e-6, reason="approved")
+    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    draw_once(ledger, release("2026-03"), gdp_charge(), write_measurement)
+    forged = rewritten(ledger.entries(), change)
+    with pytest.raises(LedgerError, match=words):
+        audited(forged, HERE)
+
+
+@pytest.mark.parametrize("damage", ["cut", "swap", "edit", "drop", "garble", "empty"])
+def test_an_export_that_was_changed_is_refused(ledger: Ledger, tmp_path: Path, damage: str) -> None:
+    lines = exported(ledger.entries()).splitlines()
+    if damage == "cut":
+        lines[-1] = lines[-1][:-20]
+    elif damage == "swap":
+        lines[3], lines[4] = lines[4], lines[3]
+    elif damage == "edit":
+        body = json.loads(lines[2])
+        body["body"]["t"] = "2020-01-01T00:00:00+00:00"
+        lines[2] = json.dumps(body)
+    elif damage == "drop":
+        del lines[3]
+    elif damage == "garble":
+        lines[2] = "[]"
+    else:
+        lines = []
+    file = tmp_path / "export.jsonl"
+    file.write_text("\n".join(lines))
+    with pytest.raises(LedgerError, match="must be whole and allowed"):
+        read_export(file)
+
+
+def test_a_clock_that_was_set_back_changes_neither_order_nor_charges(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Times are said and never used: who sets the clock back is charged all the same, and it is told."""
+    ledger = ledger_for(place, releases=2, epsilon=2.0)
+    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+
+    class Earlier(chain.datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> "Earlier":
+            return cls(2001, 1, 1, tzinfo=chain.UTC)
+
+    monkeypatch.setattr(chain, "datetime", Earlier)
+    draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
+    monkeypatch.undo()
+    audit = ledger.audit()
+    assert audit.set_back == (6,)
+    assert "the clock was set back before entry 6" in audit.in_words
+    assert [each.name.vintage for each in audit.accounts[0].reservations] == ["2026-01", "2026-02"]
+    assert audit.accounts[0].charged_releases == 2

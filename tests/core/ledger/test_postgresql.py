@@ -1,0 +1,353 @@
+"""A ledger in a database: what somebody with the database in hand may do to it, and sessions that die."""
+
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tasks.core.dp.digest import canonical, sha256_of
+from tasks.core.errors import LedgerError, MeasurementLost, ParameterError, StoredTableMismatch
+from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, draw_once
+from tasks.core.ledger.ledger import Ledger, open_ledger
+from tasks.core.ledger.place import Database, ledger_place
+from tasks.core.ledger.postgresql import PostgresqlStore
+from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.salts import salt_of
+from tests.core.ledger.conftest import Places
+from tests.oracles.drawing import must_not_draw, write_measurement
+from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, ledger_for, release, stored_measurement
+from tests.postgresql import PostgreSQL
+
+pytestmark = pytest.mark.needs_postgresql
+Leave = Callable[[], None]
+SECRET = "s3cret-canary"
+
+
+@pytest.fixture
+def places(
+    postgresql: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Database]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def database(name: str) -> Database:
+        return Database(postgresql.of_test(tmp_path, name))
+
+    return database
+
+
+@pytest.fixture
+def place(places: Places) -> Database:
+    place = places("ledger")
+    assert isinstance(place, Database)
+    return place
+
+
+@pytest.fixture
+def ledger(place: Database) -> Ledger:
+    """One with a release, and an entry that no release knows of."""
+    ledger = ledger_for(place, releases=3, epsilon=3.0)
+    draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    ledger.raise_caps(DATASET, 4.0, 4e-6, reason="approved")
+    return ledger
+
+
+def edit(place: Database, *statements: str) -> None:
+    """As somebody with the database in hand would: triggers are set aside."""
+    with psycopg.connect(place.address) as connection:
+        connection.execute("set session_replication_role = replica")
+        for statement in statements:
+            connection.execute(statement)  # type: ignore[arg-type]
+
+
+def is_refused(place: Database, ledger: Ledger, match: str = "Restore the database from a backup") -> None:
+    for refused in (
+        ledger.verify,
+        lambda: ledger.spent(DATASET),
+        lambda: ledger.check_admission(release("2026-02"), gdp_charge()),
+        lambda: draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw),
+        lambda: ledger.register(Registration("other", 1.0, 1e-6, 1e-7)),
+        lambda: open_ledger(place).datasets(),
+    ):
+        with pytest.raises(LedgerError, match=match):
+            refused()
+
+
+@contextmanager
+def another_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """One that never saw the ledger."""
+    with monkeypatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path / "another machine"))
+        yield
+
+
+HEAD_TO = "update head set (seq, sha256) = (select seq, sha256 from entries order by seq desc limit 1)"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("update entries set body = replace(body, '1E-7', '1E-9') where seq = 3",),
+        ("update entries set body = replace(body, '3.0', '9.0') where seq = 2",),
+        ("delete from entries where seq = 3",),
+        ("delete from entries where seq = 6",),
+        ("delete from entries where seq = 6", HEAD_TO),
+        ("delete from entries where seq > 2", "delete from measurements", HEAD_TO),
+        ("delete from entries where seq > 1", "delete from measurements", HEAD_TO),
+        ("delete from entries",),
+        ("update entries set seq = seq + 100 where seq in (3, 4)", "update entries set seq = 107 - seq "
+         "where seq > 100"),
+        ("insert into entries values (7, '{}', 'x')",),
+        ("update head set seq = 5",),
+        ("delete from head",),
+        ("drop table entries",),
+        ("drop table head",),
+        ("drop table measurements",),
+        ("alter table entries set unlogged",),
+        ("drop table entries, head, measurements, salts",),
+    ],
+    ids=lambda statements: "; ".join(statements)[:60],
+)  # fmt: skip
+def test_p6_whatever_is_done_to_the_tables_is_refused(
+    place: Database, ledger: Ledger, statements: tuple[str, ...]
+) -> None:
+    edit(place, *statements)
+    is_refused(place, ledger)
+
+
+def test_a_chain_rewritten_whole_with_its_head_is_refused_by_a_machine_that_knew_it(
+    place: Database, ledger: Ledger
+) -> None:
+    before, statements = "", []
+    for entry in ledger.store.entries():
+        body = dict(entry.body) | ({"prev": before} if before else {})
+        body |= {"mu2": "0.001"} if entry.phase == "reserve" else {}
+        before = sha256_of(canonical(body))
+        text = canonical(body).replace("'", "''")
+        statements.append(f"update entries set body = '{text}', sha256 = '{before}' where seq = {entry.seq}")
+    edit(place, *statements, HEAD_TO)
+    is_refused(place, ledger, "another ledger")
+
+
+def test_a_database_of_before_is_refused_by_each_machine_that_saw_more_and_by_each_release(
+    place: Database, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    drawn = draw_once(ledger, release("2026-02"), gdp_charge(), write_measurement)
+    edit(
+        place,
+        "delete from entries where seq > 6",
+        "delete from measurements where name not in (select name from measurements limit 1)",
+        HEAD_TO,
+    )
+    is_refused(place, ledger, "older copy")
+    with another_machine(monkeypatch, tmp_path):
+        assert charged(open_ledger(place)) == 1, "nobody there knew more"
+        with pytest.raises(LedgerError, match="cut short, or is another ledger"):
+            open_ledger(place).verify(drawn.head)
+
+
+def test_a_new_ledger_at_a_known_address_is_refused(place: Database, ledger: Ledger) -> None:
+    edit(place, "drop table entries, head, measurements, salts", "drop function refuse_change")
+    with pytest.raises(LedgerError, match="it is empty, though this machine has used it"):
+        open_ledger(place)
+
+
+def test_the_tables_themselves_refuse_changes(place: Database, ledger: Ledger) -> None:
+    salt_of(place, "people")
+    with psycopg.connect(place.address, autocommit=True) as connection:
+        for statement in (
+            *(f"delete from {table}" for table in ("entries", "measurements", "salts", "head")),
+            *(f"truncate {table}" for table in ("entries", "measurements", "salts", "head")),
+            "update entries set body = ''",
+            "update measurements set content = ''",
+            "update salts set salt = ''",
+        ):
+            with pytest.raises(psycopg.errors.RaiseException, match="append-only"):
+                connection.execute(statement)  # type: ignore[arg-type]
+
+
+def test_a_salt_that_is_gone_or_another_one_is_refused(place: Database) -> None:
+    salt_of(place, "people")
+    edit(place, "update salts set salt = decode(repeat('00', 32), 'hex')")
+    with pytest.raises(LedgerError, match="not the one that was made for this dataset"):
+        salt_of(place, "people")
+    edit(place, "delete from salts")
+    with pytest.raises(LedgerError, match="Restore the whole ledger database"):
+        salt_of(place, "people")
+
+
+def test_a_changed_measurement_is_an_error_and_a_changed_copy_is_fetched_anew(
+    place: Database, ledger: Ledger
+) -> None:
+    folder = stored_measurement(ledger, release("2026-01"))
+    assert folder is not None
+    (folder / "counts_1.parquet").write_text("other counts")
+    assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).folder == folder
+    assert (folder / "counts_1.parquet").read_text() == "counts"
+    (folder / "counts_1.parquet").write_text("other counts")
+    edit(place, "update measurements set content = 'x' where path = 'counts_1.parquet'")
+    with pytest.raises(StoredTableMismatch, match="it was changed"):
+        ledger.check_admission(release("2026-01"), gdp_charge())
+    edit(place, "delete from measurements")
+    with pytest.raises(StoredTableMismatch, match="it is gone"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw)
+
+
+def test_another_machine_gets_the_same_measurement_byte_for_byte(
+    place: Database, ledger: Ledger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def large(folder: Path, leave: Leave) -> None:
+        leave()
+        (folder / "counts.parquet").write_bytes(bytes(range(256)) * 80_000)
+        (folder / "empty.parquet").touch()
+
+    drawn = draw_once(ledger, release("2026-02"), gdp_charge(), large)
+    with another_machine(monkeypatch, tmp_path):
+        again = draw_once(open_ledger(place), release("2026-02"), gdp_charge(), must_not_draw)
+        assert (again.sha256, again.head, again.reused) == (drawn.sha256, drawn.head, True)
+        assert again.folder != drawn.folder
+        assert (again.folder / "counts.parquet").stat().st_size == 256 * 80_000
+        assert (again.folder / "empty.parquet").read_bytes() == b""
+
+
+def test_a_measurement_that_names_a_file_elsewhere_is_refused(place: Database, ledger: Ledger) -> None:
+    edit(place, "update measurements set path = '../../../elsewhere' where path = 'measurement.json'")
+    # The copy on this machine is still whole, and needs no fetching.
+    assert stored_measurement(ledger, release("2026-01")) is not None
+    with pytest.raises(LedgerError, match="no name of its own"):
+        ledger.store.measurements.folder(ledger.account(DATASET).reservations[0].measurement_name)
+
+
+# --- sessions
+
+
+def kill_sessions(place: Database) -> None:
+    """What a restarted server, or an administrator, does to them."""
+    with psycopg.connect(place.address, autocommit=True) as connection:
+        connection.execute(
+            "select pg_terminate_backend(pid, 5000) from pg_stat_activity "
+            "where application_name = 'marginalia-ledger'"
+        )
+
+
+def phases(ledger: Ledger) -> list[str]:
+    return [each.phase for each in ledger.account(DATASET).reservations]
+
+
+def test_a_session_that_dies_before_the_noise_stops_the_draw_and_charges_nothing_twice(
+    place: Database,
+) -> None:
+    ledger = ledger_for(place)
+
+    def draw(folder: Path, leave: Leave) -> None:
+        kill_sessions(place)
+        leave()
+        raise AssertionError("noise would be drawn without a lock")
+
+    with pytest.raises(LedgerError, match="nothing is charged twice"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert phases(ledger) == ["reserve"]
+    assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == (REUSED,)
+    assert charged(ledger) == 1
+
+
+def test_a_session_that_dies_in_the_noise_loses_the_measurement_like_a_crash(place: Database) -> None:
+    ledger = ledger_for(place, releases=2, epsilon=2.0)
+
+    def draw(folder: Path, leave: Leave) -> None:
+        write_measurement(folder, leave)
+        kill_sessions(place)
+
+    with pytest.raises(MeasurementLost, match="went out of reach"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert phases(ledger) == ["drawing"]
+    assert draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement).notices == (LOST,)
+    assert phases(ledger) == ["lost", "commit"]
+    assert charged(ledger) == 2
+
+
+def test_a_run_that_lost_its_lock_can_not_commit_beside_the_one_that_took_over(place: Database) -> None:
+    """Of two draws of one release, the one whose session died is never kept, though its process lives."""
+    ledger, taken = ledger_for(place, releases=2, epsilon=2.0), []
+
+    def draw(folder: Path, leave: Leave) -> None:
+        write_measurement(folder, leave)
+        kill_sessions(place)
+        other = draw_once(open_ledger(place), release("2026-01"), gdp_charge(), write_measurement)
+        taken.append((other.notices, other.reused))
+
+    with pytest.raises(MeasurementLost):
+        draw_once(ledger, release("2026-01"), gdp_charge(), draw)
+    assert taken == [((LOST,), False)]
+    assert phases(ledger) == ["lost", "commit"]
+    assert len(ledger.store.measurements.names()) == 1
+    assert charged(ledger) == 2
+
+
+def test_a_measurement_that_was_kept_before_the_session_died_is_used(
+    place: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger = ledger_for(place)
+    keep = ledger.store.measurements.keep
+
+    def dying(name: str) -> None:
+        keep(name)
+        kill_sessions(place)
+
+    monkeypatch.setattr(ledger.store.measurements, "keep", dying)
+    with pytest.raises(LedgerError, match="does not draw again"):
+        draw_once(ledger, release("2026-01"), gdp_charge(), write_measurement)
+    monkeypatch.undo()
+    assert draw_once(ledger, release("2026-01"), gdp_charge(), must_not_draw).notices == (RESCUED,)
+    assert charged(ledger) == 1
+
+
+def test_a_role_without_durable_commits_gets_them_in_our_sessions(place: Database) -> None:
+    lazy = Database(f"{place.address}?options=-csynchronous_commit%3Doff")
+    store = PostgresqlStore(lazy)
+    with store._sessions.current() as connection:
+        row = connection.execute("show synchronous_commit").fetchone()
+    assert row == {"synchronous_commit": "on"}
+
+
+def test_no_password_is_shown(
+    monkeypatch: pytest.MonkeyPatch, place: Database, postgresql: PostgreSQL
+) -> None:
+    for address in (f"postgresql://me:{SECRET}@127.0.0.1/x", f"postgresql://me@h/x?password={SECRET}"):
+        monkeypatch.setenv("MARGINALIA_LEDGER", address)
+        with pytest.raises(ParameterError, match="must hold no password") as caught:
+            ledger_place()
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+    for address in (
+        f"postgresql://me:{SECRET}@h:port/x",
+        f"mysql://me:{SECRET}@h/x",
+        f"postgres://[{SECRET}",
+    ):
+        monkeypatch.setenv("MARGINALIA_LEDGER", address)
+        with pytest.raises(ParameterError) as caught:
+            ledger_place()
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+    closed = Database("postgresql://me@127.0.0.1:1/x", SECRET)
+    assert SECRET not in repr(closed)
+    with pytest.raises(LedgerError, match="must be readable and writable") as refused:
+        open_ledger(closed)
+    assert SECRET not in "".join(traceback.format_exception(refused.value))
+    with psycopg.connect(place.address, autocommit=True) as connection:
+        connection.execute("drop role if exists nobody_much")
+        connection.execute("create role nobody_much login")
+    stranger = Database(place.address.replace("postgres@", "nobody_much@"), SECRET)
+    with pytest.raises(LedgerError, match=r"no schema that this role may use|permission denied") as refused:
+        open_ledger(stranger)
+    assert SECRET not in "".join(traceback.format_exception(refused.value))
+
+
+def test_an_address_that_leads_to_another_schema_begins_no_second_ledger(place: Database) -> None:
+    """A role, a database or an address may name a schema; an empty one there would know of nothing spent."""
+    PostgresqlStore(place)
+    with psycopg.connect(place.address, autocommit=True) as connection:
+        connection.execute("create schema other")
+    elsewhere = Database(f"{place.address}?options=-csearch_path%3Dother")
+    with pytest.raises(LedgerError, match=r"must keep one ledger alone.* in the schema public"):
+        PostgresqlStore(elsewhere)
