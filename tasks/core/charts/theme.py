@@ -28,6 +28,8 @@ SERIES = (
 )
 #: By subject, in the operator's evaluation: what is rare or leaks, measures by count and by length.
 RARE, BY_COUNT, BY_LENGTH = "#5b4bb0", "#00795c", RELEASED
+#: Boxes of a lineage, by zone; a file of its own has no dark page.
+ZONES = {"sensitive": "#fde2e2", "public": "#eef0f3", "measurement": "#fff3cd", "release": "#dceaf6"}
 #: How much of its colour a filled shape has that stands behind or under another one.
 PALE = 0.35
 #: What each colour becomes on a dark page; a saved chart keeps the colours above.

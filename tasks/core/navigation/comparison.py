@@ -94,6 +94,8 @@ def _identities(runs: Sequence[RunFigures]) -> list[tuple[str, tuple[str, ...]]]
         ("synthesis mode", tuple(run.mode or "not recorded" for run in runs)),
         ("measured against", tuple(against[run.is_raw] for run in runs)),
     ]
+    if any(run.status != "published" for run in runs):
+        known.append(("status (see ERRATA.md)", tuple(run.status for run in runs)))
     if not any(has_failed):
         return known
     told = [

@@ -10,6 +10,7 @@ Better = Literal["lower", "higher", ""]
 #: Which counts were held against which: the first part of a figure's key, and its words.
 GROUPS = {
     "size": "Size",
+    "fitted": "Fitted records: estimated from noise alone, without the table",
     "released": "Synthetic records against the reported counts",
     "raw": "Synthetic records against the raw table",
     "reported": "Reported counts against the raw table",

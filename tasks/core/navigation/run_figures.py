@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tasks.core.arrays import Json
 from tasks.core.errors import ParameterError
+from tasks.core.metadata.errata import read_errata, status_of
 from tasks.core.navigation.metrics import METRICS
 
 FigureRows = tuple[Json, ...]
@@ -23,6 +24,7 @@ _NOT_COMPARED = (
     "vintage",
     "prefix",
     "output_dir",
+    "publication",
     "report",
     "resources",
     "unused_keys",
@@ -51,6 +53,7 @@ class RunFigures:
         is_raw: whether figures are measured against the raw table: sensitive.
         is_test: whether it was drawn by the seeded test engine.
         has_failed: whether it came to no figures because it ended with an error.
+        status: ``published``, ``corrected`` or ``withdrawn``.
     """
 
     label: str
@@ -65,6 +68,7 @@ class RunFigures:
     is_raw: bool = False
     is_test: bool = False
     has_failed: bool = False
+    status: str = "published"
 
 
 def read_run(folder: Path, label: str | None = None) -> RunFigures:
@@ -104,7 +108,17 @@ def read_run(folder: Path, label: str | None = None) -> RunFigures:
         by_count=found[2],
         is_raw=is_raw,
         is_test=regime == "differential_privacy" and statement.get("private") is False,
+        status=status_of(read_errata(folder)),
     )
+
+
+def public_settings(release: Path) -> tuple[tuple[str, str], ...]:
+    """Name and text of each setting of a release's public configuration, but for those of no account.
+
+    Args:
+        release: its folder.
+    """
+    return _settings(_optional(release, "configuration.json"), is_raw=False)
 
 
 def _object(path: Path) -> Json:
@@ -200,7 +214,7 @@ def _named(group: str, *bodies: Json) -> dict[str, float | None]:
 
 def _released(evaluation: Json) -> tuple[dict[str, float | None], FigureRows, FigureRows]:
     """Of a release's evaluation (`tasks.core.evaluation.release`)."""
-    figures = _named("released", _part(evaluation, "summary"))
+    figures = _named("released", _part(evaluation, "summary")) | _named("fitted", _part(evaluation, "fit"))
     return figures, _rows(evaluation.get("by_length"), "length"), _rows(evaluation.get("by_count"), "bin")
 
 

@@ -23,21 +23,22 @@ _FORBIDDEN = re.compile(
 #: The privacy statement (`statement`).
 STATEMENT_KEYS = _words(
     """
-    account accountant all_releases assumed_subjects at_cap at_most attack attention bins candidates charges
-    chosen code_version columns columns_to_look_at computational constraints contract contribution conversion
-    count_share dataset declared delta delta_applied delta_cap delta_factor delta_given delta_max
-    delta_noise delta_sampling delta_threshold delta_threshold_applied delta_threshold_cap
-    delta_threshold_spent disclosed_uniques distance domain domain_size drawn edges empty epsilon
-    epsilon_cap epsilon_charged epsilon_count epsilon_spent error_bar excluded expected_size
+    account accountant all_releases answer assumed_subjects at_cap at_most attack attention bins candidates
+    changes charges chosen code_version columns columns_to_look_at computational constraints contract
+    contribution conversion count_share dataset declared delta delta_applied delta_cap delta_factor
+    delta_given delta_max delta_noise delta_sampling delta_threshold delta_threshold_applied
+    delta_threshold_cap delta_threshold_spent disclosed_uniques distance domain domain_size drawn edges empty
+    epsilon epsilon_cap epsilon_charged epsilon_count epsilon_spent error_bar excluded expected_size
     expected_spurious expected_spurious_share false_alarm format generator group_privacy group_privacy_rule
-    guarantee half_width_95 head how identity in_force inputs items key kind lattice law least_records
-    ledger length levels max_items measurement_sha256 most mu mu_squared mu_squared_cap mu_squared_spent
-    name neighbours noise noisy_count noisy_total not_covered open parameters per_release
+    guarantee half_width_95 head how identity in_force inputs items key kind lattice law least_records ledger
+    length levels max_items measurement_sha256 most mu mu_squared mu_squared_cap mu_squared_spent name
+    neighbours noise noisy_count noisy_total not_covered on_unchanged open parameters per_release policy
     percentile_percentage percentile_share population power prepared privacy private public_side_channels
-    regime releases remaining_releases reporting_length rho rows rule rules sampling sampling_exactness scale
-    scope sd sensitivity sensitivity_bound sentence sha256 sigma sigma_charged sigma_proportions spurious
-    strict subject_id suppressed survivors text theorem this_release threshold threshold_delta_share
-    threshold_rule thresholds unit unused_keys value values vintage why width zero_is_value
+    question questions regime releases remaining_releases reporting_length rho rows rule rules sampling
+    sampling_exactness scale scope sd sensitivity sensitivity_bound sentence sha256 sigma sigma_charged
+    sigma_proportions spurious strict subject_id suppressed survivors text theorem this_release threshold
+    threshold_delta_share threshold_rule thresholds topic unit unused_keys value values vintage why width
+    zero_is_value
     """
 )
 
@@ -86,8 +87,15 @@ EVALUATION_KEYS = _words(
 #: The manifest, and the contract's rules judged on released numbers.
 MANIFEST_KEYS = _words(
     """
-    bytes code_version contract dataset file files made_from mode protection rows rule rules sentence sha256
-    verdict version vintage
+    bytes code_version contract dataset file files made_from mode parents protection rows rule rules sentence
+    sha256 verdict version vintage
+    """
+)
+
+#: What each file was made from (`tasks.core.lineage`).
+LINEAGE_KEYS = _words(
+    """
+    bytes crossing dataset format made_from name nodes parents protection rows sha256 vintage zone
     """
 )
 
@@ -100,9 +108,9 @@ CONFIGURATION_KEYS = _words(
     drop_non_features encoding epsilon evaluate_sensitive further_ids header
     hold_resolution input kind
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
-    memory_limit_mb
+    low_budget memory_limit_mb
     max_values merge_threshold mode multi_value_columns number_of_records_proportion
-    outlier_count output_forms
+    on_unchanged outlier_count output_forms
     oversampling_ratio oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion
     population precision_limit_depth_threshold precision_limit_row_fraction prefix protection random_seed
     range_low_threshold record_limit regime releases report reporting_length reporting_resolution
@@ -110,8 +118,35 @@ CONFIGURATION_KEYS = _words(
     subject_id synthesis tables target target_column target_number_of_records thousands threshold_delta_share
     thresholds title top_count types use_columns use_synthetic_counts value_safe_columns values vintage
     visuals weight_selection_percentile workload
+    contact data_source description first_published license publication publisher purpose rationale region
+    sector url
     """
 )
+
+#: The description for machines (`tasks.core.metadata.croissant`), by the names of its standard.
+CROISSANT_KEYS = _words(
+    """
+    @context @id @type arrayShape citeAs column conformsTo contentSize contentUrl creator dataType description
+    distribution encodingFormat extract field fileObject isArray license name publisher
+    rai:dataLimitations rai:dataUseCases rai:personalSensitiveInformation recordSet sha256 source url version
+    """
+)
+
+#: An entry of the registry (`tasks.core.metadata.registry`), by the names of its schema.
+REGISTRY_KEYS = _words(
+    """
+    access_type access_type_details accounting actors administrative basic composition data_curators
+    data_domain data_product_region data_product_sector data_product_type data_source_type
+    data_source_type_details delta deployment deployment_model description dp_variant epsilon implementation
+    intended_use justification mechanisms model_name model_name_details name notes post_processing
+    preprocessing_and_hyperparameter_tuning privacy_loss privacy_parameters privacy_parameters_details
+    privacy_unit privacy_unit_details publication_date registry_authors release_type release_type_details
+    sources status tier unprotected_quantities url_slug variant_name
+    """
+)
+
+#: The index of a dataset's releases (`tasks.public.releases`).
+INDEX_KEYS = _words("dataset date errata kind release releases replaced_by status text vintage")
 
 #: Everything that may be released.
 ALLOWED_KEYS = (
@@ -121,16 +156,22 @@ ALLOWED_KEYS = (
     | SYNDIFFIX_STATEMENT_KEYS
     | EVALUATION_KEYS
     | MANIFEST_KEYS
+    | LINEAGE_KEYS
     | CONFIGURATION_KEYS
+    | CROISSANT_KEYS
+    | REGISTRY_KEYS
+    | INDEX_KEYS
 )
 
 #: Names that are forbidden elsewhere are allowed to these two: here they stand for synthetic against
 #: reported counts, and for settings.
 _EXCUSED = EVALUATION_KEYS | CONFIGURATION_KEYS
 
-#: Settings by the operator's own names: of columns, visuals, pages or lengths, all public.
+#: Settings by the operator's own names: of columns, visuals, pages or lengths, all public. `@context` is a
+#: standard's, to the letter.
 _NAMED_BY_OPERATOR = _words(
-    "bins clusters decimal domains max_items multi_value_columns pages thousands types values visuals"
+    "@context bins clusters "
+    "decimal domains max_items multi_value_columns pages thousands types values visuals"
 )
 
 

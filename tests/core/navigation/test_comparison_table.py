@@ -104,3 +104,12 @@ def test_what_syndiffix_alone_has_is_told_only_where_its_runs_differ():
         "resolution",
     ]
     assert told(of_columns("a", "x", layer_sd="1"), of_columns("b", "x")) == ["layer_sd"]
+
+
+def test_fitted_releases_are_compared_by_what_noise_alone_says_of_them(tmp_path):
+    folders = [write_release(tmp_path / name) for name in ("a", "b")]
+    for folder, two_way in zip(folders, (0.02, 0.01), strict=True):
+        fit = {"fit": {"one_way": 0.004, "two_way": two_way, "guessed": 3, "pairs": 55, "tables": []}}
+        (folder / "evaluation.json").write_text(json.dumps(fit))
+    found = row([read_run(folder) for folder in folders], "expected error of two columns, share")
+    assert found.best == (False, True)

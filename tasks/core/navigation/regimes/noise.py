@@ -17,6 +17,7 @@ from tasks.core.navigation.distributions import Kinds
 from tasks.core.navigation.regimes.regime import Regime
 from tasks.core.navigation.released_associations import MeasuredPairs
 from tasks.core.navigation.survival import SurvivalLevel, survival_chart, survival_rows
+from tasks.core.statement.differential_privacy.questions import SOURCE
 from tasks.core.statement.differential_privacy.words import LengthsWords, NoisyWords, factor
 
 
@@ -44,11 +45,13 @@ class PrivateCounts(Regime):
             "private": is_private,
             "factor": factor(self.statement["guarantee"]["epsilon"]) if is_private else "",
             "topics": self.words(self.statement).topics(),
-            "gauge": _budget(self.statement["ledger"]) if is_private else None,
+            "questions_source": SOURCE if is_private else "",
+            "gauge": budget_gauge(self.statement["ledger"]) if is_private else None,
         }
 
 
-def _budget(ledger: Json) -> Chart:
+def budget_gauge(ledger: Json) -> Chart:
+    """What of a dataset's cap is spent. Args: ledger: the account, as a statement has it."""
     spent, cap = ledger["epsilon_spent"], ledger["epsilon_cap"]
     words = (spent, f"spent: ε = {up(spent)}"), (cap, f"cap: ε = {up(cap)}")
     return gauge(*words, "Budget of the dataset", f"epsilon {up(spent)} of {up(cap)} spent")

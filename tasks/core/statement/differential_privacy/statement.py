@@ -8,7 +8,7 @@ published as it stands. `tasks.core.statement.differential_privacy.words` says t
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
@@ -25,11 +25,14 @@ from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_lo
 from tasks.core.statement.differential_privacy.draw import StatedDraw
 from tasks.core.statement.differential_privacy.fitted import FittedDraw
 from tasks.core.statement.differential_privacy.lengths import LengthsDraw
+from tasks.core.statement.differential_privacy.questions import answered
 from tasks.core.statement.preparation import column_json, prepared
 from tasks.core.statement.released_json import check_released_json
 
 _TEXT, _SHARED = sentences_of("differential_privacy"), sentences_of("all_protections")
 
+#: What is done with a table that is what it was when the last release was drawn.
+DRAW, SKIP = "draw", "skip"
 ACCOUNTED_STATEMENT_FORMAT = "marginalia-privacy-statement/2"
 AnyMeasurement = Measurement | WorkloadMeasurement
 
@@ -72,6 +75,9 @@ class LedgerFacts:
         this_release: what this one is charged.
         remaining_releases: how many more at this release's setting the caps admit.
         head: hash of the chain's last entry.
+        policy: on unchanged tables when this release was drawn: ``draw`` or ``skip``.
+        policies: from which vintage on which policy held, of these settings and of all others of the
+            dataset; none where it was always ``draw``.
     """
 
     dataset: str
@@ -88,6 +94,13 @@ class LedgerFacts:
     this_release: ChargeFacts
     remaining_releases: int
     head: str
+    policy: str = DRAW
+    policies: tuple[tuple[str, str], ...] = ()
+
+    def to_json(self) -> Json:
+        """What `of` reads back; policies only where there is more than the usual one."""
+        body = asdict(self)
+        return body if self.policies else {k: v for k, v in body.items() if k not in ("policy", "policies")}
 
     @property
     def releases(self) -> int:
@@ -104,8 +117,9 @@ class LedgerFacts:
         read: dict[str, Any] = dict(body)
         caps = {name: CapFacts(**read[name]) for name in ("cap", "cap_in_force")}
         charges = tuple(ChargeFacts(**charge) for charge in read["charges"])
+        read |= caps | {"charges": charges, "this_release": ChargeFacts(**read["this_release"])}
         return cls(
-            **(read | caps | {"charges": charges, "this_release": ChargeFacts(**read["this_release"])})
+            **read | {"policies": tuple((policy, since) for policy, since in read.get("policies", ()))}
         )
 
 
@@ -119,6 +133,7 @@ class RunChoices:
         unused_keys: configuration keys that were accepted and have no effect.
         measurement_sha256: what the ledger's commit records; empty where it is not known.
         contract_sha256: of the data contract's file, whatever its mode; empty where there is none.
+        skips_unchanged: whether the configuration makes no release of a table that is what it was.
         least_records: how many records the data contract promises; None: nobody promised any.
     """
 
@@ -127,6 +142,7 @@ class RunChoices:
     measurement_sha256: str = ""
     least_records: int | None = None
     contract_sha256: str = ""
+    skips_unchanged: bool = False
 
 
 def accounted_statement(
@@ -160,12 +176,15 @@ def accounted_statement(
         "ledger": _ledger(ledger),
         "contract": _contract(choices) | {"least_records": choices.least_records},
         "unused_keys": [{"key": key, "why": _unused(key)} for key in choices.unused_keys],
-        "public_side_channels": _TEXT.say("conditions.side_channels"),
+        "public_side_channels": _side_channels(ledger, choices),
         "not_covered": _not_covered(ledger),
         **parts,
+        **_on_unchanged(ledger, choices),
     }
     if choices.contract_sha256 and (held := constraints_json(measurement.schema, choices.contract_sha256)):
         content["constraints"] = held
+    if measurement.private:
+        content["questions"] = answered(content)
     check_released_json(content)
     return content
 
@@ -205,6 +224,30 @@ def _contract(choices: RunChoices) -> Json:
         "sentence": _TEXT.say("conditions.contract_strict"),
         "text": _TEXT.say("conditions.contract_strict_verdicts"),
     }
+
+
+def _skips(ledger: LedgerFacts, choices: RunChoices) -> bool:
+    return choices.skips_unchanged or ledger.policy == SKIP
+
+
+def _on_unchanged(ledger: LedgerFacts, choices: RunChoices) -> Json:
+    """That dates tell whether the table changed, where releases of the dataset are, or were, skipped.
+
+    A release whose existence follows from the table is an exact fact of it (rule 1).
+    """
+    skips = _skips(ledger, choices)
+    if not skips and not ledger.policies:
+        return {}
+    changes = [{"policy": policy, "vintage": vintage} for policy, vintage in ledger.policies]
+    unchanged, others = _TEXT.say("conditions.unchanged_skipped"), _TEXT.say("conditions.others_skipped")
+    sentence = unchanged if skips else others
+    return {"on_unchanged": {"policy": SKIP if skips else DRAW, "changes": changes, "sentence": sentence}}
+
+
+def _side_channels(ledger: LedgerFacts, choices: RunChoices) -> str:
+    """What times and refusals tell."""
+    told = _skips(ledger, choices) or ledger.policies
+    return _TEXT.say("conditions.side_channels_skipped") if told else _TEXT.say("conditions.side_channels")
 
 
 def _unused(key: str) -> str:

@@ -111,6 +111,7 @@ class NoisyWords(PlainWords):
             *self.constraints(),
             contract["sentence"],
             *([contract["text"]] if contract["strict"] else []),
+            *([self.statement["on_unchanged"]["sentence"]] if "on_unchanged" in self.statement else []),
             claim["computational"],
             _TEXT.say("conditions.sampling_exactness", delta=at_most),
             self.statement["public_side_channels"],

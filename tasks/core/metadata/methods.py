@@ -1,0 +1,242 @@
+"""A methods paragraph with its sources, ready for a paper: ``methods.md``.
+
+Every figure is one of the statement's. A class a protection says what was done, sentence by sentence, each
+with the sources that it names.
+"""
+
+from collections.abc import Iterator
+
+from tasks.core.figures import near, plain_up, whole
+from tasks.core.markdown import escaped
+from tasks.core.metadata.described import Described
+from tasks.core.sentences import Sentences, sentences_of
+from tasks.core.syndiffix.settings import count_sd
+
+_TEXT = sentences_of("methods")
+
+#: A sentence and the sources that it names.
+Sentence = tuple[str, tuple[str, ...]]
+_SHOWCASE = ("showcase",)
+
+
+def protection_told(release: Described) -> str:
+    """What protects a release, in a line."""
+    claim = release.statement["guarantee"]
+    if release.is_private:
+        epsilon, delta = plain_up(claim["epsilon"]), plain_up(claim["delta"])
+        return _unit(release).say("kind.differential_privacy", epsilon=epsilon, delta=delta)
+    if release.regime == "k_anonymity":
+        return _TEXT.say("kind.k_anonymity", k=str(claim["resolution"]))
+    return _TEXT.say("kind.syndiffix")
+
+
+def methods_markdown(release: Described, citation: str, bibtex: str) -> str:
+    """The text of ``methods.md``.
+
+    Args:
+        release: it is of.
+        citation: of the release, a line.
+        bibtex: the same as an entry.
+    """
+    told = list(_METHODS[release.regime](release).told())
+    named = {source for _, sources in told for source in sources}
+    listed = [text for key, text in _sources() if key in named]
+    title = _TEXT.say("document.title", name=escaped(release.name), vintage=escaped(release.vintage))
+    parts = [
+        f"# {title}",
+        _TEXT.say("document.about"),
+        " ".join(sentence for sentence, _ in told),
+        f"## {_TEXT.say('document.sources')}",
+        "\n".join(f"* {text}" for text in listed),
+        f"## {_TEXT.say('document.citation')}",
+        escaped(citation),
+        f"```bibtex\n{bibtex}\n```",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _sources() -> list[tuple[str, str]]:
+    """Each source with its key, in the order of the file."""
+    keys = [key.partition(".")[2] for key in _TEXT.texts if key.startswith("sources.")]
+    return list(zip(keys, _TEXT.say_each("sources"), strict=True))
+
+
+def _unit(release: Described) -> Sentences:
+    return _TEXT.of(release.statement["guarantee"]["unit"])
+
+
+class _Methods:
+    """What was done to make a release."""
+
+    def __init__(self, release: Described) -> None:
+        self._release, self._stated = release, release.statement
+        self._claim, self._text = self._stated["guarantee"], _unit(release)
+        self._dataset, self._vintage = escaped(str(self._stated["dataset"])), escaped(release.vintage)
+        self._code = str(self._stated["code_version"])
+
+    def told(self) -> Iterator[Sentence]:
+        raise NotImplementedError
+
+
+class _Private(_Methods):
+    """Of a draw."""
+
+    def told(self) -> Iterator[Sentence]:
+        epsilon, delta = plain_up(self._claim["epsilon"]), plain_up(self._claim["delta"])
+        what = self._text.say(
+            "private.what",
+            dataset=self._dataset,
+            vintage=self._vintage,
+            code=self._code,
+            epsilon=epsilon,
+            delta=delta,
+        )
+        yield what, ("calibrating", "approximate")
+        yield self._accounting()
+        count = self._stated["noisy_count"]
+        yield self._text.say("private.count", sd=plain_up(count["sd"], 3)), ()
+        yield from self._measured()
+        if sampling := self._stated["sampling"]:
+            size = whole(sampling["expected_size"])
+            yield self._text.say("private.sample", size=size), ()
+        if self._stated["contract"]["strict"]:
+            yield _TEXT.say("private.strict"), ()
+        ledger = self._stated["ledger"]
+        yield (
+            _TEXT.say(
+                "private.ledger",
+                epsilon_cap=plain_up(ledger["epsilon_cap"]),
+                delta_cap=plain_up(ledger["delta_cap"]),
+                releases=whole(ledger["releases"]),
+                epsilon_spent=plain_up(ledger["epsilon_spent"]),
+            ),
+            (),
+        )
+
+    def _accounting(self) -> Sentence:
+        accountant = self._claim["accountant"]
+        if accountant["name"] == "gdp":
+            return _TEXT.say("private.gdp", mu=plain_up(self._claim["mu"])), ("gaussian", "conversion")
+        return _TEXT.say("private.zcdp", rho=plain_up(accountant["rho"])), ("concentrated",)
+
+    def _measured(self) -> Iterator[Sentence]:
+        raise NotImplementedError
+
+    def _threshold(self, threshold: int | None) -> Iterator[Sentence]:
+        if threshold is not None:
+            yield _TEXT.say("private.threshold", threshold=whole(threshold)), ("unknown_values",)
+
+
+class _Fitted(_Private):
+    """Of a workload's tables."""
+
+    def _measured(self) -> Iterator[Sentence]:
+        values, tables = self._stated["values"], self._stated["tables"]
+        if values:
+            yield _TEXT.say("fitted.values", sd=plain_up(values["error_bar"]["sd"], 3)), ()
+            yield from self._threshold(values["threshold"])
+        if tables:
+            yield self._tables(), ()
+        if self._stated["choices"]:
+            yield _TEXT.say("fitted.choices"), ()
+        if self._release.has_records:
+            yield _TEXT.say("fitted.records"), ()
+
+    def _tables(self) -> str:
+        tables = self._stated["tables"]
+        sds = [table["error_bar"]["sd"] for table in tables]
+        least = plain_up(min(sds), 3)
+        if len(tables) == 1:
+            return _TEXT.say("fitted.tables.one", least=least)
+        columns = str(max(len(table["columns"]) for table in tables))
+        most = plain_up(max(sds), 3)
+        return _TEXT.say(
+            "fitted.tables.several", tables=whole(len(tables)), columns=columns, least=least, most=most
+        )
+
+
+class _Lengths(_Private):
+    """Of counts by length."""
+
+    def _measured(self) -> Iterator[Sentence]:
+        parameters, levels = self._stated["parameters"], self._stated["levels"]
+        if parameters["contribution"] == "percentile":
+            yield _TEXT.say("private.percentile"), ("exponential",)
+        elif parameters["contribution"] == "profile":
+            yield _TEXT.say("private.profile"), ()
+        drawn = [level for level in levels if level["error_bar"]]
+        if drawn:
+            sds = ", ".join(
+                _TEXT.say(
+                    "lengths.noise_of_length",
+                    sd=plain_up(level["error_bar"]["sd"], 3),
+                    length=str(level["length"]),
+                )
+                for level in drawn
+            )
+            yield _TEXT.say("lengths.noise", length=str(len(levels)), sds=sds), ()
+            yield from self._threshold(levels[0]["threshold"])
+        yield _TEXT.say("lengths.consistent"), ()
+        if self._release.has_records:
+            yield _TEXT.say("lengths.records"), _SHOWCASE
+
+
+class _Anonymous(_Methods):
+    """Of rounded counts."""
+
+    def told(self) -> Iterator[Sentence]:
+        yield (
+            _TEXT.say("anonymous.what", dataset=self._dataset, vintage=self._vintage, code=self._code),
+            ("anonymity",),
+        )
+        length, k = str(self._claim["reporting_length"]), self._claim["resolution"]
+        if limit := self._claim["record_limit"]:
+            yield _TEXT.say("anonymous.first_rows", limit=whole(limit)), ()
+        if k == 1:
+            yield _TEXT.say("anonymous.exact", length=length), ()
+        else:
+            yield self._text.say("anonymous.counts", length=length, k=str(k)), ()
+        if self._release.has_records:
+            yield self._records()
+
+    def _records(self) -> Sentence:
+        synthesis = self._stated["synthesis"]
+        mode = synthesis["mode"]
+        if mode == "fitted":
+            return _TEXT.say("anonymous.fitted"), ()
+        if mode == "aggregate_seeded" and synthesis["reads_records"]:
+            return _TEXT.say("anonymous.held"), _SHOWCASE
+        return _TEXT.say(f"anonymous.records.{mode}"), _SHOWCASE
+
+
+class _Trees(_Methods):
+    """Of SynDiffix."""
+
+    def told(self) -> Iterator[Sentence]:
+        yield (
+            _TEXT.say("trees.what", dataset=self._dataset, vintage=self._vintage, code=self._code),
+            ("syndiffix",),
+        )
+        found = self._stated["parameters"]
+        yield (
+            self._text.say(
+                "trees.suppression",
+                least=str(found["low_threshold"]),
+                mean=near(found["low_threshold"] + found["low_mean_gap"] * found["layer_sd"]),
+                threshold_sd=near(found["layer_sd"]),
+            ),
+            (),
+        )
+        if noise := found["layer_noise_sd"]:
+            yield _TEXT.say("trees.noise", noise_sd=near(count_sd(noise))), ()
+        else:
+            yield _TEXT.say("trees.no_noise"), ()
+        if tables := self._stated["tables"]:
+            yield _TEXT.say("trees.tables", tables=whole(tables)), ()
+
+
+def _of_a_draw(release: Described) -> _Private:
+    return _Fitted(release) if release.is_fitted_draw else _Lengths(release)
+
+
+_METHODS = {"differential_privacy": _of_a_draw, "k_anonymity": _Anonymous, "syndiffix": _Trees}

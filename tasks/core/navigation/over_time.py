@@ -1,0 +1,248 @@
+"""Releases of one dataset over time on one page: what changed more than noise or rounding explains.
+
+In: the releases in their order, and what is known of each. Out: the page, and all counts as a table.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tasks.core.charts.chart import Chart
+from tasks.core.charts.timeline import Point, timeline
+from tasks.core.evaluation.over_time import FALSE_ALARM, Change, OverTime, compare_over_time
+from tasks.core.evaluation.released_counts import NUMBER_OF_RECORDS, Combination, ReleasedCounts
+from tasks.core.figures import near, whole
+from tasks.core.metadata.errata import Erratum, status_of
+from tasks.core.navigation.page import html
+
+#: Charts and lines of changes on the page; the table has all.
+MOST_CHARTS, MOST_LINES = 24, 200
+_RECORDS = "number of records"
+#: Settings that follow from a draw and change with every release.
+_FOLLOW = frozenset({"synthesis.random_seed"})
+
+
+@dataclass(frozen=True)
+class DatedRelease:
+    """One release of a dataset.
+
+    Attributes:
+        name: of its folder.
+        vintage: its label.
+        protection: in a line.
+        settings: (name, text) of its public configuration.
+        errata: what was found wrong with it later.
+        counts: None of one that can't be compared.
+    """
+
+    name: str
+    vintage: str
+    protection: str
+    settings: tuple[tuple[str, str], ...]
+    errata: tuple[Erratum, ...]
+    counts: ReleasedCounts | None
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is not withdrawn."""
+        return status_of(self.errata) != "withdrawn"
+
+
+class History:
+    """The releases of a dataset, compared."""
+
+    def __init__(self, dataset: str, releases: Sequence[DatedRelease]) -> None:
+        """Args: dataset: its name. releases: in their order; withdrawn ones are shown and not compared."""
+        self.dataset, self.releases = dataset, list(releases)
+        self._standing = [
+            place for place, each in enumerate(releases) if each.stands and each.counts is not None
+        ]
+        self.found: OverTime = compare_over_time(
+            [each for place in self._standing if (each := releases[place].counts) is not None]
+        )
+        self._rows = [_by_combination(each.counts) for each in releases]
+
+    def place(self, compared: int) -> int:
+        """Where a compared release stands among all."""
+        return self._standing[compared]
+
+    def combinations(self) -> list[Combination]:
+        """Every combination that any release counts, the number of records first."""
+        return sorted({combination for rows in self._rows for combination in rows})
+
+    def points(self, combination: Combination) -> list[Point]:
+        """A combination's counts over all releases."""
+        changed = {
+            self.place(change.after)
+            for change in self.found.changes
+            if change.combination == combination and change.after == change.before + 1
+        }
+        return [
+            self._point(place, combination, is_changed=place in changed)
+            for place in range(len(self.releases))
+        ]
+
+    def _point(self, place: int, combination: Combination, *, is_changed: bool) -> Point:
+        release, rows = self.releases[place], self._rows[place]
+        if release.counts is None or combination not in rows:
+            return Point(release.vintage, None, is_struck=not release.stands)
+        row = rows[combination]
+        value = float(release.counts.counts[row])
+        low, high = _range(release.counts, row)
+        return Point(release.vintage, value, low, high, not release.stands, is_changed)
+
+    def count(self, place: int, combination: Combination) -> int | None:
+        """Of one release, as published."""
+        rows, counts = self._rows[place], self.releases[place].counts
+        return None if counts is None or combination not in rows else round(counts.counts[rows[combination]])
+
+
+def _by_combination(counts: ReleasedCounts | None) -> dict[Combination, int]:
+    return {} if counts is None else {each: row for row, each in enumerate(counts.combinations)}
+
+
+def _range(counts: ReleasedCounts, row: int) -> tuple[float, float]:
+    """Where the true count lies: by rounding, or by the noise of 95 of 100 draws."""
+    value = float(counts.counts[row])
+    if counts.kind == "rounded":
+        return value, value + counts.resolution - 1
+    scales = np.where(counts.weights[row] > 0, counts.scales[row], 0.0)
+    half_width = 1.96 * float(scales.max(initial=0.0)) + 0.5
+    return value - half_width, value + half_width
+
+
+def told(combination: Combination) -> str:
+    """A combination in words."""
+    if combination == NUMBER_OF_RECORDS:
+        return _RECORDS
+    return "; ".join(f"{column}: {cell}" if cell else column for column, cell in combination)
+
+
+def render_over_time(history: History) -> str:
+    """One self-contained HTML page; equal releases give equal bytes."""
+    found = history.found
+    kinds = {each.counts.kind for each in history.releases if each.counts is not None}
+    context: dict[str, Any] = {
+        "title": f"{history.dataset} over time",
+        "history": history,
+        "lines": list(_vintages(history)),
+        "found": found,
+        "compared": sum(found.compared),
+        "false_alarm": near(100 * FALSE_ALARM),
+        "noisy": "noisy" in kinds,
+        "rounded": "rounded" in kinds,
+        "sampled": "sampled" in kinds,
+        "uncounted": [each.name for each in history.releases if each.counts is None],
+        "records": _chart(history, NUMBER_OF_RECORDS),
+        "charts": [
+            (told(each), _when(history, each), _chart(history, each)) for each in _most_changed(found)
+        ],
+        "changes": [_line(history, each) for each in found.changes[:MOST_LINES]],
+        "more": max(0, len(found.changes) - MOST_LINES),
+    }
+    return html(context, "over_time.html.j2")
+
+
+def _most_changed(found: OverTime) -> list[Combination]:
+    """The combinations with the surest changes."""
+    every = dict.fromkeys(change.combination for change in found.changes)
+    return [each for each in every if each != NUMBER_OF_RECORDS][:MOST_CHARTS]
+
+
+def _when(history: History, combination: Combination) -> str:
+    """At which releases it changed."""
+    marks = [each for each in history.found.changes if each.combination == combination]
+    return "; ".join(
+        _dates(history, each) for each in sorted(marks, key=lambda each: (each.after, -each.before))
+    )
+
+
+def _dates(history: History, change: Change) -> str:
+    since, label = (history.releases[history.place(each)].vintage for each in (change.before, change.after))
+    return label if change.after == change.before + 1 else f"{label} (since {since})"
+
+
+def _chart(history: History, combination: Combination) -> Chart:
+    points = history.points(combination)
+    known = [f"{point.label}: {point.value:.0f}" for point in points if point.value is not None]
+    return timeline(told(combination), f"By release: {', '.join(known)}.", points)
+
+
+def _vintages(history: History) -> Iterator[dict[str, Any]]:
+    """A line a release."""
+    changed_at = {
+        history.place(after): (before, after) for before, after in history.found.pairs if after == before + 1
+    }
+    before: DatedRelease | None = None
+    for place, release in enumerate(history.releases):
+        pair = changed_at.get(place)
+        yield {
+            "release": release,
+            "status": status_of(release.errata),
+            "errata": [_sentence(each.told(release.name)) for each in release.errata],
+            "records": history.count(place, NUMBER_OF_RECORDS),
+            "changed": None if pair is None else len(history.found.between(*pair)),
+            "compared": None if pair is None else history.found.compared[history.found.pairs.index(pair)],
+            "settings": _differing(before, release),
+        }
+        before = release if release.stands else before
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _differing(before: DatedRelease | None, release: DatedRelease) -> list[str]:
+    """Names of the settings that differ from those of the release before."""
+    if before is None:
+        return []
+    one, other = (
+        {name: text for name, text in each.settings if name not in _FOLLOW} for each in (before, release)
+    )
+    return [name for name in dict.fromkeys((*one, *other)) if one.get(name) != other.get(name)]
+
+
+def _line(history: History, change: Change) -> dict[str, Any]:
+    before, after = (history.releases[history.place(each)] for each in (change.before, change.after))
+    return {
+        "what": told(change.combination),
+        "before": before.vintage,
+        "after": after.vintage,
+        "was": "not published" if change.was is None else whole(change.was),
+        "now": "not published" if change.now is None else whole(change.now),
+        "by": f"{_signed(change.at_least)} to {_signed(change.at_most)}",
+        "chance": "certain" if change.p_value == 0 and _is_rounded(after) else _chance(change.p_value),
+    }
+
+
+def _is_rounded(release: DatedRelease) -> bool:
+    return release.counts is not None and release.counts.kind == "rounded"
+
+
+def _signed(value: int) -> str:
+    return f"+{whole(value)}" if value > 0 else whole(value)
+
+
+def _chance(p_value: float) -> str:
+    return "below 0.0001" if p_value < 1e-4 else f"{p_value:.4f}"
+
+
+def write_over_time_tsv(history: History, path: Path) -> None:
+    """Every count of every release, and the releases at which it changed.
+
+    Columns: ``combination``, one a release, and ``changed_at``: the vintages, with a semicolon between two.
+    """
+    changed: dict[Combination, list[str]] = {}
+    for change in history.found.changes:
+        changed.setdefault(change.combination, []).append(_dates(history, change))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+        writer.writerow(["combination", *(each.name for each in history.releases), "changed_at"])
+        for combination in history.combinations():
+            counts = [history.count(place, combination) for place in range(len(history.releases))]
+            shown = ["" if count is None else count for count in counts]
+            writer.writerow([told(combination), *shown, "; ".join(changed.get(combination, []))])

@@ -1,0 +1,111 @@
+"""The methods paragraph is true of each protection and mode, and every figure in it is the statement's."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tasks.core.figures import plain_up
+from tasks.core.metadata.citation import citation_bibtex, citation_cff, citation_text
+from tasks.core.metadata.methods import methods_markdown
+from tasks.core.metadata.publication import Publication
+from tests.oracles.described import PROTECTIONS, SAID, described
+
+MODES = ("row_seeded", "unseeded", "value_seeded", "aggregate_seeded", "fitted")
+
+
+def told(protection: str, folder: Path, **changes: Any) -> str:
+    release = described(protection, folder, **changes)
+    return methods_markdown(release, citation_text(release), citation_bibtex(release))
+
+
+def numbers(value: Any) -> set[str]:
+    """Every figure of a statement, as the paragraph may write it."""
+    if isinstance(value, dict):
+        return set().union(set(), *map(numbers, value.values()))
+    if isinstance(value, list):
+        return set().union(set(), *map(numbers, value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return set()
+    return {plain_up(value), plain_up(value, 3), str(value)}
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_every_figure_is_one_of_the_statement(protection: str, tmp_path: Path) -> None:
+    release = described(protection, tmp_path)
+    paragraph = told(protection, tmp_path).split("\n\n")[2]
+    paragraph = re.sub(r"\([^()]*\d{4}[a-z]?[^()]*\)|Wang \(2018\)|2024-05|abc1234", "", paragraph)
+    known = numbers(release.statement)
+    # How many tables, how long, and what SynDiffix's settings come to.
+    known |= {"1.41", "5", *map(str, range(1, 5))}
+    if release.is_fitted_draw:
+        known.add(str(len(release.statement["tables"])))
+    found = set(re.findall(r"(?<![\w.-])\d+(?:\.\d+)?(?:e-?\d+)?", paragraph))
+    assert found and found <= known, found - known
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_only_a_private_release_is_called_so(protection: str, tmp_path: Path) -> None:
+    text = told(protection, tmp_path)
+    is_private = protection in ("lengths", "fitted")
+    assert ("not differentially private" in text) != is_private
+    assert ("-differentially private (Dwork" in text) == is_private
+    assert is_private or ("epsilon" not in text and "Differentially private with" not in text)
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_sources_are_those_that_are_named(protection: str, tmp_path: Path) -> None:
+    paragraph, sources = (told(protection, tmp_path).split("\n\n")[place] for place in (2, 4))
+    for name in (
+        "Dwork",
+        "Dong",
+        "Balle",
+        "Korolova",
+        "Sweeney",
+        "Francis",
+        "Synthetic Data Showcase",
+        "Bun ",
+    ):
+        assert (name in paragraph) == (name in sources), name
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_mode_under_k_anonymity_is_told(mode: str, tmp_path: Path) -> None:
+    text = told("k_anonymity", tmp_path, synthesis_mode=mode)
+    assert "Synthetic records were" in text and ("Showcase" in text) == (mode != "fitted")
+    held = told("k_anonymity", tmp_path, synthesis_mode="aggregate_seeded", hold_resolution=True)
+    assert "asked of the raw records too" in held
+    assert "Synthetic records" not in told("k_anonymity", tmp_path / "b", synthesis_mode=mode, records=False)
+
+
+def test_a_resolution_of_one_protects_nobody(tmp_path: Path) -> None:
+    assert "nobody is protected" in told("k_anonymity", tmp_path, resolution=1)
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_the_citation_names_the_publisher_or_says_that_none_is_known(protection: str, tmp_path: Path) -> None:
+    body = yaml.safe_load(citation_cff(described(protection, tmp_path)))
+    assert body["cff-version"] == "1.2.0" and body["type"] == "dataset"
+    assert body["authors"] == [{"name": SAID.publisher}] and body["license"] == "CC-BY-4.0"
+    assert body["version"] == "2024-05" and isinstance(body["version"], str)
+    bare = described(protection, tmp_path, Publication())
+    body = yaml.safe_load(citation_cff(bare))
+    assert body["authors"] == [{"name": "Publisher not stated"}] and not {"license", "url"} & set(body)
+    assert "Publisher not stated" in citation_bibtex(bare)
+
+
+@pytest.mark.parametrize(
+    ("license", "field"),
+    [("MIT", "license"), ("https://a.example/l", "license-url"), ("ask us first", None), ("", None)],
+)
+def test_only_an_spdx_name_is_given_as_one(license: str, field: str | None, tmp_path: Path) -> None:
+    said = SAID.model_copy(update={"license": license})
+    body = yaml.safe_load(citation_cff(described("syndiffix", tmp_path, said)))
+    assert {key for key in body if key.startswith("license")} == ({field} if field else set())
+
+
+def test_bibtex_holds_no_mark_of_its_own(tmp_path: Path) -> None:
+    text = citation_bibtex(described("lengths", tmp_path))
+    assert r"{{Office\_of *Numbers* \& Co.}}" in text and text.count("{") == text.count("}")
