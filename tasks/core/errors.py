@@ -40,8 +40,18 @@ class InputError(ParameterError):
         return type(self), (self.problems,)
 
 
+class LateInput(InputError):
+    """The file of this vintage is not there yet: nothing was drawn, and the same run may be tried again."""
+
+    exit_code = 5
+
+
 class ResourceLimit(ParameterError):
     """The run would need more memory or disk than there is."""
+
+
+class StorageError(MarginaliaError):
+    """Storage that is no folder does not answer, or refuses."""
 
 
 class BudgetExhausted(MarginaliaError):

@@ -3,6 +3,10 @@
 import math
 from statistics import NormalDist
 
+import numpy as np
+
+from tasks.core.arrays import Floats
+
 #: Half the width of the middle 95 of 100, in standard deviations.
 WITHIN_95 = NormalDist().inv_cdf(0.975)
 
@@ -14,3 +18,9 @@ def normal_above(value: float) -> float:
     0.5
     """
     return 0.5 * math.erfc(value / math.sqrt(2))
+
+
+def each_above(values: Floats) -> Floats:
+    """`normal_above` of each value, in the values' shape."""
+    flat = values.ravel()
+    return np.fromiter(map(normal_above, flat), np.float64, len(flat)).reshape(values.shape)

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import Flags, Ids, Integers
+from tasks.core.parquet import read_parquet
 
 
 @dataclass(frozen=True)
@@ -112,11 +113,11 @@ def read_number_of_records(folder: Path) -> int:
 
 def read_aggregates(folder: Path) -> Aggregates:
     """The aggregates that `Aggregates.write` wrote."""
-    table = pq.read_table(folder / "attributes.parquet")
+    table = read_parquet(folder / "attributes.parquet")
     about = table.schema.metadata
     combinations, counts = [], []
     for length in range(1, int(about[b"reporting_length"]) + 1):
-        stored = pq.read_table(folder / f"aggregates_{length}.parquet")
+        stored = read_parquet(folder / f"aggregates_{length}.parquet")
         ids = [stored[f"attribute_{i + 1}"].to_numpy() for i in range(length)]
         combinations.append(np.stack(ids, axis=1))
         counts.append(stored["count"].to_numpy())
@@ -189,6 +190,6 @@ def write_all_ranges(ranges: Sequence[Ranges], folder: Path) -> None:
 
 def read_ranges(path: Path) -> Ranges:
     """What `Ranges.write` wrote."""
-    table = pq.read_table(path)
+    table = read_parquet(path)
     noisy = table["noisy"].fill_null(NOT_MEASURED).to_numpy()
     return Ranges(noisy, table["at_least"].to_numpy(), table["at_most"].to_numpy())

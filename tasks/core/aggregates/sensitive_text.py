@@ -1,8 +1,7 @@
 """True counts as SDS's files: exact marginals in, ``selections`` and counts and SDS's JSON out, however many.
 
-Neither the lines nor what they are sorted by are ever in memory all together.
-
-Sorting what does not fit in memory: integers in any order in, the same in ascending order out.
+Neither the lines nor what they are sorted by are ever in memory all together: integers are sorted in runs
+that fit, and the runs are merged.
 """
 
 import itertools

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.errors import InternalError, ParameterError, ResourceLimit
+from tasks.core.parquet import read_parquet
 from tasks.core.records.coded import read_dictionary, write_dictionary
 from tasks.core.records.columns import Schema
 
@@ -151,7 +152,7 @@ class Marginals:
 
     def table(self, length: int) -> pa.Table:
         """All rows of one length, in memory."""
-        return pq.read_table(self.path(length))
+        return read_parquet(self.path(length))
 
 
 def read_marginals(folder: Path) -> Marginals:

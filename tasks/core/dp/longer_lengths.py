@@ -95,7 +95,7 @@ class TupleCounts:
     def release(self, law: noise.RoundedGaussian, threshold: int, stream: WordSource) -> Kept:
         """Noise on every candidate; what is kept, in canonical order (C10)."""
         parts = list(self._dense(law, threshold, stream))
-        for place, codes, counts in sparse.release(self.sparse, law, threshold, stream):
+        for place, codes, counts in sparse.release_survivors(self.sparse, law, threshold, stream):
             parts.append((np.full(len(counts), place, np.uint32), codes, counts))
         combinations = np.concatenate([np.zeros(0, np.uint32), *(part[0] for part in parts)])
         codes = np.concatenate([np.zeros((0, self.length), np.uint32), *(part[1] for part in parts)])

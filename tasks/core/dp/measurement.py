@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.arrays import Flags, HalfWords, Integers
 from tasks.core.dp.parameters import DpParameters, ReleaseThresholds
+from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
 
 
@@ -229,11 +230,11 @@ def read_measurement(folder: Path) -> Measurement:
     body = json.loads((folder / "measurement.json").read_text(encoding="utf-8"))
     schema = Schema.from_json(json.dumps(body["schema"]))
     values: list[list[str]] = [[] for _ in schema.columns]
-    for row in pq.read_table(folder / "attributes.parquet").to_pylist():
+    for row in read_parquet(folder / "attributes.parquet").to_pylist():
         values[row["column_id"]].append(row["value"])
     levels = []
     for length, facts in enumerate(body["levels"], start=1):
-        table = pq.read_table(folder / f"counts_{length}.parquet")
+        table = read_parquet(folder / f"counts_{length}.parquet")
         codes = [table[f"code_{place + 1}"].to_numpy() for place in range(length)]
         levels.append(
             Level(

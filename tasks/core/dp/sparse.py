@@ -164,7 +164,7 @@ class SparseTable:
         return keys
 
 
-def release(
+def release_survivors(
     tables: dict[int, SparseTable], law: noise.RoundedGaussian, threshold: int, stream: WordSource
 ) -> Iterator[tuple[int, Tuples, Integers]]:
     """Of each table its place, the codes and the noisy counts of its survivors.

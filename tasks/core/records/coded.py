@@ -13,6 +13,7 @@ and ``tag`` where there is one), ``dictionary.parquet`` (column_id, code, value)
 Coded records are sensitive, dictionary included.
 """
 
+import hashlib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tasks.core.arrays import Codes, Words
+from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
 from tasks.core.records.kernels import mark_codes
 
@@ -69,6 +71,16 @@ class CodedRecords:
             slot_columns=slot_columns,
             values=self.values[: len(schema.columns)],
         )
+
+    def content_sha256(self) -> str:
+        """SHA-256 of the records whatever their order, of their values and of their schema."""
+        columns = [*self.slots, *([] if self.tags is None else [self.tags])]
+        order = np.lexsort(columns) if columns else np.empty(0, np.int64)
+        facts = [self.schema.to_json(), self.slot_columns, self.values, self.number_of_records]
+        digest = hashlib.sha256(json.dumps(facts).encode())
+        for codes in columns:
+            digest.update(codes[order].tobytes())
+        return digest.hexdigest()
 
     def write(self, folder: Path) -> None:
         """Write the four files into an existing empty folder; the same records give the same bytes."""
@@ -122,7 +134,7 @@ def write_dictionary(values: tuple[tuple[str, ...], ...], path: Path) -> None:
 def read_dictionary(path: Path, number_of_columns: int) -> tuple[tuple[str, ...], ...]:
     """The values that `write_dictionary` wrote."""
     values: list[list[str]] = [[] for _ in range(number_of_columns)]
-    dictionary = pq.read_table(path)
+    dictionary = read_parquet(path)
     for column, value in zip(
         dictionary["column_id"].to_pylist(), dictionary["value"].to_pylist(), strict=True
     ):
@@ -134,7 +146,7 @@ def read_coded_records(folder: Path) -> CodedRecords:
     """The records that `CodedRecords.write` wrote."""
     schema = Schema.from_json((folder / "schema.json").read_text(encoding="utf-8"))
     slot_columns = tuple(json.loads((folder / "slots.json").read_text(encoding="utf-8")))
-    table = pq.read_table(folder / "records.parquet")
+    table = read_parquet(folder / "records.parquet")
     return CodedRecords(
         schema=schema,
         slots=tuple(table[f"slot_{index}"].to_numpy() for index in range(len(slot_columns))),

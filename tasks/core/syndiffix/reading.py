@@ -8,11 +8,13 @@ null, and an empty cell of text is a text. Without one, the type is that of all 
 only the empty cell is null.
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -59,7 +61,7 @@ class TypedTable:
     Attributes:
         columns: typed, n rows, in declared order.
         ids: text, n rows, in declared order; null where missing; no column if none was asked for.
-        complaints: one sentence for each column with cells that could not be read as its type.
+        complaints: sentences on columns with cells that could not be read as their type, or may be misread.
         dropped: how many those are: sensitive.
         contents: of the rows as they are in the file, uint64 (n, 2), see `entities.row_contents`.
     """
@@ -118,19 +120,15 @@ def read_table(
         _typed(column, array, has_types=source.is_parquet)
         for column, array in zip(columns, asked[: len(columns)], strict=True)
     ]
-    _require_readable(columns, [read for _, read, _ in typed])
+    _require_readable(columns, typed)
     return TypedTable(
-        pa.table([array for array, _, _ in typed], names=wanted),
+        pa.table([cells.array for cells in typed], names=wanted),
         pa.table([_id_texts(array) for array in asked[len(columns) :]], names=list(id_columns)),
+        tuple(itertools.chain.from_iterable(map(_complaints, columns, typed))),
         tuple(
-            _complaint(column)
-            for column, (_, read, _) in zip(columns, typed, strict=True)
-            if read is not _Read.ALL
-        ),
-        tuple(
-            DroppedCells(column.name, NOT_OF_TYPE[column.letter or "r"], unread)
-            for column, (_, _, unread) in zip(columns, typed, strict=True)
-            if unread
+            DroppedCells(column.name, NOT_OF_TYPE[column.letter or "r"], cells.unread)
+            for column, cells in zip(columns, typed, strict=True)
+            if cells.unread
         ),
         # Names that a configuration gives are not in the file.
         row_contents(
@@ -140,11 +138,22 @@ def read_table(
     )
 
 
-def _complaint(column: ChosenColumn) -> str:
+def _complaints(column: ChosenColumn, cells: "_TypedCells") -> Iterator[str]:
     """What a column's cells were not. Without a type nobody may have declared its name, which is not told."""
+    if cells.is_grouped:
+        yield (
+            f"ATTENTION: column {column.name!r} has numbers with commas, which were read as marks between "
+            f"thousands. {_IF_DECIMAL}"
+        )
+    if cells.read is _Read.ALL:
+        return
     if column.letter is None:
-        return "A column of numbers without a declared type has infinite ones: they count as missing."
-    return f"Column {column.name!r} has cells that are no {MEANINGS[column.letter]}: they count as missing."
+        yield "A column of numbers without a declared type has infinite ones: they count as missing."
+    else:
+        wanted = MEANINGS[column.letter]
+        yield f"Column {column.name!r} has cells that are no {wanted}: they count as missing."
+        if cells.has_commas and not cells.is_grouped:
+            yield _IF_DECIMAL
 
 
 def _refuse_column(item: str) -> ChosenColumn:
@@ -203,6 +212,10 @@ def _without_unused(cells: pa.DictionaryArray) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(pa.array(places[indices].astype(np.int32)), texts)
 
 
+#: What helps where commas were not read as the person meant them.
+_IF_DECIMAL = "If a comma stands before the decimals, declare decimal as ',' (in the command: --decimal ,)."
+
+
 class _Read(Enum):
     """How many of a column's cells that aren't empty could be read as its type."""
 
@@ -211,23 +224,42 @@ class _Read(Enum):
     NONE = auto()
 
 
-def _require_readable(columns: Sequence[ChosenColumn], read: Sequence[_Read]) -> None:
+class _TypedCells(NamedTuple):
+    """A column's cells of its type.
+
+    Attributes:
+        array: one cell a row.
+        read: how many of those that aren't empty could be read.
+        unread: the number of those that could not: sensitive.
+        has_commas: whether any text has a comma, which nobody declared to be a mark of numbers.
+        is_grouped: whether one of them was read as a mark between thousands.
+    """
+
+    array: pa.Array
+    read: _Read = _Read.ALL
+    unread: int = 0
+    has_commas: bool = False
+    is_grouped: bool = False
+
+
+def _require_readable(columns: Sequence[ChosenColumn], typed: Sequence[_TypedCells]) -> None:
     """Refuse a type that no cell has: nothing but missing cells would come out."""
     problems = [
         f"Column {column.name!r} must have cells that are {MEANINGS[column.letter]} to be read as "
         f"{column.name}:{column.letter}, and has none: choose another letter of b, i, r, t and s, or none."
-        for column, found in zip(columns, read, strict=True)
-        if found is _Read.NONE and column.letter is not None
+        + (f" {_IF_DECIMAL}" if cells.has_commas else "")
+        for column, cells in zip(columns, typed, strict=True)
+        if cells.read is _Read.NONE and column.letter is not None
     ]
     if problems:
         raise InputError(problems)
 
 
-def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> tuple[pa.Array, _Read, int]:
-    """Cells of the column's type, how many of those that aren't empty could be read, and the number not."""
+def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedCells:
+    """Cells of the column's type."""
     if has_types:
         if column.letter is None or ARROW_KINDS[column.letter](cells.type):
-            return cells, _Read.ALL, 0
+            return _TypedCells(cells)
         marks = column.number_format if _is_text(cells.type) else PLAIN
         cells = _as_texts(column.name, cells).dictionary_encode()
     else:
@@ -238,14 +270,25 @@ def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> tuple[p
         infinite = 0
         if pa.types.is_floating(inferred.type):
             infinite = pc.sum(is_infinite(texts).take(cells.indices)).as_py()
-        return inferred.take(cells.indices), _Read.SOME if infinite else _Read.ALL, infinite
+        return _TypedCells(inferred.take(cells.indices), _Read.SOME if infinite else _Read.ALL, infinite)
     parsed = parse_as(column.letter, texts, marks)
     given = pc.greater(pc.binary_length(pc.utf8_trim_whitespace(texts)), 0)
     unread = pc.and_(given, parsed.is_null())
-    if not pc.any(unread).as_py():
-        return parsed.take(cells.indices), _Read.ALL, 0
+    array, has_unread = parsed.take(cells.indices), bool(pc.any(unread).as_py())
+    commas, grouped = (
+        _commas(texts, parsed) if marks == PLAIN and column.letter in ("i", "r") else (False, False)
+    )
+    if not has_unread:
+        return _TypedCells(array, has_commas=commas, is_grouped=grouped)
     read = _Read.NONE if parsed.null_count == len(parsed) else _Read.SOME
-    return parsed.take(cells.indices), read, pc.sum(unread.take(cells.indices)).as_py()
+    return _TypedCells(array, read, pc.sum(unread.take(cells.indices)).as_py(), commas, grouped)
+
+
+def _commas(texts: pa.Array, parsed: pa.Array) -> tuple[bool, bool]:
+    """Whether any text has a comma, and whether one that has was read as a number."""
+    with_comma = pc.match_substring(texts, ",")
+    is_read = pc.and_(with_comma, parsed.is_valid())
+    return bool(pc.any(with_comma).as_py()), bool(pc.any(is_read).as_py())
 
 
 def _is_text(kind: pa.DataType) -> bool:

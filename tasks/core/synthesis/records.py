@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from tasks.core.aggregates.aggregates import Attribute
 from tasks.core.aggregates.wide_form import attribute
 from tasks.core.arrays import Ids, Integers
+from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Column
 
 
@@ -61,8 +62,8 @@ class SyntheticRecords:
 
 def read_synthetic_records(folder: Path) -> SyntheticRecords:
     """The records that `SyntheticRecords.write` wrote."""
-    table = pq.read_table(folder / "attributes.parquet")
-    lists = pq.read_table(folder / "records.parquet")["attribute_ids"].combine_chunks()
+    table = read_parquet(folder / "attributes.parquet")
+    lists = read_parquet(folder / "records.parquet")["attribute_ids"].combine_chunks()
     if isinstance(lists, pa.ChunkedArray):
         lists = pa.concat_arrays(lists.chunks) if lists.num_chunks else pa.array([], lists.type)
     offsets = lists.offsets.to_numpy()

@@ -71,3 +71,9 @@ def read_rows(path: Path) -> list[list[str]]:
     """The rows that `write_rows` wrote, as text."""
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.reader(file, delimiter="\t"))
+
+
+def first_row(path: Path, delimiter: str = "\t") -> list[str]:
+    """The cells of a file's first line; none of an empty file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return next(csv.reader(file, delimiter=delimiter), [])

@@ -21,7 +21,9 @@ import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.tables.column_names import Encoding, bare_name, matching_name, output_spelling
+from tasks.core.tables.remote import RemoteFile
 from tasks.core.tables.source import COMPRESSIONS, Compression, OpenedFile, TextBytes, text_lines
+from tasks.core.tables.storage_urls import remote_url
 
 _PARQUET_SUFFIXES = (".parquet", ".pq")
 _TAB_SUFFIXES = (".tsv", ".tab")
@@ -139,6 +141,11 @@ class InputFile:
         found.__dict__["headers"] = headers
         return found
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the file was opened, or its header is known without it."""
+        return "opened" in self.__dict__ or "headers" in self.__dict__
+
     @cached_property
     def opened(self) -> OpenedFile:
         """The open file.
@@ -148,6 +155,9 @@ class InputFile:
         """
         if self.format is None:
             self._require_known_form()
+        url = remote_url(self.path)
+        if url is not None:
+            return RemoteFile(url)
         return OpenedFile(Path(self.path))
 
     def _require_known_form(self) -> None:

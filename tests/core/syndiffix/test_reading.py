@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.syndiffix.reading import ChosenColumn, parse_column, read_table
+from tasks.core.tables.number_format import NumberFormat
 
 
 @pytest.fixture
@@ -248,3 +249,20 @@ def test_an_infinite_cell_is_missing_is_told_and_makes_no_text_of_its_column(wri
         "A column of numbers without a declared type has infinite ones: they count as missing.",
     )
     assert [(each.column, each.number) for each in read.dropped] == [("x", 2)]
+
+
+def test_commas_that_may_be_decimals_are_told(write):
+    """`2,500` is read as 2500, as the reference reads it: nobody may miss that it was meant as 2.5."""
+    grouped = read_table(write("a;b\n2,500;1\n1,000;2\n"), columns("a:r", "b:r"))
+    assert grouped.columns["a"].to_pylist() == [2500.0, 1000.0]
+    (said,) = grouped.complaints
+    assert said.startswith("ATTENTION: column 'a' has numbers with commas") and "--decimal ," in said
+    mixed = read_table(write("a;b\n2,5;1\n7;2\n"), columns("a:r", "b:r"))
+    assert mixed.complaints[1].startswith("If a comma stands before the decimals")
+    with pytest.raises(InputError, match="--decimal ,"):
+        read_table(write("a;b\n2,5;1\n3,25;2\n"), columns("a:r", "b:r"))
+
+
+def test_declared_marks_are_not_asked_about(write):
+    declared = ChosenColumn("a", "r", NumberFormat(","))
+    assert read_table(write("a;b\n2,500;1\n"), [declared]).complaints == ()

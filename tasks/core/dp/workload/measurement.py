@@ -22,6 +22,7 @@ from tasks.core.dp.workload.cells import ColumnCells
 from tasks.core.dp.workload.parameters import LongerSets, Step, WorkloadParameters
 from tasks.core.dp.workload.shares import Shares
 from tasks.core.dp.workload.tables import MeasuredTable
+from tasks.core.parquet import read_parquet
 from tasks.core.records.columns import Schema
 
 #: Its file of counts, which no other measurement has.
@@ -177,7 +178,7 @@ class WorkloadMeasurement:
 def read_workload_measurement(folder: Path) -> WorkloadMeasurement:
     """The measurement that `WorkloadMeasurement.write` wrote."""
     body = json.loads((folder / "measurement.json").read_text(encoding="utf-8"))
-    counts = pq.read_table(folder / "counts.parquet")["count"].to_numpy()
+    counts = read_parquet(folder / "counts.parquet")["count"].to_numpy()
     start = 0
 
     def cells(facts: dict[str, Any]) -> Integers:
