@@ -1,4 +1,4 @@
-"""What a step that reads sensitive tables may say when it fails.
+"""What a step that reads sensitive tables, or a flow, may say when it fails.
 
 Prefect keeps an exception's text in the run's state and its log, where more people look than may see the
 data, and a library's exception can carry a cell. So such a step raises only errors of our own, whose texts
@@ -11,14 +11,20 @@ import secrets
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from tasks.core.errors import InputError, InternalError, MarginaliaError
+from tasks.lineage_events import collected
+from tasks.messages import fail
 from tasks.storage import FULL, Workspace
 
 _P = ParamSpec("_P")
+_C = TypeVar("_C")
 R = TypeVar("R")
+#: Packages of exceptions between a run and its server.
+_OF_PREFECT = ("prefect", "httpx", "httpcore", "anyio")
 
 
 def sanitised(step: Callable[Concatenate[Workspace, _P], R]) -> Callable[Concatenate[Workspace, _P], R]:
@@ -36,6 +42,39 @@ def sanitised(step: Callable[Concatenate[Workspace, _P], R]) -> Callable[Concate
         except Exception as error:
             safe = unexpected(workspace, error, step.__name__)
         # Outside the handlers, and without its own: no library's exception is chained to what leaves.
+        safe.__cause__ = safe.__context__ = None
+        raise safe
+
+    return guarded
+
+
+def explained(flow: Callable[Concatenate[_C, _P], R]) -> Callable[Concatenate[_C, _P], R]:
+    """Let only safe errors out of a flow, whose first argument is a configuration or a path; send its events.
+
+    What Prefect itself raises passes: it holds nothing of a table.
+    """
+
+    @functools.wraps(flow)
+    def guarded(configuration: _C, /, *args: _P.args, **kwargs: _P.kwargs) -> R:
+        dataset = getattr(configuration, "dataset", None)
+        with nullcontext() if dataset is None else collected(dataset):
+            return safely(configuration, *args, **kwargs)
+
+    def safely(configuration: _C, /, *args: _P.args, **kwargs: _P.kwargs) -> R:
+        safe: MarginaliaError
+        try:
+            return flow(configuration, *args, **kwargs)
+        except MarginaliaError as error:
+            safe = error.with_traceback(None)
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] in _OF_PREFECT:
+                raise
+            place = getattr(configuration, "output_dir", None)
+            if place is None:
+                safe = InternalError(unforeseen(error))
+            else:
+                safe = unexpected(Workspace(Path(place).absolute()), error)
+        fail(f"The run stops: {safe}")
         safe.__cause__ = safe.__context__ = None
         raise safe
 

@@ -1,7 +1,8 @@
-"""Progress of a long step, for the person at the terminal.
+"""Progress of a long step, for the person at the terminal, and lines that are for that person alone.
 
-Written to standard error and nowhere else: how fast a step goes depends on the data (privacy.md, G23), so it
-stays out of logs and of Prefect.
+Written to standard error: how fast a step goes depends on the data (privacy.md, G23), so it stays out of logs
+and of Prefect. Of a step on protected data alone it is also shown elsewhere, by whoever is given for that.
+What a run tells everybody goes through `tasks.messages`.
 """
 
 import functools
@@ -17,9 +18,14 @@ _REWRITTEN_SECONDS, _LINE_SECONDS = 0.2, 10.0
 class Progress:
     """One step's progress: a line that is rewritten on a terminal, elsewhere one for what is new."""
 
-    def __init__(self, step: str, clock: Callable[[], float] = time.monotonic) -> None:
-        """Args: step: its name, as shown. clock: seconds."""
-        self._step, self._clock = step, clock
+    def __init__(
+        self,
+        step: str,
+        clock: Callable[[], float] = time.monotonic,
+        shown: Callable[[float], None] | None = None,
+    ) -> None:
+        """Args: step: its name, as shown. clock: seconds. shown: told each fraction too."""
+        self._step, self._clock, self._shown = step, clock, shown
         self._started = self._said = clock()
         self._terminal = sys.stderr.isatty()
         self._open = False
@@ -27,6 +33,8 @@ class Progress:
 
     def __call__(self, what: str, fraction: float) -> None:
         """Say how far the step is. Args: what: a few words. fraction: 0 to 1."""
+        if self._shown is not None:
+            self._shown(fraction)
         now, at = self._clock(), (what, int(10 * fraction))
         if not (self._rewrites(now) if self._terminal else self._adds(now, at)):
             return
@@ -61,6 +69,6 @@ class Progress:
 
 
 def say(text: str) -> None:
-    """One line for the person at the terminal."""
+    """One line for the person at the terminal, and nobody else."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()

@@ -10,6 +10,9 @@ if TYPE_CHECKING:  # slow, and the command needs the names of the stages alone
 #: In order: a run that is asked to go up to one does every earlier one.
 STAGES = ("aggregate", "generate", "evaluate", "navigate")
 
+#: Beside the places that a run returns: the vintage whose release it is, where nothing new was made.
+UNCHANGED = "unchanged"
+
 
 def reaches(last: str, stage: str) -> bool:
     """Whether a run up to ``last`` has a stage."""
@@ -39,8 +42,11 @@ def require_seed_stays(configuration: "RunConfiguration") -> None:
     from prefect.context import FlowRunContext
 
     context, synthesis = FlowRunContext.get(), configuration.synthesis
-    is_deployed = bool(context and context.flow_run and context.flow_run.deployment_id)
-    if is_deployed and synthesis.reads_records and synthesis.random_seed is not None:
+    if context is None or context.flow_run is None or context.flow_run.deployment_id is None:
+        return
+    # A deployment that is given the path of a file leaves the seed in the file.
+    is_kept = not isinstance((context.parameters or {}).get("configuration"), str)
+    if is_kept and synthesis.reads_records and synthesis.random_seed is not None:
         raise ParameterError(
             f"random_seed must not be a parameter of a deployment where synthesis_mode is {synthesis.mode}: "
             "Prefect stores it in the clear, and it is as sensitive as the records. Take it out: each "

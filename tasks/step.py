@@ -21,8 +21,12 @@ from prefect import Task
 from prefect.cache_policies import NO_CACHE
 
 from tasks.caching import cached as skipped_if_known
+from tasks.edges import edges_from, keep, results_in, without_edges
 from tasks.failures import sanitised
+from tasks.messages import tell_log
 from tasks.progress import Progress
+from tasks.progress_artifact import ProgressArtifact
+from tasks.run_log import step_number
 from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
 
 _P = ParamSpec("_P")
@@ -52,14 +56,14 @@ class Output:
 
 @dataclass(frozen=True)
 class _Traits:
-    """Arguments of `step`, and the name of the task run where it has one of its own."""
+    """Arguments of `step`, and the name of the task run where it is not the function's."""
 
     zone: Zone
     makes: str
     folder: str
     progress: str
     cached: bool
-    run_name: str | None
+    run_name: str | None = None
 
 
 class RunStep(Generic[_W, _P, _R]):
@@ -67,12 +71,14 @@ class RunStep(Generic[_W, _P, _R]):
 
     Attributes:
         zone: what it may read.
+        name: of its task run, in the graph and in the log.
         fn: its work, as Prefect calls it.
     """
 
     def __init__(self, function: Callable[..., Any], traits: _Traits) -> None:
         """Args: function: fills an `Output`, or does something else. traits: as of `step`."""
         self._function, self._traits = function, traits
+        self.name = traits.run_name or function.__name__
         functools.update_wrapper(self, function)
         self.zone = traits.zone
         work = _storing(function, traits) if traits.makes else function
@@ -80,7 +86,7 @@ class RunStep(Generic[_W, _P, _R]):
         # A retry of a step that is not cached could draw again (privacy.md, rule 4).
         self._task: Task[..., _R] = Task(
             self.fn,
-            task_run_name=traits.run_name,
+            task_run_name=self.name,
             cache_policy=NO_CACHE,
             persist_result=False,
             retries=None if traits.cached else 0,
@@ -88,11 +94,16 @@ class RunStep(Generic[_W, _P, _R]):
 
     def __call__(self, run: _W, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         """Let Prefect run the step, or skip it where its result is known."""
+        tell_log(f"Step {step_number()} begins: {self.name}.")
         task = self._task
         if self._traits.cached:
             assert isinstance(run, RunWorkspace), "what is cached lies in a run's folder"
             task = skipped_if_known(task, self.zone, run)
-        return task(run, *args, **kwargs)
+        given = results_in([*args, *kwargs.values()])
+        told: dict[str, Any] = {name: without_edges(value) for name, value in kwargs.items()}
+        result: _R = task(run, *map(without_edges, args), wait_for=edges_from(given), **told)
+        keep(result, given)
+        return result
 
     def named(self, name: str) -> "RunStep[_W, _P, _R]":
         """The same step under another name, in Prefect and of its folder: a run has several of it."""
@@ -104,12 +115,16 @@ def _storing(fill: Callable[..., Any], traits: _Traits) -> Callable[..., Any]:
 
     @functools.wraps(fill)
     def store(run: RunWorkspace, /, *args: object, **kwargs: object) -> StoredTable:
-        with closing(Progress(traits.progress or traits.makes)) as progress:
-            return run.store(
+        shown = None if traits.zone == SENSITIVE else ProgressArtifact(traits.folder)
+        with closing(Progress(traits.progress or traits.makes, shown=shown)) as progress:
+            stored = run.store(
                 run.folder(traits.zone) / traits.folder,
                 traits.makes,
                 lambda folder: fill(Output(folder, run, progress), *args, **kwargs),
             )
+        if shown is not None:
+            shown.close()
+        return stored
 
     return store
 
@@ -122,7 +137,7 @@ def step(
 
 @overload
 def step(
-    zone: Zone, *, cached: bool = False, run_name: str | None = None
+    zone: Zone, *, cached: bool = False
 ) -> Callable[[Callable[Concatenate[_W, _P], _R]], RunStep[_W, _P, _R]]: ...
 
 
@@ -133,7 +148,6 @@ def step(
     folder: str = "",
     progress: str = "",
     cached: bool | None = None,
-    run_name: str | None = None,
 ) -> Callable[[Callable[..., Any]], RunStep[Any, ..., Any]]:
     """Make a function a step of a run.
 
@@ -151,8 +165,7 @@ def step(
         progress: its name at the terminal; without it what it makes.
         cached: whether it is skipped where its inputs and the code are what they were. What makes a folder
             is, unless told otherwise. The draw never is: the ledger alone decides on it (rule 1).
-        run_name: of the task run; without it Prefect's, from the function's.
     """
     is_cached = bool(makes) if cached is None else cached
-    traits = _Traits(zone, makes, folder, progress, is_cached, run_name)
+    traits = _Traits(zone, makes, folder, progress, is_cached)
     return lambda function: RunStep(function, traits)

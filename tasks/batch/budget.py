@@ -10,8 +10,8 @@ from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
-from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_one_salt
+from tasks.ledger_place import kept_place
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.syndiffix.columns import synthesized_table
 from tasks.sensitive.ledger import kept_ledger
@@ -73,10 +73,15 @@ def _require_one_salt(runs: Sequence[RunConfiguration]) -> None:
         if run.protection.is_salted:
             with contextlib.suppress(ParameterError):  # as above
                 described = describe(run)
-                tables.append((run.dataset, synthesized_table(described.source, described.synthesized)))
+                tables.append(
+                    (
+                        run.dataset,
+                        synthesized_table(described.source, described.synthesized, described.pattern),
+                    )
+                )
     if tables:
         kept_ledger()
-        require_one_salt(ledger_place(), *tables)
+        require_one_salt(kept_place(), *tables)
 
 
 def _charged(ledger: Ledger, dataset: str, planned: _Planned, runs: int) -> str:

@@ -6,7 +6,7 @@ as they stand (shallow); ``null`` takes a key of the base away.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from tasks.configuration.model import Label, RunConfiguration
 from tasks.configuration.synthesis import SYNDIFFIX
 from tasks.core.contracts.translation import load_contract
 from tasks.core.errors import ParameterError
-from tasks.plan.describe import describe, has_committed, input_file
+from tasks.plan.describe import describe, has_committed
+from tasks.plan.input_file import input_file, require_arrived
 from tasks.request import STAGES
 
 _PARTS = ("execute", "base_config", "runs")
@@ -68,8 +69,17 @@ class Batch:
     runs: tuple[BatchRun, ...]
 
 
-def read_batch(path: Path) -> Batch:
+def is_batch(body: Mapping[str, Any]) -> bool:
+    """Whether a file holds many runs."""
+    return "runs" in body and "base_config" in body
+
+
+def read_batch(path: Path, changes: Mapping[str, Any] | None = None) -> Batch:
     """Read and check a batch file.
+
+    Args:
+        path: of the file.
+        changes: keys of ``base_config`` that are others for this time.
 
     Raises:
         ParameterError: all problems of the file and of every run, the latter with group and name in front.
@@ -86,7 +96,7 @@ def read_batch(path: Path) -> Batch:
     if not isinstance(base, dict):
         problems.append("base_config must be an object: a configuration that the runs have in common.")
         base = {}
-    runs = list(_runs(body.get("runs"), base, problems))
+    runs = list(_runs(body.get("runs"), base | dict(changes or {}), problems))
     if not runs and not problems:
         problems.append("The batch must hold a run that is not skipped, but it holds none: add one.")
     if problems:
@@ -116,10 +126,16 @@ def _refused(configuration: RunConfiguration) -> list[str]:
 def _unreadable(configuration: RunConfiguration) -> Iterator[str]:
     """What is wrong with each, and where nothing is with what the two say of each other."""
     contract = configuration.input.contract
-    found = [*_problems(lambda: input_file(configuration).headers)]
+    found = [*_problems(lambda: _header(configuration))]
     if contract is not None:
         found += _problems(lambda: load_contract(Path(contract)))
     yield from found or _problems(lambda: describe(configuration))
+
+
+def _header(configuration: RunConfiguration) -> object:
+    source = input_file(configuration)
+    require_arrived(configuration, source, None)
+    return source.headers
 
 
 def _problems(read: Callable[[], object]) -> list[str]:

@@ -54,7 +54,9 @@ class Failed:
     @property
     def kind(self) -> str:
         """What kind of failure it is, as the README's table of exit codes has it."""
-        return {2: "configuration or input", 3: "budget", 4: "contract"}.get(self.exit_code, "another error")
+        return {2: "configuration or input", 3: "budget", 4: "contract", 5: "late input"}.get(
+            self.exit_code, "another error"
+        )
 
     @property
     def lines(self) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from tasks.batch.file import Batch, BatchRun, by_run
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import ParameterError
-from tasks.progress import say
+from tasks.messages import tell
 from tasks.sensitive.recall import as_committed, drawn_before
 
 
@@ -34,7 +34,7 @@ def _settled(run: BatchRun, problems: list[tuple[str, list[str]]]) -> RunConfigu
     if found is not given:
         problems.append((run.label, []))
         for sentence in drawn_before(given):
-            say(f"ATTENTION: {run.label}: {sentence}")
+            tell(f"ATTENTION: {run.label}: {sentence}")
         return found
     problems.append((run.label, list(given.not_fitted)))
     return given if given.not_fitted else given.as_now()

@@ -18,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from tasks.configuration.form import NOT_ASKED
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy
 from tasks.configuration.protections.known import Protection
 from tasks.configuration.protections.settings import Asked
@@ -25,15 +26,25 @@ from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.sections import NO_KEY, Key, Model, OptionalUtility
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.errors import InternalError, ParameterError
+from tasks.core.metadata.publication import Publication
 from tasks.core.tables.column_names import Encoding
 from tasks.core.tables.number_format import EVERY_COLUMN, canonical_thousands
+from tasks.core.tables.storage_urls import refused_url, remote_url
 
-#: What no release's configuration has: where the workspace is, what is measured for sensitive/ alone, and
-#: whether the file named its mode.
-NEVER_RELEASED = frozenset({"output_dir", "evaluate_utility", "earlier_synthesis", "not_fitted"})
+#: What no release's configuration has: where the workspace is, what is measured for sensitive/ alone and how
+#: long that is kept, and whether the file named its mode.
+NEVER_RELEASED = frozenset(
+    {"output_dir", "evaluate_utility", "earlier_synthesis", "not_fitted", "retention_days", "publish_to"}
+)
+
+#: Keys of how a run is operated: where a file does not give them, nothing that is written names them.
+UNNAMED = ("on_unchanged", "retention_days", "publish_to")
 
 #: Above the records of any table; a larger resolution is read as this one.
 LARGEST_RESOLUTION = 10**15
+
+#: The label of a release where neither configuration nor schedule gives one.
+UNDATED = "undated"
 
 #: A name that is safe as a folder and a file name.
 Label = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9 ._-]{0,99}$")]
@@ -57,6 +68,15 @@ class Input(Model):
     path: Annotated[str, Key("sensitive_microdata_path")] = Field(
         min_length=1, description="The table: a CSV, TSV or Parquet file."
     )
+
+    @field_validator("path")
+    @classmethod
+    def _without_credentials(cls, value: str) -> str:
+        url = remote_url(value)
+        if url is not None and (problem := refused_url(url)):
+            raise ValueError(problem)
+        return value
+
     delimiter: Annotated[str, Key("sensitive_microdata_delimiter")] = Field(
         ",", min_length=1, max_length=1, description="What separates the cells of a text file."
     )
@@ -100,7 +120,9 @@ class Resources(Model):
 
     parallel_jobs: int = Field(1, ge=0, description="Threads; 0: all cores.")
     memory_limit_mb: int = Field(0, ge=0, description="0: four fifths of what is free.")
-    cache_max_size: int | None = Field(None, description="SDS's; accepted, but without effect.")
+    cache_max_size: Annotated[int | None, NOT_ASKED] = Field(
+        None, description="SDS's; accepted, but without effect."
+    )
 
 
 class Report(Model):
@@ -119,13 +141,13 @@ class RunConfiguration(Model):
     """Everything a run is asked to do."""
 
     dataset: Label = Field(description="The name under which the budget is kept.")
-    dataset_is_named: Annotated[bool, NO_KEY] = Field(
+    dataset_is_named: Annotated[bool, NO_KEY, NOT_ASKED] = Field(
         True, description="False where the prefix stands in for the name."
     )
     vintage: Label | None = Field(None, description="Label of this release; None: the scheduled date.")
-    prefix: Label = "my"
-    output_dir: str = Field("./", min_length=1, description="The workspace.")
-    input: Input
+    prefix: Label = Field("my", description="What the names of released files begin with.")
+    output_dir: str = Field("./", min_length=1, description="The folder that all is written into.")
+    input: Input = Field(description="The table, and what is publicly known of it.")
     reporting_length: int = Field(3, description="-1: all lengths.")
     reporting_resolution: int = Field(
         10,
@@ -133,26 +155,31 @@ class RunConfiguration(Model):
         le=LARGEST_RESOLUTION,
         description="k; under differential privacy only the evaluation kept in sensitive/ uses it.",
     )
-    protection: Protection
-    synthesis: AnySynthesis = AggregateSeeded()
-    earlier_synthesis: Annotated[AggregateSeeded | None, NO_KEY] = Field(
+    protection: Protection = Field(description="What protects the people in the table: one of three.")
+    synthesis: AnySynthesis = Field(
+        AggregateSeeded(), description="How synthetic records are made: one of these modes."
+    )
+    earlier_synthesis: Annotated[AggregateSeeded | None, NO_KEY, NOT_ASKED] = Field(
         None,
         description="What a file without synthesis_mode meant before fitted was the default; a vintage that "
         "was drawn so is returned.",
     )
-    not_fitted: Annotated[tuple[str, ...], NO_KEY] = Field(
+    not_fitted: Annotated[tuple[str, ...], NO_KEY, NOT_ASKED] = Field(
         (),
         description="Why fitted records can't be had of such a file; only what was drawn before is returned.",
     )
     output_forms: Annotated[tuple[Literal["long", "condensed"], ...], Key("synthetic_forms")] = Field(
         (), description="Further forms of the synthetic records beside the wide one."
     )
-    resources: Resources = Resources()
-    report: Report = Report()
-    unused_keys: Annotated[tuple[str, ...], NO_KEY] = Field(
+    resources: Resources = Field(Resources(), description="What the run may use of the machine.")
+    report: Report = Field(Report(), description="The page of the release.")
+    publication: Publication = Field(
+        Publication(), description="What readers are told that the program can't know."
+    )
+    unused_keys: Annotated[tuple[str, ...], NO_KEY, NOT_ASKED] = Field(
         (), description="Keys of the file that have no effect on this run."
     )
-    check_looks_at_lines: bool | None = Field(
+    check_looks_at_lines: Annotated[bool | None, NOT_ASKED] = Field(
         None,
         description="Whether check may look at the lengths of some lines to guess the rows; None: not under "
         "differential privacy.",
@@ -162,6 +189,43 @@ class RunConfiguration(Model):
         None,
         description="Also measure, for sensitive/, what the records are worth; None: it is not measured.",
     )
+
+    publish_to: str | None = Field(
+        None,
+        description="Where finished releases are copied to beside output_dir: a URL such as s3://bucket/folder.",
+    )
+    retention_days: int | None = Field(
+        None,
+        ge=1,
+        description="For how many days what is made of the raw table is kept in sensitive/; None: until "
+        "somebody removes it.",
+    )
+    on_unchanged: Literal["draw", "skip"] | None = Field(
+        None,
+        description="What a run does whose table is what it was at the last release of these settings. draw: "
+        "another release (the default under differential privacy, charged like any other). skip: none (the "
+        "default elsewhere); under differential privacy the dates of releases then tell whether the table "
+        "changed.",
+    )
+
+    @field_validator("output_dir")
+    @classmethod
+    def _on_a_disk(cls, value: str) -> str:
+        if "://" in value:
+            raise ValueError(
+                "must be a folder on a disk or on a mounted share, as it holds what is sensitive and what is "
+                "at work; to have finished releases in storage such as S3, give its URL as publish_to"
+            )
+        return value
+
+    @field_validator("publish_to")
+    @classmethod
+    def _in_storage(cls, value: str | None) -> str | None:
+        if value is not None and remote_url(value) != value:
+            raise ValueError("must be a URL such as s3://bucket/folder; output_dir is the folder")
+        if value is not None and (problem := refused_url(value)):
+            raise ValueError(problem)
+        return value
 
     @field_validator("reporting_length")
     @classmethod
@@ -183,7 +247,22 @@ class RunConfiguration(Model):
         body: dict[str, Any] = handler(self)
         for name in self.protection.lacking:
             body.pop(name, None)
+        if self.publication == Publication():
+            body.pop("publication", None)
+        for name in self.unnamed:
+            body.pop(name, None)
         return body
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """The keys of `UNNAMED` that say what holds without them."""
+        usual = {"on_unchanged": self.protection.on_unchanged}
+        return tuple(name for name in UNNAMED if getattr(self, name) in (None, usual.get(name)))
+
+    @property
+    def skips_unchanged(self) -> bool:
+        """Whether nothing is released of a table that is what it was."""
+        return (self.on_unchanged or self.protection.on_unchanged) == "skip"
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -276,3 +355,9 @@ class RunConfiguration(Model):
         if not self.synthesis.reads_records:
             return self
         return self.model_copy(update={"synthesis": self.synthesis.model_copy(update={"random_seed": None})})
+
+    def as_released(self) -> "RunConfiguration":
+        """The same without what no released file depends on: where things lie, what is measured beside."""
+        table = self.input.model_copy(update={"path": "?"})
+        aside = {"input": table, "output_dir": "?", "evaluate_utility": None}
+        return self.without_raw_seed().model_copy(update=aside)

@@ -1,11 +1,14 @@
 """Where each key of the flat file stands in the model: each field carries its key (`sections.Key`)."""
 
+from pydantic import BaseModel
+
 from tasks.configuration.model import Input, Report, Resources, RunConfiguration
 from tasks.configuration.protections.differential_privacy import DifferentialPrivacy, Thresholds
-from tasks.configuration.sections import Model, keys_of
+from tasks.configuration.sections import keys_of
 from tasks.configuration.synthesis import AggregateSeeded, Fitted, RowSeeded, Unseeded, ValueSeeded
+from tasks.core.metadata.publication import Publication
 
-_NESTED: dict[tuple[str, ...], tuple[type[Model], ...]] = {
+_NESTED: dict[tuple[str, ...], tuple[type[BaseModel], ...]] = {
     (): (RunConfiguration,),
     ("input",): (Input,),
     ("protection",): (DifferentialPrivacy,),
@@ -13,6 +16,7 @@ _NESTED: dict[tuple[str, ...], tuple[type[Model], ...]] = {
     ("synthesis",): (RowSeeded, Unseeded, ValueSeeded, AggregateSeeded, Fitted),
     ("resources",): (Resources,),
     ("report",): (Report,),
+    ("publication",): (Publication,),
 }
 
 

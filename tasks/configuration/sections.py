@@ -5,6 +5,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat
 
+from tasks.configuration.form import as_form
 from tasks.core.hints import did_you_mean
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import matching_name
@@ -13,7 +14,7 @@ from tasks.core.tables.column_names import matching_name
 class Model(BaseModel):
     """Frozen, and every key known."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_extra=as_form)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Key:
 NO_KEY = Key("")
 
 
-def keys_of(kind: type[Model], section: str = "") -> dict[str, str]:
+def keys_of(kind: type[BaseModel], section: str = "") -> dict[str, str]:
     """The keys of a section of the flat file that a model's fields are given by, each with its field."""
     found = {}
     for name, field in kind.model_fields.items():

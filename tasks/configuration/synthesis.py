@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, FiniteFloat, Secret
+from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, Secret
 
+from tasks.configuration.form import NOT_ASKED, tabs
 from tasks.configuration.sections import NO_KEY, Key, Model, PositiveNumber, keys_of
 
 #: Masked wherever the model is written: the seed of a mode that reads raw records must not leave sensitive/.
@@ -29,7 +30,7 @@ SomeColumnSets = Annotated[tuple[ColumnSet, ...], AfterValidator(_some_sets)]
 class Synthesis(Model):
     """What the modes of synthesis have in common."""
 
-    random_seed: Seed | None = Field(
+    random_seed: Annotated[Seed | None, NOT_ASKED] = Field(
         None,
         description="None: drawn fresh by a mode that reads raw records; else it follows from a secret and "
         "the rounded counts, or from the measurement.",
@@ -44,17 +45,23 @@ class Synthesis(Model):
 class RowSeeded(Synthesis):
     """Each synthetic record begins as part of one raw record (sds.md 4.1)."""
 
+    model_config = ConfigDict(title="Row-seeded")
+
     mode: Annotated[Literal["row_seeded"], NO_KEY] = "row_seeded"
 
 
 class Unseeded(Synthesis):
     """Records drawn column by column from the raw records' distribution (sds.md 4.2)."""
 
+    model_config = ConfigDict(title="Unseeded")
+
     mode: Annotated[Literal["unseeded"], NO_KEY] = "unseeded"
 
 
 class ValueSeeded(Synthesis):
     """Records put together from the rounded counts of single attributes (sds.md 4.3)."""
+
+    model_config = ConfigDict(title="Value-seeded")
 
     mode: Annotated[Literal["value_seeded"], NO_KEY] = "value_seeded"
     oversampling_ratio: Annotated[FiniteFloat, Field(ge=0)] | None = Field(
@@ -65,6 +72,8 @@ class ValueSeeded(Synthesis):
 
 class AggregateSeeded(Synthesis):
     """Synthetic records drawn from the reportable aggregates (sds.md 4.4)."""
+
+    model_config = ConfigDict(title="Aggregate-seeded")
 
     mode: Annotated[Literal["aggregate_seeded"], NO_KEY] = "aggregate_seeded"
     use_synthetic_counts: bool = Field(
@@ -97,6 +106,8 @@ class Fitted(Synthesis):
     records are written, and their seed, is not.
     """
 
+    model_config = ConfigDict(title="Fitted")
+
     mode: Annotated[Literal["fitted"], NO_KEY] = "fitted"
     workload: Literal["auto", "pairs", "pairs+target"] | SomeColumnSets = Field(
         "auto",
@@ -123,11 +134,14 @@ class Fitted(Synthesis):
 class ByTrees(Synthesis):
     """Records drawn from SynDiffix's trees (syndiffix.md section 3): the regime is the mode."""
 
+    model_config = ConfigDict(title="SynDiffix")
+
     mode: Annotated[Literal["syndiffix"], NO_KEY] = "syndiffix"
 
 
 AnySynthesis = Annotated[
-    RowSeeded | Unseeded | ValueSeeded | AggregateSeeded | Fitted | ByTrees, Field(discriminator="mode")
+    RowSeeded | Unseeded | ValueSeeded | AggregateSeeded | Fitted | ByTrees,
+    Field(discriminator="mode", json_schema_extra=tabs),
 ]
 
 #: The mode of records that are fitted to protected counts: the default under differential privacy.

@@ -6,7 +6,6 @@ its name come out. Every problem with public facts is found here, before the led
 
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,16 +19,20 @@ from tasks.core.errors import InternalError, ParameterError
 from tasks.core.hints import did_you_mean
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.ledger.mechanisms import AnyParameters
-from tasks.core.ledger.place import ledger_place
+from tasks.core.ledger.store import is_begun
 from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import bare_name, matching_name
 from tasks.core.tables.header import Headers, InputFile, header_notes
+from tasks.ledger_place import kept_place
+from tasks.messages import tell
+from tasks.plan.input_file import holding, input_file, path_pattern, require_arrived
 from tasks.plan.protections.differential_privacy import DrawingPlan
 from tasks.plan.protections.k_anonymity import RoundingPlan
 from tasks.plan.protections.plan import ProtectionPlan, vintage_of
 from tasks.plan.protections.syndiffix import TreesPlan
 from tasks.plan.resources import require_records_fit
 from tasks.plan.syndiffix.columns import Selection
+from tasks.progress import say
 from tasks.storage import Workspace
 
 #: All protections' plans, by the name of the regime: another one is a file beside theirs, and a line here.
@@ -46,6 +49,7 @@ class RunFacts:
 
     Attributes:
         source: the input file and its dialect.
+        pattern: the path of the files of all vintages; None where it is the same for all.
         header: the names of all columns of the file.
         contract: the data contract, if there is one.
         schema: the public schema.
@@ -54,9 +58,11 @@ class RunFacts:
         parameters: of the draw; None where nothing is drawn.
         vintage: the label of the release.
         notes: sentences that the person who runs it should read.
+        closed_notes: those of them that tell of cells or of a seed, and stay at the terminal.
     """
 
     source: InputFile
+    pattern: Path | None
     header: tuple[str, ...]
     contract: Contract | None
     schema: Schema
@@ -65,6 +71,7 @@ class RunFacts:
     parameters: AnyParameters | None
     vintage: str
     notes: tuple[str, ...]
+    closed_notes: tuple[str, ...] = ()
 
     @property
     def drawn(self) -> AnyParameters:
@@ -103,8 +110,9 @@ def describe(
         ParameterError: any public fact that makes the run impossible.
     """
     table = configuration.input
-    source = input_file(configuration)
+    source = input_file(configuration, scheduled)
     source = source if headers is None else source.with_headers(headers)
+    require_arrived(configuration, source, scheduled)
     contract = load_contract(Path(table.contract)) if table.contract else None
     headers = source.headers
     _require_split(source, configuration)
@@ -134,14 +142,33 @@ def describe(
         *_mark_notes(configuration, source),
         *plan.notes_on_numbers(schema, headers, contract),
     )
-    return RunFacts(source, headers.names, contract, schema, selection, length, parameters, vintage, notes)
+    closed = (*header_notes(source), *plan.closed_notes)
+    return RunFacts(
+        source=source,
+        pattern=path_pattern(configuration),
+        header=headers.names,
+        contract=contract,
+        schema=schema,
+        selection=selection,
+        reporting_length=length,
+        parameters=parameters,
+        vintage=vintage,
+        notes=notes,
+        closed_notes=closed,
+    )
+
+
+def tell_notes(described: RunFacts) -> None:
+    """Tell whoever runs it what is to be read first. Args: described: the public facts of the run."""
+    for sentence in described.notes:
+        (say if sentence in described.closed_notes else tell)(sentence)
 
 
 def has_committed(configuration: RunConfiguration) -> bool:
     """Whether the ledger holds any release of the configured vintage; a ledger that is not there does not."""
-    if not configuration.protection.is_drawn_once or not (ledger_place() / "ledger.sqlite").is_file():
+    if not configuration.protection.is_drawn_once or not is_begun(kept_place()):
         return False
-    ledger = open_ledger()
+    ledger = open_ledger(kept_place())
     if not ledger.is_registered(configuration.dataset):
         return False
     wanted = configuration.vintage
@@ -149,19 +176,6 @@ def has_committed(configuration: RunConfiguration) -> bool:
     return any(
         each.phase in ("commit", "drawing") and wanted in (None, each.name.vintage) for each in reservations
     )
-
-
-def input_file(configuration: RunConfiguration) -> InputFile:
-    """The configured table, and how it is read: opened already where a command holds it."""
-    table = configuration.input
-    wanted = InputFile(
-        Path(table.path), delimiter=table.delimiter, header=table.header, encoding=table.encoding
-    )
-    held = _HELD.get()
-    return held if held == wanted else wanted
-
-
-_HELD: ContextVar[InputFile | None] = ContextVar("held", default=None)
 
 
 @contextmanager
@@ -176,16 +190,13 @@ def refused_early(configuration: RunConfiguration) -> Iterator[None]:
     """
     Workspace.of(configuration).require_place()
     require_records_fit(configuration)
-    token = _HELD.set(input_file(configuration))
-    try:
+    with holding(input_file(configuration)):
         try:
             describe(configuration)
         except ParameterError:
             if not has_committed(configuration):
                 raise
         yield
-    finally:
-        _HELD.reset(token)
 
 
 #: In a header that is a single column, a sign that the file is split at another character.

@@ -1,22 +1,29 @@
-"""The lineage of a run, for the Prefect UI: a diagram and a table, never from a cache.
+"""The lineage of a run, for its page in Prefect: a diagram and a table, never from a cache.
 
-Of what is released: hash and rows. Of what is sensitive: a keyed hash, so that two runs can be seen to
-have used the same, and nothing else.
+Of what is released: hash, rows, protection. Of what is sensitive: a keyed hash, so that two runs can be seen
+to have used the same, and nothing else. The part that is released is the release's ``lineage.json``.
 """
 
 import json
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from prefect.artifacts import create_markdown_artifact, create_table_artifact
 
 from tasks.configuration.model import RunConfiguration
-from tasks.public.bundles.bundle import Bundle
-from tasks.public.bundles.opening import open_bundle
+from tasks.core.charts import theme
+from tasks.core.charts.chart import Chart
+from tasks.core.charts.layers import Box, layers
+from tasks.core.figures import whole
+from tasks.core.lineage import LINEAGE, MEASUREMENT, TABLE, Lineage, LineageNode
+from tasks.core.markdown import escaped
+from tasks.lineage_events import announce_release
+from tasks.public.artifacts import artifact_key, picture, table
 from tasks.public.publish import Release
-from tasks.public.release_files import PUBLIC
 from tasks.step import step
-from tasks.storage import INTERMEDIATE, SENSITIVE, StoredTable, Workspace
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace
+
+_DRAWN_BEFORE = "as it was when an earlier run drew the release"
 
 
 @step(INTERMEDIATE)
@@ -24,59 +31,116 @@ def record_lineage(
     workspace: Workspace,
     configuration: RunConfiguration,
     sensitive: Sequence[StoredTable],
-    measurement: StoredTable,
     release: Release,
 ) -> None:
-    """Create the artifacts ``lineage-<dataset>`` and, where there is a contract, ``contract-<dataset>``."""
-    bundle = open_bundle(workspace, measurement)
-    key = re.sub(r"[^a-z0-9]+", "-", configuration.dataset.lower()).strip("-")
+    """Create the artifacts ``lineage-<dataset>`` and, where there is a contract, ``contract-<dataset>``.
+
+    Args:
+        workspace: where the release is.
+        configuration: the run's.
+        sensitive: what was made on the way from the table to the measurement, in order; none where an
+            earlier run made that.
+        release: what was published.
+    """
+    folder = workspace.root / release.key
+    told = Lineage.of_json(json.loads((folder / LINEAGE).read_text(encoding="utf-8")))
+    announce_release(told, folder.name)
+    whole_lineage = _with_stages(told, workspace, sensitive)
+    contract = folder / "contract.json"
+    rules = json.loads(contract.read_text(encoding="utf-8"))["rules"] if contract.is_file() else []
+    lines = [
+        picture(diagram(whole_lineage, release.key)),
+        "",
+        "An arrow that a longer way shows as well is left out. The table names all that each was made from.",
+        "",
+        *_contract_lines(rules),
+        *table(("what", "made from, and what is known of it"), [_row(node) for node in whole_lineage.nodes]),
+    ]
     create_markdown_artifact(
-        markdown="\n".join(
-            [
-                *_diagram(configuration, bundle, sensitive, release),
-                "",
-                *_table(workspace, sensitive, bundle, release),
-            ]
-        ),
-        key=f"lineage-{key}",
+        markdown="\n".join(lines),
+        key=artifact_key("lineage", configuration.dataset),
         description=f"What release {release.key} was made from.",
     )
-    contract = workspace.root / release.key / "contract.json"
-    if contract.is_file():
-        rules = json.loads(contract.read_text(encoding="utf-8"))["rules"]
+    if rules:
         create_table_artifact(
             table=rules,
-            key=f"contract-{key}",
+            key=artifact_key("contract", configuration.dataset),
             description="The contract's rules and their verdicts, as released.",
         )
 
 
-def _diagram(
-    configuration: RunConfiguration, bundle: Bundle, sensitive: Sequence[StoredTable], release: Release
-) -> list[str]:
-    """A Mermaid flow chart from the table to the released files."""
-    lines = ["```mermaid", "flowchart LR", "  subgraph sensitive"]
-    lines += [f"    s{place}[{table.stage}]" for place, table in enumerate(sensitive)]
-    lines += [f"    s{place} --> s{place + 1}" for place in range(len(sensitive) - 1)]
-    lines += ["  end", f"  measurement[measurement<br/>{bundle.strength(configuration)}]"]
-    if sensitive:
-        lines.append(f"  s{len(sensitive) - 1} -- {bundle.crossing} --> measurement")
-    lines.append("  subgraph release")
-    lines += [f"    r{place}[{entry['file']}]" for place, entry in enumerate(release.files)]
-    lines.append("  end")
-    made = [place for place, entry in enumerate(release.files) if entry["made_from"] != PUBLIC]
-    lines += [f"  measurement --> r{place}" for place in made]
-    return [*lines, "```"]
+def _with_stages(told: Lineage, workspace: Workspace, sensitive: Sequence[StoredTable]) -> Lineage:
+    """The lineage with what stayed in ``sensitive/`` between the table and the measurement."""
+    if not sensitive:
+        found = [replace(n, facts={"made_from": _DRAWN_BEFORE}) if n.name == TABLE else n for n in told.nodes]
+        return replace(told, nodes=tuple(found))
+    stages: list[LineageNode] = []
+    for stored in sensitive:
+        keyed = workspace.keyed_hash(stored.sha256)[:16]
+        parents = (stages[-1].name,) if stages else ()
+        stages.append(LineageNode(stored.stage, "sensitive", parents, {"keyed": keyed}))
+    found = stages + [node for node in told.nodes if node.name != TABLE]
+    last = stages[-1].name
+    moved = [
+        replace(node, parents=tuple(last if name == TABLE else name for name in node.parents))
+        if node.name == MEASUREMENT
+        else node
+        for node in found
+    ]
+    return replace(told, nodes=tuple(moved))
 
 
-def _table(
-    workspace: Workspace, sensitive: Sequence[StoredTable], bundle: Bundle, release: Release
-) -> list[str]:
-    rows = ["| what | zone | hash | rows | made from |", "|---|---|---|---|---|"]
-    for table in sensitive:
-        rows.append(f"| {table.stage} | {SENSITIVE} | keyed {workspace.keyed_hash(table.sha256)[:16]} | | |")
-    rows.append(f"| measurement | measurement | {bundle.sha256()[:16]} | | {bundle.made_of} |")
-    for entry in release.files:
-        digest, count = str(entry["sha256"])[:16], entry.get("rows", "")
-        rows.append(f"| {entry['file']} | release | {digest} | {count} | {entry['made_from']} |")
-    return rows
+def diagram(lineage: Lineage, title: str) -> Chart:
+    """From the table to the page; files that are made alike share a box.
+
+    Args:
+        lineage: whose.
+        title: the release's name.
+    """
+    groups: dict[tuple[object, ...], list[LineageNode]] = {}
+    for node in lineage.nodes:
+        alike = (node.parents, node.facts.get("made_from")) if node.zone == "release" else (node.name,)
+        groups.setdefault(alike, []).append(node)
+    keys = {node.name: nodes[0].name for nodes in groups.values() for node in nodes}
+    boxes = {
+        nodes[0].name: Box(
+            [node.name for node in nodes]
+            if len(nodes) < 5
+            else [nodes[0].name, f"and {len(nodes) - 1} more"],
+            _note(nodes[0]),
+            theme.ZONES[nodes[0].zone],
+            list(dict.fromkeys(keys[parent] for parent in nodes[0].parents)),
+        )
+        for nodes in groups.values()
+    }
+    return layers(boxes, f"Lineage of {title}", "What each released file was made from, back to the table.")
+
+
+def _note(node: LineageNode) -> str:
+    """The smaller line in a box."""
+    if node.zone == "sensitive":
+        return "sensitive, not released"
+    if node.zone == "measurement":
+        return f"{node.facts['protection']}; {node.facts['crossing']}"
+    return str(node.facts.get("made_from", "")) if node.zone == "release" else "public"
+
+
+def _row(node: LineageNode) -> tuple[str, str]:
+    """A line of the table."""
+    facts = node.facts
+    known = [] if node.zone == "release" else [node.zone]
+    known += [f"made from {', '.join(map(escaped, node.parents))}"] if node.parents else []
+    known += [escaped(facts[key]) for key in ("made_from", "protection") if key in facts]
+    known += [f"{whole(int(str(facts['rows'])))} rows"] if "rows" in facts else []
+    known += [f"keyed hash {facts['keyed']}"] if "keyed" in facts else []
+    known += [f"sha256 {str(facts['sha256'])[:16]}"] if "sha256" in facts else []
+    return escaped(node.name), "; ".join(known)
+
+
+def _contract_lines(rules: Sequence[dict[str, object]]) -> list[str]:
+    """What became of the contract, in a sentence."""
+    if not rules:
+        return []
+    verdicts = [str(rule["verdict"]) for rule in rules]
+    counted = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
+    return [f"**Contract**: {len(rules)} rules, as released: {escaped(counted)}.", ""]

@@ -1,6 +1,10 @@
-"""Which function of the core a configured mode of synthesis is, with which arguments and seed."""
+"""Which function of the core a configured mode of synthesis is, with which arguments and seed.
+
+The modes are imported where one draws: a run that finds its records made does without.
+"""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from tasks.configuration.synthesis import (
     AggregateSeeded,
@@ -14,22 +18,26 @@ from tasks.configuration.synthesis import (
 from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import ShareDone
 from tasks.core.errors import InternalError
-from tasks.core.synthesis import aggregate_seeded, fitted_to_counts, row_seeded, unseeded, value_seeded
-from tasks.core.synthesis.constrained_headers import HeldConstraints
-from tasks.core.synthesis.records import SyntheticRecords
-from tasks.core.synthesis.rows import FrequentRows
 from tasks.public.bundles.bundle import CountsBundle
+
+if TYPE_CHECKING:
+    from tasks.core.synthesis.aggregate_seeded import AggregateSeededParameters
+    from tasks.core.synthesis.constrained_headers import HeldConstraints
+    from tasks.core.synthesis.records import SyntheticRecords
+    from tasks.core.synthesis.rows import FrequentRows
 
 
 def draw_from_rows(
-    rows: FrequentRows,
+    rows: "FrequentRows",
     reported: Aggregates,
     synthesis: AnySynthesis,
     seed: int,
     threads: int,
     progress: ShareDone,
-) -> SyntheticRecords:
+) -> "SyntheticRecords":
     """Draw by a mode that reads the raw records."""
+    from tasks.core.synthesis import aggregate_seeded, row_seeded, unseeded, value_seeded
+
     if isinstance(synthesis, RowSeeded):
         return row_seeded.draw_row_seeded(rows, seed, threads=threads, progress=progress)
     if isinstance(synthesis, Unseeded):
@@ -59,7 +67,7 @@ class PublicFacts:
 
     seed: int | None
     resolution: int
-    held: HeldConstraints | None
+    held: "HeldConstraints | None"
 
 
 def draw_from_counts(
@@ -68,8 +76,10 @@ def draw_from_counts(
     public: PublicFacts,
     threads: int,
     progress: ShareDone,
-) -> SyntheticRecords:
+) -> "SyntheticRecords":
     """Draw by a mode that reads reported counts alone."""
+    from tasks.core.synthesis import aggregate_seeded, fitted_to_counts
+
     seed = public.seed
     if isinstance(synthesis, AggregateSeeded) and seed is not None:
         parameters = aggregate_parameters(synthesis)
@@ -89,8 +99,10 @@ def draw_from_counts(
     raise InternalError(f"{synthesis.mode} does not draw from reported counts.")
 
 
-def aggregate_parameters(synthesis: AggregateSeeded) -> aggregate_seeded.AggregateSeededParameters:
+def aggregate_parameters(synthesis: AggregateSeeded) -> "AggregateSeededParameters":
     """The core's parameters of the mode that reads reported counts."""
+    from tasks.core.synthesis import aggregate_seeded
+
     return aggregate_seeded.AggregateSeededParameters(
         use_synthetic_counts=synthesis.use_synthetic_counts,
         weight_selection_percentile=synthesis.weight_selection_percentile,

@@ -4,9 +4,6 @@ import json
 
 from tasks.configuration.model import Report
 from tasks.core.aggregates.aggregates import as_drawn, read_aggregates, read_all_ranges
-from tasks.core.navigation.fidelity import fidelity
-from tasks.core.navigation.inputs import ReportInputs
-from tasks.core.navigation.report import render_page
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.public.bundles.opening import open_counts
 from tasks.step import Output, step
@@ -32,6 +29,10 @@ def write_page(
         evaluated: the synthetic records, and their evaluation.
         report: the configured layout.
     """
+    from tasks.core.navigation.fidelity import fidelity
+    from tasks.core.navigation.inputs import ReportInputs
+    from tasks.core.navigation.report import render_page
+
     bundle = open_counts(into.run, measurement)
     stated = into.path(statement)
     text, contract = (stated / "privacy.json").read_text(encoding="utf-8"), stated / "contract.json"

@@ -1,29 +1,33 @@
 """Publish: what was built from a measurement becomes a release, whole by a rename or not at all.
 
 release/<dataset>/<vintage>-<n>/    the released files, with a MANIFEST of how each was protected
-release/<dataset>/latest            link to the newest
+
+`tasks.public.releases` has what is beside them.
 """
 
 import contextlib
-import fcntl
-import os
-import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.errors import InternalError
+from tasks.core.metadata.errata import ERRATA, read_errata
 from tasks.leftovers import process_mark
-from tasks.progress import say
+from tasks.messages import tell
 from tasks.public.bundles.opening import open_bundle
-from tasks.public.release_files import Built, write_json
+from tasks.public.release_files import lineage_entry, take_files, write_json
+from tasks.public.releases import (
+    MANIFEST,
+    numbers,
+    one_at_a_time,
+    point_latest,
+    releases_of,
+    write_index,
+)
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
 from tasks.version import code_version
-
-MANIFEST = "MANIFEST.json"
 
 
 class Release(StoredTable):
@@ -45,9 +49,16 @@ def publish_release(
     workspace: Workspace,
     configuration: RunConfiguration,
     measurement: StoredTable,
-    built: Built,
+    written: StoredTable,
 ) -> Release:
-    """Write the released files and put them in place; a release equal to an earlier one is not repeated."""
+    """Put the released files in place with a manifest; a release equal to an earlier one is not repeated.
+
+    Args:
+        workspace: where.
+        configuration: the run's.
+        measurement: what was handed over.
+        written: the files.
+    """
     bundle = open_bundle(workspace, measurement)
     vintage = bundle.vintage
     home = workspace.release / configuration.dataset
@@ -55,43 +66,27 @@ def publish_release(
     files: list[Json] = []
 
     def write(folder: Path) -> None:
-        files.extend(built.write_files(workspace, configuration, bundle, folder))
+        files.extend(take_files(workspace.path(written), folder))
+        files.append(lineage_entry(configuration, bundle, files, folder))
+        files.sort(key=lambda entry: str(entry["file"]))
         manifest = {"code_version": code_version(), "dataset": configuration.dataset, "vintage": vintage}
         write_json(folder / MANIFEST, {**manifest, "files": files})
 
     candidate = workspace.store(home / f".candidate-{process_mark()}", "release", write)
     folder = workspace.root / candidate.key
-    with _one_at_a_time(home):
-        equal = next((each for each in _releases(home, vintage) if _same(each, folder)), None)
+    with one_at_a_time(home):
+        equal = next((each for each in releases_of(home, vintage) if _same(each, folder)), None)
         if equal is not None:
             shutil.rmtree(folder)
             place, is_new = equal, False
         else:
             place, is_new = _put_in_place(folder, home, vintage), True
-        _point_latest(home, place, vintage)
+        point_latest(home, place, vintage)
+        write_index(home)
+    for erratum in read_errata(place):
+        tell(f"ATTENTION: {erratum.told(place.name)}")
     key = place.relative_to(workspace.root).as_posix()
     return Release(StoredTable(key, candidate.sha256, "release", "release"), files, is_new)
-
-
-@contextlib.contextmanager
-def _one_at_a_time(home: Path) -> Iterator[None]:
-    """Hold a lock on the dataset's folder of releases; the kernel releases it when its holder dies."""
-    descriptor = os.open(home, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _releases(home: Path, vintage: str) -> list[Path]:
-    """The releases of a vintage, newest first."""
-    return [home / f"{vintage}-{number}" for number in sorted(_numbers(home, vintage), reverse=True)]
-
-
-def _numbers(home: Path, vintage: str) -> list[int]:
-    tails = [path.name.removeprefix(f"{vintage}-") for path in home.glob(f"{vintage}-*")]
-    return [int(tail) for tail in tails if tail.isdecimal()]
 
 
 def _same(one: Path, other: Path) -> bool:
@@ -103,56 +98,26 @@ def _same(one: Path, other: Path) -> bool:
         file_sha256(one / name) == file_sha256(other / name) for name in names
     )
     if not is_whole:
-        say(
+        tell(
             f"ATTENTION: the files of release {one.name} were changed: they are no longer what its MANIFEST "
-            "says. Withdraw that release. The run puts the right files into a new one."
+            "says. The run puts the right files into a new release. Withdraw the changed one with "
+            "marginalia errata."
         )
     return is_whole
 
 
 def _files(folder: Path) -> list[str]:
-    """Every file below a folder, by its relative name."""
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
-def _is_older(home: Path, vintage: str, other: str) -> bool:
-    """Whether a vintage is older than another one.
-
-    Labels that differ in their numbers alone are ordered by these; of others the one is older whose first
-    release is.
-    """
-    words, numbers = _parts(vintage)
-    other_words, other_numbers = _parts(other)
-    if words == other_words and numbers != other_numbers:
-        return numbers < other_numbers
-    first, other_first = (_releases(home, each)[-1].stat().st_mtime for each in (vintage, other))
-    return first < other_first
-
-
-def _parts(vintage: str) -> tuple[list[str], list[int]]:
-    """What stands between a label's numbers, and the numbers."""
-    return re.split(r"[0-9]+", vintage), [int(number) for number in re.findall(r"[0-9]+", vintage)]
+    """Every released file below a folder, by its relative name; errata came later."""
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return sorted(name for name in names if name != ERRATA)
 
 
 def _put_in_place(folder: Path, home: Path, vintage: str) -> Path:
     """Rename to the next free number; another run may take it first."""
     while True:
-        place = home / f"{vintage}-{max(_numbers(home, vintage), default=0) + 1}"
+        place = home / f"{vintage}-{max(numbers(home, vintage), default=0) + 1}"
         with contextlib.suppress(OSError):
             folder.rename(place)
             return place
         if not folder.is_dir() or not place.exists():
             raise InternalError(f"The run could not put its release in place at {place.name}.")
-
-
-def _point_latest(home: Path, place: Path, vintage: str) -> None:
-    """Link ``latest`` to a release, unless it links to one of a newer vintage."""
-    linked = home / "latest"
-    newest = linked.resolve().name.rpartition("-")[0] if linked.is_dir() else ""
-    if newest and newest != vintage and _is_older(home, vintage, newest):
-        say(f"latest still links to vintage {newest!r}, as that is newer than {vintage!r}.")
-        return
-    part = home / f".latest-{process_mark()}"
-    part.unlink(missing_ok=True)
-    part.symlink_to(place.name)
-    part.replace(home / "latest")

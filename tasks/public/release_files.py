@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
+from tasks.configuration.model import NEVER_RELEASED, UNDATED, RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates, read_all_ranges
 from tasks.core.aggregates.aggregates_json import write_aggregates_json
 from tasks.core.aggregates.interchange import (
@@ -21,13 +21,25 @@ from tasks.core.arrays import Json
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.dp.workload.tables_file import write_noisy_tables
 from tasks.core.errors import InternalError
+from tasks.core.lineage import (
+    CONFIGURATION,
+    CONTRACT,
+    LINEAGE,
+    MEASUREMENT,
+    TABLE,
+    Lineage,
+    parents_present,
+)
 from tasks.core.records.columns import Schema
+from tasks.core.statement.released_json import LINEAGE_KEYS, check_released_json
 from tasks.core.synthesis.assembly import write_wide_tsv
 from tasks.core.synthesis.forms import write_condensed_tsv, write_long_tsv
 from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_records
-from tasks.public.bundles.bundle import Bundle, CountsBundle
+from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom
+from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
-from tasks.storage import StoredTable, Workspace, file_sha256
+from tasks.step import Output, step
+from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
 
 
 class Built(Protocol):
@@ -64,7 +76,8 @@ class BuiltCounts:
                     shutil.copyfile(path, folder / path.name)
         write_json(folder / "configuration.json", public_configuration(configuration, bundle))
         origins, protection = _origins(configuration, bundle), bundle.protection(configuration)
-        return [_entry(path, rows, origins, protection) for path in sorted(folder.iterdir())]
+        present = {_base(path.name, origins): path.name for path in sorted(folder.iterdir())}
+        return [_entry(folder / name, rows, origins, present, protection) for name in present.values()]
 
     def _write_counts(
         self, workspace: Workspace, bundle: CountsBundle, prefix: str, folder: Path
@@ -97,6 +110,42 @@ class BuiltCounts:
             write_aggregates_tsv(counted, folder / name, "count")
             rows[name] = sum(len(counts) for counts in counted.counts)
         return rows
+
+
+#: In the folder of a step: the released files, and beside them the manifest's entries of them.
+_FILES, _ENTRIES = "files", "entries.json"
+
+
+@step(INTERMEDIATE, makes="released files", folder="released_files")
+def write_release_files(
+    into: Output, configuration: RunConfiguration, measurement: StoredTable, built: Built
+) -> None:
+    """Write every file that is made of what was built; a release of the same finds them made.
+
+    Args:
+        into: what is filled.
+        configuration: the run's.
+        measurement: what was handed over.
+        built: what was built of it.
+    """
+    from tasks.public.readers import write_for_readers  # most runs find these files made
+
+    folder = into.folder / _FILES
+    folder.mkdir()
+    entries = built.write_files(into.run, configuration, open_bundle(into.run, measurement), folder)
+    entries += write_for_readers(configuration, folder, entries)
+    write_json(into.folder / _ENTRIES, entries)
+
+
+def take_files(written: Path, folder: Path) -> list[Json]:
+    """Copy these files into an empty folder. Args: written: what the step stored. folder: where to.
+
+    Returns:
+        The manifest's entries.
+    """
+    shutil.copytree(written / _FILES, folder, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    entries: list[Json] = json.loads((written / _ENTRIES).read_text(encoding="utf-8"))
+    return entries
 
 
 _WriteCounts = Callable[[Aggregates, Schema, Path], None]
@@ -135,65 +184,147 @@ JUDGED = "the contract's rules, all of which the raw table kept"
 #: What is made of these is not protected.
 _UNPROTECTED = {PUBLIC: "none: public", JUDGED: "none: exact verdicts on the raw table (see privacy.json)"}
 
+#: Of each file by its name without prefix: what it was made from in words, and by name.
+_AGGREGATES, _SYNTHETIC = "reportable_aggregates.tsv", "synthetic_microdata.tsv"
 _COMMON = {
-    "contract.json": "the contract's rules, judged on released numbers (post-processing)",
-    "synthetic_aggregates.tsv": "the synthetic records, counted (post-processing)",
-    "evaluation.json": "synthetic records against the reportable aggregates (post-processing)",
-    "report.html": "the measurement and what was made from it (post-processing)",
-    "configuration.json": PUBLIC,
+    "synthetic_aggregates.tsv": MadeFrom(
+        "the synthetic records, counted (post-processing)", (_SYNTHETIC, _AGGREGATES)
+    ),
+    "evaluation.json": MadeFrom(
+        "synthetic records against the reportable aggregates (post-processing)",
+        (_AGGREGATES, "synthetic_aggregates.tsv"),
+    ),
+    "report.html": MadeFrom(
+        "the measurement and what was made from it (post-processing)",
+        (
+            "privacy.json",
+            "contract.json",
+            _AGGREGATES,
+            _SYNTHETIC,
+            "synthetic_aggregates.tsv",
+            "evaluation.json",
+        ),
+    ),
+    "configuration.json": MadeFrom(PUBLIC, (CONFIGURATION,)),
 }
-_ESTIMATED = "the fitted records, counted, with noisy counts and ranges of the measurement (post-processing)"
+_ESTIMATED = MadeFrom(
+    "the fitted records, counted, with noisy counts and ranges of the measurement (post-processing)",
+    (MEASUREMENT, _SYNTHETIC),
+)
 #: Of a fitted release.
 _FITTED = (
     dict.fromkeys(_COUNTS, _ESTIMATED)
-    | dict.fromkeys(_RECORDS, "fitted to the measurement alone (post-processing)")
+    | dict.fromkeys(_RECORDS, MadeFrom("fitted to the measurement alone (post-processing)", (MEASUREMENT,)))
     | {
-        "noisy_tables.parquet": "the measurement: every noisy count as drawn",
-        "evaluation.json": "the fitted records against the measurement (post-processing)",
+        "noisy_tables.parquet": MadeFrom("the measurement: every noisy count as drawn", (MEASUREMENT,)),
+        "evaluation.json": MadeFrom(
+            "the fitted records against the measurement (post-processing)", (MEASUREMENT, _SYNTHETIC)
+        ),
     }
 )
 
 
-def _origins(configuration: RunConfiguration, bundle: CountsBundle) -> dict[str, str]:
+def _origins(configuration: RunConfiguration, bundle: CountsBundle) -> dict[str, MadeFrom]:
     """What each released file was made from, by its name without prefix."""
     of_protection = dict(bundle.origins)
     counts = of_protection.pop("counts")
     origins = dict.fromkeys(_COUNTS, counts) | of_protection | _COMMON | _records_origin(configuration)
     if configuration.draws_workload:
+        del origins["synthetic_aggregates.tsv"]
         origins |= _FITTED
+    source = _AGGREGATES
+    if bundle.drawn() is not None:  # the page and the evaluation read what was drawn, beside the aggregates
+        source = MEASUREMENT
+        for name in ("evaluation.json", "report.html"):
+            words, parents = origins[name]
+            origins[name] = MadeFrom(words, (MEASUREMENT, *(each for each in parents if each != MEASUREMENT)))
+    judged = MadeFrom(
+        "the contract's rules, judged on released numbers (post-processing)", (CONTRACT, source)
+    )
     if bundle.contract_mode == "strict":
-        origins |= {"contract.json": JUDGED}
-    return origins
+        judged = MadeFrom(JUDGED, (CONTRACT, TABLE))
+    return origins if bundle.contract_mode == "none" else origins | {"contract.json": judged}
 
 
-def _records_origin(configuration: RunConfiguration) -> dict[str, str]:
+def _records_origin(configuration: RunConfiguration) -> dict[str, MadeFrom]:
     synthesis = configuration.synthesis
-    origin = "drawn from the reportable aggregates alone (post-processing)"
+    origin = MadeFrom("drawn from the reportable aggregates alone (post-processing)", (_AGGREGATES,))
     if synthesis.reads_records:
-        origin = (
+        origin = MadeFrom(
             f"drawn from the raw records by {synthesis.mode}: a combination of fewer records than the "
-            "reporting resolution can't appear"
+            "reporting resolution can't appear",
+            (MEASUREMENT,),
         )
     return dict.fromkeys(_RECORDS, origin)
 
 
-def _entry(path: Path, rows: Mapping[str, int], origins: Mapping[str, str], protection: str) -> Json:
-    for name, origin in origins.items():
-        if path.name == name or path.name.endswith(f"_{name}"):
-            entry: Json = {
-                "file": path.name,
-                "sha256": file_sha256(path),
-                "bytes": path.stat().st_size,
-                "protection": _UNPROTECTED.get(origin, f"{protection} (see privacy.json)"),
-                "made_from": origin,
-            }
-            return entry | ({"rows": rows[path.name]} if path.name in rows else {})
-    raise InternalError(f"A release must hold known files only; {path.name} is not one.")
+def _base(file: str, origins: Mapping[str, MadeFrom]) -> str:
+    """The name without prefix."""
+    for name in origins:
+        if file == name or file.endswith(f"_{name}"):
+            return name
+    raise InternalError(f"A release must hold known files only; {file} is not one.")
+
+
+def _entry(
+    path: Path,
+    rows: Mapping[str, int],
+    origins: Mapping[str, MadeFrom],
+    present: Mapping[str, str],
+    protection: str,
+) -> Json:
+    name = _base(path.name, origins)
+    origin = origins[name].made_from
+    entry: Json = {
+        "file": path.name,
+        "sha256": file_sha256(path),
+        "bytes": path.stat().st_size,
+        "protection": _UNPROTECTED.get(origin, f"{protection} (see privacy.json)"),
+        "made_from": origin,
+        "parents": parents_present(name, {each: found.parents for each, found in origins.items()}, present),
+    }
+    return entry | ({"rows": rows[path.name]} if path.name in rows else {})
+
+
+def lineage_entry(configuration: RunConfiguration, bundle: Bundle, files: list[Json], folder: Path) -> Json:
+    """Write ``lineage.json``: what every other file was made from, back to the table.
+
+    Args:
+        configuration: the run's.
+        bundle: what was handed over.
+        files: the manifest's entries of the other files.
+        folder: the release's.
+
+    Returns:
+        Its own entry.
+    """
+    measurement = {
+        "sha256": bundle.sha256(),
+        "protection": bundle.strength(configuration),
+        "made_from": bundle.made_of,
+        "crossing": bundle.crossing,
+    }
+    has_contract = bundle.contract_mode != "none"
+    manifest = {"dataset": bundle.dataset, "vintage": bundle.vintage, "files": files}
+    found = Lineage.of_manifest(manifest, measurement, has_contract=has_contract)
+    check_released_json(found.to_json(), LINEAGE_KEYS)
+    write_json(folder / LINEAGE, found.to_json())
+    (protection,) = [entry["protection"] for entry in files if entry["file"] == "privacy.json"]
+    return {
+        "file": LINEAGE,
+        "sha256": file_sha256(folder / LINEAGE),
+        "bytes": (folder / LINEAGE).stat().st_size,
+        "protection": protection,
+        "made_from": "the hashes of the other files, and what each was made from",
+        "parents": [entry["file"] for entry in files],
+    }
 
 
 def public_configuration(configuration: RunConfiguration, bundle: CountsBundle) -> Json:
     """The configuration as released: without the machine's paths, and with the seed where it is public."""
     body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
+    if bundle.vintage != UNDATED:  # as it was settled, whoever asked for it
+        body["vintage"] = bundle.vintage
     table = dict(bundle.input)
     if table.pop("contract") is None:
         del table["contract_mode"]

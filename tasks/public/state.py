@@ -8,7 +8,7 @@ from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
 from tasks.core.statement.contract_verdicts import contract_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
-from tasks.progress import say
+from tasks.messages import tell
 from tasks.public.bundles.bundle import CountsBundle
 from tasks.public.bundles.opening import open_counts
 from tasks.public.release_files import write_json
@@ -25,7 +25,7 @@ def state_privacy(
     reported = read_aggregates(into.path(aggregates))
     body = bundle.statement(configuration, reported)
     for sentence in _missing(bundle, reported) + bundle.attentions():
-        say(f"ATTENTION: {sentence}")
+        tell(f"ATTENTION: {sentence}")
     write_json(into.folder / "privacy.json", body)
     if configuration.input.contract:
         write_json(into.folder / "contract.json", _judged(bundle, configuration, reported))

@@ -13,9 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tasks.configuration.model import NEVER_RELEASED, Report, RunConfiguration
+from tasks.configuration.model import NEVER_RELEASED, UNDATED, Report, RunConfiguration
 from tasks.core.arrays import Json
 from tasks.core.contracts.translation import load_contract
+from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, parents_present
 from tasks.core.navigation.table_page import TablePage, render_table
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.core.statement.released_json import MANIFEST_KEYS, check_released_json
@@ -27,7 +28,7 @@ from tasks.core.statement.syndiffix.statement import (
 )
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.tables.writing import write_table
-from tasks.public.bundles.bundle import Bundle
+from tasks.public.bundles.bundle import Bundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.release_files import write_json
 from tasks.step import Output, step
@@ -66,7 +67,10 @@ class BuiltTables:
                     shutil.copyfile(path, folder / path.name)
         write_json(folder / "configuration.json", _public_configuration(configuration, bundle))
         found = sorted(path for path in folder.rglob("*") if path.is_file())
-        return [_entry(path, path.relative_to(folder).as_posix(), rows) for path in found]
+        names = [path.relative_to(folder).as_posix() for path in found]
+        origins = _origins(bundle)
+        present = {name: name for name in names if name in origins}
+        return [_entry(folder / name, name, rows, origins, present) for name in names]
 
 
 @step(INTERMEDIATE, makes="privacy statement", folder="statement", cached=False)
@@ -123,22 +127,34 @@ def write_table_page(
     (into.folder / "report.html").write_text(render_table(page), encoding="utf-8")
 
 
-_ORIGINS = {
-    "privacy.json": "public parameters and the synthetic table's columns",
-    "contract.json": "the contract's rules, all of which the raw table kept",
-    "report.html": "the synthetic table",
-    "configuration.json": _PUBLIC,
-}
+#: Of every file that is not named in `_origins`: the synthetic tables.
+_DRAWN = MadeFrom("drawn from the trees of the raw table by SynDiffix", (MEASUREMENT,))
 
 
-def _entry(path: Path, name: str, rows: dict[str, int]) -> Json:
-    origin = _ORIGINS.get(name, "drawn from the trees of the raw table by SynDiffix")
+def _origins(bundle: Bundle) -> dict[str, MadeFrom]:
+    """What the other released files were made from, by name."""
+    judged = MadeFrom("the contract's rules, all of which the raw table kept", (CONTRACT, TABLE))
+    return ({} if bundle.contract_mode == "none" else {"contract.json": judged}) | {
+        "privacy.json": MadeFrom(
+            "public parameters and the synthetic table's columns", (CONFIGURATION, MEASUREMENT)
+        ),
+        "report.html": MadeFrom("the synthetic table", (MEASUREMENT, "privacy.json", "contract.json")),
+        "configuration.json": MadeFrom(_PUBLIC, (CONFIGURATION,)),
+    }
+
+
+def _entry(
+    path: Path, name: str, rows: dict[str, int], origins: dict[str, MadeFrom], present: dict[str, str]
+) -> Json:
+    origin = origins.get(name, _DRAWN)
+    wanted = {each: found.parents for each, found in origins.items()} | {name: origin.parents}
     entry: Json = {
         "file": name,
         "sha256": file_sha256(path),
         "bytes": path.stat().st_size,
-        "protection": "none: public" if origin == _PUBLIC else f"{LABEL} (see privacy.json)",
-        "made_from": origin,
+        "protection": "none: public" if origin.made_from == _PUBLIC else f"{LABEL} (see privacy.json)",
+        "made_from": origin.made_from,
+        "parents": parents_present(name, wanted, present),
     }
     return entry | ({"rows": rows[name]} if name in rows else {})
 
@@ -146,6 +162,8 @@ def _entry(path: Path, name: str, rows: dict[str, int]) -> Json:
 def _public_configuration(configuration: RunConfiguration, bundle: Bundle) -> Json:
     """The configuration as released: without the machine's paths."""
     body: Json = configuration.model_dump(mode="json", exclude=set(NEVER_RELEASED))
+    if bundle.vintage != UNDATED:  # as it was settled, whoever asked for it
+        body["vintage"] = bundle.vintage
     table = dict(bundle.input)
     if table.pop("contract") is None:
         del table["contract_mode"]

@@ -1,8 +1,9 @@
-"""Aggregate stage, sensitive side: exact marginals, and what SDS's users read off them. None of it leaves."""
+"""Aggregate stage, sensitive side: exact marginals, and what SDS's users read off them. None of it leaves.
 
-from tasks.core.aggregates.marginals import count_marginals
+What only a step's work needs is imported there: a run that skips the step does without.
+"""
+
 from tasks.core.aggregates.stored_marginals import read_marginals
-from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
 from tasks.sensitive.export import Sources
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable
@@ -11,6 +12,8 @@ from tasks.storage import SENSITIVE, StoredTable
 @step(SENSITIVE, makes="exact marginals", folder="marginals", progress="count")
 def count_records(into: Output, records: StoredTable, length: int) -> None:
     """Count every combination up to a length exactly; stays in ``sensitive/``."""
+    from tasks.core.aggregates.marginals import count_marginals
+
     report = into.progress.of("combinations")
     count_marginals(into.path(records), into.folder, length, into.run.resources, report)
 
@@ -20,6 +23,8 @@ def describe_records(
     into: Output, records: StoredTable, marginals: StoredTable, resolution: int, prefix: str
 ) -> None:
     """Write true counts, rare combinations and who they single out, under SDS's names, in ``sensitive/``."""
+    from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregates
+
     write_sensitive_aggregates(
         into.path(records),
         read_marginals(into.path(marginals)),

@@ -4,8 +4,6 @@ from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model
 from tasks.core.aggregates.aggregates import read_aggregates
 from tasks.core.aggregates.stored_marginals import read_marginals
-from tasks.core.evaluation.raw import RawInputs, evaluate_raw
-from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.evaluation.sentences import RecordsPromise
 from tasks.core.synthesis.records import read_synthetic_records
 from tasks.sensitive.export import Sources
@@ -57,6 +55,9 @@ def evaluate_against_raw(
     synthetic: StoredTable,
 ) -> None:
     """Judge synthetic records and reportable aggregates: SDS's evaluation files and ``evaluation.json``."""
+    from tasks.core.evaluation.raw import RawInputs, evaluate_raw
+    from tasks.core.evaluation.sensitive_files import write_sensitive_files
+
     inputs = RawInputs(
         records=into.path(records),
         sensitive=read_marginals(into.path(marginals)),

@@ -7,8 +7,8 @@ See `tasks.public.bundles` for what lies there.
 import json
 import shutil
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
@@ -18,11 +18,13 @@ from tasks.core.errors import StoredTableMismatch
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.drawing import ReleaseMeasurement
 from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.policies import DRAW, PolicyChange
 from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.statement.k_anonymity.statement import K_ANONYMITY_REGIME
 from tasks.plan.describe import RunFacts
 from tasks.public.bundles.bundle import ACCOUNT, DeclaredInput, declared_input
 from tasks.public.bundles.opening import configured_digest, seal
+from tasks.sensitive.ledger import kept_ledger
 from tasks.storage import MEASUREMENT, StoredTable, Workspace
 
 
@@ -38,11 +40,12 @@ def hand_over(
         scope: where the ledger counts.
         declared: what was declared of the table.
     """
-    facts = account_facts(drawn.account, name, drawn.remaining_runs, scope)
+    policies = kept_ledger().policy_changes(name.dataset, drawn.head)
+    facts = with_policies(account_facts(drawn.account, name, drawn.remaining_runs, scope), name, policies)
 
     def write(folder: Path) -> None:
         _copy(drawn.folder, folder / "measurement")
-        text = json.dumps(asdict(facts), indent=1, sort_keys=True)
+        text = json.dumps(facts.to_json(), indent=1, sort_keys=True)
         (folder / ACCOUNT).write_text(text + "\n", encoding="utf-8")
         seal(folder, {"digest": name.digest, "input": declared})
 
@@ -71,6 +74,13 @@ def account_facts(account: Account, name: ReleaseName, remaining_releases: int, 
         remaining_releases=remaining_releases,
         head=account.head,
     )
+
+
+def with_policies(facts: LedgerFacts, name: ReleaseName, changes: Sequence[PolicyChange]) -> LedgerFacts:
+    """The same with what was noted of unchanged tables until then."""
+    own = [change.policy for change in changes if change.digest == name.digest]
+    policies = tuple((change.policy, change.vintage) for change in changes)
+    return replace(facts, policy=own[-1] if own else DRAW, policies=policies)
 
 
 def _cap_facts(caps: Caps) -> CapFacts:

@@ -12,7 +12,6 @@ import pyarrow.parquet as pq
 
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import violations
-from tasks.core.contracts.validation import validate
 from tasks.core.errors import ContractViolation
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json
@@ -33,9 +32,11 @@ def judge_contract(
     """Judge the raw table; counts of what was found go to ``sensitive/``.
 
     Raises:
-        ContractViolation: naming the rules that are broken, on the terminal alone.
+        ContractViolation: naming a file that says which rules are broken.
         InputError: the table was changed meanwhile.
     """
+    from tasks.core.contracts.validation import validate  # half a second, and few tables are judged
+
     with run.resources.connect() as connection:
         judged = validate(connection, table.source, schema, contract)
     require_unchanged(table)
@@ -52,12 +53,12 @@ def judge_contract(
     for sentence in judged.profile.suggestions():
         say(f"contract: {sentence}")
     if broken:
-        # The verdict is sensitive: it goes to the terminal; the error that Prefect keeps has none of it.
+        # Which rules is sensitive: it is told at the terminal; the error that Prefect keeps has none of it.
         for sentence in broken:
             say(f"contract: {sentence}")
         raise ContractViolation(
-            "The table must keep its data contract, which is strict, but breaks it. The terminal and "
-            f"{run.root / stored.key}/contract.json say which rules. Correct the table or the "
-            "contract. Where synthesis_mode is not syndiffix, you can also set contract_mode to repair."
+            "The table must keep its data contract, which is strict, but breaks it. "
+            f"{run.root / stored.key}/contract.json says which rules, for you alone. Correct the table or "
+            "the contract. Where synthesis_mode is not syndiffix, you can also set contract_mode to repair."
         )
     return stored

@@ -22,7 +22,8 @@ from tasks.core.dp.claim_limits import cap_cautions
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account
 from tasks.core.ledger.ledger import Ledger, open_ledger
-from tasks.progress import say
+from tasks.ledger_place import kept_place
+from tasks.messages import tell
 from tasks.version import code_version
 
 
@@ -30,9 +31,9 @@ def kept_ledger() -> Ledger:
     """The ledger that this user's runs are charged to.
 
     Raises:
-        LedgerError: see `SqliteStore`.
+        LedgerError: see `open_store`.
     """
-    return open_ledger(code=code_version(), notice=say)
+    return open_ledger(kept_place(), code_version(), tell)
 
 
 #: A year of months: what the advice names where nobody planned.

@@ -18,9 +18,12 @@ from tasks.core.ledger import mechanisms
 from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Admission, Ledger
 from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.policies import DRAW, SKIP, Policy
 from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.signals import WAITING_FOR_THE_DRAW
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.coded import read_coded_records
+from tasks.messages import tell
 from tasks.plan.describe import RunFacts
 from tasks.plan.resources import require_draw_fits
 from tasks.progress import Progress, say
@@ -30,6 +33,7 @@ from tasks.sensitive.hand_over import hand_over, recorded_heads
 from tasks.sensitive.judge import VERDICTS
 from tasks.sensitive.ledger import first_caps, kept_ledger, told_at_first, told_later
 from tasks.sensitive.record import record_drawn
+from tasks.sensitive.unchanged import record_counted
 from tasks.step import step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
 
@@ -61,7 +65,7 @@ def registration(configuration: RunConfiguration, described: RunFacts, charge: C
 def public_table(described: RunFacts) -> PublicTable:
     """What a second budget for the same table is noticed by."""
     columns = tuple(column.name for column in described.schema.columns)
-    return PublicTable(Path(described.source.path), described.header, columns)
+    return PublicTable(Path(described.source.path), described.header, columns, described.pattern)
 
 
 def require_admission(ledger: Ledger, configuration: RunConfiguration, described: RunFacts) -> Admission:
@@ -115,6 +119,9 @@ class Admitted:
         name: the release.
         described: the public facts of the run.
         is_committed: whether it was drawn already: it is returned, whatever became of the table.
+        may_be_skipped: whether its draw is not begun and it is configured to be skipped where the table is
+            what it was. What an earlier run reserved is drawn: it was decided then.
+        is_compared: whether what it is drawn from is recorded, for later runs to compare theirs with.
         input: what was declared of its input.
         registration: what the draw registers its dataset with, if it is not registered.
         table: what the ledger notes of its table.
@@ -126,6 +133,8 @@ class Admitted:
     ) -> None:
         """Args: configuration: the run's. described, plan: see the class. admission: the ledger's answer."""
         self.described, self.is_committed = described, admission is Admission.COMMITTED
+        self.is_compared = configuration.skips_unchanged
+        self.may_be_skipped = self.is_compared and admission is Admission.ADMISSIBLE
         self.name = release_name(configuration, described)
         self.input: DeclaredInput = declared_input(configuration)
         self.registration = registration(configuration, described, charge_of_run(described))
@@ -143,10 +152,14 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
     if ledger.is_registered(configuration.dataset):
         charge = charge_of_run(described)
         for sentence in told_later(configuration, charge, ledger.account(configuration.dataset)):
-            say(sentence)
+            tell(sentence)
         _compare_caps(ledger, configuration)
+    if admission is not Admission.COMMITTED:
+        # Before the table is read: a run that then skips it leaves no other trace in the chain.
+        policy: Policy = SKIP if configuration.skips_unchanged else DRAW
+        ledger.note_policy(release_name(configuration, described), policy)
     if admission is Admission.AT_WORK:
-        say("Another run is drawing this release. This run waits and then returns that measurement.")
+        tell("Another run is drawing this release. This run waits and then returns that measurement.")
     return Admitted(
         configuration, described, admission, told_at_first(configuration, charge_of_run(described))
     )
@@ -157,12 +170,12 @@ def enter_dataset(ledger: Ledger, admitted: Admitted) -> None:
     entered = admitted.registration
     if not ledger.enter(entered, admitted.table):
         return
-    say(
+    tell(
         f"Registered dataset {entered.dataset!r} with a cap of epsilon {plain_up(entered.epsilon_cap)}, "
         f"delta {plain_up(entered.delta_cap)} for all its releases together."
     )
     for sentence in admitted.plan:
-        say(sentence)
+        tell(sentence)
 
 
 def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
@@ -171,11 +184,29 @@ def _compare_caps(ledger: Ledger, configuration: RunConfiguration) -> None:
     caps = ledger.account(configuration.dataset).caps
     if asked is None or (asked.epsilon, asked.delta) == (float(caps.epsilon), float(caps.delta)):
         return
-    say(
+    tell(
         f"ATTENTION: privacy.cap is not the cap in force. Dataset {configuration.dataset!r} is registered "
         f"with epsilon {plain_up(caps.epsilon)}, delta {plain_up(caps.delta)}. Change that with marginalia "
         f"ledger {configuration.dataset!r} --cap EPSILON DELTA, or correct the configuration."
     )
+
+
+def _notice(sentence: str) -> None:
+    """Tell what the ledger says; that a signal waits comes from its handler, where no queue may be locked."""
+    (say if sentence == WAITING_FOR_THE_DRAW else tell)(sentence)
+
+
+class HandedOverMeasurement(StoredTable):
+    """Reference to a measurement that was handed over.
+
+    Attributes:
+        is_reused: whether it was drawn by an earlier run, or by another one at the same time.
+    """
+
+    def __init__(self, table: StoredTable, *, is_reused: bool) -> None:
+        """See the class."""
+        super().__init__(table.key, table.sha256, table.zone, table.stage)
+        self.is_reused = is_reused
 
 
 @step(SENSITIVE)
@@ -185,7 +216,7 @@ def protect_records(
     judged: StoredTable | None,
     admitted: Admitted,
     table_hash: str,
-) -> StoredTable:
+) -> HandedOverMeasurement:
     """Draw the release's noise once, or return the measurement that was drawn before.
 
     Args:
@@ -219,5 +250,8 @@ def protect_records(
         measurement.write(folder)
 
     with closing(Progress("protect")) as progress:
-        drawn = draw_once(ledger, name, charge, draw, notice=say)
-    return hand_over(workspace, name, drawn, ledger.scope, admitted.input)
+        drawn = draw_once(ledger, name, charge, draw, notice=_notice)
+    if admitted.is_compared and records is not None and not drawn.reused:
+        record_counted(workspace, name, drawn.sha256, records)
+    handed_over = hand_over(workspace, name, drawn, ledger.scope, admitted.input)
+    return HandedOverMeasurement(handed_over, is_reused=drawn.reused)

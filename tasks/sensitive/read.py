@@ -17,9 +17,10 @@ from tasks.core.records.columns import Schema
 from tasks.core.records.dropped import DroppedCells, is_any_dropped, write_dropped
 from tasks.core.records.encoding import EncodingOptions, encode
 from tasks.core.tables.header import InputFile
+from tasks.core.tables.remote import RemoteFile
 from tasks.progress import say
 from tasks.step import Output, step
-from tasks.storage import SENSITIVE, RunWorkspace, StoredTable, Workspace
+from tasks.storage import FULL, SENSITIVE, RunWorkspace, StoredTable, Workspace
 
 #: Its name in the folder of the step that read the table.
 DROPPED = "dropped_cells.tsv"
@@ -61,9 +62,19 @@ class SensitiveTable(StoredTable):
         self.source = source
 
 
-@step(SENSITIVE, run_name="locate-table")
+@step(SENSITIVE)
 def locate_table(workspace: Workspace, source: InputFile) -> SensitiveTable:
-    """Hash the input, so that what was made from the same bytes need not be made again."""
+    """Hash the input, so that what was made from the same bytes need not be made again.
+
+    What is in storage is fetched first, once, to the disk of the closed zone.
+    """
+    if isinstance(source.opened, RemoteFile):
+        try:
+            source.opened.fetch(workspace.sensitive)
+        except OSError as error:
+            if error.errno in FULL:
+                raise workspace.is_full() from None
+            raise
     return SensitiveTable(source)
 
 

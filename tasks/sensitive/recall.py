@@ -9,7 +9,6 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import ParameterError
@@ -19,9 +18,10 @@ from tasks.core.records.columns import Schema
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import Headers
 from tasks.core.tables.number_format import EVERY_COLUMN
+from tasks.messages import tell
 from tasks.plan.describe import RunFacts, describe
+from tasks.plan.input_file import input_file
 from tasks.plan.protections.plan import vintage_of
-from tasks.progress import say
 from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.protect import release_name
 
@@ -82,7 +82,7 @@ def told_as_committed(configuration: RunConfiguration, scheduled: str | None) ->
     found = as_committed(configuration, scheduled)
     if found is not configuration:
         for sentence in drawn_before(configuration):
-            say(f"ATTENTION: {sentence}")
+            tell(f"ATTENTION: {sentence}")
     return found
 
 
@@ -96,7 +96,7 @@ def _drawn_at(ledger: Ledger, configuration: RunConfiguration, scheduled: str | 
     with suppress(ParameterError):
         described = describe_or_recall(configuration, scheduled).described
         latest = ledger.account(configuration.dataset).latest(release_name(configuration, described))
-        if latest is not None and (latest.phase == "commit" or ledger.folder(latest).is_dir()):
+        if latest is not None and (latest.phase == "commit" or ledger.has_measurement(latest)):
             return latest.seq
     return None
 
@@ -109,7 +109,8 @@ def _recalled(configuration: RunConfiguration, scheduled: str | None) -> RunFact
     vintage = vintage_of(configuration, scheduled)
     for reservation in reversed(ledger.account(configuration.dataset).reservations):
         if reservation.name.vintage == vintage and reservation.phase in ("commit", "drawing"):
-            for headers in _headers(ledger, reservation, configuration):
+            is_parquet = input_file(configuration, scheduled).is_parquet
+            for headers in _headers(ledger, reservation, configuration, is_parquet=is_parquet):
                 with suppress(ParameterError):
                     described = describe(configuration, scheduled, headers)
                     if release_name(configuration, described) == reservation.name:
@@ -117,18 +118,19 @@ def _recalled(configuration: RunConfiguration, scheduled: str | None) -> RunFact
     return None
 
 
-def _headers(ledger: Ledger, reservation: Reservation, configuration: RunConfiguration) -> Iterator[Headers]:
+def _headers(
+    ledger: Ledger, reservation: Reservation, configuration: RunConfiguration, *, is_parquet: bool
+) -> Iterator[Headers]:
     """Headers that the table of a release may have had, as far as they decide its name."""
     with suppress(OSError, ValueError, KeyError):
-        path = ledger.folder(reservation) / "measurement.json"
-        schema = Schema.from_json(json.dumps(json.loads(path.read_text(encoding="utf-8"))["schema"]))
+        schema = Schema.from_json(json.dumps(ledger.facts(reservation)["schema"]))
         names = [column.name for column in schema.columns]
         names += [schema.subject_id] if schema.subject_id is not None else []
         if configuration.input.use_columns:  # others may be declared, and were in the file
             known = set(map(matching_name, names))
             names += [name for name in _declared(configuration) if matching_name(name) not in known]
         yield Headers(tuple(names))
-        if Path(configuration.input.path).suffix.lower() in (".parquet", ".pq"):
+        if is_parquet:
             # A type decides a name where it is a truth value, and where it is no text.
             truths = {column.name for column in schema.columns if column.domain == ("false", "true")}
             yield Headers(tuple(names), tuple("bool" if name in truths else "int64" for name in names))

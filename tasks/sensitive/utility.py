@@ -1,18 +1,17 @@
 """What synthetic records are worth, measured against the raw table on request: for ``sensitive/`` alone."""
 
+from typing import TYPE_CHECKING
+
 import pyarrow.parquet as pq
 from pydantic import Field
 
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.sections import Model, UtilityRequest
-from tasks.core.evaluation.utility.files import write_utility
-from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility
-from tasks.core.evaluation.utility.table_pair import TablePair, pair_of_records, pair_of_tables
-from tasks.core.records.coded import read_coded_records
-from tasks.core.synthesis.records import read_synthetic_records
-from tasks.sensitive.syndiffix.trees import TABLE
 from tasks.step import Output, step
 from tasks.storage import SENSITIVE, StoredTable, Workspace
+
+if TYPE_CHECKING:
+    from tasks.core.evaluation.utility.table_pair import TablePair
 
 
 class UtilitySettings(Model):
@@ -52,6 +51,9 @@ def measure_worth(into: Output, settings: UtilitySettings, raw: StoredTable, syn
         raw: coded records, or SynDiffix's typed table.
         synthetic: synthetic records, or SynDiffix's synthetic table.
     """
+    from tasks.core.evaluation.utility.files import write_utility
+    from tasks.core.evaluation.utility.measures import UtilityColumns, measure_utility
+
     about = UtilityColumns(target=settings.request.target, group=settings.request.group)
     pair = _pair(into.run, settings, raw, synthetic)
     found = measure_utility(pair, about, into.run.resources.threads, into.progress)
@@ -60,8 +62,14 @@ def measure_worth(into: Output, settings: UtilitySettings, raw: StoredTable, syn
 
 def _pair(
     workspace: Workspace, settings: UtilitySettings, raw: StoredTable, synthetic: StoredTable
-) -> TablePair:
+) -> "TablePair":
     """Both tables as codes, read as what they are stored as."""
+    from tasks.core.evaluation.utility.measures import MOST_ROWS
+    from tasks.core.evaluation.utility.table_pair import pair_of_records, pair_of_tables
+    from tasks.core.records.coded import read_coded_records
+    from tasks.core.synthesis.records import read_synthetic_records
+    from tasks.sensitive.syndiffix.trees import TABLE
+
     places = workspace.path(raw), workspace.path(synthetic)
     if settings.is_typed:
         typed, made = (pq.read_table(place / TABLE) for place in places)

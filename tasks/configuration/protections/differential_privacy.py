@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, FiniteFloat
+from pydantic import ConfigDict, Field, FiniteFloat
 
 from tasks.configuration.protections.settings import Asked, ProtectionSettings
 from tasks.configuration.sections import NO_KEY, Key, Model, PositiveNumber, keys_of
@@ -46,12 +46,14 @@ class Thresholds(Model):
 class BudgetCap(Model):
     """What all releases of the dataset together may cost; registers the dataset at its first run."""
 
-    epsilon: PositiveNumber
-    delta: Proportion
+    epsilon: PositiveNumber = Field(description="Epsilon of all releases together.")
+    delta: Proportion = Field(description="Delta of all releases together.")
 
 
 class DifferentialPrivacy(ProtectionSettings):
     """Differential privacy, adding or removing one subject."""
+
+    model_config = ConfigDict(title="Differential privacy")
 
     regime: Annotated[Literal["differential_privacy"], NO_KEY] = "differential_privacy"
     epsilon: Annotated[PositiveNumber, Key("noise_epsilon"), Key("epsilon", "privacy")] = Field(
@@ -107,6 +109,12 @@ class DifferentialPrivacy(ProtectionSettings):
         description="How many releases of the dataset are planned. Without a cap, the first run registers "
         "what they cost together; later only the ledger's own command changes it.",
     )
+    low_budget: Annotated[int, Key("low_budget", "privacy")] = Field(
+        2,
+        ge=0,
+        le=10_000,
+        description="A charged run that leaves fewer releases at this setting announces a low budget.",
+    )
     population: Annotated[str, Key("population", "privacy")] = Field(
         "", description="Whose data these are, in words; stated in every release."
     )
@@ -115,6 +123,7 @@ class DifferentialPrivacy(ProtectionSettings):
     # A run must not stop for a value, so a contract repairs unless asked for more.
     contract_mode: ClassVar[Literal["repair", "strict"]] = "repair"
     is_drawn_once: ClassVar[bool] = True
+    on_unchanged: ClassVar[Literal["draw", "skip"]] = "draw"
     is_silent: ClassVar[bool] = True
 
     @classmethod

@@ -2,6 +2,8 @@
 
 from typing import ClassVar, Literal
 
+from pydantic import ConfigDict
+
 from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
 from tasks.configuration.protections.settings import Asked, ProtectionSettings
 from tasks.configuration.synthesis import MEASURING_KEYS, MODE_KEYS
@@ -9,6 +11,8 @@ from tasks.configuration.synthesis import MEASURING_KEYS, MODE_KEYS
 
 class KAnonymity(ProtectionSettings):
     """k-anonymity: counts rounded down to the reporting resolution, which is k."""
+
+    model_config = ConfigDict(title="k-anonymity")
 
     regime: Literal["k_anonymity"] = "k_anonymity"
 

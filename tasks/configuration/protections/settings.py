@@ -38,6 +38,7 @@ class ProtectionSettings(Model):
         is_drawn_once: a vintage is drawn once, charged to the ledger, and returned whatever becomes of
             the table.
         is_salted: its noise follows from the dataset's salt, of which a table may have one alone.
+        on_unchanged: what is done with a table that is what it was, where a file does not say.
         is_silent: a terminal tells nothing that depends on the table.
     """
 
@@ -46,6 +47,7 @@ class ProtectionSettings(Model):
     lacking: ClassVar[tuple[str, ...]] = ()
     contract_mode: ClassVar[Literal["repair", "strict"]] = "strict"
     is_drawn_once: ClassVar[bool] = False
+    on_unchanged: ClassVar[Literal["draw", "skip"]] = "skip"
     is_salted: ClassVar[bool] = False
     is_silent: ClassVar[bool] = False
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import AfterValidator, ConfigDict, Field, create_model
 
 from tasks.configuration.protections.differential_privacy import PRIVATE_KEYS
 from tasks.configuration.protections.settings import Asked, ProtectionSettings
@@ -69,6 +69,8 @@ else:
 
 class SynDiffix(_Settings):
     """SynDiffix: not differentially private (syndiffix.md 1.1)."""
+
+    model_config = ConfigDict(title="SynDiffix")
 
     regime: Literal["syndiffix"] = "syndiffix"
     further_ids: tuple[str, ...] = Field((), description="Id columns beside subject_id.")

@@ -2,13 +2,13 @@
 
 from typing import ClassVar
 
-from tasks.configuration.model import RunConfiguration
+from tasks.configuration.model import UNDATED, RunConfiguration
 from tasks.configuration.parameters import drawn_parameters
 from tasks.core.contracts.contract import Contract
 from tasks.core.dp.claim_limits import Claim, cautions
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
-from tasks.plan.protections.plan import UNDATED, ProtectionPlan, counting_notes
+from tasks.plan.protections.plan import ProtectionPlan, counting_notes
 from tasks.public.bundles.bundle import unit_of
 
 
@@ -29,9 +29,17 @@ class DrawingPlan(ProtectionPlan):
         claim = Claim(protection.epsilon, protection.delta, unit_of(schema), least)
         return [
             *_naming_notes(configuration, vintage),
+            *([_SKIPS] if configuration.skips_unchanged else []),
             *counting_notes(configuration, schema),
             *(f"ATTENTION: {said}" for said in cautions(claim)),
         ]
+
+
+_SKIPS = (
+    "ATTENTION: on_unchanged is skip. No release is made of a table that is what it was at the last one, so "
+    "the dates of the releases, and a missing vintage, tell whether the table changed. No noise hides "
+    "that and no budget covers it; every release states it."
+)
 
 
 def _naming_notes(configuration: RunConfiguration, vintage: str) -> list[str]:

@@ -1,5 +1,7 @@
 """A run under k-anonymity, planned: what may weaken it."""
 
+from typing import ClassVar
+
 from tasks.configuration.model import LARGEST_RESOLUTION, RunConfiguration
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.public_schema import numbers_without_bins
@@ -9,10 +11,16 @@ from tasks.plan.protections.plan import ProtectionPlan, counting_notes
 
 #: Of 15 digits; a shorter seed can be found by trying.
 _LEAST_SEED = 10**14
+_SEED_IS_SHORT = (
+    "random_seed is short. Somebody who knows most of the records could try seeds until one gives the "
+    "released records, and so test a guess of the rest. Give a random number of 15 digits, or none."
+)
 
 
 class RoundingPlan(ProtectionPlan):
     """k-anonymity: exact counts are rounded down, and nothing is drawn of them."""
+
+    closed_notes: ClassVar[tuple[str, ...]] = (_SEED_IS_SHORT,)
 
     def notes(
         self, configuration: RunConfiguration, schema: Schema, contract: Contract | None, vintage: str
@@ -37,11 +45,7 @@ def _anonymity_notes(configuration: RunConfiguration, schema: Schema) -> list[st
     synthesis = configuration.synthesis
     seed = synthesis.random_seed
     if synthesis.reads_records and seed is not None and seed.get_secret_value() < _LEAST_SEED:
-        notes.append(
-            "random_seed is short. Somebody who knows most of the records could try seeds until one gives "
-            "the released records, and so test a guess of the rest. Give a random number of 15 digits, or "
-            "none."
-        )
+        notes.append(_SEED_IS_SHORT)
     if schema.subject_id:
         return notes
     return [

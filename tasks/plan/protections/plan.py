@@ -3,15 +3,12 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
-from tasks.configuration.model import RunConfiguration
+from tasks.configuration.model import UNDATED, RunConfiguration
 from tasks.core.contracts.contract import Contract
 from tasks.core.ledger.mechanisms import AnyParameters
 from tasks.core.records.columns import Schema
 from tasks.core.tables.header import Headers, InputFile
 from tasks.plan.syndiffix.columns import Selection
-
-#: Where neither configuration nor schedule gives a label.
-UNDATED = "undated"
 
 
 class ProtectionPlan(ABC):
@@ -19,9 +16,11 @@ class ProtectionPlan(ABC):
 
     Attributes:
         needs_caps: a column of several items needs a cap of them.
+        closed_notes: notes of its own that stay at the terminal.
     """
 
     needs_caps: ClassVar[bool] = False
+    closed_notes: ClassVar[tuple[str, ...]] = ()
 
     def selection(
         self, configuration: RunConfiguration, source: InputFile, contract: Contract | None

@@ -99,9 +99,9 @@ def questions(settings: SynDiffix, columns: Sequence[str]) -> tuple[tuple[str, .
     return tuple(found)
 
 
-def synthesized_table(source: InputFile, selection: Selection) -> PublicTable:
+def synthesized_table(source: InputFile, selection: Selection, pattern: Path | None) -> PublicTable:
     """What a second salt for the same table is noticed by."""
-    return PublicTable(Path(source.path), tuple(source.headers.texts), selection.columns)
+    return PublicTable(Path(source.path), tuple(source.headers.texts), selection.columns, pattern)
 
 
 def _number_format(configuration: RunConfiguration, contract: Contract | None, name: str) -> NumberFormat:

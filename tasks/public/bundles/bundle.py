@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.aggregates.aggregates import Aggregates
@@ -29,6 +29,19 @@ ACCOUNT = "ledger.json"
 CONTRACT = "contract.json"
 #: The ``input`` section of a configuration without where it lies; a contract by the SHA-256 of its file.
 DeclaredInput = dict[str, object]
+
+
+class MadeFrom(NamedTuple):
+    """What a released file was made from.
+
+    Attributes:
+        made_from: in words, as the manifest has it.
+        parents: names of other released files without their prefix, or of what no release holds
+            (`tasks.core.lineage`).
+    """
+
+    made_from: str
+    parents: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -125,8 +138,8 @@ class CountsBundle(Bundle):
 
     @property
     @abstractmethod
-    def origins(self) -> Mapping[str, str]:
-        """What released files were made from: name without prefix -> words."""
+    def origins(self) -> Mapping[str, MadeFrom]:
+        """What released files were made from, by their name without prefix; ``counts`` is of all counts."""
 
     def drawn(self) -> Measurement | WorkloadMeasurement | None:
         """What was drawn with noise; None where nothing was."""

@@ -20,12 +20,13 @@ from tasks.core.dp.measurement import Measurement, measurement_sha256, read_meas
 from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.workload.measurement import COUNTS, WorkloadMeasurement, read_workload_measurement
 from tasks.core.errors import InternalError, ParameterError, StoredTableMismatch
+from tasks.core.lineage import CONFIGURATION, MEASUREMENT
 from tasks.core.records.columns import Schema
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import to_look_at
 from tasks.core.statement.contract_verdicts import NoisyNumbers
 from tasks.core.statement.differential_privacy.statement import LedgerFacts, RunChoices, accounted_statement
-from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, unit_of
+from tasks.public.bundles.bundle import ACCOUNT, CONTRACT, Bundle, CountsBundle, MadeFrom, unit_of
 from tasks.version import code_version
 
 _TEXT = sentences_of("differential_privacy")
@@ -109,6 +110,7 @@ class DrawnBundle(CountsBundle):
             unused_keys=configuration.unused_keys,
             measurement_sha256=self.sha256(),
             contract_sha256=str(self.input["contract"] or ""),
+            skips_unchanged=configuration.skips_unchanged,
         )
         return accounted_statement(measured, facts, code_version(), choices)
 
@@ -121,9 +123,10 @@ class DrawnBundle(CountsBundle):
         return _TEXT.say("promise.of_each_file")
 
     @property
-    def origins(self) -> Mapping[str, str]:
-        """What released files were made from: name without prefix -> words."""
-        return {"counts": _NORMALISED, "privacy.json": "public parameters and the measurement"}
+    def origins(self) -> Mapping[str, MadeFrom]:
+        """What released files were made from."""
+        stated = MadeFrom("public parameters and the measurement", (CONFIGURATION, MEASUREMENT))
+        return {"counts": MadeFrom(_NORMALISED, (MEASUREMENT,)), "privacy.json": stated}
 
     def drawn(self) -> Measurement | WorkloadMeasurement:
         """What was drawn."""

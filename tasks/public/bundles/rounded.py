@@ -16,11 +16,12 @@ from tasks.configuration.synthesis import ValueSeeded
 from tasks.core.aggregates.aggregates import Aggregates, read_aggregates
 from tasks.core.arrays import Json
 from tasks.core.dp.digest import Parameters
+from tasks.core.lineage import CONFIGURATION, MEASUREMENT
 from tasks.core.records.columns import Schema
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.contract_verdicts import RoundedNumbers
 from tasks.core.statement.k_anonymity.statement import AnonymityFacts, anonymity_statement
-from tasks.public.bundles.bundle import CountsBundle, unit_of
+from tasks.public.bundles.bundle import CountsBundle, MadeFrom, unit_of
 from tasks.version import code_version
 
 _TEXT = sentences_of("k_anonymity")
@@ -94,6 +95,8 @@ class RoundedBundle(CountsBundle):
         return _TEXT.say("promise.of_each_file")
 
     @property
-    def origins(self) -> Mapping[str, str]:
-        """What released files were made from: name without prefix -> words."""
-        return {"counts": _ROUNDED, "privacy.json": "public parameters and the rounded counts"}
+    def origins(self) -> Mapping[str, MadeFrom]:
+        """What released files were made from."""
+        parents = (CONFIGURATION, "reportable_aggregates.tsv")
+        stated = MadeFrom("public parameters and the rounded counts", parents)
+        return {"counts": MadeFrom(_ROUNDED, (MEASUREMENT,)), "privacy.json": stated}

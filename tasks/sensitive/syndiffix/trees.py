@@ -21,13 +21,13 @@ from tasks.caching import plain
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.sections import Model
 from tasks.core.arrays import Words
-from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_apart, salt_of
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.syndiffix.assembly import Microdata, StitchingBasis
 from tasks.core.syndiffix.microdata import DrawnCells
 from tasks.core.syndiffix.synthesizer import Synthesizer
 from tasks.core.syndiffix.tree_files import TreeFiles
+from tasks.ledger_place import kept_place
 from tasks.progress import Progress
 from tasks.sensitive.syndiffix.salt import told_salt
 from tasks.storage import StoredTable, Workspace
@@ -55,7 +55,7 @@ class Origin(Model):
     @classmethod
     def of(cls, workspace: Workspace, dataset: str, ids: tuple[str, ...], table: PublicTable) -> "Origin":
         """Of a dataset and what is public of its table; its salt is made where it has none."""
-        require_apart(ledger_place(), workspace.root)
+        require_apart(kept_place(), workspace.root)
         salt = told_salt(dataset, table).hex()
         return cls(dataset=dataset, salt=workspace.keyed_hash(f"salt {salt}"), ids=ids)
 
@@ -159,7 +159,7 @@ class Trees:
 
     def _new(self) -> Synthesizer:
         settings, origin = self._part.settings, self._part.origin
-        salt = salt_of(ledger_place(), origin.dataset)
+        salt = salt_of(kept_place(), origin.dataset)
         folder = self._workspace.path(self._table)
         return Synthesizer(
             pq.read_table(folder / TABLE),

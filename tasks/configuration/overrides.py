@@ -1,0 +1,79 @@
+"""Changes to a configuration file for one run: keys of the flat file in, the same file with them out.
+
+They come from a form, and Prefect keeps what is typed there. So only what is in `ALLOWED` may be changed: how
+much is made and how it looks. Whose data it is, what protects it, what it is charged to and where files lie
+are settled in the file, which is reviewed. No sentence repeats a value.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tasks.core.errors import ParameterError
+from tasks.core.hints import did_you_mean
+
+#: What a run may have otherwise than its file.
+ALLOWED = (
+    "reporting_length",
+    "report_title",
+    "report_pages",
+    "report_visuals",
+    "output_forms",
+    "evaluate_sensitive",
+    "evaluate_utility",
+    "target_number_of_records",
+    "parallel_jobs",
+    "memory_limit_mb",
+    "cache_max_size",
+)
+#: Keys whose values may be secret: Prefect would keep them, readable for all who see its pages.
+SECRET_KEYS = re.compile("seed|salt|secret|password|token", re.IGNORECASE)
+#: A name and a password in an address.
+_CREDENTIALS = re.compile(r"://[^/\s]*@")
+
+#: What the schema of a form says of overrides: the server refuses such a key before it stores anything.
+NO_SECRETS = {"propertyNames": {"not": {"pattern": "[sS][eE][eE][dD]|[sS][aA][lL][tT]"}}}
+
+
+def overridden(flat: dict[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """A flat file with keys changed; ``null`` takes a key away.
+
+    Raises:
+        ParameterError: a key that belongs elsewhere, or one that may hold a secret; no value is repeated.
+    """
+    problems = [said for key, value in overrides.items() if (said := _problem(key, value))]
+    if problems:
+        raise ParameterError(problems)
+    return flat | dict(overrides)
+
+
+def _problem(key: str, value: Any) -> str:
+    if key == "vintage":
+        return "overrides must not hold vintage: the form has a field of its own for it."
+    if found := _secret(key, value):
+        return (
+            f"overrides must not hold {found}: Prefect keeps what is typed into the form, and shows it to "
+            "all who see this run. Put it into the configuration file. What you typed is stored by now: use "
+            "another."
+        )
+    if key not in ALLOWED:
+        meant = did_you_mean(key, ALLOWED)
+        said = f"{key} ({meant})" if meant else key
+        return (
+            f"overrides must not hold {said}: one run may differ from its file in {', '.join(ALLOWED)} "
+            "alone. Change the configuration file."
+        )
+    return ""
+
+
+def _secret(key: str, value: Any) -> str:
+    """What of a change may be secret, by its key; nothing where nothing is."""
+    if SECRET_KEYS.search(key):
+        return key
+    if isinstance(value, Mapping):
+        inner = (_secret(str(name), each) for name, each in value.items())
+        return next((f"{key}.{found}" for found in inner if found), "")
+    texts = value if isinstance(value, list) else [value]
+    if any(isinstance(text, str) and _CREDENTIALS.search(text) for text in texts):
+        return f"a password in {key}"
+    return ""

@@ -1,0 +1,198 @@
+"""The lineage of runs as OpenLineage events, for a catalogue: a run and its release go in, events are sent.
+
+Off, unless OpenLineage is configured by the variables of its standard client: OPENLINEAGE_URL (an endpoint),
+OPENLINEAGE_CONFIG (a file), or OPENLINEAGE__TRANSPORT__... such as TYPE=file and LOG_FILE_PATH.
+
+A run is a job with START, then COMPLETE or FAIL. So is each group of released files that were made alike,
+below it. Of what is released an event has hash, rows and size; of what is sensitive its name alone. No run
+fails because an event could not be sent: it is told, once.
+"""
+
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from tasks.core.lineage import SOURCES, TABLE, Lineage, LineageNode
+from tasks.messages import tell
+from tasks.version import code_version
+
+if TYPE_CHECKING:  # half a second, and mostly nobody collects
+    from openlineage.client import OpenLineageClient
+
+NAMESPACE = "marginalia"
+_SWITCHES = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
+
+
+def is_configured() -> bool:
+    """Whether somebody collects events."""
+    if os.environ.get("OPENLINEAGE_DISABLED", "").strip().lower() == "true":
+        return False
+    return any(name in _SWITCHES or name.startswith("OPENLINEAGE__") for name in os.environ)
+
+
+class RunEvents:
+    """The events of one run."""
+
+    def __init__(self, dataset: str) -> None:
+        """Args: dataset: whose run it is."""
+        self._dataset, self._run = dataset, _run_id()
+        self._outputs: list[Any] = []
+        self._is_reachable = True
+
+    def start(self) -> None:
+        """The run begins."""
+        self._emit("START", self._run, self._dataset, inputs=[self._named(TABLE)])
+
+    def release(self, lineage: Lineage, place: str) -> None:
+        """What was released: a job for each group of files that were made alike.
+
+        Args:
+            lineage: of the release.
+            place: the release's name, such as 2026-11-1.
+        """
+        groups: dict[tuple[str, ...], list[LineageNode]] = {}
+        for node in lineage.nodes:
+            if node.zone == "release":
+                groups.setdefault(node.parents, []).append(node)
+        for parents, nodes in groups.items():
+            run, job = str(uuid.uuid4()), f"{self._dataset}.{nodes[0].name}"
+            inputs = [self._given(lineage[name], place) for name in parents]
+            outputs = [self._made(node, place) for node in nodes]
+            for state in ("START", "COMPLETE"):
+                made = outputs if state == "COMPLETE" else []
+                self._emit(state, run, job, inputs=inputs, outputs=made, parent=True)
+            self._outputs += outputs
+
+    def complete(self) -> None:
+        """The run has gone through."""
+        self._emit("COMPLETE", self._run, self._dataset, inputs=[self._named(TABLE)], outputs=self._outputs)
+
+    def fail(self, why: str) -> None:
+        """The run has failed. Args: why: a safe text."""
+        self._emit("FAIL", self._run, self._dataset, inputs=[self._named(TABLE)], why=why)
+
+    @cached_property
+    def _client(self) -> "OpenLineageClient":
+        from openlineage.client import OpenLineageClient
+
+        return OpenLineageClient()
+
+    def _emit(
+        self,
+        state: str,
+        run: str,
+        job: str,
+        *,
+        inputs: list[Any],
+        outputs: list[Any] | None = None,
+        parent: bool = False,
+        why: str = "",
+    ) -> None:
+        """Send one event, or tell that it can't be sent."""
+        if not self._is_reachable:
+            return
+        try:
+            from openlineage.client import event_v2
+            from openlineage.client.facet_v2 import error_message_run, parent_run
+
+            facets: dict[str, Any] = {}
+            if parent:
+                above = parent_run.Run(self._run), parent_run.Job(NAMESPACE, self._dataset)
+                facets["parent"] = parent_run.ParentRunFacet(*above)
+            if why:
+                facets["errorMessage"] = error_message_run.ErrorMessageRunFacet(why, "python")
+            self._client.emit(
+                event_v2.RunEvent(
+                    eventType=event_v2.RunState[state],
+                    eventTime=datetime.now(UTC).isoformat(),
+                    run=event_v2.Run(run, facets),
+                    job=event_v2.Job(NAMESPACE, job),
+                    producer=f"urn:marginalia:{code_version()}",
+                    inputs=inputs,
+                    outputs=outputs or [],
+                )
+            )
+        except Exception as error:  # its text may hold an address with a key
+            self._is_reachable = False
+            tell(
+                f"ATTENTION: the lineage of this run could not be sent as OpenLineage events "
+                f"({type(error).__name__}). The release has it in lineage.json. Check the variables "
+                "OPENLINEAGE_*."
+            )
+
+    def _named(self, name: str, place: str = "") -> Any:
+        """An input of which nothing but its name is told."""
+        from openlineage.client.event_v2 import InputDataset
+
+        return InputDataset(NAMESPACE, "/".join(filter(None, [self._dataset, place, name])))
+
+    def _given(self, node: LineageNode, place: str) -> Any:
+        """An input: a source by its name, a released file with its hash."""
+        found = self._named(node.name, place if node.name not in SOURCES else "")
+        found.facets = _version(node)
+        return found
+
+    def _made(self, node: LineageNode, place: str) -> Any:
+        """An output, with what its release says of it."""
+        from openlineage.client.event_v2 import OutputDataset
+        from openlineage.client.facet_v2 import output_statistics_output_dataset as statistics
+
+        rows, size = (node.facts.get(key) for key in ("rows", "bytes"))
+        facet = statistics.OutputStatisticsOutputDatasetFacet(
+            rowCount=None if rows is None else int(str(rows)), size=None if size is None else int(str(size))
+        )
+        name = f"{self._dataset}/{place}/{node.name}"
+        return OutputDataset(NAMESPACE, name, facets=_version(node), outputFacets={"outputStatistics": facet})
+
+
+@contextmanager
+def collected(dataset: str) -> Iterator[None]:
+    """The events of a run, around it; nothing where nobody collects, or inside a run that is collected.
+
+    Args:
+        dataset: whose run it is.
+    """
+    if _current.get() is not None or not is_configured():
+        yield
+        return
+    events = RunEvents(dataset)
+    token = _current.set(events)
+    try:
+        events.start()
+        yield
+        events.complete()
+    except BaseException as error:
+        events.fail(str(error) or type(error).__name__)
+        raise
+    finally:
+        _current.reset(token)
+
+
+def announce_release(lineage: Lineage, place: str) -> None:
+    """What was released, as events of the run that is collected, if there is one. Args: as of `RunEvents`."""
+    events = _current.get()
+    if events is not None:
+        events.release(lineage, place)
+
+
+_current: ContextVar[RunEvents | None] = ContextVar("collected", default=None)
+
+
+def _version(node: LineageNode) -> dict[str, Any]:
+    """The hash of what is released, or protected and named in what is released."""
+    from openlineage.client.facet_v2 import dataset_version_dataset as version
+
+    sha256 = node.facts.get("sha256")
+    return {} if sha256 is None else {"version": version.DatasetVersionDatasetFacet(str(sha256))}
+
+
+def _run_id() -> str:
+    """That of Prefect's run, so that a catalogue leads to its page."""
+    from prefect.runtime import flow_run
+
+    return str(flow_run.get_id() or uuid.uuid4())

@@ -1,0 +1,173 @@
+"""The run's table: a configuration goes in, its file comes out; the path may name the vintage.
+
+``/data/people-{vintage}.csv`` is another file each month. One that is not there when its run begins is late:
+the same vintage, run again, finds it and names the same release.
+"""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from glob import escape
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from tasks.configuration.model import UNDATED, Label, RunConfiguration
+from tasks.core.errors import InputError, LateInput, ParameterError
+from tasks.core.hints import located, no_such_file
+from tasks.core.tables.header import InputFile
+from tasks.core.tables.storage_urls import Storage, remote_url
+from tasks.plan.protections.plan import vintage_of
+
+#: What stands for the vintage in ``sensitive_microdata_path``.
+VINTAGE = "{vintage}"
+_LABEL: TypeAdapter[str] = TypeAdapter(Label)
+
+
+def names_vintage(configuration: RunConfiguration) -> bool:
+    """Whether each vintage has a file of its own."""
+    return VINTAGE in configuration.input.path
+
+
+def path_pattern(configuration: RunConfiguration) -> Path | None:
+    """The path as it is configured, where it names the vintage: that of the files of all vintages."""
+    return Path(configuration.input.path) if names_vintage(configuration) else None
+
+
+def input_path(configuration: RunConfiguration, scheduled: str | None = None) -> str:
+    """The path of the run's file.
+
+    Args:
+        configuration: the run's.
+        scheduled: the scheduled date of a scheduled run.
+
+    Raises:
+        ParameterError: the path names the vintage, and the run has none.
+    """
+    path = configuration.input.path
+    if VINTAGE not in path:
+        return path
+    vintage = vintage_of(configuration, scheduled)
+    if vintage == UNDATED:
+        raise ParameterError(
+            f"sensitive_microdata_path names {VINTAGE}, so a run needs one, but none is given. Give vintage, "
+            "or let a schedule start the run: its date is then the vintage."
+        )
+    return path.replace(VINTAGE, vintage)
+
+
+def input_file(configuration: RunConfiguration, scheduled: str | None = None) -> InputFile:
+    """The configured table, and how it is read: opened already where a command holds it.
+
+    Raises:
+        ParameterError: see `input_path`.
+    """
+    table = configuration.input
+    path = Path(input_path(configuration, scheduled))
+    wanted = InputFile(path, delimiter=table.delimiter, header=table.header, encoding=table.encoding)
+    held = _HELD.get()
+    return held if held == wanted else wanted
+
+
+_HELD: ContextVar[InputFile | None] = ContextVar("held", default=None)
+
+
+@contextmanager
+def holding(source: InputFile) -> Iterator[None]:
+    """Within it, whoever asks for this file gets it as it was opened first."""
+    token = _HELD.set(source)
+    try:
+        yield
+    finally:
+        _HELD.reset(token)
+
+
+def require_arrived(configuration: RunConfiguration, source: InputFile, scheduled: str | None) -> None:
+    """Refuse a run whose file is not there: late, where the file is the vintage's or a schedule asks for it.
+
+    Raises:
+        LateInput: it is late.
+        InputError: its path holds braces that stand for nothing.
+    """
+    path = Path(source.path)
+    if source.is_open or _is_there(path):
+        return
+    others = sorted(set(re.findall(r"\{[^{}]*\}", str(path))))
+    if others:
+        raise InputError(
+            f"{no_such_file('The input file', path)} Of what stands in braces, only {VINTAGE} is replaced by "
+            f"something; {', '.join(others)} is not."
+        )
+    if names_vintage(configuration) or scheduled is not None:
+        vintage = vintage_of(configuration, scheduled)
+        place = remote_url(path) or located(path)
+        raise LateInput(
+            f"The input of vintage {vintage!r} must be at {place}, but it is not there yet."
+            f"{_without_folder(path)} Nothing was read, drawn or charged. Put the file there and run the "
+            f'same vintage again ("vintage": "{vintage}"): it names the same release.'
+        )
+
+
+def _is_there(path: Path) -> bool:
+    """Also of what can't be looked at: whoever opens it says why."""
+    url = remote_url(path)
+    if url is not None:
+        storage = Storage(url)
+        return storage.done("be looked at", lambda: bool(storage.system.exists(storage.key(url))))
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return True
+
+
+def _without_folder(path: Path) -> str:
+    if remote_url(path) is not None or _is_there(path.parent):
+        return ""
+    return f" Its folder {path.parent} is not there either: see whether a share must be mounted."
+
+
+def settled_to_check(configuration: RunConfiguration) -> RunConfiguration:
+    """The configuration with a vintage to judge it by: of the files of all vintages that are there, the last.
+
+    A configuration that a schedule runs has no vintage of its own, and its file none to be found by.
+
+    Raises:
+        LateInput: no vintage's file is there.
+    """
+    pattern = path_pattern(configuration)
+    if pattern is None or configuration.vintage is not None:
+        return configuration
+    vintages = _vintages_there(pattern)
+    if not vintages:
+        raise LateInput(
+            f"The path {remote_url(pattern) or located(pattern)} names the vintage, and the file of some "
+            "vintage must be there to be checked, but there is none. Put a first file there, or correct it."
+        )
+    return configuration.model_copy(update={"vintage": max(vintages)})
+
+
+def _vintages_there(pattern: Path) -> list[str]:
+    """The labels for which there is a file; where the path has the vintage twice, it is the same one."""
+    url = remote_url(pattern)
+    if url is not None:
+        storage = Storage(url)
+        parts = storage.key(url).split(VINTAGE)
+        paths = storage.done(
+            "be listed", lambda: [str(path) for path in storage.system.glob("*".join(parts))]
+        )
+    else:
+        parts = str(pattern.absolute()).split(VINTAGE)
+        start = Path(pattern.anchor or "/")
+        paths = [str(path) for path in start.glob("*".join(map(escape, parts)).lstrip("/"))]
+    again = "\\1".join(map(re.escape, parts[1:]))
+    named = re.compile(f"{re.escape(parts[0])}([^/]+){again}")
+    labels = [match[1] for path in paths if (match := named.fullmatch(path))]
+    return list(filter(_is_label, labels))
+
+
+def _is_label(text: str) -> bool:
+    try:
+        return _LABEL.validate_python(text) != UNDATED
+    except ValidationError:
+        return False

@@ -1,0 +1,221 @@
+"""The releases of a dataset: which there are, which is older, which were withdrawn, where ``latest`` links.
+
+release/<dataset>/<vintage>-<n>/             a release; its files never change
+release/<dataset>/<vintage>-<n>/ERRATA.md    what was found wrong with it later, beside its files
+release/<dataset>/INDEX.json                 all releases in their order, each with its errata
+release/<dataset>/latest                     link to the newest that is not withdrawn
+"""
+
+import contextlib
+import fcntl
+import functools
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from tasks.core.arrays import Json
+from tasks.core.errors import ParameterError, StoredTableMismatch
+from tasks.core.metadata.errata import (
+    ERRATA,
+    Erratum,
+    errata_markdown,
+    read_errata,
+    status_of,
+    withdrawal,
+)
+from tasks.core.statement.released_json import INDEX_KEYS, check_released_json
+from tasks.leftovers import process_mark
+from tasks.messages import tell
+from tasks.public.release_files import write_json
+from tasks.storage import Workspace
+
+MANIFEST, INDEX, LATEST = "MANIFEST.json", "INDEX.json", "latest"
+
+
+@contextlib.contextmanager
+def one_at_a_time(home: Path) -> Iterator[None]:
+    """Hold a lock on the dataset's folder of releases; the kernel releases it when its holder dies."""
+    descriptor = os.open(home, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def releases_of(home: Path, vintage: str) -> list[Path]:
+    """The releases of a vintage, newest first."""
+    return [home / f"{vintage}-{number}" for number in sorted(numbers(home, vintage), reverse=True)]
+
+
+def numbers(home: Path, vintage: str) -> list[int]:
+    """The numbers of a vintage's releases."""
+    tails = [path.name.removeprefix(f"{vintage}-") for path in home.glob(f"{vintage}-*")]
+    return [int(tail) for tail in tails if tail.isdecimal()]
+
+
+def vintage_of_release(release: Path) -> str:
+    """The vintage that the name of a release's folder begins with."""
+    return release.name.rpartition("-")[0]
+
+
+def all_releases(home: Path) -> list[Path]:
+    """Every release of a dataset, oldest vintage first."""
+    found = [path for path in home.glob("[!.]*") if not path.is_symlink() and (path / MANIFEST).is_file()]
+    vintages = sorted({vintage_of_release(path) for path in found})
+
+    def compared(one: str, other: str) -> int:
+        return -1 if is_older(home, one, other) else int(is_older(home, other, one))
+
+    order = sorted(vintages, key=functools.cmp_to_key(compared))
+    return [path for vintage in order for path in reversed(releases_of(home, vintage)) if path in found]
+
+
+def is_older(home: Path, vintage: str, other: str) -> bool:
+    """Whether a vintage is older than another one.
+
+    Labels that differ in their numbers alone are ordered by these; of others the one is older whose first
+    release is.
+    """
+    words, parts = _parts(vintage)
+    other_words, other_parts = _parts(other)
+    if words == other_words and parts != other_parts:
+        return parts < other_parts
+    first, other_first = (releases_of(home, each)[-1].stat().st_mtime for each in (vintage, other))
+    return first < other_first
+
+
+def _parts(vintage: str) -> tuple[list[str], list[int]]:
+    """What stands between a label's numbers, and the numbers."""
+    return re.split(r"[0-9]+", vintage), [int(number) for number in re.findall(r"[0-9]+", vintage)]
+
+
+def point_latest(home: Path, place: Path, vintage: str) -> None:
+    """Link ``latest`` to a release, unless that is withdrawn, or the link is to one of a newer vintage."""
+    if status_of(read_errata(place)) == "withdrawn":
+        point_latest_to_newest(home)
+        return
+    linked = home / LATEST
+    newest = vintage_of_release(linked.resolve()) if linked.is_dir() else ""
+    if newest and newest != vintage and is_older(home, vintage, newest):
+        tell(f"latest still links to vintage {newest!r}, as that is newer than {vintage!r}.")
+        return
+    _link(home, place)
+
+
+def point_latest_to_newest(home: Path) -> Path | None:
+    """Link ``latest`` to the newest release that is not withdrawn; without one the link goes.
+
+    Returns:
+        What it links to.
+    """
+    standing = [place for place in all_releases(home) if status_of(read_errata(place)) != "withdrawn"]
+    if not standing:
+        (home / LATEST).unlink(missing_ok=True)
+        return None
+    _link(home, standing[-1])
+    return standing[-1]
+
+
+def _link(home: Path, place: Path) -> None:
+    part = home / f".{LATEST}-{process_mark()}"
+    part.unlink(missing_ok=True)
+    part.symlink_to(place.name)
+    part.replace(home / LATEST)
+
+
+def write_index(home: Path) -> None:
+    """Write ``INDEX.json`` anew from what is there.
+
+    Raises:
+        StoredTableMismatch: an erratum that it names is gone from its release.
+    """
+    _require_kept(home)
+    index = {"dataset": home.name, "releases": [_entry(place) for place in all_releases(home)]}
+    check_released_json(index, INDEX_KEYS)
+    _write_whole(home / INDEX, lambda part: write_json(part, index))
+
+
+def _entry(place: Path) -> Json:
+    errata = read_errata(place)
+    return {
+        "release": place.name,
+        "vintage": vintage_of_release(place),
+        "status": status_of(errata),
+        "errata": [each.to_json() for each in errata],
+    }
+
+
+def _require_kept(home: Path) -> None:
+    """Refuse to forget an erratum: what was withdrawn must not come back because a file is gone."""
+    try:
+        before = json.loads((home / INDEX).read_text(encoding="utf-8"))["releases"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return  # it can be made anew: each release has its own errata
+    for entry in before:
+        place = home / str(entry["release"])
+        if place.is_dir() and len(read_errata(place)) < len(entry["errata"]):
+            raise StoredTableMismatch(
+                f"Errata must never disappear, but {place / ERRATA} lacks some that {INDEX} names. Restore "
+                "the file from a backup."
+            )
+
+
+def add_erratum(place: Path, erratum: Erratum) -> Erratum:
+    """Put an erratum beside a release's files, name it in the index, and mind ``latest``; once is enough.
+
+    Args:
+        place: the release.
+        erratum: what to say.
+
+    Returns:
+        The erratum as it stands there: that of an earlier day where it was said before.
+    """
+    home = place.parent
+    with one_at_a_time(home):
+        _require_kept(home)
+        errata = read_errata(place)
+        same = next((each for each in errata if each.said == erratum.said), None)
+        if same is None:
+            stated = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+            text = errata_markdown(stated["dataset"], stated["vintage"], place.name, [*errata, erratum])
+            _write_whole(place / ERRATA, lambda part: _write_text(part, text))
+        write_index(home)
+        linked = home / LATEST
+        if erratum.kind == "withdrawn" and (not linked.is_dir() or linked.resolve() == place.resolve()):
+            point_latest_to_newest(home)
+    return same or erratum
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+def _write_whole(path: Path, write: Callable[[Path], None]) -> None:
+    part = path.with_name(f".{path.name}-{process_mark()}")
+    write(part)
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def require_not_withdrawn(workspace: Workspace, dataset: str, vintage: str | None) -> None:
+    """Refuse to make more of a vintage all of whose releases were withdrawn.
+
+    What is wrong with them would come back under another number: what was drawn for a vintage is drawn once.
+
+    Raises:
+        ParameterError: it is such a vintage.
+    """
+    home = workspace.release / dataset
+    found = releases_of(home, vintage) if vintage else []
+    errata = {place.name: withdrawal(read_errata(place)) for place in found}
+    told = [each.told(name) for name, each in errata.items() if each is not None]
+    if found and len(told) == len(found):
+        raise ParameterError(
+            f"Vintage {vintage!r} of {dataset!r} is withdrawn, and nothing of it is published again: "
+            f"{told[0]} Give what is released instead a vintage of its own; under differential privacy it is "
+            "a draw of its own, and is charged."
+        )

@@ -1,0 +1,138 @@
+"""The summary of a run, the first of its artifacts: what was released, at what cost, what is left, and where.
+
+Made of the release alone, so it holds released figures and nothing else; never from a cache.
+"""
+
+import json
+import time
+from pathlib import Path
+
+from prefect.artifacts import create_markdown_artifact
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.arrays import Json
+from tasks.core.figures import down, up, whole
+from tasks.core.lineage import LINEAGE, MEASUREMENT, Lineage
+from tasks.core.markdown import escaped
+from tasks.core.navigation.regimes.noise import budget_gauge
+from tasks.messages import tell
+from tasks.public.artifacts import artifact_key, file_link, picture, table
+from tasks.public.publish import Release
+from tasks.public.releases import MANIFEST
+from tasks.step import step
+from tasks.storage import INTERMEDIATE, Workspace
+
+
+@step(INTERMEDIATE)
+def summarise_release(
+    workspace: Workspace, configuration: RunConfiguration, release: Release, *, is_recalled: bool
+) -> None:
+    """Create the artifact ``summary-<dataset>``, and tell where a release is that of before.
+
+    Args:
+        workspace: where the release is.
+        configuration: the run's.
+        release: what was published.
+        is_recalled: whether an earlier run made the measurement.
+    """
+    folder = workspace.root / release.key
+    told = _is_the_same(folder, release, configuration, is_recalled=is_recalled)
+    if told:
+        tell(told)
+    create_markdown_artifact(
+        markdown="\n".join(_lines(folder, release, told)),
+        key=artifact_key("summary", configuration.dataset),
+        description=f"What was released as {release.key}.",
+    )
+
+
+def _is_the_same(
+    folder: Path, release: Release, configuration: RunConfiguration, *, is_recalled: bool
+) -> str:
+    """What of a run before is released again, and that it costs nothing; empty of a new release."""
+    is_charged = configuration.protection.is_drawn_once
+    if not release.is_new:
+        since = time.strftime("%Y-%m-%d", time.gmtime((folder / MANIFEST).stat().st_mtime))
+        cost = "nothing was drawn and nothing was charged" if is_charged else "nothing new was published"
+        return f"This is the same release as on {since}: {cost}."
+    if is_recalled:
+        cost = "nothing was drawn and nothing was charged" if is_charged else "the table was not read"
+        return f"These files are made anew from the measurement of an earlier run: {cost}."
+    return ""
+
+
+def _lines(folder: Path, release: Release, told: str) -> list[str]:
+    statement, lineage = _json_of(folder / "privacy.json"), Lineage.of_json(_json_of(folder / LINEAGE))
+    vintage, dataset = escaped(lineage.vintage), escaped(lineage.dataset)
+    rows = [
+        ("protection", _protection(statement, lineage)),
+        *_budget(statement),
+        *_counted(release),
+        *_contract(folder),
+    ]
+    found = (("page", "report.html"), ("statement", "privacy.json"), ("manifest", MANIFEST))
+    rows += [(what, file_link(folder / name)) for what, name in found if (folder / name).is_file()]
+    lines = [f"# {dataset}, vintage {vintage}", "", *([f"**{escaped(told)}**", ""] if told else [])]
+    lines += table((f"released as {escaped(folder.name)}", ""), rows)
+    if "ledger" in statement:
+        lines += ["", picture(budget_gauge(statement["ledger"]))]
+    return lines
+
+
+def _protection(statement: Json, lineage: Lineage) -> str:
+    """What protects, how strongly, and whom."""
+    unit = statement["guarantee"].get("unit")
+    of_each = f", of each {unit}" if unit else ""
+    return escaped(f"{lineage[MEASUREMENT].facts['protection']}{of_each}")
+
+
+def _budget(statement: Json) -> list[tuple[str, str]]:
+    """What the release cost and what is left, as the ledger stood when it was drawn."""
+    ledger = statement.get("ledger")
+    if ledger is None:
+        return []
+    guarantee, cap = statement["guarantee"], ledger["in_force"]
+    left = max(cap["mu_squared"] - ledger["mu_squared_spent"], 0.0) / cap["mu_squared"]
+    return [
+        ("cost", f"epsilon {up(guarantee['epsilon'])} at delta {up(guarantee['delta'])}"),
+        (
+            "spent so far",
+            f"epsilon {up(ledger['epsilon_spent'])} of {up(cap['epsilon'])} at delta {up(cap['delta'])}, in "
+            f"{_releases(ledger['releases'])}",
+        ),
+        (
+            "left",
+            f"{down(100 * left)} % of mu², which is {_releases(ledger['remaining_releases'])} more at this "
+            "setting (when this one was drawn)",
+        ),
+    ]
+
+
+def _releases(number: int) -> str:
+    return "1 release" if number == 1 else f"{whole(number)} releases"
+
+
+def _counted(release: Release) -> list[tuple[str, str]]:
+    """Rows of the main files."""
+    found = []
+    for ending, what in (
+        ("synthetic_microdata.tsv", "synthetic records"),
+        ("reportable_aggregates.tsv", "counts"),
+    ):
+        rows = [entry["rows"] for entry in release.files if str(entry["file"]).endswith(ending)]
+        found += [(what, whole(rows[0]))] if rows else []
+    return found
+
+
+def _contract(folder: Path) -> list[tuple[str, str]]:
+    path = folder / "contract.json"
+    if not path.is_file():
+        return []
+    verdicts = [str(rule["verdict"]) for rule in _json_of(path)["rules"]]
+    counted = ", ".join(f"{verdicts.count(each)} {each}" for each in dict.fromkeys(verdicts))
+    return [("contract", escaped(f"{len(verdicts)} rules, on what is released: {counted}"))]
+
+
+def _json_of(path: Path) -> Json:
+    body: Json = json.loads(path.read_text(encoding="utf-8"))
+    return body

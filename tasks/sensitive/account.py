@@ -1,0 +1,136 @@
+"""The account of a run's dataset on the run's page, and what happens as its budget runs out.
+
+All that is told is public: caps, charges, names of releases. A dataset's artifact shows its newest state, and
+the artifacts of earlier runs what it was.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from prefect.artifacts import create_markdown_artifact
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.charts.shares import gauge
+from tasks.core.dp.budget import Charge
+from tasks.core.errors import BudgetExhausted, LedgerError
+from tasks.core.figures import plain_up
+from tasks.core.ledger.account import Account
+from tasks.core.ledger.audit import Audit
+from tasks.core.markdown import escaped
+from tasks.events import announce
+from tasks.messages import tell
+from tasks.public.artifacts import artifact_key, picture
+from tasks.sensitive.ledger import kept_ledger
+from tasks.sensitive.schedule import pause_schedules
+from tasks.step import step
+from tasks.storage import SENSITIVE, Workspace
+
+
+@step(SENSITIVE)
+def record_account(
+    workspace: Workspace, configuration: RunConfiguration, charge: Charge, *, is_charged: bool
+) -> None:
+    """Create the artifact ``ledger-<dataset>``, and say where this run's charge left the budget low.
+
+    Args:
+        workspace: the run's.
+        configuration: the run's.
+        charge: of one release at this setting.
+        is_charged: whether this run was charged one.
+    """
+    dataset = configuration.dataset
+    try:
+        audit = kept_ledger().audit()
+    except LedgerError as error:  # what is committed can be published all the same
+        tell(f"ATTENTION: {error}")
+        return
+    account = next((each for each in audit.accounts if each.dataset == dataset), None)
+    if account is None:  # refused before its first draw: there is nothing to show
+        return
+    left = account.remaining_runs(charge.mu_squared_exact, charge.threshold_delta_exact)
+    with suppress(Exception):  # no server stops a run by not answering here
+        create_markdown_artifact(
+            markdown=account_page(account, audit, left),
+            key=artifact_key("ledger", dataset),
+            description=f"What was spent on {dataset}, and what is left.",
+        )
+    if is_charged and left < configuration.privacy.low_budget:
+        tell(
+            f"ATTENTION: the budget of {dataset!r} is low: {_more(left).lower()} at this setting. Raise the "
+            f"cap in time, with a written reason: marginalia ledger {dataset!r} --cap EPSILON DELTA "
+            "--reason '...'."
+        )
+        announce("budget.low", dataset, runs_left=left, **_figures(account))
+
+
+@contextmanager
+def budget_watched(workspace: Workspace, configuration: RunConfiguration, charge: Charge) -> Iterator[None]:
+    """Where the budget refuses what is done within: show the account, announce it, stop the schedule."""
+    try:
+        yield
+    except BudgetExhausted:
+        with suppress(LedgerError):
+            record_account(workspace, configuration, charge, is_charged=False)
+            account = kept_ledger().account(configuration.dataset)
+            announce("budget.exhausted", configuration.dataset, **_figures(account))
+        pause_schedules(configuration.dataset)
+        raise
+
+
+def account_page(account: Account, audit: Audit, left: int) -> str:
+    """An account in Markdown: a bar, what is left, a table of releases.
+
+    Args:
+        account: of the dataset.
+        audit: of the whole ledger.
+        left: releases at this setting.
+    """
+    caps, spent = account.caps, account.spent
+    used = min(float(spent.mu_squared / caps.mu_squared), 1.0)
+    cap = f"cap: epsilon {plain_up(caps.epsilon)} at delta {plain_up(caps.delta)}"
+    bar = gauge(
+        (used, f"spent: {used:.0%}"),
+        (1.0, cap),
+        "The budget",
+        f"{used:.0%} of mu^2 is spent.",
+    )
+    verified = audit.in_words
+    lines = [
+        picture(bar),
+        "",
+        f"**{_more(left)}** at this setting. Spent: epsilon {plain_up(account.epsilon_spent)} at the delta "
+        f"cap. Charged releases: {account.charged_releases}. {verified[0].upper()}{verified[1:]}.",
+        "",
+        "| release | state | epsilon, delta |",
+        "|---|---|---|",
+    ]
+    for each in reversed(account.reservations):
+        state = _STATES.get(each.phase, each.phase)
+        claim = f"{plain_up(each.epsilon)}, {plain_up(each.delta)}"
+        lines.append(f"| {escaped(each.name.vintage)} | {state}, {each.time[:10]} | {claim} |")
+    return "\n".join(lines)
+
+
+_STATES = {
+    "reserve": "charged, not drawn yet",
+    "drawing": "charged, being drawn",
+    "commit": "charged, drawn",
+    "lost": "charged, lost",
+    "void": "not drawn, not charged",
+    "replaced": "not drawn, not charged",
+}
+
+
+def _figures(account: Account) -> dict[str, float]:
+    return {
+        "epsilon_spent": float(plain_up(account.epsilon_spent)),
+        "epsilon_cap": float(plain_up(account.caps.epsilon)),
+        "delta_cap": float(plain_up(account.caps.delta)),
+        "releases_charged": account.charged_releases,
+    }
+
+
+def _more(left: int) -> str:
+    if left == 0:
+        return "No more release"
+    return "1 more release" if left == 1 else f"{left:,} more releases"

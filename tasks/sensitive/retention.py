@@ -1,0 +1,192 @@
+"""Retention: what was made of the raw table is removed from ``sensitive/`` when it is older than configured.
+
+    sensitive/<dataset>/<run>/<table>     a run's tables, evaluations and listings       removed
+    sensitive/<dataset>/trees/, ...       SynDiffix's trees and dependence               removed
+    sensitive/batch-<group>/, logs/       comparisons with the raw table, logs           removed
+    sensitive/.results/                   where later runs would find what is gone       removed
+    sensitive/<dataset>/*.json, .secret   keyed hashes, and their key                    kept
+    measurement/, release/, the ledger    protected, or the account                      never looked at
+
+Counted is the time since a table was made, not since it was last used: what is still needed is made again.
+Nothing is removed while a run of the dataset is at work: it may be using any of it.
+"""
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.errors import ParameterError
+from tasks.core.ledger.salts import require_apart
+from tasks.ledger_place import kept_place
+from tasks.messages import tell_log
+from tasks.progress import say
+from tasks.storage import SENSITIVE, Workspace
+
+_DAY_SECONDS = 24 * 3600
+_LOGS = "logs"
+
+
+@dataclass(frozen=True)
+class Purged:
+    """What a purge removed, or would remove.
+
+    Attributes:
+        folders: how many folders of tables.
+        files: how many single files, such as logs.
+        is_busy: whether a run of the dataset is at work, so that nothing was.
+    """
+
+    folders: int = 0
+    files: int = 0
+    is_busy: bool = False
+
+    def sentence(self, dataset: str, days: int, *, dry: bool) -> str:
+        """What to say of it; numbers of folders and files follow from runs, not from the table."""
+        where = f"older than {_count(days, 'day')} of what was made of the raw table of {dataset!r}"
+        if self.is_busy:
+            return (
+                f"Retention: a run of {dataset!r} is at work, so nothing was removed. The next run of it, or "
+                "the next purge, does."
+            )
+        if not (self.folders or self.files):
+            return f"Retention: nothing is {where}."
+        done = "would remove" if dry else "removed"
+        found = f"{_count(self.folders, 'folder')} and {_count(self.files, 'file')}"
+        return f"Retention: {done} {found} {where}."
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+@contextmanager
+def retained(workspace: Workspace, configuration: RunConfiguration) -> Iterator[None]:
+    """Purge what is too old, then keep other purges from what this run uses, for as long as it lasts."""
+    workspace.prepare()
+    days = configuration.retention_days
+    if days is not None:
+        purged = remove_old(workspace, configuration.dataset, days)
+        if purged.folders or purged.files or purged.is_busy:
+            # How much it was can tell whether the table changed: it is for the terminal alone.
+            say(purged.sentence(configuration.dataset, days, dry=False))
+    descriptor = _lock(workspace, configuration.dataset)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def purge_configured(configuration: RunConfiguration, *, dry: bool) -> None:
+    """Remove what a configuration says is too old, and say how much.
+
+    Raises:
+        ParameterError: it has no retention_days.
+    """
+    days = configuration.retention_days
+    if days is None:
+        raise ParameterError(
+            "A purge needs retention_days, and the configuration has none: say for how many days what is "
+            'made of the raw table may be kept, such as "retention_days": 30.'
+        )
+    dataset = configuration.dataset
+    purged = remove_old(Workspace.of(configuration), dataset, days, dry=dry)
+    say(purged.sentence(dataset, days, dry=dry))
+    tell_log("The purge is done.")
+
+
+def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = False) -> Purged:
+    """Remove what is too old.
+
+    Args:
+        workspace: where.
+        dataset: whose; logs and comparisons of batches are those of the whole workspace.
+        days: how many days it may be kept.
+        dry: only count what would be removed.
+
+    Raises:
+        ParameterError: the ledger is in what would be purged.
+    """
+    if not workspace.sensitive.is_dir():
+        return Purged()
+    require_apart(kept_place(), workspace.sensitive)  # a ledger in there would be purged with the rest
+    descriptor = _lock(workspace, dataset)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return Purged(is_busy=True)
+        old = list(_old(workspace, dataset, time.time() - days * _DAY_SECONDS))
+        found = Purged(sum(map(_is_folder, old)), sum(not _is_folder(path) for path in old))
+        if not dry:
+            for path in old:
+                _remove(path)
+            _clear_results(workspace, dataset)
+        return found
+    finally:
+        os.close(descriptor)
+
+
+def _lock(workspace: Workspace, dataset: str) -> int:
+    """An open file that runs of a dataset hold together, and a purge alone."""
+    home = workspace.sensitive / dataset
+    home.mkdir(parents=True, exist_ok=True)
+    return os.open(home / ".in_use", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+
+
+def _old(workspace: Workspace, dataset: str, oldest: float) -> Iterator[Path]:
+    """Tables and files that were made before a moment."""
+    home = workspace.sensitive
+    runs = [*_inside(home / dataset), *(path for path in _inside(home) if path.name.startswith("batch-"))]
+    for folder in filter(_is_folder, runs):
+        yield from (path for path in _inside(folder) if _made(path) < oldest)
+    yield from (path for path in _inside(home / _LOGS) if _made(path) < oldest)
+
+
+def _inside(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _made(path: Path) -> float:
+    """When the newest file of a table was written: a folder's own time is when it was last of use."""
+    files = [each for each in path.rglob("*") if not each.is_dir()] if _is_folder(path) else []
+    times = []
+    for each in files or [path]:
+        with suppress(OSError):
+            times.append(each.lstat().st_mtime)
+    return max(times, default=time.time())
+
+
+def _remove(path: Path) -> None:
+    """A table, and the folder of its run where nothing else is in it."""
+    if _is_folder(path):
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            path.unlink()
+    if path.parent.name != _LOGS:
+        with suppress(OSError):
+            path.parent.rmdir()
+
+
+def _clear_results(workspace: Workspace, dataset: str) -> None:
+    """Remove references of cached steps to tables of a dataset that are gone."""
+    for path in _inside(workspace.results):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            table = json.loads(json.loads(path.read_text(encoding="utf-8"))["result"])["key"]
+            if table.startswith(f"{SENSITIVE}/{dataset}/") and not (workspace.root / table).exists():
+                path.unlink()

@@ -1,0 +1,193 @@
+"""A table that is what it was: what an earlier run made of it is returned, and nothing new is made.
+
+Compared are keyed hashes that never leave ``sensitive/``, with the last run of the same settings alone:
+
+    k-anonymity, SynDiffix     of what would be handed over, with what was published last
+    on_unchanged skip under    of the records as they would be counted, whatever their order, with those that
+    differential privacy       the last committed release was drawn from
+
+A wider comparison, with any earlier table or with bytes that are not counted, would let the dates of releases
+tell more than the statement says of them.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tasks.caching import plain
+from tasks.configuration.model import NEVER_RELEASED, RunConfiguration
+from tasks.core.errors import ParameterError
+from tasks.core.ledger.names import ReleaseName
+from tasks.core.metadata.errata import ERRATA
+from tasks.core.records.coded import read_coded_records
+from tasks.leftovers import process_mark
+from tasks.plan.describe import RunFacts
+from tasks.public.bundles.bundle import declared_input
+from tasks.public.releases import MANIFEST, require_not_withdrawn
+from tasks.sensitive.ledger import kept_ledger
+from tasks.step import step
+from tasks.storage import FULL, MEASUREMENT, SENSITIVE, StoredTable, Workspace, file_sha256, folder_sha256
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """What an earlier run made of the same.
+
+    Attributes:
+        vintage: of that run.
+        place: of what it made, in the workspace; None where it made something else of its measurement.
+    """
+
+    vintage: str
+    place: str | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run is to make.
+
+    Attributes:
+        series: of all runs that make the same of other tables.
+        made_of: of what it is made.
+    """
+
+    series: str
+    made_of: str
+
+    @classmethod
+    def of(
+        cls,
+        workspace: Workspace,
+        configuration: RunConfiguration,
+        described: RunFacts,
+        what: str,
+        made_of: Sequence[StoredTable] = (),
+    ) -> "Wanted":
+        """What a run makes.
+
+        Args:
+            workspace: whose secret keys the hashes.
+            configuration: the run's; its vintage does not count.
+            described: its public facts.
+            what: of a run: its measurement, or its release up to some stage.
+            made_of: the tables that it follows from.
+        """
+        skipped = {"vintage", "input", "resources", *NEVER_RELEASED, "evaluate_sensitive"}
+        settings = {
+            name: plain(getattr(configuration, name))
+            for name in type(configuration).model_fields
+            if name not in skipped
+        }
+        told = [what, settings, declared_input(configuration), described.schema.to_json()]
+        series = workspace.keyed_hash(json.dumps(told, sort_keys=True))
+        return cls(series, workspace.keyed_hash(" ".join(each.sha256 for each in made_of)))
+
+
+def published_before(workspace: Workspace, dataset: str, wanted: Wanted, vintage: str) -> Unchanged | None:
+    """What the last run of this series made of the same, where it is still there and was another vintage."""
+    found = _known(workspace, dataset).get(wanted.series)
+    if found is None or found["made_of"] != wanted.made_of or found["vintage"] == vintage:
+        return None
+    place = workspace.root / found["place"]
+    if _hash_of(place) != found["sha256"] or (place / ERRATA).exists():
+        return None
+    return Unchanged(found["vintage"], found["place"])
+
+
+def keep_published(
+    workspace: Workspace, dataset: str, wanted: Wanted, vintage: str, made: StoredTable
+) -> None:
+    """Record what was made, for the next run of this series."""
+    sha256 = _hash_of(workspace.root / made.key)
+    entry = {"made_of": wanted.made_of, "vintage": vintage, "place": made.key, "sha256": sha256}
+    _keep(workspace, dataset, {wanted.series: entry})
+
+
+def _hash_of(folder: Path) -> str:
+    """Of a release its manifest, which holds the hashes of all else; of a measurement everything."""
+    if not folder.is_dir():
+        return ""
+    if folder.parent.parent.name == MEASUREMENT:
+        return folder_sha256(folder)
+    return file_sha256(folder / MANIFEST) if (folder / MANIFEST).is_file() else ""
+
+
+def record_counted(
+    workspace: Workspace, name: ReleaseName, measurement_sha256: str, records: StoredTable
+) -> None:
+    """Record the records that a measurement was drawn from, once it is committed.
+
+    Whoever dies before leaves no record, and the next run draws: a record without its release would let a
+    table be skipped that nothing was released of.
+    """
+    entry = {"counted": _counted(workspace, records), "measurement": measurement_sha256}
+    _keep(workspace, name.dataset, {_label(name): entry})
+
+
+@step(SENSITIVE)
+def find_drawn(workspace: Workspace, name: ReleaseName, records: StoredTable) -> str | None:
+    """The vintage of the last release of these settings, where it was drawn from these very records.
+
+    Args:
+        workspace: where it is recorded what was drawn from.
+        name: of the release that would be drawn.
+        records: the coded records that it would be drawn from.
+    """
+    ledger = kept_ledger()
+    if not ledger.is_registered(name.dataset):
+        return None
+    reservations = ledger.account(name.dataset).reservations
+    drawn = [each for each in reservations if each.name.digest == name.digest and each.phase == "commit"]
+    if not drawn:
+        return None
+    last = drawn[-1]
+    if _is_withdrawn(workspace, last.name):
+        return None
+    known = _known(workspace, name.dataset).get(_label(last.name), {})
+    wanted = {"counted": _counted(workspace, records), "measurement": last.measurement_sha256}
+    return last.name.vintage if known == wanted else None
+
+
+def _counted(workspace: Workspace, records: StoredTable) -> str:
+    content = read_coded_records(workspace.path(records)).measured.content_sha256()
+    return workspace.keyed_hash(f"counted {content}")
+
+
+def _is_withdrawn(workspace: Workspace, name: ReleaseName) -> bool:
+    """Whether a person took the vintage back: it is not released again in the place of another one."""
+    try:
+        require_not_withdrawn(workspace, name.dataset, name.vintage)
+    except ParameterError:
+        return True
+    return False
+
+
+def _label(name: ReleaseName) -> str:
+    return f"{name.vintage}-{name.digest}"
+
+
+def _place(workspace: Workspace, dataset: str) -> Path:
+    return workspace.sensitive / dataset / "unchanged.json"
+
+
+def _known(workspace: Workspace, dataset: str) -> dict[str, dict[str, Any]]:
+    try:
+        body: dict[str, dict[str, Any]] = json.loads(_place(workspace, dataset).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return body
+
+
+def _keep(workspace: Workspace, dataset: str, entries: dict[str, dict[str, Any]]) -> None:
+    path = _place(workspace, dataset)
+    part = path.with_name(f".unchanged-{process_mark()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(_known(workspace, dataset) | entries, indent=1, sort_keys=True))
+        part.replace(path)
+    except OSError as error:
+        if error.errno in FULL:
+            raise workspace.is_full() from None
+        raise
