@@ -23,13 +23,15 @@ from tasks.batch.group import (
 )
 from tasks.batch.modes import settle_modes
 from tasks.core.errors import BatchFailed, InputError, MarginaliaError
-from tasks.failures import unexpected
+from tasks.failures import explained, unexpected
+from tasks.messages import tell, tell_log
 from tasks.progress import say
-from tasks.request import STAGES
+from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
 
 
 @flow(name="batch", flow_run_name="batch", persist_result=False)
+@explained
 def batch(path: str) -> dict[str, str]:
     """Run a batch file.
 
@@ -43,27 +45,37 @@ def batch(path: str) -> dict[str, str]:
         ParameterError: the file, or an input that it names, can't be used; nothing was run.
         BatchFailed: naming the runs that failed, after all others were run.
     """
-    asked = read_batch(Path(path))
+    return batch_steps(read_batch(Path(path)))
+
+
+def batch_steps(asked: Batch) -> dict[str, str]:
+    """The same for a batch file that was read.
+
+    Args:
+        asked: the batch.
+    """
     workspace = Workspace.of(asked.runs[0].configuration)
     require_free_names(asked)
     require_inputs(asked)
     asked = settle_modes(asked)
     for sentence in require_budget([run.configuration for run in asked.runs]):
-        say(sentence)
+        tell(sentence)
     last = max(asked.stages, key=STAGES.index)
     finished: list[Finished] = []
     failed: list[Failed] = []
     for number, run in enumerate(asked.runs, start=1):
-        say(f"Run {number} of {len(asked.runs)}: {run.group}/{run.folder_name}")
+        tell(f"Run {number} of {len(asked.runs)}: {run.group}/{run.folder_name}")
         try:
             places = showcase.with_options(flow_run_name=f"{run.group}-{run.folder_name}")(
                 run.configuration, last
             )
         except Exception as error:
             failed.append(_explained(workspace, run, error))
-            for line in failed[-1].lines:
+            for line in failed[-1].lines:  # the last may be for the operator alone
                 say(f"  {line}")
+            tell_log(f"ATTENTION: {failed[-1].name} failed ({failed[-1].kind}): {' '.join(failed[-1].why)}")
             continue
+        places.pop(UNCHANGED, None)
         finished.append(Finished(run.group, run.folder_name, places))
         link_run(workspace, finished[-1])
     joined = _join(workspace, asked, finished, failed)

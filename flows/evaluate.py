@@ -9,21 +9,26 @@ from prefect import flow
 from flows.measure import SensitiveTables, count_step, measure_steps
 from flows.publish import build_steps, publishing
 from tasks.configuration.model import RunConfiguration
+from tasks.failures import explained
 from tasks.public.release_files import BuiltCounts
 from tasks.sensitive.evaluate import EvaluationSettings, evaluate_against_raw
+from tasks.sensitive.retention import retained
 from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import StoredTable, Workspace
 
 
 @flow(name="evaluate", flow_run_name="evaluate-{configuration.dataset}", persist_result=False)
+@explained
 def evaluate(configuration: RunConfiguration) -> str:
     """Evaluate the configured release against the raw table; return the place of the result."""
     workspace = Workspace.of(configuration)
-    measured = measure_steps(workspace, configuration)
-    with publishing(workspace, configuration) as run:
-        built = build_steps(run, configuration, measured.measurement, "generate")
-        utility_steps(configuration, measured, built)
-        return evaluate_steps(configuration, measured, built).key
+    with retained(workspace, configuration):
+        measured = measure_steps(workspace, configuration)
+        configuration = measured.configuration
+        with publishing(workspace, configuration) as run:
+            built = build_steps(run, configuration, measured.measurement, "generate")
+            utility_steps(configuration, measured, built)
+            return evaluate_steps(configuration, measured, built).key
 
 
 def evaluate_steps(

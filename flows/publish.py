@@ -14,6 +14,8 @@ from prefect import flow
 from tasks.configuration.model import RunConfiguration
 from tasks.configuration.parameters import held_schema
 from tasks.core.queries import QueryResources
+from tasks.edges import looked_up
+from tasks.failures import explained
 from tasks.public.bundles.opening import (
     as_measured,
     find_measurement,
@@ -21,31 +23,37 @@ from tasks.public.bundles.opening import (
     require_made_as_configured,
 )
 from tasks.public.compare import compare_with_reportable, recount_records
+from tasks.public.copy import copy_release
 from tasks.public.fit import estimate_counts, evaluate_fitted, fit_records
 from tasks.public.generate import generate_records, normalise_counts
 from tasks.public.lineage import record_lineage
 from tasks.public.page import write_page
 from tasks.public.publish import Release, publish_release
-from tasks.public.release_files import Built, BuiltCounts
+from tasks.public.release_files import Built, BuiltCounts, write_release_files
+from tasks.public.releases import require_not_withdrawn
 from tasks.public.state import state_privacy
+from tasks.public.summary import summarise_release
 from tasks.public.syndiffix import BuiltTables, state_tables, write_table_page
 from tasks.request import STAGES, reaches
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
 
 @flow(name="publish", flow_run_name="publish-{configuration.dataset}", persist_result=False)
+@explained
 def publish(configuration: RunConfiguration, measurement: str | None = None) -> str:
     """Build and publish everything from a measurement; return the release's place in the workspace.
 
     Args:
-        configuration: the run's.
-        measurement: its folder; None: the configured vintage's in the workspace, else its newest.
+        configuration: What the run was asked to do.
+        measurement: The folder of the measurement. Without it, that of the configured vintage is taken, and
+            without a vintage the newest.
     """
     workspace = Workspace.of(configuration)
     workspace.clear_leftovers(configuration.dataset)
     found = find_measurement(workspace, configuration, measurement)
     configuration = as_measured(workspace, configuration, found)
     require_made_as_configured(workspace, configuration, found)
+    require_not_withdrawn(workspace, configuration.dataset, open_bundle(workspace, found).vintage)
     workspace.prepare_publishing()
     with publishing(workspace, configuration) as run:
         built = BUILDING[configuration.protection.regime](run, configuration, found, STAGES[-1])
@@ -134,14 +142,26 @@ BUILDING: dict[str, Callable[[RunWorkspace, RunConfiguration, StoredTable, str],
 
 
 def releasing(
-    workspace: Workspace,
+    run: RunWorkspace,
     configuration: RunConfiguration,
     measurement: StoredTable,
     built: Built,
-    sensitive: Sequence[StoredTable] = (),
+    sensitive: Sequence[StoredTable] | None = None,
 ) -> Release:
-    """Put what was built in place, and record its lineage, back to the sensitive tables that are given."""
+    """Put what was built in place, sum it up, and record its lineage.
+
+    Args:
+        run: where.
+        configuration: the run's.
+        measurement: what it is made of.
+        built: what is released.
+        sensitive: what the measurement was made of, in order; None where an earlier run made it.
+    """
     configuration = configuration.without_raw_seed()
-    release = publish_release(workspace, configuration, measurement, built)
-    record_lineage(workspace, configuration, list(sensitive), measurement, release)
+    written = write_release_files(run, configuration.as_released(), measurement, built)
+    release = publish_release(run, configuration, measurement, written)
+    summarise_release(run, configuration, release, is_recalled=sensitive is None)
+    if configuration.publish_to is not None:
+        copy_release(run, configuration, release)
+    record_lineage(run, configuration, looked_up(list(sensitive or ())), release)
     return release

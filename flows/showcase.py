@@ -1,39 +1,61 @@
 """Showcase: the whole job. Measure, publish, and evaluate against the raw table for ``sensitive/``."""
 
+from collections.abc import Callable
+from typing import Annotated
+
 from prefect import Flow, flow
+from pydantic import Field
 
 from flows.evaluate import evaluate_steps, utility_steps
-from flows.measure import aggregate_step, measure_steps
+from flows.measure import aggregate_step, keep_made, measure_steps
 from flows.publish import build_steps, publishing, releasing
-from flows.syndiffix import syndiffix
 from tasks.configuration.model import RunConfiguration
-from tasks.request import STAGES, reaches, scheduled_date
+from tasks.failures import explained
+from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
 from tasks.sensitive.recall import told_as_committed
+from tasks.sensitive.retention import retained
 from tasks.storage import Workspace
+
+#: A form offers the stages.
+LastStage = Annotated[str, Field(json_schema_extra={"enum": list(STAGES)})]
 
 
 @flow(name="showcase", flow_run_name="showcase-{configuration.dataset}", persist_result=False)
-def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[str, str]:
+@explained
+def showcase(configuration: RunConfiguration, last: LastStage = STAGES[-1]) -> dict[str, str]:
     """Run every stage up to ``last``.
 
     Args:
-        configuration: the run's.
-        last: aggregate, generate, evaluate or navigate.
+        configuration: What the run is asked to do. A file says the same in fewer words: see the deployments
+            of the flow release.
+        last: Where to stop. "navigate" does everything.
 
     Returns:
         Places in the workspace: ``release`` and, where made, ``aggregate``, ``evaluation`` and ``utility``.
+        Where nothing new was released, ``unchanged`` is the vintage whose release it is.
     """
     meant = flow_of(configuration)
     if meant is not showcase:  # a deployment of this flow may be given any configuration
         return meant(configuration, last)
     workspace = Workspace.of(configuration)
     configuration = told_as_committed(configuration, scheduled_date())
-    measured = measure_steps(workspace, configuration, last)
+    with retained(workspace, configuration):
+        return _every_stage(workspace, configuration, last)
+
+
+def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
+    """The stages up to ``last``; of an unchanged table the first alone."""
+    measured = measure_steps(workspace, configuration, last, seeks="release")
+    if measured.unchanged is not None and measured.unchanged.place is not None:
+        return {"release": measured.unchanged.place, UNCHANGED: measured.unchanged.vintage}
+    configuration = measured.configuration
     sensitive = [table for table in (measured.table, measured.records) if table is not None]
+    made_from = None if measured.is_recalled else sensitive
     places = {}
     with publishing(workspace, configuration) as run:
         built = build_steps(run, configuration, measured.measurement, last)
-        release = releasing(run, configuration, measured.measurement, built, sensitive)
+        release = releasing(run, configuration, measured.measurement, built, made_from)
+        keep_made(workspace, measured, release)
         if configuration.evaluate_sensitive and sensitive:
             places["aggregate"] = aggregate_step(configuration, measured).key
         if configuration.evaluate_sensitive and sensitive and reaches(last, "evaluate"):
@@ -46,12 +68,23 @@ def showcase(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[st
 
 def flow_of(configuration: RunConfiguration) -> Flow[[RunConfiguration, str], dict[str, str]]:
     """The flow that does a configuration's whole job."""
-    return FLOWS[configuration.protection.regime]
+    return FLOWS[configuration.protection.regime]()
 
 
-#: The flow that does a protection's whole job, by the name of its regime.
-FLOWS: dict[str, Flow[[RunConfiguration, str], dict[str, str]]] = {
-    "differential_privacy": showcase,
-    "k_anonymity": showcase,
-    "syndiffix": syndiffix,
+def _showcase() -> "_WholeJob":
+    return showcase
+
+
+def _syndiffix() -> "_WholeJob":
+    from flows.syndiffix import syndiffix  # only a run of SynDiffix takes the time to load it
+
+    return syndiffix
+
+
+_WholeJob = Flow[[RunConfiguration, str], dict[str, str]]
+#: Where the flow is had that does a protection's whole job, by the name of its regime.
+FLOWS: dict[str, Callable[[], _WholeJob]] = {
+    "differential_privacy": _showcase,
+    "k_anonymity": _showcase,
+    "syndiffix": _syndiffix,
 }

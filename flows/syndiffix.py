@@ -19,16 +19,22 @@ from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters
 from tasks.core.syndiffix.synthesizer import needs_dependence
 from tasks.core.tables.column_names import matching_name
-from tasks.plan.describe import RunFacts, describe
+from tasks.failures import explained
+from tasks.late import announced_if_late
+from tasks.messages import tell
+from tasks.plan.describe import RunFacts, describe, tell_notes
 from tasks.plan.resources import query_resources
 from tasks.plan.syndiffix.columns import Selection, synthesized_table
 from tasks.plan.syndiffix.notes import inferred_types, is_empty, left_out, weakened
 from tasks.progress import say
-from tasks.request import STAGES, reaches, scheduled_date
+from tasks.public.releases import require_not_withdrawn
+from tasks.public.unchanged import tell_unchanged
+from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date
 from tasks.sensitive.hand_over import recorded_heads
 from tasks.sensitive.judge import judge_contract
 from tasks.sensitive.read import locate_table, tell_dropped
 from tasks.sensitive.record import compare_with_last, keep_configuration
+from tasks.sensitive.retention import retained
 from tasks.sensitive.syndiffix.evaluate import TableEvaluation, evaluate_tables
 from tasks.sensitive.syndiffix.steps import (
     answer_questions,
@@ -41,6 +47,7 @@ from tasks.sensitive.syndiffix.steps import (
     type_columns,
 )
 from tasks.sensitive.syndiffix.trees import TABLE, Origin, Part, release_trees
+from tasks.sensitive.unchanged import Unchanged, Wanted, keep_published, published_before
 from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import RunWorkspace, StoredTable, Workspace
 
@@ -51,6 +58,7 @@ _BOTH_REGIMES = (
 
 
 @flow(name="syndiffix", flow_run_name="syndiffix-{configuration.dataset}", persist_result=False)
+@explained
 def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[str, str]:
     """Synthesize and release a table.
 
@@ -62,15 +70,25 @@ def syndiffix(configuration: RunConfiguration, last: str = STAGES[-1]) -> dict[s
         Places in the workspace: ``release`` and, where they were made, ``evaluation`` and ``utility``.
     """
     workspace = Workspace.of(configuration)
+    with retained(workspace, configuration):
+        return _every_stage(workspace, configuration, last)
+
+
+def _every_stage(workspace: Workspace, configuration: RunConfiguration, last: str) -> dict[str, str]:
+    """The stages up to ``last``; of an unchanged table the first alone."""
     places = {}
     try:
-        made = synthesizing(workspace, configuration)
+        made = synthesizing(workspace, configuration, last)
     finally:
         release_trees()
+    if made.unchanged is not None:
+        return {"release": str(made.unchanged.place), UNCHANGED: made.unchanged.vintage}
     with publishing(workspace, configuration) as run:
         built = building_tables(run, configuration, made.measurement, last)
         sensitive = (made.source, made.typed, made.table)
         release = releasing(run, configuration, made.measurement, built, sensitive)
+        if made.wanted is not None:
+            keep_published(run, configuration.dataset, made.wanted, made.place.described.vintage, release)
     if configuration.evaluate_sensitive and reaches(last, "evaluate"):
         places["evaluation"] = evaluate_syndiffix(configuration, made).key
     if reaches(last, "evaluate"):
@@ -111,7 +129,9 @@ class Made:
         typed: the same with types (sensitive).
         table: stitched and shuffled (as yet in ``sensitive/``).
         answers: tables of single questions; None where none was asked for.
-        measurement: what was handed over, ready to be published from.
+        measurement: what was handed over, ready to be published from; the table where nothing is.
+        wanted: what the run is to make; None where an unchanged table makes another release.
+        unchanged: what an earlier run made of the same.
     """
 
     place: SynDiffixPlace
@@ -120,39 +140,51 @@ class Made:
     table: StoredTable
     answers: StoredTable | None
     measurement: StoredTable
+    wanted: Wanted | None = None
+    unchanged: Unchanged | None = None
 
 
-def synthesizing(workspace: Workspace, configuration: RunConfiguration) -> Made:
-    """The steps on raw data, up to the hand-over."""
+def synthesizing(workspace: Workspace, configuration: RunConfiguration, last: str) -> Made:
+    """The steps on raw data, up to the hand-over, which there is none of where the same was released."""
     place = _settled(workspace, configuration)
     source, typed = _read(configuration, place)
     table, answers = _synthesized(typed, place)
     _tell(configuration, place, table)
+    wanted = unchanged = None
+    if configuration.skips_unchanged:
+        made_of = [table] if answers is None else [table, answers]
+        wanted = Wanted.of(workspace, configuration, place.described, f"release {last}", made_of)
+        unchanged = published_before(workspace, configuration.dataset, wanted, place.described.vintage)
+    if unchanged is not None:
+        asked, found = place.described.vintage, unchanged.place or ""
+        tell_unchanged(workspace, configuration, asked, unchanged.vintage, found)
+        return Made(place, source, typed, table, answers, table, wanted, unchanged)
     measurement = hand_over_tables(workspace, configuration, place.described, table, answers)
     compare_with_last(workspace, configuration, place.described, source, table)
-    return Made(place, source, typed, table, answers, measurement)
+    return Made(place, source, typed, table, answers, measurement, wanted)
 
 
 def _settled(workspace: Workspace, configuration: RunConfiguration) -> SynDiffixPlace:
     """All that is known before a row is read; the person is told of it, and it is written down."""
     workspace.prepare()
     workspace.clear_leftovers(configuration.dataset)
-    described = describe(configuration, scheduled_date())
+    with announced_if_late(configuration, scheduled_date()):
+        described = describe(configuration, scheduled_date())
+    require_not_withdrawn(workspace, configuration.dataset, described.vintage)
     selection = described.synthesized
-    for note in described.notes:
-        say(note)
+    tell_notes(described)
     settings = selection.settings
     safe = ", ".join(_named(configuration, settings.value_safe_columns))
     for line in weakened(
         settings.parameters().anonymization, settings.value_safe_columns, safe or "public columns"
     ):
-        say(line)
+        tell(line)
     if recorded_heads(workspace, configuration.dataset):
-        say(_BOTH_REGIMES)
+        tell(_BOTH_REGIMES)
     resources = query_resources(configuration, workspace)
     run = RunWorkspace.begin(workspace, configuration.dataset, resources)
     keep_configuration(run, configuration)
-    table = synthesized_table(described.source, selection)
+    table = synthesized_table(described.source, selection, described.pattern)
     origin = Origin.of(workspace, configuration.dataset, selection.ids, table)
     return SynDiffixPlace(run, selection, origin, described)
 
@@ -172,6 +204,7 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
     # Changed since it was made: an error, also where all that would read it is cached.
     schema = pq.read_schema(run.path(typed) / TABLE)
     named = _named(configuration, [column.name for column in place.selection.table])
+    # On raw data, not on what is released: for the terminal alone.
     if not described.source.is_parquet:
         for line in inferred_types([c for c in place.selection.table if c.name in named], schema):
             say(line)
@@ -188,10 +221,10 @@ def _tell(configuration: RunConfiguration, place: SynDiffixPlace, table: StoredT
     """What the person may not have expected of the synthetic table."""
     settings, made = place.selection.settings, pq.read_metadata(place.run.path(table) / TABLE)
     if not made.num_rows:
-        say(is_empty(settings.parameters().anonymization.low_count_params.mean))
+        tell(is_empty(settings.parameters().anonymization.low_count_params.mean))
     left = [name for name in place.selection.columns if name not in made.schema.names]
     if left:
-        say(left_out(_named(configuration, left), len(left), str(settings.target_column)))
+        tell(left_out(_named(configuration, left), len(left), str(settings.target_column)))
 
 
 def _named(configuration: RunConfiguration, columns: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from tasks.core.hints import did_you_mean
 
 
 class CommandParser(argparse.ArgumentParser):
-    """The parser of a single command, which tells of unknown options itself instead of its parent."""
+    """The parser of the command line and of each command, which tells of its unknown options itself."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
@@ -24,6 +24,15 @@ class CommandParser(argparse.ArgumentParser):
             hints = "".join(f"; {each}" for each in meant if each)
             self.error(f"unrecognized arguments: {' '.join(unknown)}{hints}")
         return found, unknown
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """The same, and which command or word was meant."""
+        try:
+            super()._check_value(action, value)
+        except argparse.ArgumentError as refused:
+            if meant := did_you_mean(str(value), map(str, action.choices or ())):
+                refused.message += f"; {meant}"
+            raise
 
     def error(self, message: str) -> NoReturn:
         """End with 2; an option of several values may have taken the file."""

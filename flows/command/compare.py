@@ -1,14 +1,23 @@
-"""``marginalia compare``: folders of runs in, one table and one page out."""
+"""``marginalia compare``: folders of runs, or all releases of a dataset, in; a table and a page out."""
 
+import contextlib
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tasks.batch.group import write_comparison
 from tasks.core.errors import ParameterError
-from tasks.core.navigation.run_figures import read_run
+from tasks.core.evaluation.released_counts import read_released_counts
+from tasks.core.hints import located
+from tasks.core.metadata.described import Described
+from tasks.core.metadata.errata import read_errata, status_of
+from tasks.core.metadata.methods import protection_told
+from tasks.core.metadata.publication import Publication
+from tasks.core.navigation.over_time import DatedRelease, History, render_over_time, write_over_time_tsv
+from tasks.core.navigation.run_figures import public_settings, read_run
 from tasks.core.statement.syndiffix.statement import SYNDIFFIX_REGIME
 from tasks.progress import say
+from tasks.public.releases import all_releases, vintage_of_release
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
 
@@ -34,6 +43,63 @@ def write_side_by_side(folders: Sequence[Path], output: Path) -> int:
     if is_sensitive:
         say("It holds figures of the raw table: it must stay on this machine.")
     return 0
+
+
+def write_history(folders: Sequence[Path], output: Path) -> int:
+    """Write ``over_time.html`` and ``over_time.tsv`` of a dataset's releases.
+
+    Args:
+        folders: one: OUTPUT_DIR/release/DATASET.
+        output: folder to write to.
+
+    Raises:
+        ParameterError: there are several, or it holds fewer than two vintages.
+    """
+    if len(folders) != 1:
+        raise ParameterError(
+            "Comparing over time needs the one folder of a dataset's releases, and was given "
+            f"{len(folders)}. Give OUTPUT_DIR/release/DATASET."
+        )
+    (home,) = folders
+    found = all_releases(home) if home.is_dir() else []
+    by_vintage: dict[str, Path] = {}
+    for place in found:  # of a vintage the newest that stands
+        taken = by_vintage.get(vintage_of_release(place))
+        if taken is None or not _is_withdrawn(place) or _is_withdrawn(taken):
+            by_vintage[vintage_of_release(place)] = place
+    if len(by_vintage) < 2:
+        raise ParameterError(
+            "Comparing over time needs the folder of a dataset's releases with two or more vintages, such as "
+            f"OUTPUT_DIR/release/DATASET; {located(home)} holds {len(by_vintage)}. Correct the path, or "
+            "release another vintage."
+        )
+    history = History(home.resolve().name, [_dated(place) for place in by_vintage.values()])
+    output.mkdir(parents=True, exist_ok=True)
+    write_over_time_tsv(history, output / "over_time.tsv")
+    (output / "over_time.html").write_text(render_over_time(history), encoding="utf-8")
+    say(f"Compared over time: {(output / 'over_time.html').resolve()} and over_time.tsv")
+    return 0
+
+
+def _is_withdrawn(place: Path) -> bool:
+    return status_of(read_errata(place)) == "withdrawn"
+
+
+def _dated(place: Path) -> DatedRelease:
+    """One release, with its counts where it has any that can be compared."""
+    statement = json.loads((place / "privacy.json").read_text(encoding="utf-8"))
+    described = Described(statement, Publication(), "", "", place, ())
+    counts = None
+    with contextlib.suppress(ParameterError):
+        counts = read_released_counts(place)
+    return DatedRelease(
+        name=place.name,
+        vintage=vintage_of_release(place),
+        protection=protection_told(described),
+        settings=public_settings(place),
+        errata=read_errata(place),
+        counts=counts,
+    )
 
 
 def _labelled(folders: Sequence[Path]) -> dict[str, Path]:

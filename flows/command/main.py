@@ -1,4 +1,6 @@
-"""The command ``marginalia``: arguments in, an exit code out (0 done, 2 usage, 3 budget, 4 contract, 1 else).
+"""The command ``marginalia``: arguments in, an exit code out.
+
+0 done, 2 usage, 3 budget, 4 contract, 5 the input is late, 1 anything else.
 
 Stopped by a signal it ends with 128 and the signal's number: 130 after ctrl-C, 143 after SIGTERM.
 
@@ -18,6 +20,7 @@ from typing import NoReturn, get_args
 
 from flows.command.arguments import CommandParser
 from flows.command.interruption import raise_from
+from flows.command.release_commands import add_release_commands
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.core.errors import InputError, MarginaliaError
@@ -87,11 +90,11 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="marginalia",
         description="Share what is in a sensitive table without sharing the people in it.",
-        epilog="Exit codes: 0 done, 2 configuration or command line, 3 budget, 4 contract, 130 interrupted "
-        "(ctrl-C), 143 terminated (SIGTERM), 1 anything else.",
+        epilog="Exit codes: 0 done, 2 configuration or command line, 3 budget, 4 contract, 5 the input is "
+        "late, 130 interrupted (ctrl-C), 143 terminated (SIGTERM), 1 anything else.",
     )
     commands = parser.add_subparsers(
         title="commands", required=True, metavar="COMMAND", parser_class=CommandParser
@@ -101,8 +104,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_ledger(commands)
     _add_publish(commands)
     _add_batch(commands)
-    _add_compare(commands)
+    _add_deploy(commands)
+    _add_notify(commands)
+    add_release_commands(commands)
     _add_export(commands)
+    _add_purge(commands)
     _add_syndiffix(commands)
     demo = commands.add_parser(
         "demo",
@@ -112,10 +118,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     demo.add_argument("--folder", type=Path, default=Path("demo"), help="where to work (default: demo)")
     _of_flow(demo).set_defaults(action=_demo)
+    serve = commands.add_parser(
+        "serve",
+        help="run a Prefect server and a worker on this machine, for what was deployed",
+        description="Runs the local Prefect server and one worker until you press ctrl-C or type marginalia "
+        "stop. With PREFECT_API_URL set it runs a worker of that server. A second call says what runs.",
+    )
+    serve.add_argument("--pool", default="marginalia", help="whose runs it does (default: marginalia)")
+    serve.set_defaults(action=_serve)
     stop = commands.add_parser(
         "stop",
-        help="stop the local Prefect server",
-        description="Stops the local Prefect server. The next run starts it again.",
+        help="stop the local Prefect server and its worker",
+        description="Stops the local Prefect server and the worker that serve started. The next run starts "
+        "the server again.",
     )
     stop.set_defaults(action=_stop)
     return parser
@@ -159,8 +174,9 @@ def _add_ledger(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     ledger = commands.add_parser(
         "ledger",
         help="show or set a dataset's privacy budget",
-        description="Shows the budget of one dataset or of all. With --cap it registers a dataset or changes "
-        "its cap, the most that all its releases together may cost.",
+        description="Verifies every entry of the ledger, and shows the budget of one dataset or of all: what "
+        "is spent, what is left. With --cap it registers a dataset or changes its cap, the most that all its "
+        "releases together may cost.",
     )
     ledger.add_argument("dataset", nargs="?", help="the dataset's name; without it, all datasets are shown")
     ledger.add_argument(
@@ -172,18 +188,34 @@ def _add_ledger(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     ledger.add_argument(
         "--threshold-delta", metavar="D", help="the part of DELTA that thresholds may use (with --cap)"
     )
-    ledger.add_argument("--population", default="", help="whose data these are, in words (when you register)")
+    ledger.add_argument("--population", help="whose data these are, in words (with --cap, when you register)")
     ledger.add_argument(
         "--unit",
         choices=("subject", "row"),
-        help="what the releases protect (when you register): a subject, or a row where the configurations "
-        "have no subject_id (default: subject)",
+        help="what the releases protect (with --cap, when you register): a subject, or a row where the "
+        "configurations have no subject_id (default: subject)",
     )
     ledger.add_argument(
         "--reason",
         default="",
         help="why you raise the cap; or, by itself or when you register, why the dataset is about other "
         "people than every dataset that the ledger knows. The ledger keeps it",
+    )
+    ledger.add_argument(
+        "--configuration",
+        type=Path,
+        metavar="CONFIG.json",
+        help="count the releases that are left at this configuration's setting (default: the latest's)",
+    )
+    ledger.add_argument("--json", action="store_true", help="print JSON, for programs")
+    ledger.add_argument(
+        "--export", type=Path, metavar="FILE", help="write all entries into a new file, which can be verified"
+    )
+    ledger.add_argument(
+        "--verify",
+        type=Path,
+        metavar="FILE",
+        help="verify an export without the ledger: its chain, phases, charges and caps (0: all is well)",
     )
     ledger.set_defaults(action=_ledger)
 
@@ -218,24 +250,49 @@ def _add_batch(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     _of_flow(batch).set_defaults(action=_batch)
 
 
-def _add_compare(commands: "argparse._SubParsersAction[CommandParser]") -> None:
-    compare = commands.add_parser(
-        "compare",
-        help="show two or more runs side by side, in one table and one page",
-        description="Compares releases, or evaluations against the raw table. A comparison with the raw "
-        "table must stay on this machine.",
+def _add_deploy(commands: "argparse._SubParsersAction[CommandParser]") -> None:
+    deploy = commands.add_parser(
+        "deploy",
+        help="put a configuration on a Prefect server, to be run by a schedule or from its pages",
+        description="Makes one deployment of the configuration or batch file, or updates it. What somebody "
+        "has set on the server's pages stays, and the command says what differs.",
     )
-    compare.add_argument(
-        "runs",
-        type=Path,
-        nargs="+",
-        metavar="FOLDER",
-        help="a release, or an evaluation: OUTPUT_DIR/sensitive/DATASET/RUN/evaluation",
+    _add_configuration(deploy)
+    when = deploy.add_mutually_exclusive_group()
+    when.add_argument("--cron", help='when it runs, such as "0 4 1 * *": at four on the first of each month')
+    when.add_argument("--every", metavar="TIME", help="run it in this interval: 30m, 2h or 1d")
+    deploy.add_argument(
+        "--timezone", metavar="ZONE", help="of the schedule, such as Europe/Vienna (default: UTC)"
     )
-    compare.add_argument(
-        "--output", type=Path, default=Path("comparison"), help="folder to write to (default: comparison)"
+    deploy.add_argument(
+        "--paused", action="store_true", help="leave the schedule off until somebody turns it on"
     )
-    compare.set_defaults(action=_compare)
+    deploy.add_argument("--pool", help="the work pool whose workers run it (default: marginalia)")
+    deploy.add_argument("--name", metavar="SLUG", help="the deployment's name (default: that of the file)")
+    deploy.add_argument(
+        "--overwrite", action="store_true", help="replace what somebody has set on the server's pages"
+    )
+    deploy.set_defaults(action=_deploy)
+
+
+def _add_notify(commands: "argparse._SubParsersAction[CommandParser]") -> None:
+    notify = commands.add_parser(
+        "notify",
+        help="be told of failed runs, budgets that run out and late tables",
+        description="Makes automations on the Prefect server, or updates them: on a failed or crashed run, a "
+        "low or exhausted budget and a late table they send a notification with the run's address.",
+    )
+    target = notify.add_mutually_exclusive_group(required=True)
+    target.add_argument(
+        "--webhook",
+        metavar="URL",
+        help='where to send {"text": ...}, as Slack and others take it; - reads it from standard input. It '
+        "is kept as a secret of a block",
+    )
+    target.add_argument(
+        "--block", metavar="NAME", help="a notification block of the server, such as slack-webhook/ops"
+    )
+    notify.set_defaults(action=_notify)
 
 
 def _add_export(commands: "argparse._SubParsersAction[CommandParser]") -> None:
@@ -261,6 +318,19 @@ def _add_export(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     )
     export.add_argument("--output", type=Path, help="folder to write to (default: export in FOLDER)")
     export.set_defaults(action=_export)
+
+
+def _add_purge(commands: "argparse._SubParsersAction[CommandParser]") -> None:
+    purge = commands.add_parser(
+        "purge",
+        help="remove what is older than the configuration's retention_days from sensitive/",
+        description="Removes tables, trees, evaluations and logs that were made of the raw table and are "
+        "older than retention_days. It never touches ledger, measurements and releases, and removes nothing "
+        "while a run of the dataset is at work.",
+    )
+    _add_configuration(purge)
+    purge.add_argument("--dry-run", action="store_true", help="only say how much it would remove")
+    purge.set_defaults(action=_purge)
 
 
 def _add_syndiffix(commands: "argparse._SubParsersAction[CommandParser]") -> None:
@@ -321,16 +391,30 @@ def _batch(options: argparse.Namespace) -> int:
     return 0
 
 
-def _compare(options: argparse.Namespace) -> int:
-    from flows.command import compare as comparing
+def _deploy(options: argparse.Namespace) -> int:
+    from flows.command import deploy as deploying
 
-    return comparing.write_side_by_side(options.runs, options.output)
+    return deploying.deploy(options)
+
+
+def _notify(options: argparse.Namespace) -> int:
+    from flows.command import notify as notifying
+
+    return notifying.notify(options)
 
 
 def _export(options: argparse.Namespace) -> int:
     from flows.command import export as exporting
 
     return exporting.export_listings(options.run, options.only, options.output)
+
+
+def _purge(options: argparse.Namespace) -> int:
+    from tasks.configuration.flat_file import read_configuration
+    from tasks.sensitive.retention import purge_configured
+
+    purge_configured(read_configuration(options.configuration), dry=options.dry_run)
+    return 0
 
 
 def _syndiffix(options: argparse.Namespace) -> int:
@@ -362,8 +446,15 @@ def _ledger(options: argparse.Namespace) -> int:
     return ledger_command.show_or_set(options)
 
 
-def _stop(options: argparse.Namespace) -> int:
-    from flows.command import server
+def _serve(options: argparse.Namespace) -> int:
+    from flows.command import serve
 
-    print("Stopped." if server.stop() else "No server was running.")
+    return serve.serve(options.pool)
+
+
+def _stop(options: argparse.Namespace) -> int:
+    from flows.command import serve, server
+
+    stopped = [serve.stop_worker(), server.stop()]
+    print("Stopped." if any(stopped) else "No server was running.")
     return 0

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from flows.command import server
+from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
 from tasks.failures import unexpected
 from tasks.progress import say
-from tasks.request import STAGES
+from tasks.request import STAGES, UNCHANGED
 from tasks.storage import Workspace
 
 if TYPE_CHECKING:
@@ -34,10 +35,20 @@ def page_of_run(run: str) -> str:
     Args:
         run: the flow run's id, at the API that Prefect's settings name.
     """
+    return page_of("runs/flow-run", run)
+
+
+def page_of(kind: str, name: str) -> str:
+    """Address of a page of the server's, in the new interface where the server has it.
+
+    Args:
+        kind: the page's path, without the interface's.
+        name: the id of what it shows.
+    """
     from prefect.settings import PREFECT_UI_URL
 
     interface = str(PREFECT_UI_URL.value()).rstrip("/")
-    return f"{interface}{_new_interface(interface)}/runs/flow-run/{run}"
+    return f"{interface}{_new_interface(interface)}/{kind}/{name}"
 
 
 def _new_interface(interface: str) -> str:
@@ -141,7 +152,8 @@ def _run(configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *,
     with on_server(workspace, verbose=verbose) as url:
         places = run(url)
     release = workspace.root / places.pop("release")
-    say(f"Released in {time.monotonic() - started:.0f} s: {release}")
+    done = "Nothing new was released" if places.pop(UNCHANGED, None) else "Released"
+    say(f"{done} in {time.monotonic() - started:.0f} s: {release}")
     if (release / "report.html").exists():
         say(f"The page: {release / 'report.html'}")
     for stage, place in places.items():
@@ -163,6 +175,7 @@ def _followed(url: str, state: "State[Result]") -> Result:
 def on_server(workspace: Workspace, *, verbose: bool) -> Iterator[str]:
     """Prefect at work; what nobody explains becomes an error that says where its log is."""
     _quieten(verbose=verbose)
+    hide_pandas_from_pyarrow()
     url = server.configured_api_url() or server.ensure(say)
     explained: MarginaliaError | None = None
     try:
@@ -193,6 +206,13 @@ def _prefect(url: str) -> Iterator[None]:
     with temporary_settings(updates={PREFECT_API_URL: url}):
         try:
             yield
+        except httpx.HTTPStatusError as error:
+            if error.response.status_code not in (401, 403):
+                raise
+            raise ParameterError(
+                f"The Prefect API at {url} must know you; it refuses. Set PREFECT_API_AUTH_STRING (or "
+                "PREFECT_API_KEY) to what its operator gave you."
+            ) from None
         except (httpx.ConnectError, RuntimeError) as error:
             if isinstance(error, RuntimeError) and "Failed to reach API" not in str(error):
                 raise

@@ -9,7 +9,6 @@ import contextlib
 import fcntl
 import json
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
+from flows.command.processes import Process, started
 from tasks.core.errors import MarginaliaError
 
 #: A first start migrates a new database: half a minute on a busy machine.
@@ -33,14 +33,19 @@ OFFLINE = {
     "PREFECT_SERVER_UI_SHOW_PROMOTIONAL_CONTENT": "false",
     "DO_NOT_TRACK": "1",
 }
+#: The turns of runs are kept on disk: in memory a server that is restarted would never give them back.
+LEASES = {"PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect.server.concurrency.lease_storage.filesystem"}
 
 
 @dataclass(frozen=True)
-class Server:
-    """A running server, as ``server.json`` keeps it."""
+class Server(Process):
+    """A running server, as ``server.json`` keeps it.
 
-    pid: int
-    started: str
+    Attributes:
+        port: where it listens.
+        version: of Prefect.
+    """
+
     port: int
     version: str
 
@@ -80,7 +85,7 @@ def ensure(say: Callable[[str], None]) -> str:
     Raises:
         MarginaliaError: it did not start; the message names its log.
     """
-    with _lock():
+    with lock():
         server = _recorded()
         if server is not None and _usable(server):
             return server.api_url
@@ -94,16 +99,22 @@ def stop() -> bool:
     """End this user's server; False if none was running."""
     if not state_folder().is_dir():
         return False
-    with _lock():
+    with lock():
         server = _recorded()
-        if server is None or not _alive(server):
+        if server is None or not server.is_alive:
             return False
         _end(server)
         return True
 
 
+def is_running() -> bool:
+    """Whether this user's server runs, whether it answers or not."""
+    server = _recorded()
+    return server is not None and server.is_alive
+
+
 @contextlib.contextmanager
-def _lock() -> Iterator[None]:
+def lock() -> Iterator[None]:
     """One starter at a time; the kernel releases it when the holder dies."""
     folder = state_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -120,32 +131,8 @@ def _recorded() -> Server | None:
         return None
 
 
-def _started(pid: int) -> str | None:
-    """When a process started, so that a recycled pid is not taken for ours; None if it runs no more."""
-    try:
-        # After the name (which may hold anything, in parentheses): state is field 3, start time field 22.
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except FileNotFoundError:
-        return _started_by_ps(pid)
-    return None if fields[0] == "Z" else fields[19]
-
-
-def _started_by_ps(pid: int) -> str | None:
-    """The same where there is no /proc."""
-    if Path("/proc/self").exists():
-        return None
-    listing = subprocess.run(
-        ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout.split(maxsplit=1)
-    return listing[1].strip() if len(listing) == 2 and not listing[0].startswith("Z") else None
-
-
-def _alive(server: Server) -> bool:
-    return _started(server.pid) == server.started
-
-
 def _usable(server: Server) -> bool:
-    return server.version == version("prefect") and _alive(server) and _answers(server.api_url, seconds=20)
+    return server.version == version("prefect") and server.is_alive and _answers(server.api_url, seconds=20)
 
 
 def _answers(url: str, seconds: float) -> bool:
@@ -158,9 +145,11 @@ def _answers(url: str, seconds: float) -> bool:
 
 def _start() -> Server:
     folder = state_folder()
-    port = _free_port()
+    port = _port()
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    environment |= OFFLINE | {"PREFECT_HOME": str(folder), "PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+    environment |= (
+        OFFLINE | LEASES | {"PREFECT_HOME": str(folder), "PREFECT_API_URL": f"http://127.0.0.1:{port}/api"}
+    )
     command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
     with (folder / "server.log").open("ab") as log:
         process = subprocess.Popen(
@@ -172,7 +161,7 @@ def _start() -> Server:
             stderr=log,
             start_new_session=True,
         )
-    server = Server(process.pid, _started(process.pid) or "", port, version("prefect"))
+    server = Server(process.pid, started(process.pid) or "", port, version("prefect"))
     _record(server)
     deadline = time.monotonic() + START_SECONDS
     try:
@@ -199,21 +188,21 @@ def _record(server: Server) -> None:
 
 def _end(server: Server) -> None:
     """End the server's own session, gently and then not; forget it."""
-    for sign in (signal.SIGTERM, signal.SIGKILL):
-        deadline = time.monotonic() + 15
-        if _alive(server):
-            with contextlib.suppress(OSError):
-                os.killpg(server.pid, sign)
-        while _alive(server) and time.monotonic() < deadline:
-            _reap(server.pid)
-            time.sleep(0.1)
+    server.end()
     (state_folder() / "server.json").unlink(missing_ok=True)
 
 
-def _reap(pid: int) -> None:
-    """Take the exit status of a server that this very process started."""
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
+def _port() -> int:
+    """That of the last server where it is free, so that links to its pages stay; else any free one."""
+    try:
+        last = int((state_folder() / "port").read_text(encoding="utf-8"))
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(("127.0.0.1", last))
+    except (OSError, ValueError, OverflowError):
+        last = _free_port()
+    (state_folder() / "port").write_text(str(last), encoding="utf-8")
+    return last
 
 
 def _free_port() -> int:

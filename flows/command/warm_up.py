@@ -29,7 +29,8 @@ from tasks.core.aggregates.interchange import write_reportable_parquet, write_re
 from tasks.core.aggregates.marginals import count_marginals
 from tasks.core.aggregates.protection import protect_counts
 from tasks.core.aggregates.stored_marginals import Marginals
-from tasks.core.compiling import keep_quiet, load_declarations
+from tasks.core.compiling.decorator import keep_quiet, load_declarations
+from tasks.core.compiling.kept import publish_kernels
 from tasks.core.dp.normalization import normalised_counts
 from tasks.core.dp.parameters import AccountantName, ContributionName, DpParameters
 from tasks.core.dp.release import draw_lengths
@@ -42,7 +43,6 @@ from tasks.core.evaluation.sensitive_aggregates import write_sensitive_aggregate
 from tasks.core.evaluation.sensitive_files import write_sensitive_files
 from tasks.core.fitting.implied import ImpliedCounts
 from tasks.core.fitting.noisy_tables import Domain
-from tasks.core.kernel_cache import publish_kernels
 from tasks.core.queries import QueryResources
 from tasks.core.records.coded import CodedRecords, read_coded_records
 from tasks.core.records.columns import Column, Schema

@@ -1,4 +1,4 @@
-"""Keeps pandas out of a process that has no use for it, such as that of ``marginalia syndiffix``.
+"""Keeps pandas out of a process that has no use for it, as ``marginalia syndiffix`` and most runs have none.
 
 pyarrow looks for pandas at its first conversion, and where it is installed loads it: some 30 MB and 0.3 s.
 What pyarrow did not find then it does not look for again; all others can still import pandas.

@@ -8,12 +8,13 @@ from flows.command.check.noise import fitted_warnings, level_warnings
 from tasks.configuration.model import RunConfiguration
 from tasks.core.dp.group_privacy import group_guarantees
 from tasks.core.figures import plain_up
-from tasks.core.ledger.place import ledger_place
 from tasks.core.ledger.salts import require_one_salt
 from tasks.core.navigation.survival import SurvivalLevel, curve_text
 from tasks.core.syndiffix.settings import count_sd
+from tasks.ledger_place import kept_place
 from tasks.plan.describe import RunFacts, describe
 from tasks.plan.estimate import OPEN_VALUES, Estimate, estimate, first_length, require_room
+from tasks.plan.input_file import settled_to_check
 from tasks.plan.resources import require_records_fit
 from tasks.plan.syndiffix.columns import Selection, synthesized_table
 from tasks.public.bundles.bundle import unit_of
@@ -38,11 +39,12 @@ def report(configuration: RunConfiguration) -> None:
     workspace = Workspace.of(configuration)
     workspace.require_place()
     require_records_fit(configuration)
-    given, configuration = configuration, as_committed(configuration, None)
+    settled = settled_to_check(configuration)
+    given, configuration = settled, as_committed(settled, None)
     described = describe(configuration)
     found = estimate(described, look=configuration.may_look)
     print(f"Dataset {configuration.dataset}, vintage {described.vintage}")
-    for note in described.notes:
+    for note in (*_settled_notes(described), *described.notes):
         print(f"  note: {note}")
     if configuration is not given:
         for sentence in drawn_before(given):
@@ -51,6 +53,16 @@ def report(configuration: RunConfiguration) -> None:
     _print_resources(found)
     require_room(found, workspace.root)
     print(_CAN_BE_RUN[any(sentence.startswith("ATTENTION") for sentence in warned)])
+
+
+def _settled_notes(described: RunFacts) -> list[str]:
+    """Which file of several was judged."""
+    if described.pattern is None:
+        return []
+    return [
+        f"The path names the vintage. What is said here is of {described.source.path}; a run without that "
+        "file is late: it draws nothing, charges nothing and ends with exit code 5."
+    ]
 
 
 def _tell_drawn(configuration: RunConfiguration, described: RunFacts, found: Estimate) -> list[str]:
@@ -80,7 +92,8 @@ def _tell_trees(configuration: RunConfiguration, described: RunFacts, found: Est
     """What is synthesized, under the one salt of its table."""
     selection = described.synthesized
     kept_ledger()
-    require_one_salt(ledger_place(), (configuration.dataset, synthesized_table(described.source, selection)))
+    table = synthesized_table(described.source, selection, described.pattern)
+    require_one_salt(kept_place(), (configuration.dataset, table))
     _print_syndiffix(selection)
     return []
 

@@ -107,7 +107,10 @@ def _add_data_options(group: "argparse._ArgumentGroup") -> None:
     _add_setting(group, SETTINGS["value_safe_columns"])
     _add_marks(group, "--decimal", help="mark before decimals: a point (the default) or a comma")
     _add_marks(
-        group, "--thousands", help="mark between thousands: . , ' or a space of any kind (default: none)"
+        group,
+        "--thousands",
+        help="mark between thousands: . , ' or a space of any kind (default: none, but a column of type r "
+        "takes 1,234 for 1234)",
     )
     group.add_argument(
         "--encoding",

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from tasks.core.errors import ParameterError
-from tasks.core.ledger.place import ledger_place
+from tasks.core.ledger.place import ledger_place, local_folder
 from tasks.core.tables.writing import is_stream, require_ending
 from tasks.storage import INTERMEDIATE, MEASUREMENT, RELEASE
 
@@ -36,7 +36,7 @@ def require_places(options: argparse.Namespace) -> None:
             require_ending(output.expanduser())
     if home == options.table.expanduser().resolve():
         raise ParameterError("The output must not replace the table it is made from: name another file.")
-    if home.is_relative_to(ledger_place().resolve()):
+    if home.is_relative_to(local_folder(ledger_place()).resolve()):
         raise ParameterError(
             f"The output {output} must not be in the ledger's folder, which is secret: name another folder."
         )

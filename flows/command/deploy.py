@@ -1,0 +1,393 @@
+"""``marginalia deploy``: a configuration file goes in, one deployment of it on a Prefect server comes out.
+
+Deploying again renews what follows from the file and the code: version, form, hash of the file. What a person
+has set on the server's pages stays, and what differs is told. A schedule tells the two apart by a tag, which
+holds the schedule that the command made last:
+
+    the server has what the tag says      nobody changed it: what is asked for now takes its place
+    the server has something else         a person did: it stays
+"""
+
+import argparse
+import hashlib
+import re
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flows.command import server
+from flows.command.dead_runs import ENVIRONMENT, mark_dead_runs
+from flows.command.run import on_server, page_of
+from tasks.configuration.flat_file import from_flat, read_json
+from tasks.configuration.model import RunConfiguration
+from tasks.core.errors import ParameterError
+from tasks.progress import say
+from tasks.storage import Workspace
+
+if TYPE_CHECKING:
+    from prefect.client.orchestration import SyncPrefectClient
+    from prefect.client.schemas.actions import DeploymentScheduleCreate
+    from prefect.client.schemas.objects import DeploymentSchedule
+    from prefect.client.schemas.responses import DeploymentResponse
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+FLOW = "release"
+POOL = "marginalia"
+_FILE, _HASH, _SCHEDULE = "file:", "sha256:", "schedule:"
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for.
+
+    Attributes:
+        file: the configuration.
+        name: of the deployment.
+        schedule: None where none is asked for.
+        pool: of workers; None: that of the deployment, or the usual one.
+        overwrite: whether what a person set is replaced.
+    """
+
+    file: Path
+    name: str
+    schedule: "DeploymentScheduleCreate | None"
+    pool: str | None
+    overwrite: bool
+
+    @property
+    def place(self) -> str:
+        """The file as a worker finds it: from the checkout where it lies in it."""
+        path = self.file.resolve()
+        return str(path.relative_to(CHECKOUT) if path.is_relative_to(CHECKOUT) else path)
+
+
+@dataclass
+class Merged:
+    """What becomes of a deployment that is there already.
+
+    Attributes:
+        changes: fields of it to their new values.
+        schedule: put in place of the command's own one; None: it stays.
+        removed: schedules to take away.
+        told: what differs and who wins, a line each.
+    """
+
+    changes: dict[str, Any] = field(default_factory=dict)
+    schedule: "DeploymentScheduleCreate | None" = None
+    removed: "list[DeploymentSchedule]" = field(default_factory=list)
+    told: list[str] = field(default_factory=list)
+
+
+def deploy(options: argparse.Namespace) -> int:
+    """Make or update the deployment that the options describe; return the exit code."""
+    from flows.command.schedules import schedule_of
+
+    configurations = require_deployable(options.configuration)
+    name = name_of(options.name, options.configuration)
+    schedule = schedule_of(options.cron, options.every, options.timezone, paused=options.paused)
+    request = Request(options.configuration, name, schedule, options.pool, options.overwrite)
+    is_local = server.configured_api_url() is None
+    with on_server(Workspace.of(configurations[0]), verbose=False) as url:
+        from prefect.client.orchestration import get_client
+
+        with get_client(sync_client=True) as client:
+            deployed = put_deployment(client, request)
+            if mark_dead_runs(client):
+                say("Made an automation that marks a run as crashed whose process is gone.")
+        tell_deployed(deployed, url, is_local=is_local)
+    return 0
+
+
+def require_deployable(path: Path) -> list[RunConfiguration]:
+    """The file's configuration, or those of its runs.
+
+    Raises:
+        MarginaliaError: what ``check`` would refuse, or a path that a worker would look for elsewhere.
+    """
+    from flows.command.check.report import report
+    from tasks.batch.budget import require_budget
+    from tasks.batch.file import is_batch, read_batch, require_inputs
+
+    body = read_json(path)
+    if is_batch(body):
+        asked = read_batch(path)
+        found = [run.configuration for run in asked.runs]
+        _require_same_places(path, found)
+        require_inputs(asked)
+        require_budget(found)
+    else:
+        found = [from_flat(body)]
+        _require_same_places(path, found)
+        with redirect_stdout(StringIO()):
+            report(found[0])
+    if any(each.vintage for each in found):
+        say(
+            "note: The file names a vintage. Only a run by hand takes it, where its form names none; a "
+            "scheduled run is named by its date."
+        )
+    return found
+
+
+def _require_same_places(path: Path, configurations: Sequence[RunConfiguration]) -> None:
+    """Refuse relative paths where a worker, which works in the checkout, would take them for others."""
+    if path.suffix != ".json":
+        raise ParameterError(
+            f"The configuration file must be named *.json, but it is {path.name}: rename it."
+        )
+    if Path.cwd() == CHECKOUT:
+        return
+    places = {
+        key: value
+        for each in configurations
+        for key, value in (
+            ("sensitive_microdata_path", each.input.path),
+            ("contract", each.input.contract),
+            ("output_dir", each.output_dir),
+        )
+        if value and "://" not in value and not Path(value).is_absolute()
+    }
+    if places:
+        raise ParameterError(
+            [
+                f"{key} must be an absolute path, or you must deploy in {CHECKOUT}: a worker works there, "
+                f"and would not find {value}. Write {Path(value).absolute()}."
+                for key, value in places.items()
+            ]
+        )
+
+
+def name_of(given: str | None, file: Path) -> str:
+    """The deployment's name: the one that is given, else that of the file.
+
+    Raises:
+        ParameterError: it is no slug.
+    """
+    name = re.sub(r"[^a-z0-9]+", "-", file.stem.lower()).strip("-") if given is None else given
+    if not _SLUG.fullmatch(name):
+        raise ParameterError(
+            f"--name must be of small letters and digits, with single '-' between them, not {name!r}."
+        )
+    return name
+
+
+def put_deployment(client: "SyncPrefectClient", request: Request) -> "DeploymentResponse":
+    """Make the deployment, or update it; say which, and what differs."""
+    from prefect.exceptions import ObjectNotFound
+
+    try:
+        kept = client.read_deployment_by_name(f"{FLOW}/{request.name}")
+    except ObjectNotFound:
+        _make(client, request)
+        say(f"Deployed {FLOW}/{request.name}.")
+    else:
+        merged = merge(kept, request)
+        _update(client, kept, merged)
+        say(f"Deployed {FLOW}/{request.name} again.")
+        for line in merged.told:
+            say(f"  {line}")
+    return client.read_deployment_by_name(f"{FLOW}/{request.name}")
+
+
+def merge(kept: "DeploymentResponse", request: Request) -> Merged:
+    """What of a deployment is renewed, and what stays because a person set it.
+
+    Raises:
+        ParameterError: the name is taken by another file.
+    """
+    merged, tags = Merged(), set(kept.tags)
+    ours = {tag for tag in tags if tag == "marginalia" or tag.startswith((_FILE, _HASH, _SCHEDULE))}
+    is_ours = _merge_parameters(kept, request, merged)
+    base = next((tag.removeprefix(_SCHEDULE) for tag in tags if tag.startswith(_SCHEDULE)), None)
+    base = _merge_schedules(kept, request, base, merged)
+    made = {"marginalia", *_file_tags(request.file)} if is_ours else {"marginalia", *ours}
+    made = {tag for tag in made if not tag.startswith(_SCHEDULE)} | ({_SCHEDULE + base} if base else set())
+    theirs = tags - ours
+    if theirs:
+        merged.told.append(_differs("tags", ", ".join(sorted(theirs)), request))
+    merged.changes["tags"] = sorted(made if request.overwrite else made | theirs)
+    _merge_rest(kept, request, merged)
+    return merged
+
+
+def _merge_parameters(kept: "DeploymentResponse", request: Request, merged: Merged) -> bool:
+    """Whether the deployment is of the file; parameters that a person set stay."""
+    before = (kept.parameters or {}).get("configuration")
+    is_by_hand = before is not None and _FILE + Path(before).name not in kept.tags
+    is_ours = request.overwrite or before in (None, request.place) or not is_by_hand
+    if not request.overwrite and before is not None and before != request.place:
+        if is_by_hand:
+            merged.told.append(_differs("configuration", before, request))
+        elif (CHECKOUT / before).exists():
+            raise ParameterError(
+                f"The deployment {kept.name} is of another file, {before}. Give --name for a deployment of "
+                "its own, or --overwrite to put this file in place of the other."
+            )
+    set_by_hand = sorted(set(kept.parameters or {}) - {"configuration"})
+    if set_by_hand:
+        merged.told.append(_differs("parameters", ", ".join(set_by_hand), request))
+    parameters = {} if request.overwrite else dict(kept.parameters or {})
+    merged.changes["parameters"] = parameters | ({"configuration": request.place} if is_ours else {})
+    return is_ours
+
+
+def _merge_schedules(
+    kept: "DeploymentResponse", request: Request, base: str | None, merged: Merged
+) -> str | None:
+    """Decide on the command's own schedule; return what it made last, for the tag.
+
+    Args:
+        kept: the deployment.
+        request: what is asked for.
+        base: what the command made before; None: nothing that is known.
+        merged: takes the decision.
+    """
+    from flows.command.schedules import SLUG, words_of
+
+    if request.schedule is None:
+        return base
+    own = [each for each in kept.schedules if each.slug == SLUG]
+    others = [each for each in kept.schedules if each.slug != SLUG]
+    asked, now = words_of(request.schedule), words_of(own[0]) if own else None
+    for each in others:
+        merged.told.append(_differs("a further schedule", words_of(each), request))
+    if request.overwrite:
+        merged.removed, merged.schedule = [*own, *others], request.schedule
+        return asked
+    if asked == now:
+        return asked
+    if now == base:  # nobody has changed it, or there has been none
+        merged.removed, merged.schedule = own, request.schedule
+        merged.told.append(f"schedule: {asked} takes the place of {now or 'none'}.")
+        return asked
+    said = now or "none, as a person deleted it"
+    merged.told.append(_differs("schedule", f"{said} (you ask for {asked})", request))
+    return base
+
+
+def _merge_rest(kept: "DeploymentResponse", request: Request, merged: Merged) -> None:
+    """The pool, and settings that the command gives a new deployment alone."""
+    limit = kept.global_concurrency_limit.limit if kept.global_concurrency_limit else None
+    paused, pool = bool(kept.paused), kept.work_pool_name
+    settings: tuple[tuple[str, str, object, object], ...] = (
+        ("concurrency_limit", "runs at once", limit, 1),
+        ("paused", "paused", paused, False),
+        ("work_pool_name", "work pool", pool, request.pool or pool or POOL),
+    )
+    for name, what, now, wanted in settings:
+        is_lost = name == "work_pool_name" and now is None  # its pool was deleted
+        if now != wanted and not is_lost:
+            merged.told.append(_differs(what, now or "no limit", request))
+        if now != wanted and (request.overwrite or is_lost):
+            merged.changes[name] = wanted
+    variables: dict[str, Any] = {} if request.overwrite else dict(kept.job_variables or {})
+    merged.changes["job_variables"] = variables | {"env": ENVIRONMENT | variables.get("env", {})}
+    merged.changes |= _code()
+
+
+def _differs(what: str, now: object, request: Request) -> str:
+    if request.overwrite:
+        return f"{what}: {now} was replaced."
+    return f"{what}: {now} was set on the server and stays; --overwrite replaces it."
+
+
+def _file_tags(file: Path) -> Iterable[str]:
+    return (_FILE + file.name, _HASH + hashlib.sha256(file.read_bytes()).hexdigest()[:12])
+
+
+def _code() -> dict[str, Any]:
+    """What follows from the checkout: where it is, its version, and the form."""
+    from prefect.utilities.callables import parameter_schema
+
+    from flows.release import release
+    from tasks.version import code_version
+
+    step = {"prefect.deployments.steps.set_working_directory": {"directory": str(CHECKOUT)}}
+    return {
+        "version": code_version(),
+        "entrypoint": "flows.release.release",
+        "path": ".",
+        "pull_steps": [step],
+        "parameter_openapi_schema": parameter_schema(release).model_dump_for_openapi(),
+    }
+
+
+def _make(client: "SyncPrefectClient", request: Request) -> None:
+    from prefect.client.schemas.objects import ConcurrencyLimitStrategy, ConcurrencyOptions
+
+    from flows.command.schedules import words_of
+
+    pool = request.pool or POOL
+    _require_pool(client, pool)
+    schedules = [] if request.schedule is None else [request.schedule]
+    client.create_deployment(
+        flow_id=client.create_flow_from_name(FLOW),
+        name=request.name,
+        description=f"Makes releases of `{request.place}`. Deployed by `marginalia deploy`.",
+        parameters={"configuration": request.place},
+        enforce_parameter_schema=True,
+        tags=["marginalia", *_file_tags(request.file), *(_SCHEDULE + words_of(each) for each in schedules)],
+        schedules=schedules,
+        paused=False,
+        work_pool_name=pool,
+        job_variables={"env": ENVIRONMENT},
+        concurrency_limit=1,
+        concurrency_options=ConcurrencyOptions(collision_strategy=ConcurrencyLimitStrategy.ENQUEUE),
+        **_code(),
+    )
+
+
+def _update(client: "SyncPrefectClient", kept: "DeploymentResponse", merged: Merged) -> None:
+    """Change what is to be changed, and send nothing else."""
+    from prefect.client.schemas.actions import DeploymentUpdate
+
+    if pool := merged.changes.get("work_pool_name"):
+        _require_pool(client, pool)
+    for each in merged.removed:
+        client.delete_deployment_schedule(kept.id, each.id)
+    if merged.schedule is not None:
+        body = [merged.schedule.model_dump(mode="json", exclude={"replaces"})]
+        client.request("POST", "/deployments/{id}/schedules", path_params={"id": kept.id}, json=body)
+    client.update_deployment(kept.id, DeploymentUpdate(**merged.changes))
+
+
+def _require_pool(client: "SyncPrefectClient", name: str) -> None:
+    """Make a pool of processes where there is none of the name; say so."""
+    from prefect.client.schemas.actions import WorkPoolCreate
+    from prefect.exceptions import ObjectNotFound
+    from prefect.workers.process import ProcessWorker
+
+    try:
+        client.read_work_pool(name)
+    except ObjectNotFound:
+        template = ProcessWorker.get_default_base_job_template()
+        client.create_work_pool(WorkPoolCreate(name=name, type="process", base_job_template=template))
+        say(f"There was no work pool {name}: made one, of processes.")
+
+
+def tell_deployed(deployed: "DeploymentResponse", url: str, *, is_local: bool) -> None:
+    """Say where the deployment is, when it runs next, and what must run for that."""
+    from flows.command.schedules import as_utc, fires_twice_a_day, next_time
+
+    say(f"Its page: {page_of('deployments/deployment', str(deployed.id))}")
+    due = None if deployed.paused else next_time(deployed.schedules)
+    if due is None:
+        on = "Its schedules are off: turn one on there." if deployed.schedules else "It has no schedule."
+        say(f"{on} Start a run there, by Run, and name its vintage.")
+    else:
+        label = f"{as_utc(due):%Y-%m-%d}"
+        say(f"Its next run: {due:%Y-%m-%d %H:%M %Z}, of the vintage {label} (the date in UTC).")
+        if label != f"{due:%Y-%m-%d}":
+            say("note: At that hour the date in UTC is another one. Choose one at which both are the same.")
+    if any(each.active and fires_twice_a_day(each) for each in deployed.schedules):
+        say("note: Runs of one date have one vintage: after the first of a day, they return its release.")
+    programs, pool = Path(sys.executable).parent, deployed.work_pool_name
+    if is_local:
+        say(f"A worker must run for that: {programs / 'marginalia'} serve --pool {pool}")
+    else:
+        settings = f"PREFECT_API_URL={url} PREFECT_WORKER_QUERY_SECONDS=2"
+        say(f"A worker must run for that: {settings} {programs / 'prefect'} worker start --pool {pool}")

@@ -1,0 +1,94 @@
+"""``marginalia errata``: a release and what is wrong with it in, ``ERRATA.md`` beside its files out."""
+
+import json
+import re
+from pathlib import Path
+
+from tasks.core.errors import ParameterError
+from tasks.core.hints import located
+from tasks.core.metadata.errata import ERRATA, Erratum, Kind, read_errata, status_of, today
+from tasks.progress import say
+from tasks.public.releases import LATEST, MANIFEST, add_erratum, releases_of, vintage_of_release
+
+_LONGEST = 4000
+
+
+def tell_erratum(release: Path, kind: Kind, text: str, replaced_by: str) -> int:
+    """Write an erratum and print what follows from it.
+
+    Args:
+        release: the release's folder.
+        kind: whether it is withdrawn or corrected.
+        text: what is wrong, and why.
+        replaced_by: the vintage or release to take instead; empty: none.
+
+    Raises:
+        ParameterError: it is no release, or nothing is said.
+    """
+    place = release.resolve()
+    _require_release(place)
+    asked = Erratum(today(), kind, _one_line(text), _label(replaced_by, place))
+    stands = add_erratum(place, asked)
+    if stands is not asked:
+        say(f"The errata say so since {stands.date}; nothing was added.")
+    say(f"{place.name} is {status_of(read_errata(place))}: {place / ERRATA}")
+    linked = place.parent / LATEST
+    if kind == "withdrawn":
+        links = f"links to {linked.resolve().name}" if linked.is_dir() else "is gone: no release is left"
+        say(f"latest {links}.")
+        _tell_others(place)
+    return 0
+
+
+def _require_release(place: Path) -> None:
+    try:
+        stated = json.loads((place / MANIFEST).read_text(encoding="utf-8"))
+        is_release = place.name.startswith(f"{stated['vintage']}-")
+    except (OSError, ValueError, KeyError, TypeError):
+        is_release = False
+    if not is_release:
+        raise ParameterError(
+            "Errata are of a release: give its folder, such as OUTPUT_DIR/release/DATASET/2026-11-1. "
+            f"{located(place)} is not one."
+        )
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    if not line or line.startswith("#") or len(line) > _LONGEST or re.search(r"[\x00-\x1f\x7f]", line):
+        raise ParameterError(
+            f"An erratum must say what is wrong and why, in at most {_LONGEST} characters that do not begin "
+            "with a #. Readers see it as it is, so name nobody in it."
+        )
+    return line
+
+
+def _label(name: str, place: Path) -> str:
+    """The name of what is to be taken instead, which can't be the release itself."""
+    if not name:
+        return ""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9 ._-]{0,119}", name):
+        raise ParameterError("--replaced-by must be the name of a vintage or of a release: correct it.")
+    if name == place.name or (
+        name == vintage_of_release(place) and len(releases_of(place.parent, name)) == 1
+    ):
+        raise ParameterError("A release can't be replaced by itself: name another with --replaced-by.")
+    return name
+
+
+def _tell_others(place: Path) -> None:
+    """Other releases of the vintage: they may hold what was withdrawn."""
+    standing = [
+        each.name
+        for each in releases_of(place.parent, vintage_of_release(place))
+        if status_of(read_errata(each)) != "withdrawn"
+    ]
+    if standing:
+        say(
+            f"ATTENTION: of the same vintage {', '.join(standing)} still stand(s). What is made of one draw "
+            "has the same figures: withdraw them too, unless only the files of this one were wrong."
+        )
+    else:
+        say(
+            f"A later run of vintage {vintage_of_release(place)!r} is refused. Publish under another vintage."
+        )

@@ -1,0 +1,191 @@
+"""``marginalia notify``: a webhook's address goes in, automations of the Prefect server that notify come out.
+
+Who runs it again updates them: each is found by its name. One that somebody switched off on the server's
+page stays off. The address is a secret of a block, which nobody is shown; nothing here prints it.
+"""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from flows.command.run import on_server, page_of
+from tasks.core.errors import ParameterError
+from tasks.storage import Workspace
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from prefect.client.orchestration import SyncPrefectClient
+    from prefect.events.schemas.automations import AutomationCore
+
+#: The block that holds the address, and how automations begin that are this command's.
+BLOCK, PREFIX = "marginalia-notify", "marginalia: "
+#: Flows that deployments run.
+_FLOWS = ["release", "showcase", "measure", "publish", "syndiffix", "batch"]
+#: Types of blocks that notify, for who names one without its type.
+_TYPES = (
+    "custom-webhook",
+    "slack-webhook",
+    "ms-teams-webhook",
+    "mattermost-webhook",
+    "discord-webhook",
+    "pager-duty-webhook",
+    "opsgenie-webhook",
+    "twilio-sms",
+    "sendgrid-email",
+)
+
+
+@dataclass(frozen=True)
+class Notification:
+    """What is told when an event comes.
+
+    Attributes:
+        name: of the automation, after the prefix.
+        events: any of these.
+        subject, body: templates that the server fills in; the run's address follows the body.
+    """
+
+    name: str
+    events: tuple[str, ...]
+    subject: str
+    body: str
+
+
+_DATASET = "{{ event.payload.dataset }}"
+EVENTS = (
+    Notification(
+        "budget low",
+        ("marginalia.budget.low",),
+        f"The privacy budget of {_DATASET} is low",
+        "Releases left at this setting: {{ event.payload.runs_left }}. Spent: epsilon "
+        "{{ event.payload.epsilon_spent }} of {{ event.payload.epsilon_cap }}. Raise the cap in time, with a "
+        "written reason.",
+    ),
+    Notification(
+        "budget exhausted",
+        ("marginalia.budget.exhausted",),
+        f"The privacy budget of {_DATASET} is exhausted",
+        "A release was refused, and nothing was drawn. A schedule that started it is paused. Raise the cap "
+        "with a written reason, then turn the schedule on again.",
+    ),
+    Notification(
+        "input late",
+        ("marginalia.input.late",),
+        f"The table of {_DATASET} is late",
+        "Vintage {{ event.payload.vintage }}: the file {{ event.payload.file }} is not there. Nothing was "
+        "drawn and nothing was charged. Run the vintage again when the file is there.",
+    ),
+)
+FAILED = Notification(
+    "failed run",
+    ("prefect.flow-run.Failed", "prefect.flow-run.Crashed", "prefect.flow-run.TimedOut"),
+    "{{ flow.name }} of {{ deployment.name }}: {{ flow_run.state.name }}",
+    "{{ flow_run.state.message }}",
+)
+
+
+def notify(options: argparse.Namespace) -> int:
+    """Make or update the automations; return the exit code."""
+    target = _target(options)
+    with on_server(Workspace(Path.cwd()), verbose=False) as url:
+        from prefect.client.orchestration import get_client
+
+        with get_client(sync_client=True) as client:
+            block = _saved(target) if target is not None else _found(client, options.block)
+            page = page_of("runs/flow-run", "{{ flow_run.id }}")
+            made = [put_automation(client, each) for each in automations(block, page)]
+    for sentence in made:
+        print(sentence)
+    print(f"Switch them on and off on the page Automations of {url.removesuffix('/api')}.")
+    return 0
+
+
+def _target(options: argparse.Namespace) -> str | None:
+    """The webhook's address; None where a block is named. It is repeated in no message."""
+    if options.webhook is None:
+        return None
+    address = sys.stdin.readline().strip() if options.webhook == "-" else str(options.webhook)
+    parts = None
+    with suppress(ValueError):
+        parts = urlsplit(address)
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ParameterError(
+            "--webhook must be an address that begins with https:// or http://, and it is not. Give it "
+            "again, or write - and type it, so that no list of commands keeps it."
+        )
+    return address
+
+
+def _saved(address: str) -> "UUID":
+    """The block that sends to an address, made or renewed."""
+    from prefect.blocks.notifications import CustomWebhookNotificationBlock
+    from prefect.types import SecretDict
+
+    block = CustomWebhookNotificationBlock(
+        name=BLOCK,
+        url="{{target}}",  # the server's pages show a block's address, and hide its secrets
+        json_data={"text": "{{subject}}\n{{body}}"},
+        secrets=SecretDict({"target": address}),
+    )
+    identifier: UUID = block.save(BLOCK, overwrite=True, _sync=True)  # type: ignore[call-arg, assignment]
+    return identifier
+
+
+def _found(client: "SyncPrefectClient", name: str) -> "UUID":
+    """A block that somebody made: NAME, or TYPE/NAME.
+
+    Raises:
+        ParameterError: there is none.
+    """
+    from prefect.exceptions import ObjectNotFound
+
+    kind, slash, own = name.rpartition("/")
+    for each in (kind,) if slash else _TYPES:
+        with suppress(ObjectNotFound):
+            return client.read_block_document_by_name(own, each, include_secrets=False).id
+    raise ParameterError(
+        f"--block must name a notification block of the server, such as slack-webhook/ops, and there is no "
+        f"{name!r}. Make it on the page Blocks, or give --webhook."
+    )
+
+
+def automations(block: "UUID", page: str) -> "list[AutomationCore]":
+    """All of them. Args: block: what they notify by. page: address of the run, as a template."""
+    from prefect.events.actions import SendNotification
+    from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
+
+    def telling(told: Notification, **matching: Any) -> AutomationCore:
+        trigger = EventTrigger(expect=set(told.events), posture=Posture.Reactive, threshold=1, **matching)
+        body = f"{told.body}\n{page}"
+        action = SendNotification(block_document_id=block, subject=told.subject, body=body)
+        return AutomationCore(name=PREFIX + told.name, trigger=trigger, actions=[action])
+
+    # A flow that another one called fails with it, and has no deployment: it is told once.
+    deployed: list[Mapping[str, Any]] = [
+        {"prefect.resource.role": "deployment"},
+        {"prefect.resource.role": "flow", "prefect.resource.name": _FLOWS},
+    ]
+    runs = {"prefect.resource.id": "prefect.flow-run.*"}
+    return [
+        telling(FAILED, match=runs, match_related=deployed),
+        *(telling(each, match={"prefect.resource.id": "marginalia.dataset.*"}) for each in EVENTS),
+    ]
+
+
+def put_automation(client: "SyncPrefectClient", automation: "AutomationCore") -> str:
+    """Make an automation, or renew the one of its name; say which."""
+    known = client.read_automations_by_name(automation.name)
+    if not known:
+        client.create_automation(automation)
+        return f"Made the automation {automation.name!r}."
+    enabled = known[0].enabled
+    client.update_automation(known[0].id, automation.model_copy(update={"enabled": enabled}))
+    for twin in known[1:]:
+        client.delete_automation(twin.id)
+    return f"Updated the automation {automation.name!r}{'' if enabled else ', which is switched off'}."

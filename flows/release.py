@@ -1,0 +1,120 @@
+"""Release: a configuration file in, what it asks for released. The flow behind a deployment, and its form.
+
+It reads the file when it runs, so the file stays where it is kept and reviewed, and Prefect keeps four short
+parameters. What it then does is the flow of the file's protection, or its batch, in the same run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from prefect import flow
+from prefect.runtime import flow_run
+from pydantic import Field
+
+from flows.batch import batch_steps
+from flows.showcase import flow_of
+from tasks.batch.file import Batch, is_batch, read_batch, require_inputs
+from tasks.configuration.flat_file import from_flat, read_json
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.overrides import NO_SECRETS, overridden
+from tasks.core.errors import ParameterError
+from tasks.failures import explained
+from tasks.messages import tell
+from tasks.request import STAGES, reaches, scheduled_date
+from tasks.turns import in_turn
+
+#: Where relative paths of a deployment start.
+CHECKOUT = Path(__file__).resolve().parents[1]
+
+_UNNAMED = (
+    "A run that is started by hand has no scheduled date, so you must name its vintage: start it again with "
+    "a vintage such as 2026-11. A name that has a release already returns that release; a new name draws "
+    "new noise, and is charged."
+)
+
+#: The server's tag on runs that a schedule created.
+_AUTO_SCHEDULED = "auto-scheduled"
+
+
+def _run_name() -> str:
+    """File and vintage, as far as they are known before the run has begun."""
+    given = flow_run.get_parameters()
+    vintage = given.get("vintage") or ""
+    if not vintage and _AUTO_SCHEDULED in flow_run.get_tags():
+        vintage = f"{flow_run.get_scheduled_start_time():%Y-%m-%d}"
+    return "-".join(filter(None, [Path(given["configuration"]).stem, vintage]))
+
+
+@flow(name="release", flow_run_name=_run_name, persist_result=False)
+def release(
+    configuration: Annotated[
+        str, Field(pattern=r"\.json$", examples=["deployments/configurations/survey.json"])
+    ],
+    vintage: str = "",
+    last: Literal["aggregate", "generate", "evaluate", "navigate"] = "navigate",
+    overrides: Annotated[dict[str, Any], Field(json_schema_extra=NO_SECRETS)] = {},  # noqa: B006
+) -> dict[str, str]:
+    """Make one release of a configuration file.
+
+    Args:
+        configuration: The configuration file. A relative path starts at the folder of Marginalia on the
+            machine of the worker.
+        vintage: The name of this release, such as 2026-11. A name that has a release already returns that
+            release. Leave it empty only where a schedule starts the run: its date is then the name.
+        last: Where to stop. "navigate" does everything. "aggregate" makes the counts, "generate" the
+            synthetic records too, "evaluate" also compares them with the counts.
+        overrides: Keys of the configuration file that are to be different in this run, for example
+            {"reporting_length": 2}. A key with null is left out. Nothing secret, such as a seed.
+
+    Returns:
+        What the flow of its protection returns, or the batch: places in the workspace.
+    """
+    asked = _asked(configuration, vintage, last, overrides)
+    if isinstance(asked, Batch):
+        with in_turn([run.configuration.dataset for run in asked.runs]):
+            return explained(batch_steps)(asked)
+    with in_turn([asked.dataset]):
+        return flow_of(asked).fn(asked, last)
+
+
+@explained
+def _asked(
+    configuration: str, vintage: str, last: str, overrides: dict[str, Any]
+) -> Batch | RunConfiguration:
+    """What the form asks for, from the file as it is now.
+
+    Raises:
+        ParameterError: the file or the form can't be used; nothing was read of a table.
+    """
+    place = CHECKOUT / configuration
+    body, scheduled = read_json(place), scheduled_date()
+    label = vintage or scheduled
+    changes = overridden({}, overrides) | ({"vintage": label} if label else {})
+    if is_batch(body):
+        asked = _up_to(read_batch(place, changes), last)
+        _require_named([run.configuration for run in asked.runs])
+        require_inputs(asked)
+        return asked
+    if scheduled and not vintage and body.get("vintage"):
+        tell(f"The file names a vintage, but a scheduled run is named by its date: {scheduled}.")
+    settled = from_flat(body | changes)
+    _require_named([settled])
+    return settled
+
+
+def _require_named(configurations: Sequence[RunConfiguration]) -> None:
+    """Refuse a run that would be charged under a name that nobody gave it.
+
+    Raises:
+        ParameterError: it has no vintage.
+    """
+    if any(each.protection.is_drawn_once and each.vintage is None for each in configurations):
+        raise ParameterError(_UNNAMED)
+
+
+def _up_to(asked: Batch, last: str) -> Batch:
+    """A batch without the stages after one; its file may ask for fewer, and the first is always done."""
+    stages = tuple(stage for stage in asked.stages if reaches(last, stage))
+    return replace(asked, stages=stages or STAGES[:1])
