@@ -10,6 +10,8 @@ import pytest
 from absl.logging import get_absl_handler
 from hypothesis import settings
 
+from tests.postgresql import PostgreSQL, programs, running
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -81,3 +83,12 @@ def shared_data() -> Path:
     if not (folder / "adult.csv").is_file():
         pytest.skip(f"needs the tables in $MARGINALIA_DATA or {folder}")
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgresql(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgreSQL]:
+    """A PostgreSQL server of this session; skips where its programs are not installed."""
+    if programs() is None:
+        pytest.skip("needs the programs of PostgreSQL (Debian: apt-get install postgresql)")
+    with running(tmp_path_factory.mktemp("database")) as server:
+        yield server

@@ -116,9 +116,9 @@ def phases(dataset: str = "people") -> list[str]:
 
 
 def releases(folder: Path, dataset: str = "people") -> list[str]:
-    """Names of what is visible in a dataset's folder of releases."""
+    """Names of what is visible in a dataset's folder of releases, beside their index."""
     home = folder / "out" / "release" / dataset
-    return sorted(path.name for path in home.glob("*") if not path.name.startswith("."))
+    return sorted(path.name for path in home.glob("*") if path.name[0] != "." and path.name != "INDEX.json")
 
 
 def assert_whole(folder: Path, dataset: str = "people") -> None:

@@ -34,12 +34,18 @@ async def _known(url: str, dataset: str) -> Known:
                     return found
 
         runs = await every("/flow_runs/filter", {"sort": "START_TIME_ASC"})
-        runs = [run for run in runs if run["parameters"].get("configuration", {}).get("dataset") == dataset]
+        runs = [run for run in runs if _dataset(run) == dataset]
         ids = {"any_": [run["id"] for run in runs]}
         tasks = await every("/task_runs/filter", {"flow_runs": {"id": ids}})
         logs = await every("/logs/filter", {"logs": {"flow_run_id": ids}})
         artifacts = await every("/artifacts/filter", {"artifacts": {"flow_run_id": ids}})
         return Known(runs, tasks, logs, artifacts)
+
+
+def _dataset(run: dict[str, Any]) -> str | None:
+    """Of a flow run's parameters; None where they name it in a file alone."""
+    given = run["parameters"].get("configuration")
+    return given.get("dataset") if isinstance(given, dict) else None
 
 
 def text_of_everything(url: str, dataset: str) -> str:

@@ -1,6 +1,7 @@
 """What a run leaves for whoever looks at it in the browser: a link to the right page, a log without noise."""
 
 import json
+import logging
 import re
 import threading
 import time
@@ -21,15 +22,14 @@ from tests.flows.server_objects import Known, known
 from tests.flows.test_runs import fresh_name
 
 
-def logged(url: str, dataset: str) -> Known:
+def logged(url: str, dataset: str, last: str = "Finished in state Failed") -> Known:
     """What the server knows of a run once it has its last line: lines come a little later than states."""
     deadline = time.monotonic() + 60
     while True:
         found = known(url, dataset)
-        lines = " ".join(line["message"] for line in found.logs)
-        if "Finished in state Failed" in lines:
+        if any(line["message"].startswith(last) and line["task_run_id"] is None for line in found.logs):
             return found
-        assert time.monotonic() < deadline, lines
+        assert time.monotonic() < deadline, found.logs
         time.sleep(0.3)
 
 
@@ -51,6 +51,35 @@ def test_a_failed_run_is_linked_to_its_new_page_and_logs_only_why_it_failed(
     failed = [step["state"]["message"] for step in found.task_runs if step["state_type"] == "FAILED"]
     assert len(failed) == 1 and "must have as many cells as the header" in failed[0]
     assert [line["message"] for line in found.logs if "write result" in line["message"]] == []
+    for line in found.logs:  # no traceback, and no row's position
+        assert "Traceback" not in line["message"] and 'File "' not in line["message"]
+        assert "302" not in line["message"]
+    (why,) = [line for line in found.logs if line["message"].startswith("The run stops: ")]
+    assert why["level"] == logging.ERROR and "must have as many cells as the header" in why["message"]
+
+
+@pytest.mark.server
+def test_what_a_run_tells_is_in_its_log_once_but_for_what_depends_on_raw_data(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    dataset = fresh_name("telling")
+    path = configuration_file(tmp_path, dataset=dataset, privacy={}, domains={"sex": ["m", "f", "zqx"]})
+    assert command.main(["run", str(path)]) == 0
+    terminal = capfd.readouterr().err.splitlines()
+    found = logged(prefect_server, dataset, "Finished in state Completed")
+    told = {line["message"]: line["level"] for line in found.logs if line["name"] == "marginalia"}
+    lines = [line["message"] for line in found.logs if line["name"].startswith("marginalia")]
+    assert len(lines) == len(set(lines))
+    registered = [said for said in told if said.startswith(f"Registered dataset {dataset!r}")]
+    cap = [said for said in told if said.startswith("ATTENTION: the cap is the cost of this release alone")]
+    assert told[registered[0]] == logging.INFO and told[cap[0]] == logging.WARNING
+    for said in told:
+        assert terminal.count(said) == 1
+    assert any("lists the cells that were not counted" in said for said in terminal)
+    assert not any("lists the cells that were not counted" in line["message"] for line in found.logs)
+    steps = [line for line in lines if line.startswith("Step ")]
+    assert steps[0] == "Step 1 begins: admit_release." and len(steps) == len(found.task_runs)
+    assert {step["name"] for step in found.task_runs} >= {"admit_release", "fit_records", "write_page"}
 
 
 class Answering(BaseHTTPRequestHandler):

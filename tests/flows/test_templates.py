@@ -15,7 +15,11 @@ CONFIGURATIONS = pipeline.ROOT / "deployments" / "configurations"
 TEMPLATES = sorted(path.stem for path in (CONFIGURATIONS / "templates").glob("*.json"))
 
 RELEASED = {
+    "CITATION.cff",
     "MANIFEST.json",
+    "croissant.json",
+    "lineage.json",
+    "methods.md",
     "configuration.json",
     "evaluation.json",
     "privacy.json",
@@ -82,8 +86,10 @@ def test_each_template_runs_with_only_its_paths_edited_and_writes_every_file_of_
     assert command.main(["run", str(path)]) == 0
     release = (tmp_path / "out" / "release" / "example" / "latest").resolve()
     # The reportable counts of a fitted release are those of its records.
-    more = "example_noisy_tables.parquet" if name == "fitted" else RECOUNTED
-    assert {found.name for found in release.iterdir()} == RELEASED | {more}
+    more = {"example_noisy_tables.parquet" if name == "fitted" else RECOUNTED}
+    if pipeline.json_of(release / "privacy.json")["private"]:
+        more.add("registry.yaml")
+    assert {found.name for found in release.iterdir()} == RELEASED | more
     for stage, names in KEPT.items():
         found = {path.name for path in (tmp_path / "out" / "sensitive" / "example").glob(f"*/{stage}/*")}
         assert {f"example_{each}" for each in names} <= found

@@ -70,13 +70,14 @@ class Plain:
     def file(self, path: Path) -> str:
         """The content of a file, plain."""
         text = self.text(_read(path.name, path.read_bytes()))
-        return _SIZES.sub(r"\1NUMBER", text) if path.name == "MANIFEST.json" else text
+        return _SIZES.sub(r"\1NUMBER", text) if path.name in _SIZED else text
 
 
 #: As the project names runs: the moment and a few random digits.
 _RUN = re.compile(r"\d{8}T\d{6}-[0-9a-f]{6}")
 #: They follow from the files themselves, which have hashes of their own.
-_SIZES = re.compile(r'("bytes": )\d+')
+_SIZES = re.compile(r'("bytes": |"contentSize": ")\d+')
+_SIZED = ("MANIFEST.json", "lineage.json", "croissant.json")
 
 
 def _shorter(found: re.Match[str]) -> str:

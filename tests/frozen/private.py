@@ -198,6 +198,7 @@ SCENARIOS = {
             "run next.json --generate",
             "ledger people",
             "compare out/release/people/2026-11-1 out/release/people/2026-12-1 --output side",
+            "lineage out/release/people/latest/people_synthetic_microdata.tsv",
         ),
     ),
     "private_contract": Scenario(

@@ -43,7 +43,15 @@ _CHECKED: dict[str, dict[str, Any]] = {
 
 SCENARIOS = {
     "told_help": Scenario(
-        {}, ("--help", *(f"{name} --help" for name in _COMMANDS), "", "chek", "run --agregate x")
+        {},
+        (
+            "--help",
+            *(f"{name} --help" for name in _COMMANDS),
+            "",
+            "chek",
+            "run --agregate x",
+            "lineage --help",
+        ),
     ),
     "told_check": Scenario(
         {

@@ -15,7 +15,7 @@ from tasks.core.dp.measurement import DrawnMeasurement
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.registration import Registration
-from tasks.core.ledger.store import SqliteStore
+from tasks.core.ledger.sqlite import SqliteStore
 from tasks.core.records.coded import CodedRecords
 from tasks.core.records.columns import Column, Schema
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement

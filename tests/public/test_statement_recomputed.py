@@ -25,7 +25,7 @@ from tasks.core.dp.thresholds import expected_spurious
 from tasks.core.ledger.ledger import Ledger
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.registration import Registration
-from tasks.core.ledger.store import SqliteStore
+from tasks.core.ledger.sqlite import SqliteStore
 from tasks.core.statement.differential_privacy.statement import RunChoices, accounted_statement
 from tasks.sensitive.hand_over import account_facts
 from tests.oracles.stated import (

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tasks.public.publish import _is_older, _point_latest
+from tasks.public.releases import is_older, point_latest
 
 
 def released(home, name, moment):
@@ -19,30 +19,30 @@ def released(home, name, moment):
 )
 def test_labels_that_differ_in_numbers_are_ordered_by_them(tmp_path, older, newer):
     first, second = released(tmp_path, f"{newer}-1", 1000), released(tmp_path, f"{older}-1", 2000)
-    _point_latest(tmp_path, first, newer)
-    _point_latest(tmp_path, second, older)
+    point_latest(tmp_path, first, newer)
+    point_latest(tmp_path, second, older)
     assert (tmp_path / "latest").resolve() == first
     again = released(tmp_path, f"{newer}-2", 3000)
-    _point_latest(tmp_path, again, newer)
+    point_latest(tmp_path, again, newer)
     assert (tmp_path / "latest").resolve() == again
 
 
 def test_other_labels_are_ordered_by_their_first_release(tmp_path):
     pilot, final = released(tmp_path, "pilot-1", 1000), released(tmp_path, "final-1", 2000)
     corrected = released(tmp_path, "pilot-2", 3000)
-    assert _is_older(tmp_path, "pilot", "final")
+    assert is_older(tmp_path, "pilot", "final")
     for place, vintage, expected in (
         (pilot, "pilot", pilot),
         (final, "final", final),
         (corrected, "pilot", final),
         (final, "final", final),
     ):
-        _point_latest(tmp_path, place, vintage)
+        point_latest(tmp_path, place, vintage)
         assert (tmp_path / "latest").resolve() == expected
 
 
 def test_a_link_to_what_is_gone_is_made_anew(tmp_path):
     (tmp_path / "latest").symlink_to("2027-1")
     place = released(tmp_path, "2026-1", 1000)
-    _point_latest(tmp_path, place, "2026")
+    point_latest(tmp_path, place, "2026")
     assert (tmp_path / "latest").resolve() == place

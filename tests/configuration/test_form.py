@@ -1,0 +1,71 @@
+"""What Prefect's forms show where a whole configuration is a parameter: the three flows of prefect.yaml."""
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from prefect.utilities.callables import parameter_schema
+
+from flows.measure import measure
+from flows.publish import publish
+from flows.showcase import showcase
+from tasks.configuration.flat_file import from_flat
+from tasks.core.errors import ParameterError
+
+BASE = {"sensitive_microdata_path": "people.csv"}
+FILES: dict[str, dict[str, Any]] = {
+    "differential_privacy": BASE | {"dp_aggregates": True, "noise_epsilon": 1},
+    "k_anonymity": BASE,
+    "syndiffix": BASE | {"synthesis_mode": "syndiffix"},
+}
+
+
+@pytest.fixture(params=[showcase, measure, publish], ids=lambda flow: flow.name)
+def form(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return parameter_schema(request.param).model_dump_for_openapi()
+
+
+def members(form: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    choice = form["definitions"]["RunConfiguration"]["properties"][name]
+    return [form["definitions"][each["$ref"].rpartition("/")[2]] for each in choice["anyOf"]]
+
+
+def test_protections_are_tabs_with_names(form: dict[str, Any]) -> None:
+    assert [each["title"] for each in members(form, "protection")] == [
+        "Differential privacy", "k-anonymity", "SynDiffix"
+    ]  # fmt: skip
+    assert len({each["title"] for each in members(form, "synthesis")}) == 6
+    assert "oneOf" not in json.dumps(form) and "discriminator" not in json.dumps(form)
+
+
+def test_every_field_has_a_title_and_a_description_in_plain_words(form: dict[str, Any]) -> None:
+    for where, part in [("flow", form), *form["definitions"].items()]:
+        for name, field in part.get("properties", {}).items():
+            told = field.get("description") or (
+                "$ref" in field and form["definitions"][field["$ref"].rpartition("/")[2]]["description"]
+            )
+            assert told and field["title"], (where, name)
+            assert ".md" not in told and (where == "flow" or "_" not in field["title"]), (where, name)
+
+
+def test_nothing_internal_and_no_seed_is_asked_for(form: dict[str, Any]) -> None:
+    text = json.dumps(form)
+    for name in ("dataset_is_named", "earlier_synthesis", "not_fitted", "unused_keys", "random_seed"):
+        assert f'"{name}"' not in text
+
+
+@pytest.mark.parametrize("regime", FILES)
+def test_the_server_takes_what_a_model_writes_of_itself(form: dict[str, Any], regime: str) -> None:
+    written = from_flat(FILES[regime]).model_dump(mode="json")
+    validator = jsonschema.Draft202012Validator(form)
+    assert list(validator.iter_errors({"configuration": written})) == []
+    wrong = written | {"protection": {"regime": "no protection"}}
+    assert list(validator.iter_errors({"configuration": wrong}))
+
+
+def test_a_key_that_is_not_known_is_still_refused_by_the_model() -> None:
+    with pytest.raises(ParameterError, match="is not a key of the configuration"):
+        from_flat(BASE | {"unknown": 1})
+    with pytest.raises(ValueError, match="Extra inputs are not permitted"):
+        type(from_flat(BASE)).model_validate(from_flat(BASE).model_dump() | {"unknown": 1})

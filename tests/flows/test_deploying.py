@@ -1,0 +1,293 @@
+"""What `marginalia deploy` makes of a command line, and of a deployment that somebody has changed."""
+
+import json
+import threading
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from prefect.client.schemas.actions import DeploymentScheduleCreate
+from prefect.client.schemas.objects import DeploymentSchedule
+from prefect.client.schemas.responses import DeploymentResponse
+from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule, RRuleSchedule
+
+from flows.command import main as command
+from flows.command.deploy import CHECKOUT, Request, merge, name_of
+from flows.command.schedules import SLUG, fires_twice_a_day, next_time, schedule_of, words_of
+from tasks.core.errors import ParameterError
+from tests.flows import pipeline
+
+MONTHLY = CronSchedule(cron="0 4 1 * *", timezone="Europe/Vienna")
+
+
+def asked(**options: Any) -> DeploymentScheduleCreate:
+    given = {"cron": None, "every": None, "timezone": None, "paused": False} | options
+    schedule = schedule_of(**given)
+    assert schedule is not None
+    return schedule
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"cron": "0 4  1 * *", "timezone": "Europe/Vienna"}, "0 4 1 * * Europe/Vienna"),
+        ({"cron": "@monthly", "paused": True}, "@monthly UTC, off"),
+        ({"every": "1m"}, "every 1m UTC"),
+        ({"every": "120m"}, "every 2h UTC"),
+        ({"every": "1d", "timezone": "Asia/Tokyo"}, "every 1d Asia/Tokyo"),
+    ],
+)
+def test_a_schedule_is_what_the_options_say(options: dict[str, Any], words: str) -> None:
+    schedule = asked(**options)
+    assert (words_of(schedule), schedule.slug) == (words, SLUG)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"cron": "0 4 1 *"}, "--cron must have five fields"),
+        ({"cron": "61 * * * *"}, "--cron must have five fields"),
+        ({"cron": "0 0 4 1 * *"}, "--cron must have five fields"),
+        ({"every": "0m"}, "--every must be a number of minutes"),
+        ({"every": "1w"}, "--every must be a number of minutes"),
+        ({"every": "1.5h"}, "--every must be a number of minutes"),
+        ({"every": "1d", "timezone": "Europe/Wien"}, "not 'Europe/Wien'"),
+        ({"timezone": "UTC"}, "--timezone must have a schedule"),
+        ({"paused": True}, "--paused must have a schedule"),
+    ],
+)
+def test_a_schedule_that_cant_be_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        asked(**options)
+
+
+def test_the_same_words_are_the_same_times_whenever_they_are_said() -> None:
+    first, second = asked(every="2h"), asked(every="2h")
+    assert first.schedule == second.schedule
+    due = next_time([asked(every="1d", timezone="Asia/Tokyo")])
+    assert due is not None and (due.hour, due.minute) == (0, 0) and due.utcoffset() == timedelta(hours=9)
+
+
+def test_the_next_run_is_of_a_schedule_that_is_on() -> None:
+    off, on = asked(every="1m", paused=True), asked(cron="0 4 1 * *", timezone="Europe/Vienna")
+    due = next_time([off, on])
+    assert due is not None and (due.day, due.hour) == (1, 4)
+    assert next_time([off]) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "twice"),
+    [
+        ({"cron": "0 4 1 * *"}, False),
+        ({"cron": "*/5 * * * *"}, True),
+        ({"every": "2h"}, True),
+        ({"every": "1d"}, False),
+    ],
+)
+def test_it_is_known_whether_two_runs_share_a_date(options: dict[str, Any], twice: bool) -> None:
+    assert fires_twice_a_day(asked(**options)) is twice
+
+
+def test_a_deployment_is_named_after_its_file() -> None:
+    assert name_of(None, Path("a/German Credit_2.json")) == "german-credit-2"
+    assert name_of("people-at-night", Path("x.json")) == "people-at-night"
+    for name in ("", "People", "a b", "-a", "a--b", "a/b"):
+        with pytest.raises(ParameterError, match="--name must be"):
+            name_of(name, Path("x.json"))
+
+
+# ------------------------------------------------------------------ what stays of what a person has set
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "people.json"
+    path.write_text("{}")
+    return path
+
+
+def request(file: Path, schedule: DeploymentScheduleCreate | None = None, **changes: Any) -> Request:
+    given = {"name": "people", "pool": None, "overwrite": False} | changes
+    return Request(file=file, schedule=schedule, **given)
+
+
+def scheduled(kind: Any, slug: str | None = SLUG, *, active: bool = True) -> DeploymentSchedule:
+    return DeploymentSchedule(id=uuid4(), schedule=kind, slug=slug, active=active)
+
+
+def kept(file: Path, *schedules: DeploymentSchedule, **changes: Any) -> DeploymentResponse:
+    """A deployment as the command left it, or as somebody changed it then."""
+    tags = ["marginalia", f"file:{file.name}", "sha256:000000000000", "schedule:0 4 1 * * Europe/Vienna"]
+    body: dict[str, Any] = {
+        "id": uuid4(),
+        "name": "people",
+        "flow_id": uuid4(),
+        "schedules": list(schedules),
+        "parameters": {"configuration": str(file)},
+        "tags": tags,
+        "work_pool_name": "marginalia",
+        "global_concurrency_limit": {
+            "id": uuid4(),
+            "name": "x",
+            "limit": 1,
+            "active": True,
+            "active_slots": 0,
+            "slot_decay_per_second": 0,
+        },
+    }
+    return DeploymentResponse.model_validate(body | changes)
+
+
+def tag(merged: Any, start: str) -> str | None:
+    return next((each.removeprefix(start) for each in merged.changes["tags"] if each.startswith(start)), None)
+
+
+ON, OFF = scheduled(MONTHLY), scheduled(MONTHLY, active=False)
+OTHER = scheduled(CronSchedule(cron="0 6 1 * *", timezone="Europe/Vienna"))
+
+
+@pytest.mark.parametrize("now", [OFF, OTHER, None], ids=["turned off", "another time", "deleted"])
+@pytest.mark.parametrize("cron", ["0 4 1 * *", "0 5 1 * *"], ids=["asks the same", "asks another"])
+def test_a_schedule_that_a_person_changed_stays(file: Path, now: Any, cron: str) -> None:
+    schedule = asked(cron=cron, timezone="Europe/Vienna")
+    merged = merge(kept(file, *filter(None, [now])), request(file, schedule))
+    assert merged.schedule is None and merged.removed == []
+    assert any("set on the server and stays" in line and "you ask for" in line for line in merged.told)
+    # The person's change is still told from the command's next time.
+    assert tag(merged, "schedule:") == "0 4 1 * * Europe/Vienna"
+
+
+def test_a_schedule_that_nobody_changed_follows_the_command_line(file: Path) -> None:
+    schedule = asked(every="1d")
+    merged = merge(kept(file, ON), request(file, schedule))
+    assert (merged.schedule, merged.removed) == (schedule, [ON])
+    assert tag(merged, "schedule:") == "every 1d UTC"
+    assert merged.told == ["schedule: every 1d UTC takes the place of 0 4 1 * * Europe/Vienna."]
+
+
+def test_the_same_schedule_is_left_alone_and_so_is_one_that_is_not_asked_about(file: Path) -> None:
+    for schedule in (None, asked(cron="0 4 1 * *", timezone="Europe/Vienna")):
+        merged = merge(kept(file, ON), request(file, schedule))
+        assert (merged.schedule, merged.removed, merged.told) == (None, [], [])
+        assert tag(merged, "schedule:") == "0 4 1 * * Europe/Vienna"
+
+
+def test_a_first_schedule_is_added_beside_those_of_a_person(file: Path) -> None:
+    own = scheduled(RRuleSchedule(rrule="FREQ=YEARLY"), slug="by-hand")
+    merged = merge(kept(file, own, tags=["marginalia", "file:people.json"]), request(file, asked(every="1d")))
+    assert merged.schedule is not None and merged.removed == []
+
+
+def test_overwriting_leaves_what_the_command_asks_for_alone(file: Path) -> None:
+    own = scheduled(IntervalSchedule(interval=timedelta(hours=1)), slug=None)
+    before = kept(file, OFF, own, paused=True, parameters={"configuration": "other.json", "last": "generate"})
+    before.tags.append("nightly")
+    merged = merge(before, request(file, asked(every="1d"), pool="big", overwrite=True))
+    assert merged.removed == [OFF, own] and merged.schedule is not None
+    changes = merged.changes
+    assert changes["parameters"] == {"configuration": str(file)}
+    assert "nightly" not in changes["tags"] and tag(merged, "schedule:") == "every 1d UTC"
+    assert (changes["paused"], changes["work_pool_name"]) == (False, "big")
+    assert all("was replaced" in line for line in merged.told) and len(merged.told) == 5
+
+
+def test_overwriting_without_a_schedule_keeps_them_all(file: Path) -> None:
+    merged = merge(kept(file, OFF, OTHER), request(file, overwrite=True))
+    assert (merged.removed, merged.schedule) == ([], None)
+
+
+def test_parameters_tags_pool_and_limit_of_a_person_stay(file: Path) -> None:
+    before = kept(file, parameters={"configuration": str(file), "last": "generate"}, paused=True)
+    before.tags.append("nightly")
+    assert before.global_concurrency_limit is not None
+    before.global_concurrency_limit.limit = 2
+    merged = merge(before, request(file, pool="big"))
+    assert merged.changes["parameters"] == {"configuration": str(file), "last": "generate"}
+    assert "nightly" in merged.changes["tags"]
+    assert {"paused", "work_pool_name", "concurrency_limit", "schedules"} & set(merged.changes) == set()
+    assert [line.partition(":")[0] for line in merged.told] == [
+        "parameters", "tags", "runs at once", "paused", "work pool"
+    ]  # fmt: skip
+
+
+def test_a_deployment_whose_pool_was_deleted_gets_one(file: Path) -> None:
+    merged = merge(kept(file, work_pool_name=None), request(file))
+    assert merged.changes["work_pool_name"] == "marginalia" and merged.told == []
+
+
+def test_a_file_that_a_person_chose_stays_and_one_that_moved_is_followed(file: Path) -> None:
+    chosen = merge(kept(file, parameters={"configuration": "deployments/other.json"}), request(file))
+    assert chosen.changes["parameters"] == {"configuration": "deployments/other.json"}
+    assert tag(chosen, "sha256:") == "000000000000"
+    moved = merge(kept(file, parameters={"configuration": "/gone/people.json"}), request(file))
+    assert moved.changes["parameters"] == {"configuration": str(file)}
+    assert tag(moved, "sha256:") == "44136fa355b3"
+
+
+def test_a_name_that_another_file_has_is_refused(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere" / "people.json"
+    other.parent.mkdir()
+    other.write_text("{}")
+    with pytest.raises(ParameterError, match="Give --name"):
+        merge(kept(file, parameters={"configuration": str(other)}), request(file))
+
+
+# ------------------------------------------------------------------ refused before a server is asked
+
+
+def test_a_relative_path_is_refused_where_a_worker_would_look_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
+    body = pipeline.anonymous(tmp_path, sensitive_microdata_path="people.csv")
+    (tmp_path / "people.json").write_text(json.dumps(body))
+    monkeypatch.chdir(tmp_path)
+    assert command.main(["deploy", "people.json"]) == 2
+    said = capsys.readouterr().err
+    assert "sensitive_microdata_path must be an absolute path" in said
+    assert str(CHECKOUT) in said and f"Write {tmp_path / 'people.csv'}." in said
+
+
+def test_what_check_refuses_is_not_deployed(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for body in (pipeline.anonymous(tmp_path), pipeline.anonymous(tmp_path, reporting_lenght=2)):
+        (tmp_path / "people.json").write_text(json.dumps(body))
+        assert command.main(["deploy", str(tmp_path / "people.json")]) == 2
+    said = capsys.readouterr().err
+    assert "people.csv does not exist" in said and "did you mean reporting_length?" in said
+    assert command.main(["deploy", str(tmp_path / "nothing.json")]) == 2
+
+
+class Refusing(BaseHTTPRequestHandler):
+    """A server that does not know who asks."""
+
+    def do_GET(self) -> None:
+        self.send_response(401)
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    do_POST = do_GET  # noqa: N815
+
+    def log_message(self, *words: Any) -> None:
+        """Nothing on the terminal."""
+
+
+def test_a_server_that_refuses_us_is_told_of_in_one_line(
+    tmp_path: Path, own_ledger: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
+    (tmp_path / "people.json").write_text(json.dumps(pipeline.anonymous(tmp_path)))
+    refusing = HTTPServer(("127.0.0.1", 0), Refusing)
+    threading.Thread(target=refusing.serve_forever, daemon=True).start()
+    monkeypatch.setenv("PREFECT_API_URL", f"http://127.0.0.1:{refusing.server_port}/api")
+    try:
+        assert command.main(["deploy", str(tmp_path / "people.json")]) == 2
+    finally:
+        refusing.shutdown()
+        refusing.server_close()
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if line.startswith("marginalia: ")]
+    assert "must know you; it refuses. Set PREFECT_API_AUTH_STRING" in line

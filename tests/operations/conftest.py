@@ -1,0 +1,28 @@
+"""Installations for the tests of operations: one with SQLite that tests share, and new ones to take apart."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.operations.installation import Installation
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """A server on SQLite, shared by the tests of one file; each starts the worker that it needs."""
+    folder = tmp_path_factory.mktemp("installation")
+    shared_cache = os.environ.get("MARGINALIA_CACHE") or str(Path.home() / ".cache" / "marginalia")
+    made = Installation(folder, MARGINALIA_CACHE=shared_cache)
+    made.start_server()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def worker(installation: Installation, tmp_path: Path) -> Iterator[Installation]:
+    """The installation with a ledger of this test's own; its worker is killed when the test ends."""
+    installation.environment["MARGINALIA_LEDGER"] = str(tmp_path / "ledger")
+    yield installation
+    installation.kill_worker()

@@ -1,0 +1,262 @@
+"""An installation to break: a real server, a real worker and a ledger in a folder; states and logs come out.
+
+Everything runs as an operator runs it: the server and the worker as processes of their own, deployments made
+by the command. Nothing is shared with the user's own installation.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from flows.command.server import LEASES
+from tests.flows.processes import phases
+
+ROOT = Path(__file__).resolve().parents[2]
+GATES = Path(__file__).parent / "gates"
+POOL = "operations"
+#: How long to wait for what must come: far beyond a slow machine's start of a server and of a run.
+SECONDS = 300
+ENDED = ("COMPLETED", "FAILED", "CRASHED", "CANCELLED")
+
+
+class Installation:
+    """A server, a worker and what they keep, below one folder.
+
+    Attributes:
+        folder: of all that is kept.
+        api: address of the server's API.
+    """
+
+    def __init__(self, folder: Path, database: str = "", **environment: str) -> None:
+        """Args: folder: a new one. database: of the server; empty: SQLite. environment: of all processes."""
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = int(probe.getsockname()[1])
+        self.api = f"http://127.0.0.1:{self._port}/api"
+        mine = {
+            "HOME": str(folder / "home"),
+            "PREFECT_HOME": str(folder / "prefect"),
+            "PREFECT_API_URL": self.api,
+            "PREFECT_WORKER_QUERY_SECONDS": "1",
+            "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+            "DO_NOT_TRACK": "1",
+            "MARGINALIA_LEDGER": str(folder / "ledger"),
+            "MARGINALIA_SERVER": str(folder / "local-server"),
+        }
+        mine |= LEASES
+        if database:
+            mine["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = database
+        self.environment = dict(os.environ) | mine | environment
+        (folder / "home").mkdir(exist_ok=True)
+        self._server: subprocess.Popen[bytes] | None = None
+        self._worker: subprocess.Popen[bytes] | None = None
+
+    def start_server(self) -> None:
+        """Start the server and wait until it answers."""
+        self._server = self._spawn(
+            "server", "server", "start", "--host", "127.0.0.1", "--port", str(self._port)
+        )
+        awaited(self._answers, "the server answers")
+
+    def start_worker(self, **environment: str) -> None:
+        """Start a worker. Args: environment: of this one alone."""
+        self._worker = self._spawn("worker", "worker", "start", "--pool", POOL, **environment)
+
+    def another_worker(self) -> Callable[[], None]:
+        """Start a second worker; what is returned kills it."""
+        other = self._spawn("other-worker", "worker", "start", "--pool", POOL)
+        return lambda: _kill(other)
+
+    def stop_server(self) -> None:
+        """Kill the server."""
+        _kill(self._server)
+
+    def kill_worker(self) -> None:
+        """Kill the worker and the flows that it runs, all at once, as a loss of power does."""
+        _kill(self._worker)
+
+    def close(self) -> None:
+        """End everything."""
+        self.kill_worker()
+        self.stop_server()
+
+    def command(self, *arguments: str | Path, code: int = 0) -> str:
+        """Run ``marginalia``; what it said, on both streams. Args: code: the exit code that it must have."""
+        command = [sys.executable, "-m", "flows", *map(str, arguments)]
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def deploy(self, configuration: Path, *options: str) -> str:
+        """Deploy a configuration; the deployment's id."""
+        name = configuration.stem
+        self.command("deploy", configuration, "--pool", POOL, "--name", name, "--overwrite", *options)
+        return str(self.get(f"/deployments/name/release/{name}")["id"])
+
+    def run(self, deployment: str, **parameters: Any) -> str:
+        """Start a run by hand; its id."""
+        return str(self.post(f"/deployments/{deployment}/create_flow_run", {"parameters": parameters})["id"])
+
+    def state(self, run: str) -> dict[str, Any]:
+        """A run's state: ``type``, ``name`` and ``message``."""
+        found: dict[str, Any] = self.get(f"/flow_runs/{run}")["state"]
+        return found
+
+    def ended(self, run: str, types: Iterable[str] = ENDED) -> dict[str, Any]:
+        """A run's state as soon as it is one of these."""
+        wanted = tuple(types)
+        awaited(lambda: self.state(run)["type"] in wanted, f"the run is {' or '.join(wanted)}")
+        return self.state(run)
+
+    def set_state(self, run: str, kind: str, name: str | None = None, message: str = "") -> None:
+        """Set a run's state, as the buttons of the UI and automations do."""
+        state = {"type": kind, "name": name or kind.capitalize(), "message": message}
+        self.post(f"/flow_runs/{run}/set_state", {"state": state, "force": False})
+
+    def found_dead(self, run: str) -> None:
+        """Do at once what the automation of `marginalia notify` does to a run that has no heartbeat."""
+        self.set_state(run, "CRASHED", message="No heartbeat.")
+
+    def retry(self, run: str) -> None:
+        """Press "Retry" on the run's page."""
+        self.set_state(run, "SCHEDULED", "AwaitingRetry", "Retry from the UI")
+
+    def phases(self, dataset: str) -> list[str]:
+        """What became of each reservation of a dataset in the ledger, in order."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MARGINALIA_LEDGER", self.environment["MARGINALIA_LEDGER"])
+            return phases(dataset)
+
+    def logs(self, run: str) -> list[str]:
+        """Messages of a run's log, in order."""
+        asked = {"logs": {"flow_run_id": {"any_": [run]}}, "sort": "TIMESTAMP_ASC", "limit": 200}
+        return [entry["message"] for entry in self.post("/logs/filter", asked)]
+
+    def steps(self, run: str) -> dict[str, str]:
+        """State of each step of a run, by its name."""
+        asked = {"flow_runs": {"id": {"any_": [run]}}, "limit": 200}
+        return {step["name"]: step["state_type"] for step in self.post("/task_runs/filter", asked)}
+
+    def heartbeats(self, run: str) -> int:
+        """How many signs of life the server has had of a run."""
+        resource = {"id": [f"prefect.flow-run.{run}"]}
+        asked = {"filter": {"event": {"name": ["prefect.flow-run.heartbeat"]}, "resource": resource}}
+        return int(self.post("/events/filter", asked)["total"])
+
+    def get(self, path: str) -> Any:
+        """Ask the API."""
+        for _ in range(3):  # a machine under load may need a minute to answer
+            with suppress(httpx.TimeoutException):
+                return httpx.get(self.api + path, timeout=60).raise_for_status().json()
+        return httpx.get(self.api + path, timeout=60).raise_for_status().json()
+
+    def post(self, path: str, body: object) -> Any:
+        """Tell the API; again where its SQLite is locked, as Prefect's own clients do."""
+        for _ in range(10):
+            answer = httpx.post(self.api + path, json=body, timeout=60)
+            if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
+                break
+            time.sleep(1)
+        return answer.raise_for_status().json()
+
+    def _answers(self) -> bool:
+        try:
+            return bool(httpx.get(f"{self.api}/health", timeout=2).status_code == 200)
+        except httpx.HTTPError:
+            return False
+
+    def _spawn(self, name: str, *arguments: str, **environment: str) -> "subprocess.Popen[bytes]":
+        command = [sys.executable, "-m", "prefect", *arguments]
+        with (self.folder / f"{name}.log").open("ab") as log:
+            return subprocess.Popen(
+                command,
+                cwd=self.folder,
+                env=self.environment | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+
+class Gate:
+    """A point at which the flow's process of a worker stops (see `gates/sitecustomize.py`)."""
+
+    def __init__(self, folder: Path, call: str, pattern: str, do: str = "wait") -> None:
+        """Args: folder: for its files. call: a function of `os`. pattern: of its path. do: wait or kill."""
+        folder.mkdir(parents=True, exist_ok=True)
+        self._place = folder / "gate.json"
+        for old in (self._here, self._go):
+            old.unlink(missing_ok=True)
+        self._place.write_text(json.dumps({"call": call, "pattern": pattern, "do": do}), encoding="utf-8")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the worker must be started with."""
+        return {"MARGINALIA_TEST_GATE": str(self._place), "PYTHONPATH": str(GATES)}
+
+    @property
+    def _here(self) -> Path:
+        return self._place.with_suffix(".here")
+
+    @property
+    def _go(self) -> Path:
+        return self._place.with_suffix(".go")
+
+    def reached(self) -> int:
+        """Wait until a process stands at it; its id."""
+        awaited(lambda: self._here.exists() and self._here.read_text(), "the run is at the gate")
+        return int(self._here.read_text())
+
+    def open(self) -> None:
+        """Let the process go on."""
+        self._go.touch()
+
+
+def awaited(condition: Callable[[], object], what: str, seconds: float = SECONDS) -> None:
+    """Wait until something holds; an assertion names what did not."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"in {seconds} s it did not happen that {what}"
+        time.sleep(0.2)
+
+
+def _kill(process: "subprocess.Popen[bytes] | None") -> None:
+    """Kill a process and all that it started."""
+    if process is None or process.poll() is not None:
+        return
+    for each in [*_children(process.pid), process.pid]:
+        try:
+            os.kill(each, signal.SIGKILL)
+        except ProcessLookupError:
+            continue
+    process.wait()
+
+
+def _children(parent: int) -> list[int]:
+    """Ids of all that a process started, and of all that these did."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == parent:
+            child = int(stat.parent.name)
+            found += [*_children(child), child]
+    return found

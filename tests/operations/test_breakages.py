@@ -1,0 +1,170 @@
+"""Things break under a run of a real worker: what is seen, what was charged, and what the next run does.
+
+The rows of the runbook's table "When things break"; workers that die have a file of their own.
+"""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.flows import pipeline
+from tests.flows.processes import assert_whole, configuration_file, releases, unfinished
+from tests.flows.test_resume import POINTS
+from tests.operations.installation import Gate, Installation, awaited
+from tests.postgresql import PostgreSQL
+
+pytestmark = pytest.mark.operations
+
+#: How long a server is away: what the issue's "a minute" means.
+AWAY_SECONDS = 60
+
+
+def started(worker: Installation, folder: Path, point: str, **changes: object) -> tuple[Gate, str, str]:
+    """A run that stands at a point: the gate, its deployment and its id."""
+    gate = Gate(folder / "gate", *POINTS[point])
+    deployment = worker.deploy(configuration_file(folder, **changes))
+    worker.start_worker(**gate.environment)
+    run = worker.run(deployment, vintage="2026-11")
+    gate.reached()
+    return gate, deployment, run
+
+
+def assert_released_once(worker: Installation, folder: Path, dataset: str) -> None:
+    assert worker.phases(dataset) == ["commit"]
+    assert releases(folder, dataset) == ["2026-11-1", "latest"]
+    assert_whole(folder, dataset)
+    assert unfinished(folder) == []
+
+
+def test_a_server_that_is_away_for_a_minute_stops_no_run(tmp_path: Path, worker: Installation) -> None:
+    gate, _, run = started(worker, tmp_path, "during generate", dataset="away")
+    worker.stop_server()
+    gate.open()
+    with pytest.raises(AssertionError):
+        awaited(lambda: False, "nothing", seconds=AWAY_SECONDS)
+    worker.start_server()
+    assert worker.ended(run)["type"] == "COMPLETED"
+    assert_released_once(worker, tmp_path, "away")
+
+
+@pytest.mark.needs_postgresql
+def test_a_database_of_prefect_that_restarts_stops_no_run(tmp_path: Path, postgresql: PostgreSQL) -> None:
+    url = postgresql.create("prefect").replace("postgresql://", "postgresql+asyncpg://")
+    installation = Installation(tmp_path / "installation", url)
+    installation.start_server()
+    try:
+        gate, _, run = started(installation, tmp_path, "during generate", dataset="restarted")
+        postgresql.stop("immediate")
+        postgresql.start()
+        gate.open()
+        assert installation.ended(run)["type"] == "COMPLETED"
+        assert_released_once(installation, tmp_path, "restarted")
+    finally:
+        installation.close()
+
+
+def test_an_input_that_is_replaced_while_it_is_read_is_refused_and_charges_nothing(
+    tmp_path: Path, worker: Installation
+) -> None:
+    gate, deployment, run = started(worker, tmp_path, "during encode", dataset="replaced")
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(310, seed=2))
+    gate.open()
+    state = worker.ended(run)
+    assert state["type"] == "FAILED"
+    assert "changed" in state["message"], state
+    assert worker.phases("replaced") == []
+    assert releases(tmp_path, "replaced") == []
+    again = worker.run(deployment, vintage="2026-11")
+    assert worker.ended(again)["type"] == "COMPLETED"
+    assert_released_once(worker, tmp_path, "replaced")
+
+
+def test_two_runs_of_one_dataset_on_two_workers_go_one_after_the_other(
+    tmp_path: Path, worker: Installation
+) -> None:
+    first = configuration_file(tmp_path, dataset="twice")
+    second = first.with_name("second.json")
+    second.write_text(first.read_text())
+    deployments = [worker.deploy(first), worker.deploy(second)]
+    worker.start_worker()
+    other = worker.another_worker()
+    try:
+        runs = [
+            worker.run(deployment, vintage=vintage)
+            for deployment in deployments
+            for vintage in ("2026-11", "2026-12")
+        ]
+        assert [worker.ended(run)["type"] for run in runs] == ["COMPLETED"] * 4
+    finally:
+        other()
+    assert worker.phases("twice") == ["commit", "commit"]
+    assert releases(tmp_path, "twice") == ["2026-11-1", "2026-12-1", "latest"]
+    assert_whole(tmp_path, "twice")
+
+
+def test_a_ledger_that_was_cut_short_stops_every_draw_until_it_is_restored(
+    tmp_path: Path, worker: Installation
+) -> None:
+    deployment = worker.deploy(configuration_file(tmp_path, dataset="cut"))
+    worker.start_worker()
+    assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
+    place = Path(worker.environment["MARGINALIA_LEDGER"]) / "ledger.sqlite"
+    whole = place.read_bytes()
+    place.write_bytes(whole[: len(whole) // 2])
+    state = worker.ended(worker.run(deployment, vintage="2026-12"))
+    assert state["type"] == "FAILED"
+    assert "ledger" in state["message"] and "backup" in state["message"], state
+    assert releases(tmp_path, "cut") == ["2026-11-1", "latest"]
+    place.write_bytes(whole)
+    assert worker.ended(worker.run(deployment, vintage="2026-12"))["type"] == "COMPLETED"
+    assert worker.phases("cut") == ["commit", "commit"]
+
+
+@contextmanager
+def disk(place: Path, size: str) -> Iterator[None]:
+    """A small disk at a place."""
+    place.mkdir(parents=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", place], check=False)
+    if done.returncode:
+        pytest.skip("needs to mount a tmpfs")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
+@pytest.mark.needs_tmpfs
+@pytest.mark.parametrize("zone", ["sensitive", "release"])
+def test_a_full_disk_is_said_to_be_full_and_leaves_no_half_release(
+    zone: str, tmp_path: Path, worker: Installation
+) -> None:
+    dataset = f"full-{zone}"
+    deployment = worker.deploy(configuration_file(tmp_path, dataset=dataset))
+    worker.start_worker()
+    place = tmp_path / "out" / zone
+    with disk(place, "16k"):
+        state = worker.ended(worker.run(deployment, vintage="2026-11"))
+        assert state["type"] == "FAILED"
+        assert "is full" in state["message"] or "No space left" in state["message"], state
+        assert_whole(tmp_path, dataset)
+        assert [name for name in releases(tmp_path, dataset) if name != "latest"] == []
+    assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
+    assert_released_once(worker, tmp_path, dataset)
+
+
+def test_a_run_that_is_retried_after_its_commit_draws_nothing_anew(
+    tmp_path: Path, worker: Installation
+) -> None:
+    gate, _, run = started(worker, tmp_path, "during publish", dataset="retried")
+    measured = {path.name for path in (tmp_path / "out" / "measurement" / "retried").iterdir()}
+    worker.kill_worker()
+    gate.open()
+    worker.found_dead(run)
+    worker.start_worker()
+    worker.retry(run)
+    assert worker.ended(run)["type"] == "COMPLETED"
+    assert {path.name for path in (tmp_path / "out" / "measurement" / "retried").iterdir()} == measured
+    assert_released_once(worker, tmp_path, "retried")

@@ -1,0 +1,184 @@
+"""Budgets over scheduled runs on a real server and worker: who is told, what stops, what releases cost."""
+
+import http.server
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.flows import pipeline
+from tests.flows.processes import configuration_file
+from tests.operations.installation import Installation, awaited
+
+pytestmark = pytest.mark.operations
+SECRET = "hook-canary-51c7"
+NAMES = {f"marginalia: {name}" for name in ("failed run", "budget low", "budget exhausted", "input late")}
+
+
+class Hook:
+    """A webhook on loopback, and what it was sent."""
+
+    def __init__(self) -> None:
+        told: list[str] = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                assert SECRET in self.path
+                body = self.rfile.read(int(self.headers["content-length"]))
+                told.append(json.loads(body)["text"])
+                self.send_response(200)
+                self.end_headers()
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self.told = told
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self._server.server_port}/{SECRET}"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def heard(self, words: str) -> str:
+        """Wait for a message with these words; the message."""
+        awaited(lambda: any(words in text for text in self.told), f"somebody is told {words!r}", 120)
+        return next(text for text in self.told if words in text)
+
+    def close(self) -> None:
+        self._server.shutdown()
+
+
+@contextmanager
+def hook() -> Iterator[Hook]:
+    made = Hook()
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def test_who_asks_for_it_is_told_of_low_and_exhausted_budgets_failed_runs_and_late_tables(
+    tmp_path: Path, worker: Installation
+) -> None:
+    with hook() as told:
+        first = worker.command("notify", "--webhook", told.address)
+        assert first.count("Made the automation") == 4
+        again = worker.command("notify", "--webhook", told.address)
+        assert again.count("Updated the automation") == 4
+        assert SECRET not in first + again
+        found = worker.post("/automations/filter", {})
+        assert len([each for each in found if each["name"] in NAMES]) == 4
+        blocks = worker.post("/block_documents/filter", {"include_secrets": False})
+        assert SECRET not in json.dumps(blocks)
+
+        deployment = worker.deploy(
+            configuration_file(tmp_path, dataset="told", privacy={"releases": 2, "low_budget": 2})
+        )
+        worker.start_worker()
+        one = worker.run(deployment, vintage="2026-01")
+        assert worker.ended(one)["type"] == "COMPLETED"
+        low = told.heard("budget of told is low")
+        assert "Releases left at this setting: 1." in low
+        assert f"/v2/runs/flow-run/{one}" in low
+        two = worker.run(deployment, vintage="2026-02")
+        assert worker.ended(two)["type"] == "COMPLETED"
+        three = worker.run(deployment, vintage="2026-03")
+        assert worker.ended(three)["type"] == "FAILED"
+        assert f"/v2/runs/flow-run/{three}" in told.heard("budget of told is exhausted")
+        failed = told.heard("Failed")
+        assert "does not cover this release" in failed
+        assert f"/v2/runs/flow-run/{three}" in failed
+        assert sum("Failed" in text for text in told.told) == 1, "a run that called another is told once"
+        artifacts = worker.post("/artifacts/filter", {"artifacts": {"key": {"any_": ["ledger-told"]}}})
+        assert len(artifacts) == 3
+        newest = max(artifacts, key=lambda artifact: artifact["created"])
+        assert "**No more release** at this setting" in newest["data"]
+
+
+def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(
+    tmp_path: Path, worker: Installation
+) -> None:
+    file = configuration_file(tmp_path, dataset="scheduled", privacy={"releases": 1})
+    deployment = worker.deploy(file, "--cron", "* * * * *", "--paused")
+    # One release is all that the first run registers, and this one takes it.
+    worker.start_worker()
+    assert worker.ended(worker.run(deployment, vintage="2026-01"))["type"] == "COMPLETED"
+
+    def schedules() -> list[bool]:
+        return [each["active"] for each in worker.get(f"/deployments/{deployment}")["schedules"]]
+
+    (schedule,) = worker.get(f"/deployments/{deployment}")["schedules"]
+    address = f"{worker.api}/deployments/{deployment}/schedules/{schedule['id']}"
+    httpx.patch(address, json={"active": True}, timeout=60).raise_for_status()
+    assert schedules() == [True]
+    awaited(lambda: schedules() == [False], "the schedule is paused")
+    asked = {"flow_runs": {"deployment_id": {"any_": [deployment]}}, "limit": 50}
+    (run,) = [each["id"] for each in worker.post("/flow_runs/filter", asked) if each["auto_scheduled"]]
+    state = worker.ended(run)
+    assert state["type"] == "FAILED"
+    assert "does not cover this release" in state["message"]
+    said = "is paused. When the cap is raised"
+    awaited(lambda: any(said in line for line in worker.logs(run)), "the run's log says so", 60)
+    assert len(worker.post("/flow_runs/filter", asked)) == 2, "none is waiting"
+    assert worker.phases("scheduled") == ["commit"]
+
+
+def test_twelve_releases_of_a_changing_table_cost_the_vector_and_the_thirteenth_is_refused(
+    tmp_path: Path, worker: Installation
+) -> None:
+    """privacy.md, section 7: each (1, 1e-6, share .1), all at delta 1e-5."""
+    dataset = "twelve"
+    cap = ("--cap", "3.4878892116", "1e-5", "--threshold-delta", "1.2e-6")
+    worker.command("ledger", dataset, *cap)
+    deployment = worker.deploy(configuration_file(tmp_path, dataset=dataset, noise_epsilon=1, delta=1e-6))
+    worker.start_worker()
+    for month in range(1, 13):
+        pipeline.write(tmp_path / "people.csv", pipeline.rows(300 + 10 * month))
+        assert worker.ended(worker.run(deployment, vintage=f"2026-{month:02}"))["type"] == "COMPLETED"
+    facts = json.loads(worker.command("ledger", dataset, "--json"))
+    assert facts["spent"]["mu_squared"] ** 0.5 == pytest.approx(0.8158009704, abs=1e-9)
+    assert facts["spent"]["threshold_delta"] == pytest.approx(1.19999934e-06, rel=1e-8)
+    assert facts["spent"]["epsilon"] == pytest.approx(3.487889197, abs=1e-8)
+    assert facts["spent"]["releases"] == 12
+    assert facts["left"]["runs"] == 0
+    state = worker.ended(worker.run(deployment, vintage="2027-01"))
+    assert state["type"] == "FAILED"
+    assert "12 releases were charged so far" in state["message"]
+    worker.command("ledger", dataset, "--export", tmp_path / "export.jsonl")
+    assert "entries verified" in worker.command("ledger", "--verify", tmp_path / "export.jsonl")
+    again = worker.run(deployment, vintage="2026-05")
+    assert worker.ended(again)["type"] == "COMPLETED"
+    said = "nothing was drawn and nothing was charged"
+    awaited(lambda: any(said in line for line in worker.logs(again)), "the run's log says so", 60)
+    assert worker.phases(dataset) == ["commit"] * 12
+
+
+@pytest.mark.parametrize("kind", ["folder", pytest.param("database", marks=pytest.mark.needs_postgresql)])
+def test_five_races_of_two_workers_for_one_budget_have_one_winner_each(
+    kind: str, tmp_path: Path, worker: Installation, request: pytest.FixtureRequest
+) -> None:
+    if kind == "database":
+        address = request.getfixturevalue("postgresql").create(tmp_path.name)
+        worker.environment["MARGINALIA_LEDGER"] = address
+    worker.start_worker()
+    end_other = worker.another_worker()
+    try:
+        for number in range(5):
+            dataset, folder = f"race-{kind}-{number}", tmp_path / str(number)
+            folder.mkdir()
+            # Room for one release of this configuration; the same columns need a reason for another budget.
+            worker.command("ledger", dataset, "--cap", "6", "1e-6", "--reason", "other people")
+            file = configuration_file(folder, dataset=dataset, privacy={"releases": 1})
+            # Two deployments: runs of one wait for each other.
+            deployments = [worker.deploy(Path(shutil.copy(file, folder / f"{name}.json"))) for name in "ab"]
+            # The turns of one dataset's runs would keep them apart: what is raced for is the ledger itself.
+            worker.post("/v2/concurrency_limits/", {"name": f"marginalia-{dataset}", "limit": 2})
+            runs = [worker.run(each, vintage=f"2026-0{month}") for month, each in enumerate(deployments, 1)]
+            assert sorted(worker.ended(each)["type"] for each in runs) == ["COMPLETED", "FAILED"]
+            assert worker.phases(dataset) == ["commit"]
+    finally:
+        end_other()
+    assert "entries verified" in worker.command("ledger")

@@ -1,0 +1,55 @@
+"""What leaves a flow that fails: our own errors as they are, and of all others no word of theirs."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+
+from tasks.core.errors import InputError, InternalError
+from tasks.failures import explained
+
+
+def failing(error: Exception) -> Any:
+    """A flow that raises it while it handles another one."""
+
+    @explained
+    def flow(configuration: object) -> None:
+        try:
+            raise KeyError("zqxother")
+        except KeyError as other:
+            raise error from other
+
+    return flow
+
+
+def test_what_nobody_explains_names_its_log_and_nothing_else(tmp_path: Path) -> None:
+    with pytest.raises(InternalError) as raised:
+        failing(ValueError("zqxcell"))(SimpleNamespace(output_dir=str(tmp_path)))
+    told = raised.value
+    assert "The run failed unexpectedly (ValueError)" in str(told) and "zqx" not in str(told)
+    assert told.__cause__ is None and told.__context__ is None
+    (log,) = (tmp_path / "sensitive" / "logs").iterdir()
+    assert "zqxcell" in log.read_text() and log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_flow_that_is_given_a_path_has_no_place_for_a_log_and_says_where_in_the_code(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(InternalError) as raised:
+        failing(ValueError("zqxcell"))("batch.json")
+    assert "ValueError in test_failures.py" in str(raised.value) and "zqx" not in str(raised.value)
+
+
+def test_our_errors_pass_without_what_they_were_raised_from(tmp_path: Path) -> None:
+    ours = InputError("The table must be a table.", operator_detail="row 7")
+    with pytest.raises(InputError) as raised:
+        failing(ours)(SimpleNamespace(output_dir=str(tmp_path)))
+    assert raised.value is ours and raised.value.operator_detail == "row 7"
+    assert raised.value.__cause__ is None and raised.value.__context__ is None
+
+
+def test_what_prefect_raises_passes(tmp_path: Path) -> None:
+    with pytest.raises(httpx.ConnectError):
+        failing(httpx.ConnectError("no server"))(SimpleNamespace(output_dir=str(tmp_path)))

@@ -1,0 +1,77 @@
+"""What is told reaches the terminal once, and the run's log by one handler, whatever Prefect added."""
+
+import logging
+
+import pytest
+
+from tasks.core.errors import InputError
+from tasks.messages import LOGGER, fail, tell, tell_log
+from tasks.progress import say
+from tasks.run_log import RunLogHandler, WithoutTraceback, carry_messages
+
+
+class Kept(logging.Handler):
+    """A handler that keeps what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[str, int, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.told.append((record.name, record.levelno, record.getMessage()))
+
+
+@pytest.fixture
+def kept(monkeypatch: pytest.MonkeyPatch) -> Kept:
+    handler = Kept()
+    monkeypatch.setattr(LOGGER, "handlers", [*LOGGER.handlers, handler])
+    return handler
+
+
+def test_who_hears_what_and_how_loud(kept: Kept, capfd: pytest.CaptureFixture[str]) -> None:
+    tell("Registered 100 % of it.")
+    tell("ATTENTION: the cap is not in force.")
+    tell_log("Step 1 begins.")
+    fail("The run stops.")
+    say("For the operator alone.")
+    assert kept.told == [
+        ("marginalia", logging.INFO, "Registered 100 % of it."),
+        ("marginalia", logging.WARNING, "ATTENTION: the cap is not in force."),
+        ("marginalia.notes", logging.INFO, "Step 1 begins."),
+        ("marginalia.notes", logging.ERROR, "The run stops."),
+    ]
+    said = ["Registered 100 % of it.", "ATTENTION: the cap is not in force.", "For the operator alone."]
+    assert capfd.readouterr().err.splitlines() == said
+
+
+def test_handlers_that_prefect_adds_by_its_settings_tell_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(LOGGER, "handlers", [*LOGGER.handlers, Kept()])  # PREFECT_LOGGING_EXTRA_LOGGERS
+    carry_messages()
+    carry_messages()
+    assert sum(isinstance(each, RunLogHandler) for each in LOGGER.handlers) == 1
+    assert not any(isinstance(each, Kept) for each in LOGGER.handlers) and not LOGGER.propagate
+
+
+@pytest.mark.parametrize("name", ["prefect.flow_runs", "prefect.task_runs"])
+def test_a_run_log_takes_no_traceback(name: str) -> None:
+    logger = logging.getLogger(name)
+    assert sum(isinstance(each, WithoutTraceback) for each in logger.filters) == 1
+    try:
+        raise ValueError("zqxcell")
+    except ValueError as error:
+        found = logger.makeRecord(
+            name, logging.ERROR, "", 0, "Finished in state %s", ("Failed()",), (type(error), error, None)
+        )
+    assert logger.filter(found) and found.exc_info is None
+    assert found.getMessage() == "Finished in state Failed() (ValueError)"
+    ours = InputError("The table must be a table.")
+    ended = (type(ours), ours, None)
+    assert not logger.filter(
+        logger.makeRecord(name, logging.ERROR, "", 0, "Engine execution exited", (), ended)
+    )
+    said = "Encountered exception during execution: %r"
+    assert not logger.filter(
+        logger.makeRecord(name, logging.ERROR, "", 0, said, (ValueError("zqxcell"),), None)
+    )
