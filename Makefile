@@ -7,10 +7,10 @@ export UV_PROJECT_ENVIRONMENT := .venv
 export UV_COMPILE_BYTECODE := 1
 export UV_LINK_MODE := copy
 
-KERNELS := $(shell find tasks/core -name '*kernels.py') tasks/core/compiling.py $(wildcard tasks/core/numba_*.py) flows/command/warm_up.py
+KERNELS := $(shell find tasks/core -name '*kernels.py') $(wildcard tasks/core/compiling/*.py) flows/command/warm_up.py
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo check test test-slow frozen bench deploy lock clean
+.PHONY: help setup demo check test test-slow test-operations frozen bench serve deploy lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -28,10 +28,13 @@ check: .venv/.dev  ## format, lint, types, imports, SQL
 	@.venv/bin/sqlfluff lint sql --processes 1 --nocolor
 
 test: check .venv/.kernels  ## check, then the tests
-	@.venv/bin/pytest -m "not slow and not frozen" -q -n 2 --dist worksteal
+	@.venv/bin/pytest -m "not slow and not frozen and not operations" -q -n 2 --dist worksteal
 
 test-slow: .venv/.dev .venv/.kernels  ## slow statistics and breakages (some minutes)
 	@.venv/bin/pytest -m slow -q -s
+
+test-operations: .venv/.dev .venv/.kernels  ## a real server and worker, and what breaks them (within an hour)
+	@.venv/bin/pytest -m operations -q tests/operations
 
 frozen: .venv/.dev .venv/.kernels  ## is all that goes out what it was? (three CPU minutes)
 	@.venv/bin/pytest -m frozen -q tests/frozen
@@ -39,7 +42,12 @@ frozen: .venv/.dev .venv/.kernels  ## is all that goes out what it was? (three C
 bench: .venv/.dev .venv/.kernels  ## figures beside the published peer (hours, most of them the peers'); NAME=figure, SKIP_SLOW_PEERS=1
 	@$(RUN) -m tests.benchmarks $(NAME) $(if $(SKIP_SLOW_PEERS),--skip-slow-peers)
 
+serve: setup  ## a Prefect server and a worker on this machine, until ctrl-C
+	@$(RUN) -m flows serve
+
 deploy: setup  ## register the deployments with the configured Prefect API
+	@for name in ROOT WORK_POOL STAGING_CONFIGURATION PRODUCTION_CONFIGURATION; do \
+	eval test -n \"\$$MARGINALIA_$$name\" || { echo "MARGINALIA_$$name must be set: see deployments/.env.example"; exit 2; }; done
 	@.venv/bin/prefect --no-prompt deploy --all --prefect-file deployments/prefect.yaml
 
 lock: $(UV)  ## resolve the dependencies anew
