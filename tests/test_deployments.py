@@ -91,22 +91,36 @@ def test_what_compose_must_be_told_is_in_the_example() -> None:
         assert not any(port.startswith("4200") for port in each.get("ports", [])), "open to everybody"
 
 
-def test_compose_itself_accepts_the_file() -> None:
-    known = shutil.which("docker") and subprocess.run(
+def compose_program() -> list[str]:
+    """Docker's plugin or Debian's docker-compose: either reads the file without a container engine."""
+    plugin = shutil.which("docker") and subprocess.run(
         ["docker", "compose", "version"], capture_output=True, check=False
     ).returncode == 0  # fmt: skip
-    if not known:
-        return  # the client is not everywhere, and no container engine is where this is built
-    command = ["docker", "compose", "--file", str(FOLDER / "compose.yaml"), "config", "--quiet"]
-    environment = dict(os.environ) | variables() | {"POSTGRES_PASSWORD": "x"}
+    if plugin:
+        return ["docker", "compose"]
+    if shutil.which("docker-compose") is None:
+        pytest.skip("needs compose (Debian: apt-get install docker-compose)")
+    return ["docker-compose"]
+
+
+@pytest.mark.needs_compose
+@pytest.mark.parametrize("password", ["x", ""])
+def test_compose_itself_accepts_the_file_once_the_example_is_filled_in(password: str, tmp_path: Path) -> None:
+    copy = shutil.copytree(FOLDER, tmp_path / "deployments")
+    example = (copy / ".env.example").read_text()
+    (copy / ".env").write_text(example.replace("POSTGRES_PASSWORD=", f"POSTGRES_PASSWORD={password}"))
+    environment = {name: value for name, value in os.environ.items() if name not in variables()}
+    command = [*compose_program(), "--file", str(copy / "compose.yaml"), "config", "--quiet"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode == 0) == bool(password), done.stderr
+    assert password or "fill in .env" in done.stderr
 
 
+@pytest.mark.needs_systemd
 @pytest.mark.parametrize("path", UNITS, ids=lambda path: path.stem)
 def test_systemd_itself_accepts_the_units(path: Path, tmp_path: Path) -> None:
     if shutil.which("systemd-analyze") is None:
-        return
+        pytest.skip("needs systemd-analyze (Debian: apt-get install systemd)")
     # It looks for the program and for the user, which are an installation's.
     text = path.read_text().replace("/opt/marginalia", str(ROOT)).replace("User=marginalia\n", "")
     (tmp_path / path.name).write_text(text)
