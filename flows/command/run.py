@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from flows.command import server
 from flows.command.without_pandas import hide_pandas_from_pyarrow
@@ -201,9 +201,13 @@ def _quieten(*, verbose: bool) -> None:
 def _prefect(url: str) -> Iterator[None]:
     """Prefect talking to an API."""
     import httpx
-    from prefect.settings import PREFECT_API_URL, temporary_settings
+    from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
-    with temporary_settings(updates={PREFECT_API_URL: url}):
+    settings: dict[Any, Any] = {PREFECT_API_URL: url}
+    # Whoever typed the command sees whether it lives; to end what tells the server so takes up to a second.
+    if PREFECT_FLOWS_HEARTBEAT_FREQUENCY.name not in os.environ:
+        settings[PREFECT_FLOWS_HEARTBEAT_FREQUENCY] = None
+    with temporary_settings(updates=settings):
         try:
             yield
         except httpx.HTTPStatusError as error:
