@@ -4,7 +4,15 @@ from typing import Any
 
 import pytest
 
-from tasks.core.lineage import CONFIGURATION, CONTRACT, MEASUREMENT, TABLE, Lineage, Node, parents_present
+from tasks.core.lineage import (
+    CONFIGURATION,
+    CONTRACT,
+    MEASUREMENT,
+    TABLE,
+    Lineage,
+    LineageNode,
+    parents_present,
+)
 
 #: What each file is made from.
 PARENTS = {
@@ -26,7 +34,7 @@ def lineage() -> Lineage:
     return Lineage.of_manifest(manifest, {"sha256": "m"}, has_contract=False)
 
 
-def names(nodes: list[Node]) -> list[str]:
+def names(nodes: list[LineageNode]) -> list[str]:
     return [node.name for node in nodes]
 
 
