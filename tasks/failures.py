@@ -15,6 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from tasks.configuration.shared_folders import LOGS
 from tasks.core.errors import InputError, InternalError, MarginaliaError
 from tasks.lineage_events import collected
 from tasks.messages import fail
@@ -109,7 +110,7 @@ def unforeseen(error: Exception) -> str:
 
 def _log(workspace: Workspace, step: str, text: str) -> str:
     """Write a log that only the owner can read; say where it is, or why there is none."""
-    folder = workspace.sensitive / "logs"
+    folder = workspace.sensitive / LOGS
     path = folder / f"{time.strftime('%Y%m%dT%H%M%S')}-{step}-{secrets.token_hex(2)}.log"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

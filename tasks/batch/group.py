@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.batch.file import Batch
+from tasks.configuration.shared_folders import BATCHES
 from tasks.core.errors import ParameterError
 from tasks.core.evaluation.tables import write_joined_stats
 from tasks.core.navigation.comparison import render_comparison, write_comparison_tsv
@@ -110,7 +111,7 @@ def write_failures(workspace: Workspace, group: str, failed: Sequence[Failed]) -
 
 def _closed_folder(workspace: Workspace, group: str) -> Path:
     """The group's folder in ``sensitive/``, linked beside its comparison."""
-    home, closed = workspace.root / group, workspace.sensitive / f"batch-{group}"
+    home, closed = workspace.root / group, workspace.sensitive / f"{BATCHES}{group}"
     home.mkdir(parents=True, exist_ok=True)
     closed.mkdir(mode=0o700, parents=True, exist_ok=True)
     _link(home / "sensitive", closed)

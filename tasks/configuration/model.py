@@ -24,6 +24,7 @@ from tasks.configuration.protections.known import Protection
 from tasks.configuration.protections.settings import Asked
 from tasks.configuration.protections.syndiffix import SynDiffix
 from tasks.configuration.sections import NO_KEY, Key, Model, OptionalUtility
+from tasks.configuration.shared_folders import BATCHES, LOGS, is_shared
 from tasks.configuration.synthesis import AggregateSeeded, AnySynthesis, Fitted
 from tasks.core.errors import InternalError, ParameterError
 from tasks.core.metadata.publication import Publication
@@ -207,6 +208,16 @@ class RunConfiguration(Model):
         "default elsewhere); under differential privacy the dates of releases then tell whether the table "
         "changed.",
     )
+
+    @field_validator("dataset")
+    @classmethod
+    def _folder_of_its_own(cls, value: str) -> str:
+        if is_shared(value):
+            raise ValueError(
+                f"must not be {LOGS!r} or begin with {BATCHES!r}: sensitive/ has folders of these names for "
+                "what is of no single dataset, and purges them with any; give another name"
+            )
+        return value
 
     @field_validator("output_dir")
     @classmethod

@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
+from tasks.configuration.shared_folders import BATCHES, LOGS
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.salts import require_apart
 from tasks.ledger_place import kept_place
@@ -30,7 +31,6 @@ from tasks.progress import say
 from tasks.storage import SENSITIVE, Workspace
 
 _DAY_SECONDS = 24 * 3600
-_LOGS = "logs"
 
 
 @dataclass(frozen=True)
@@ -144,10 +144,10 @@ def _lock(workspace: Workspace, dataset: str) -> int:
 def _old(workspace: Workspace, dataset: str, oldest: float) -> Iterator[Path]:
     """Tables and files that were made before a moment."""
     home = workspace.sensitive
-    runs = [*_inside(home / dataset), *(path for path in _inside(home) if path.name.startswith("batch-"))]
+    runs = [*_inside(home / dataset), *(path for path in _inside(home) if path.name.startswith(BATCHES))]
     for folder in filter(_is_folder, runs):
         yield from (path for path in _inside(folder) if _made(path) < oldest)
-    yield from (path for path in _inside(home / _LOGS) if _made(path) < oldest)
+    yield from (path for path in _inside(home / LOGS) if _made(path) < oldest)
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -178,7 +178,7 @@ def _remove(path: Path) -> None:
     else:
         with suppress(OSError):
             path.unlink()
-    if path.parent.name != _LOGS:
+    if path.parent.name != LOGS:
         with suppress(OSError):
             path.parent.rmdir()
 

@@ -246,6 +246,10 @@ def test_all_problems_are_reported_at_once() -> None:
         ("bins", {"age": [0, float("nan")]}, "bins"),
         ("dp_aggregates", "yes", "dp_aggregates"),
         ("vintage", "../x", "vintage"),
+        # What is older than any dataset's retention is removed from these folders.
+        ("dataset", "logs", "dataset must not be 'logs'"),
+        ("dataset", "Batch-2", "dataset must not be 'logs' or begin with 'batch-'"),
+        ("prefix", "LOGS", "must not be 'logs'"),
     ],
 )
 def test_values_out_of_range_are_refused_by_their_key(key: str, value: object, part: str) -> None:

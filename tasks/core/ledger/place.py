@@ -12,6 +12,7 @@ can open, the last entry that it saw (``head.json``) and copies of measurements.
 
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +26,10 @@ VARIABLE = "MARGINALIA_LEDGER"
 
 #: How an address of a database begins.
 _SCHEMES = ("postgresql://", "postgres://")
-_SECRET_PARTS = ("password", "sslpassword")
+#: Words in the names of libpq's settings whose values open something; ``sslkey`` and ``passfile`` name files.
+_SECRET_WORDS = ("password", "secret", "scram_")
+#: A port, or one for each of several hosts, any of which may be left out.
+_PORTS = re.compile(r"[0-9,]*")
 
 
 @dataclass(frozen=True)
@@ -82,26 +86,44 @@ def _state() -> Path:
 def _require_no_password(address: str) -> None:
     """Refuse an address with a password in it, which lists of settings and processes would show.
 
-    The address is not repeated in the refusal.
+    The address is not repeated in the refusal. An address names one user, before its hosts: what has the form
+    of another user elsewhere (``u@a,u:SECRET@b``) libpq takes for a part of a host or a port.
+    """
+    parts = parts_of(address)
+    hosts = f"{parts.get('host', '')},{parts.get('hostaddr', '')}"
+    holds_secret = any(value and _names_secret(name) for name, value in parts.items())
+    holds_secret |= "@" in hosts or not _PORTS.fullmatch(parts.get("port", ""))
+    holds_secret |= ":" in parts.get("user", "") or "@" in parts.get("dbname", "")
+    if holds_secret:
+        raise ParameterError(
+            f"{VARIABLE} must hold no password, as others may see it: one user before all hosts, and "
+            "numbers alone as ports. Take it out, and give it in "
+            "PGPASSWORD, in a password file (PGPASSFILE), or in a Prefect block of the type Secret whose "
+            "name is in MARGINALIA_LEDGER_PASSWORD_BLOCK."
+        )
+
+
+def _names_secret(setting: str) -> bool:
+    return any(word in setting for word in _SECRET_WORDS)
+
+
+def parts_of(address: str) -> dict[str, str]:
+    """The settings of a database's address.
+
+    Raises:
+        ParameterError: it can't be read as one; it is not repeated, nor what libpq says of it.
     """
     from psycopg import ProgrammingError
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        parts = conninfo_to_dict(address)
+        return {name: str(value) for name, value in conninfo_to_dict(address).items()}
     except ProgrammingError:
-        parts = None
-    if parts is None:
-        raise ParameterError(
-            f"{VARIABLE} must be an address such as postgresql://USER@HOST:5432/DATABASE, and it can't be "
-            "read as one. Correct it."
-        )
-    if any(parts.get(name) for name in _SECRET_PARTS):
-        raise ParameterError(
-            f"{VARIABLE} must hold no password, as others may see it. Take it out, and give it in "
-            "PGPASSWORD, in a password file (PGPASSFILE), or in a Prefect block of the type Secret whose "
-            "name is in MARGINALIA_LEDGER_PASSWORD_BLOCK."
-        )
+        pass
+    raise ParameterError(
+        f"{VARIABLE} must be an address such as postgresql://USER@HOST:5432/DATABASE, and it can't be read "
+        "as one. Correct it."
+    )
 
 
 def private_folder(path: Path) -> Path:

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import psycopg
 from psycopg import errors
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 
 from tasks.core.errors import LedgerError
 from tasks.core.ledger.entries import Whereabouts, broken
-from tasks.core.ledger.place import Database
+from tasks.core.ledger.place import Database, parts_of
 
 _SQL = Path(__file__).resolve().parents[3] / "sql" / "ledger" / "postgresql"
 #: How often a waiting run asks whether the release is free.
@@ -56,9 +55,13 @@ class Sessions:
     """Of one ledger's database."""
 
     def __init__(self, database: Database) -> None:
-        """Args: database: its address, and what opens it."""
-        self._address, self._password = database.address, database.password
-        parts = conninfo_to_dict(database.address)
+        """Args: database: its address, and what opens it.
+
+        Raises:
+            ParameterError: the address can't be read.
+        """
+        self._parts, self._password = parts_of(database.address), database.password
+        parts = self._parts
         host = parts.get("host") or parts.get("hostaddr") or "localhost"
         name = parts.get("dbname") or parts.get("user") or ""
         self.whereabouts = Whereabouts(f"postgresql://{host}:{parts.get('port') or 5432}/{name}", "database")
@@ -146,7 +149,7 @@ class Sessions:
         Raises:
             LedgerError: it does not.
         """
-        options: dict[str, str | int] = {**_DEFAULTS, **conninfo_to_dict(self._address)}  # type: ignore[dict-item]
+        options: dict[str, str | int] = {**_DEFAULTS, **self._parts}
         if self._password is not None:
             options["password"] = self._password
         connection = psycopg.Connection[Row].connect(

@@ -242,9 +242,9 @@ class _Encoder:
         """
         joined: list[list[Codes]] = []
         values: list[tuple[str, ...]] = []
-        conflicts: dict[str, int] = {}
+        conflicts: dict[int, int] = {}
         hashes = row_hashes(records, self._contents(columns), self._choices)
-        for column, coded in zip(self._schema.columns, columns, strict=True):
+        for index, (column, coded) in enumerate(zip(self._schema.columns, columns, strict=True)):
             for found in dropped_by_reason(column.name, coded.dropped):
                 self._drop(found)
             if isinstance(coded, ItemCells):
@@ -257,7 +257,7 @@ class _Encoder:
                 slots = [codes]
                 if conflict:
                     others = rows_in_conflict(records, coded.codes, codes)
-                    conflicts[column.name] = int(others[0])
+                    conflicts[index] = int(others[0])
                     self._drop(DroppedCells(column.name, ANOTHER_VALUE, len(others)))
             if column.is_open:
                 slots, held = held_values(slots, coded.values)
@@ -269,19 +269,36 @@ class _Encoder:
             raise self._in_conflict(conflicts)
         return joined, values
 
-    def _in_conflict(self, columns: dict[str, int]) -> InputError:
-        """The error about columns in which somebody has several values; a row of each, for the operator."""
+    def _in_conflict(self, columns: dict[int, int]) -> InputError:
+        """The error about columns in which somebody has several values; a row of each, for the operator.
+
+        By position, as a header that nobody declared may come from the data.
+        """
+        places, _ = column_positions(self._source, self._schema)
+        where = _listed_positions([places[index] + 1 for index in columns])
         return InputError(
             "A subject must have one value in each column that is not multi-valued, but some have several "
-            f"in {', '.join(map(repr, columns))}. If a subject should have one row, correct the rows. If "
+            f"in {where} of the input. If a subject should have one row, correct the rows. If "
             "subjects have several rows, merge those of each subject, or declare such columns in "
             "multi_value_columns, or leave subject_id out, which then protects rows, not people. "
             "Differential privacy takes the table as it is: one row of each subject counts.",
             operator_detail="; ".join(
-                f"{name!r} has another value of its subject in {row_number(self._source, row)}"
-                for name, row in columns.items()
+                f"{self._schema.columns[index].name!r} has another value of its subject in "
+                f"{row_number(self._source, row)}"
+                for index, row in columns.items()
             ),
         )
+
+
+def _listed_positions(positions: list[int]) -> str:
+    """Of columns, from 1.
+
+    >>> _listed_positions([2, 5])
+    'columns 2 and 5'
+    """
+    if len(positions) == 1:
+        return f"column {positions[0]}"
+    return f"columns {', '.join(map(str, positions[:-1]))} and {positions[-1]}"
 
 
 def _limited(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:

@@ -9,7 +9,13 @@ import psycopg
 import pytest
 
 from tasks.core.dp.digest import canonical, sha256_of
-from tasks.core.errors import LedgerError, MeasurementLost, ParameterError, StoredTableMismatch
+from tasks.core.errors import (
+    LedgerError,
+    MarginaliaError,
+    MeasurementLost,
+    ParameterError,
+    StoredTableMismatch,
+)
 from tasks.core.ledger.drawing import LOST, RESCUED, REUSED, draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Database, ledger_place
@@ -315,7 +321,15 @@ def test_a_role_without_durable_commits_gets_them_in_our_sessions(place: Databas
 def test_no_password_is_shown(
     monkeypatch: pytest.MonkeyPatch, place: Database, postgresql: PostgreSQL
 ) -> None:
-    for address in (f"postgresql://me:{SECRET}@127.0.0.1/x", f"postgresql://me@h/x?password={SECRET}"):
+    for address in (
+        f"postgresql://me:{SECRET}@127.0.0.1/x",
+        f"postgresql://me@h/x?password={SECRET}",
+        f"postgresql://me@h/x?oauth_client_secret={SECRET}",
+        f"postgresql://me@h1,me:{SECRET}@h2/x",
+        f"postgresql://me@h1,{SECRET}@h2/x",
+        f"postgresql://me@h1/me:{SECRET}@h2/x",
+        f"postgresql://me%3A{SECRET}@h/x",
+    ):
         monkeypatch.setenv("MARGINALIA_LEDGER", address)
         with pytest.raises(ParameterError, match="must hold no password") as caught:
             ledger_place()
@@ -329,6 +343,12 @@ def test_no_password_is_shown(
         with pytest.raises(ParameterError) as caught:
             ledger_place()
         assert SECRET not in "".join(traceback.format_exception(caught.value))
+        with pytest.raises(MarginaliaError) as raised:
+            open_ledger(Database(address))
+        assert SECRET not in "".join(traceback.format_exception(raised.value))
+    for address in ("postgresql://me@h1:5432,h2:5433/x", "postgresql://me%40tenant@[::1]/x"):
+        monkeypatch.setenv("MARGINALIA_LEDGER", address)
+        assert ledger_place() == Database(address)
     closed = Database("postgresql://me@127.0.0.1:1/x", SECRET)
     assert SECRET not in repr(closed)
     with pytest.raises(LedgerError, match="must be readable and writable") as refused:

@@ -99,9 +99,9 @@ def test_t10_rows_of_a_subject_become_one_record(tmp_path):
         assert held(table(tmp_path, text, columns_of("A,B"), "id", options)) == [["x", "p"]]
 
 
-def test_t10_conflicts_are_an_error_that_names_the_columns_or_are_resolved(tmp_path):
+def test_t10_conflicts_are_an_error_that_tells_the_columns_or_are_resolved(tmp_path):
     text = "id,A,B\ns1,x,p\ns1,y,p\ns2,x,q\n"
-    with pytest.raises(InputError, match=r"several in 'A'\. ") as raised:
+    with pytest.raises(InputError, match=r"several in column 2 of the input\. ") as raised:
         table(tmp_path, text, columns_of("A,B"), "id", STRICT)
     assert "s1" not in str(raised.value) and "leave subject_id out" in str(raised.value)
     # Which of the two stands for the subject is a keyed choice; the other one's row is named.
