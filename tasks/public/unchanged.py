@@ -1,12 +1,11 @@
 """A run that released nothing new, as its page in Prefect says it."""
 
-import re
-
 from prefect.artifacts import create_markdown_artifact
 
 from tasks.configuration.model import RunConfiguration
 from tasks.events import announce
 from tasks.messages import tell
+from tasks.public.artifacts import artifact_key
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, Workspace
 
@@ -30,10 +29,9 @@ def tell_unchanged(
         f"settings (on_unchanged: skip). No release was made of it: {drawn}{place} is returned."
     )
     tell(said)
-    key = re.sub(r"[^a-z0-9]+", "-", configuration.dataset.lower()).strip("-")
     create_markdown_artifact(
         markdown=f"# Nothing new\n\n{said}\n\nFor a release all the same, set `on_unchanged` to `draw`.\n",
-        key=f"unchanged-{key}",
+        key=artifact_key("unchanged", configuration.dataset),
         description=f"Vintage {vintage} is what vintage {earlier} was.",
     )
     announce("input.unchanged", configuration.dataset, vintage=vintage, earlier=earlier)
