@@ -111,6 +111,11 @@ def test_what_can_not_be_used_is_refused_by_its_key(tmp_path: Path) -> None:
     assert "publish_to" in refused(publish_to="releases")
     said = refused(publish_to="s3://zqxkey:zqxsecret@open/out")
     assert "must hold no credentials" in said and "zqx" not in said
+    for same in ("file:///data/people.csv", "file:/data/people.csv", "local:///data/people.csv"):
+        assert "give its path alone" in refused(sensitive_microdata_path=same)
+    for same in ("http://h/a.csv", "simplecache://b/a.csv", "sftp://h/a.csv"):
+        assert "names an object in one way (az://, gs://, s3://)" in refused(sensitive_microdata_path=same)
+    assert "no . or .. between slashes" in refused(sensitive_microdata_path="s3://b/x/../a.csv")
     with pytest.raises(ParameterError, match="needs a package that is not installed"):
         Storage("nosuchprotocol://a/b")
     assert remote_url(Path("/data/s3/people.csv")) is None and remote_url("people.csv") is None

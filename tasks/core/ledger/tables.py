@@ -17,7 +17,7 @@ from tasks.core.dp.digest import canonical
 from tasks.core.errors import ParameterError
 from tasks.core.ledger.entries import Entry, Transaction
 from tasks.core.ledger.names import earlier_folded, folded
-from tasks.core.tables.storage_urls import remote_url
+from tasks.core.tables.storage_urls import normal_place
 
 #: The entries that say whose table a budget, or a salt, was used for, and the one that says in words that
 #: the people of a dataset are others.
@@ -43,10 +43,7 @@ class PublicTable:
     def marks(self, entries: list[Entry]) -> "Marks":
         """Its hashes, keyed by the ledger's own name."""
         places = (self.path,) if self.pattern is None else (self.path, self.pattern)
-        paths = (
-            _keyed(entries, canonical(["path", remote_url(place) or str(place.resolve())]))
-            for place in places
-        )
+        paths = (_keyed(entries, canonical(["path", normal_place(place)])) for place in places)
         columns = (columns_marks(entries, names) for names in (self.header, self.columns))
         return Marks(frozenset(paths), frozenset().union(*columns))
 

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from tasks.core.errors import InputError, ParameterError
 from tasks.core.tables.column_names import Encoding, bare_name, matching_name, output_spelling
+from tasks.core.tables.own_tables import closed_folder_of
 from tasks.core.tables.remote import RemoteFile
 from tasks.core.tables.source import COMPRESSIONS, Compression, OpenedFile, TextBytes, text_lines
 from tasks.core.tables.storage_urls import remote_url
@@ -158,6 +159,12 @@ class InputFile:
         url = remote_url(self.path)
         if url is not None:
             return RemoteFile(url)
+        if place := closed_folder_of(Path(self.path)):
+            raise InputError(
+                f"The input must be a table of your own, but {self.path} is in {place}. What a run keeps "
+                "there is about the people of its input, whose budget it would not be charged to. Give the "
+                "table that it was made from."
+            )
         return OpenedFile(Path(self.path))
 
     def _require_known_form(self) -> None:

@@ -14,7 +14,20 @@ from urllib.parse import urlsplit
 from tasks.core.errors import ParameterError, StorageError
 
 R = TypeVar("R")
-_URL = re.compile(r"^([a-z][a-z0-9+]+):/{1,2}([^/].*)$")
+_URL = re.compile(r"^([a-z][a-z0-9+]+):/+([^/].*)$")
+#: Storage whose URLs name an object by its key, as it is, and its other names. A URL of another kind may have
+#: many spellings (a port, an escaped letter, a cache in front), which nobody can compare.
+_KINDS = {
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gs",
+    "gcs": "gs",
+    "az": "az",
+    "abfs": "az",
+    "memory": "memory",
+}
+_DISKS = ("file", "local")
 _CODE = re.compile(r"[A-Za-z0-9]{1,60}")
 #: Slow or refusing storage is tried again, and not for ever.
 _S3 = {
@@ -27,19 +40,41 @@ _S3 = {
 
 
 def remote_url(path: Path | str) -> str | None:
-    """The URL that a path stands for; None of a path on a disk. A `Path` has lost one of its slashes.
+    """The URL that a path stands for, in its one spelling; None of a path on a disk.
 
-    >>> remote_url(Path("s3://bucket/people.csv")), remote_url("/data/people.csv")
+    A `Path` has lost one of its slashes.
+
+    >>> remote_url(Path("s3a://bucket//people.csv")), remote_url("/data/people.csv")
     ('s3://bucket/people.csv', None)
     """
     found = _URL.match(str(path))
-    return f"{found[1]}://{found[2]}" if found else None
+    if found is None:
+        return None
+    return f"{_KINDS.get(found[1], found[1])}://{re.sub('/+', '/', found[2])}"
+
+
+def normal_place(path: Path) -> str:
+    """The one spelling of where a file is: of all that lead to it by links, ``..`` or slashes too many.
+
+    Not known are two names of one file on the disk (hard links, two mounts), or of one bucket.
+    """
+    return remote_url(path) or re.sub("^//", "/", str(path.resolve()))
 
 
 def refused_url(url: str) -> str:
     """Why a URL can't be used, in words that do not repeat it; empty where it can."""
+    kind, _, key = url.partition(":")
     if "@" in urlsplit(url).netloc or "?" in url:
         return "must hold no credentials: give them in the environment, or by a block of Prefect that sets it"
+    if kind in _DISKS:
+        return "is of a file on a disk: give its path alone, without what stands before it"
+    if kind not in _KINDS:
+        known = ", ".join(f"{each}://" for each in sorted(set(_KINDS.values()) - {"memory"}))
+        return (
+            f"must be of a storage that names an object in one way ({known}): mount others, and give a path"
+        )
+    if {".", ".."} & set(key.split("/")):
+        return "must hold no . or .. between slashes: name the object itself"
     return ""
 
 
@@ -67,8 +102,6 @@ class Storage:
             )
         if protocol == "memory":
             options = {}
-        if protocol == "file":
-            options = {"auto_mkdir": True}
         self.system = self.done("be opened", lambda: kind(**options | (_S3 if protocol == "s3" else {})))
 
     def key(self, url: str) -> str:

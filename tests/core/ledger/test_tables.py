@@ -82,6 +82,7 @@ def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(
         (table(), "same path and columns as a table of dataset 'e'"),
         (table(header=("x", "y")), "same path as a table of dataset 'e'"),
         (table("../w/../" + str(Path.cwd().name) + "/a.csv", ("x", "y")), "same path"),
+        (table(f"/{Path.cwd()}/a.csv", ("x", "y")), "same path"),
         (table("b.csv"), "same columns as a table of dataset 'e'"),
         (table("b.csv", ("AGE ", "Person", "t own")), "same columns"),
         (table("b.csv", ("\ufeffperson", "to\u00adwn", "a\u00a0ge\u200b")), "same columns"),
@@ -92,6 +93,7 @@ def test_a_name_that_differs_from_a_salted_one_in_case_alone_gets_no_budget(
         "all",
         "path",
         "spelling of the path",
+        "slashes",
         "columns",
         "their order and case",
         "invisible characters",
@@ -114,6 +116,26 @@ def test_a_second_name_for_a_table_is_refused_until_a_person_writes_down_why(
     ledger.register(entered("e2", "other people"))
     assert not ledger.enter(entered("e2"), second)
     assert ledger.account("e2").reasons == ("other people",)
+
+
+@pytest.mark.parametrize(
+    "spelling", ["s3a://b/k.csv", "s3n://b/k.csv", "s3://b//k.csv", "s3:/b/k.csv", "s3:///b/k.csv"]
+)
+def test_another_spelling_of_a_url_opens_no_second_budget(place: Place, spelling: str) -> None:
+    ledger = open_ledger(place)
+    ledger.enter(entered("e"), table("s3://b/k.csv"))
+    with pytest.raises(ParameterError, match="same path as a table of dataset 'e'"):
+        ledger.require_one_budget((entered("e2"), table(spelling, ("x", "y"))))
+    ledger.require_one_budget((entered("e2"), table("s3://b/other.csv", ("x", "y"))))
+
+
+def test_a_link_to_a_table_opens_no_second_budget(place: Place, tmp_path: Path) -> None:
+    ledger, real = open_ledger(place), tmp_path / "real"
+    real.mkdir()
+    (tmp_path / "link").symlink_to(real)
+    ledger.enter(entered("e"), table(str(real / "k.csv")))
+    with pytest.raises(ParameterError, match="same path as a table of dataset 'e'"):
+        ledger.require_one_budget((entered("e2"), table(str(tmp_path / "link" / "k.csv"), ("x", "y"))))
 
 
 def test_a_name_that_was_registered_without_a_reason_is_no_way_round(ledger: Ledger) -> None:
