@@ -5,6 +5,7 @@ What does the work is imported where it is asked for, so that ``--help`` answers
 
 import argparse
 from pathlib import Path
+from typing import Literal
 
 from flows.command.arguments import CommandParser
 
@@ -58,7 +59,8 @@ def _add_errata(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         "errata",
         help="say that a release was withdrawn or corrected",
         description="Writes ERRATA.md beside the files of a release, which stay as they are, and names it in "
-        "INDEX.json of the dataset's releases. The link latest never leads to a withdrawn release.",
+        "INDEX.json of the dataset's releases. The link latest never leads to a withdrawn release. Copies "
+        "that were made by publish_to get the same.",
     )
     errata.add_argument(
         "release", type=Path, metavar="RELEASE", help="its folder: OUTPUT_DIR/release/DATASET/VINTAGE-N"
@@ -70,6 +72,12 @@ def _add_errata(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     kind.add_argument("--correct", metavar="TEXT", help="it stands, with this correction")
     errata.add_argument(
         "--replaced-by", default="", metavar="VINTAGE", help="the vintage or release to take instead"
+    )
+    errata.add_argument(
+        "--publish-to",
+        default="",
+        metavar="URL",
+        help="the publish_to of a release that an earlier version copied; later ones know where they did",
     )
     errata.set_defaults(action=_errata)
 
@@ -91,8 +99,6 @@ def _lineage(options: argparse.Namespace) -> int:
 def _errata(options: argparse.Namespace) -> int:
     from flows.command import errata as errata_command
 
-    if options.withdraw is not None:
-        return errata_command.tell_erratum(
-            options.release, "withdrawn", options.withdraw, options.replaced_by
-        )
-    return errata_command.tell_erratum(options.release, "corrected", options.correct, options.replaced_by)
+    kind: Literal["corrected", "withdrawn"] = "corrected" if options.withdraw is None else "withdrawn"
+    text: str = options.correct if options.withdraw is None else options.withdraw
+    return errata_command.tell_erratum(options.release, kind, text, options.replaced_by, options.publish_to)

@@ -2,20 +2,24 @@
 
     <publish_to>/<dataset>/<vintage>-<n>/...          all files but the manifest, then the manifest
     <publish_to>/<dataset>/latest                     a text: the name of the newest release; written last
+    release/<dataset>/.copies.json                    where each release was copied to, for its errata
 
 Storage has no rename, so readers follow ``latest``, or see by the manifest that a release is whole. Copying
 again after a failure goes on where it stopped, and nothing is drawn or charged for it.
 """
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import StorageError
-from tasks.core.metadata.errata import ERRATA
+from tasks.core.metadata.errata import ERRATA, read_errata, status_of
 from tasks.core.tables.storage_urls import Storage
+from tasks.leftovers import process_mark
 from tasks.messages import tell
 from tasks.public.publish import Release
-from tasks.public.releases import INDEX, LATEST, MANIFEST
+from tasks.public.releases import COPIES, INDEX, LATEST, MANIFEST, all_releases, one_at_a_time
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, Workspace
 
@@ -28,7 +32,8 @@ def copy_release(workspace: Workspace, configuration: RunConfiguration, release:
         StorageError: it could not be copied, or there is another release of that name.
     """
     folder = workspace.root / release.key
-    home = f"{str(configuration.publish_to).rstrip('/')}/{configuration.dataset}"
+    home = home_of(str(configuration.publish_to), configuration.dataset)
+    _record(folder, home)
     try:
         _copy(folder, home)
     except StorageError as error:
@@ -49,19 +54,86 @@ def _copy(folder: Path, home: str) -> None:
         for path in [*names, folder / MANIFEST]:
             _write(storage, f"{place}/{path.relative_to(folder).as_posix()}", path.read_bytes())
     elif there != (folder / MANIFEST).read_bytes():
-        raise StorageError(
-            f"A release must never change, but {place} holds another one. Give this workspace a publish_to "
-            "of its own, or find out who wrote there."
-        )
-    for path in (folder / ERRATA, folder.parent / INDEX):  # what is said of a release later, beside its files
+        raise _another(place)
+    _write_what_is_said(storage, folder, home)
+    tell(f"The release is also at {place}.")
+
+
+def copy_errata(folder: Path, home: str) -> None:
+    """Copy what is said of a release later to where its files were copied, and mind ``latest`` there.
+
+    Args:
+        folder: the release.
+        home: of the dataset's releases in storage, see `home_of`.
+
+    Raises:
+        StorageError: it could not be copied, or there is another release of that name.
+    """
+    storage, place = Storage(home), f"{home}/{folder.name}"
+    if _content(storage, f"{place}/{MANIFEST}") not in (None, (folder / MANIFEST).read_bytes()):
+        raise _another(place)
+    _write_what_is_said(storage, folder, home)
+
+
+def home_of(publish_to: str, dataset: str) -> str:
+    """Where the releases of a dataset are in storage."""
+    return f"{publish_to.rstrip('/')}/{dataset}"
+
+
+def copies_of(folder: Path) -> list[str]:
+    """The homes in storage that a release was, or began to be, copied to."""
+    return _known(folder.parent).get(folder.name, [])
+
+
+def _record(folder: Path, home: str) -> None:
+    with one_at_a_time(folder.parent):
+        known = _known(folder.parent)
+        known[folder.name] = sorted({*known.get(folder.name, []), home})
+        part = folder.parent / f".{COPIES}-{process_mark()}"
+        part.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        part.replace(folder.parent / COPIES)
+
+
+def _known(releases: Path) -> dict[str, list[str]]:
+    try:
+        found: dict[str, list[str]] = json.loads((releases / COPIES).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found
+
+
+def _write_what_is_said(storage: Storage, folder: Path, home: str) -> None:
+    """A release's errata, the index, and ``latest``, which goes where nothing that is there stands."""
+    for path in (folder / ERRATA, folder.parent / INDEX):
         url = f"{home}/{path.relative_to(folder.parent).as_posix()}"
         if path.is_file() and path.read_bytes() != _content(storage, url):
             _write(storage, url, path.read_bytes())
-    newest = (folder.parent / LATEST).resolve().name
-    told = _content(storage, f"{home}/{LATEST}")
-    if told != f"{newest}\n".encode() and _content(storage, f"{home}/{newest}/{MANIFEST}") is not None:
-        _write(storage, f"{home}/{LATEST}", f"{newest}\n".encode())
-    tell(f"The release is also at {place}.")
+    url, told = f"{home}/{LATEST}", _content(storage, f"{home}/{LATEST}")
+    newest = next((each for each in _standing(folder.parent) if _is_copied(storage, home, each)), None)
+    if newest is not None and told != f"{newest}\n".encode():
+        _write(storage, url, f"{newest}\n".encode())
+    elif newest is None and told is not None:
+        storage.done("be written", lambda: storage.system.rm_file(storage.key(url)))
+
+
+def _standing(releases: Path) -> Iterator[str]:
+    """The releases that are not withdrawn: that which ``latest`` links to here, then the newest first."""
+    if (releases / LATEST).is_dir():
+        yield (releases / LATEST).resolve().name
+    for each in reversed(all_releases(releases)):
+        if status_of(read_errata(each)) != "withdrawn":
+            yield each.name
+
+
+def _is_copied(storage: Storage, home: str, release: str) -> bool:
+    return _content(storage, f"{home}/{release}/{MANIFEST}") is not None
+
+
+def _another(place: str) -> StorageError:
+    return StorageError(
+        f"A release must never change, but {place} holds another one. Give this workspace a publish_to of "
+        "its own, or find out who wrote there."
+    )
 
 
 def _content(storage: Storage, url: str) -> bytes | None:

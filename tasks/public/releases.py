@@ -32,6 +32,8 @@ from tasks.public.release_files import write_json
 from tasks.storage import Workspace
 
 MANIFEST, INDEX, LATEST = "MANIFEST.json", "INDEX.json", "latest"
+#: Where the releases of a dataset were copied to (`tasks.public.copy`).
+COPIES = ".copies.json"
 
 
 @contextlib.contextmanager

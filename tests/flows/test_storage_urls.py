@@ -17,6 +17,7 @@ from tasks.core.tables.remote import RemoteFile
 from tasks.core.tables.storage_urls import Storage, remote_url
 from tests.flows import pipeline
 from tests.flows.processes import configured, phases
+from tests.public.test_errata import released
 
 BUCKET, SECRET = "closed", "zqxsecretkey77"
 
@@ -142,6 +143,7 @@ def test_a_run_reads_its_vintage_from_s3_and_copies_the_whole_release_there(
         return {name: s3.get_object(Bucket="open", Key=name)["Body"].read() for name in names}
 
     wanted = {f"all/people/2026-11-1/{name}": content for name, content in pipeline.tree(release).items()}
+    assert pipeline.json_of(release.parent / ".copies.json") == {"2026-11-1": ["s3://open/all/people"]}
     wanted["all/people/INDEX.json"] = (release.parent / "INDEX.json").read_bytes()
     assert there() == wanted | {"all/people/latest": b"2026-11-1\n"}
     assert not any(b"publish_to" in content or b"s3://" in content for content in wanted.values())
@@ -166,6 +168,44 @@ def test_a_run_reads_its_vintage_from_s3_and_copies_the_whole_release_there(
         for each in (tmp_path / "out" / zone).rglob("*"):
             assert not each.is_file() or SECRET.encode() not in each.read_bytes()
     assert "AWS_ENDPOINT_URL" in os.environ
+
+
+def test_errata_reach_the_copies_of_a_release_and_latest_there_leaves_it(
+    s3: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tasks.public import copy
+
+    home, bucket = released(tmp_path / "release" / "people", "2026-10-1", "2026-11-1", "2026-12-1"), "errata"
+    s3.create_bucket(Bucket=bucket)
+
+    def there(name: str) -> str | None:
+        found = [entry["Key"] for entry in s3.list_objects_v2(Bucket=bucket)["Contents"]]
+        if f"all/people/{name}" not in found:
+            return None
+        return str(s3.get_object(Bucket=bucket, Key=f"all/people/{name}")["Body"].read().decode())
+
+    # The one in the middle was never copied: ``latest`` there must not lead to it.
+    for name in ("2026-10-1", "2026-12-1"):
+        copy._record(home / name, f"s3://{bucket}/all/people")
+        copy._copy(home / name, f"s3://{bucket}/all/people")
+    assert there("latest") == "2026-12-1\n"
+    withdraw = ["errata", str(home / "2026-12-1"), "--withdraw", "It is of a test table."]
+    with monkeypatch.context() as patch:
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "")
+        patch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+        assert command.main(withdraw) == 1
+    said = capfd.readouterr().err
+    assert "a copy of the release has not got them. Run the same command again" in said
+    assert command.main(withdraw) == 0
+    assert there("2026-12-1/ERRATA.md") == (home / "2026-12-1" / "ERRATA.md").read_text()
+    assert there("INDEX.json") == (home / "INDEX.json").read_text()
+    assert there("latest") == "2026-10-1\n"
+    # Copied by an earlier version, which recorded nothing.
+    (home / ".copies.json").unlink()
+    withdraw = ["errata", str(home / "2026-10-1"), "--withdraw", "It is, too."]
+    assert command.main([*withdraw, "--publish-to", "s3://me:key@errata/all"]) == 2
+    assert command.main([*withdraw, "--publish-to", f"s3://{bucket}/all"]) == 0
+    assert "It is, too." in str(there("2026-10-1/ERRATA.md")) and there("latest") is None
 
 
 def test_check_judges_the_last_file_that_is_in_storage(tmp_path: Path) -> None:
