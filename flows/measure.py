@@ -280,7 +280,8 @@ def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judg
     described, run = measured.described, measured.run
     table = locate_table(run, described.source)
     if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
-        measured.judged = judge_contract(run, table, described.contract, described.schema)
+        drawn_as = described.vintage if configuration.protection.is_drawn_once else None
+        measured.judged = judge_contract(run, table, described.contract, described.schema, drawn_as)
     rules = EncodingRules.of(configuration, described.parameters)
     records = encode_records(run, table, described.schema, rules)
     # Changed since it was made: an error, also where all that would read it is cached.

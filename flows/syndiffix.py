@@ -194,7 +194,7 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
     described, run = place.described, place.run
     source = locate_table(run, described.source)
     if described.contract is not None:
-        judge_contract(run, source, described.contract, described.schema)
+        judge_contract(run, source, described.contract, described.schema, None)
     columns = tuple(
         (column.name, column.letter, column.number_format.decimal, column.number_format.thousands)
         for column in place.selection.table

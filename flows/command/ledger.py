@@ -4,7 +4,14 @@ import argparse
 import json
 import math
 
-from flows.command.ledger_shown import ReleaseSetting, as_json, print_account, print_reasons
+from flows.command.ledger_shown import (
+    ReleaseSetting,
+    as_json,
+    print_account,
+    print_reasons,
+    print_stops,
+    stops_json,
+)
 from tasks.core.dp.budget import default_threshold_delta_cap
 from tasks.core.errors import ParameterError
 from tasks.core.figures import plain_up
@@ -19,8 +26,8 @@ from tasks.sensitive.ledger import kept_ledger
 
 #: Options that mean nothing by themselves, and what they need.
 _WITH_CAP = ("threshold_delta", "population", "unit")
-_WITH_DATASET = ("cap", "reason", "configuration")
-_WITHOUT_A_LEDGER = ("dataset", "cap", "reason", "configuration", "export")
+_WITH_DATASET = ("cap", "reason", "configuration", "subject_id")
+_WITHOUT_A_LEDGER = ("dataset", "cap", "reason", "configuration", "export", "subject_id")
 
 
 def show_or_set(options: argparse.Namespace) -> int:
@@ -34,6 +41,10 @@ def show_or_set(options: argparse.Namespace) -> int:
         _export(ledger, options)
     elif options.dataset is None:
         _show_all(ledger, options)
+    elif options.subject_id is not None:
+        _require_none(options, ("cap", "configuration"), "--subject-id is noted by itself")
+        ledger.rename_subject(options.dataset, options.subject_id, options.reason)
+        print(f"The ledger now knows the subjects of {options.dataset!r} by {options.subject_id!r}.")
     elif options.cap is not None:
         _show(ledger, _set(ledger, options), options)
     elif options.reason:
@@ -108,16 +119,18 @@ def _show_one(ledger: Ledger, options: argparse.Namespace) -> None:
     """The account; of a dataset without one what else there is: its salt of SynDiffix, written reasons."""
     dataset: str = options.dataset
     salted, reasons = salted_datasets(kept_place()), ledger.reasons(dataset)
+    stops = ledger.stops(dataset)
     if ledger.is_registered(dataset):
         _show(ledger, ledger.account(dataset), options)
-    elif options.json and (dataset in salted or reasons):
-        print(json.dumps({"dataset": dataset, "salted": dataset in salted, "reasons": reasons, "cap": None}))
-    elif dataset in salted:
-        print(f"{dataset}  (no budget, as SynDiffix has none; this ledger keeps the salt of its noise)")
+    elif options.json and (dataset in salted or reasons or stops):
+        body = {"dataset": dataset, "salted": dataset in salted, "reasons": reasons, "cap": None}
+        print(json.dumps(body | {"stopped": stops_json(stops)}))
+    elif dataset in salted or reasons or stops:
+        without = "no budget and no salt yet: its first run makes one"
+        salt = "no budget, as SynDiffix has none; this ledger keeps the salt of its noise"
+        print(f"{dataset}  ({salt if dataset in salted else without})")
         print_reasons(reasons)
-    elif reasons:
-        print(f"{dataset}  (no budget and no salt yet: its first run makes one)")
-        print_reasons(reasons)
+        print_stops(stops)
     else:
         raise _unknown(ledger, dataset)
 

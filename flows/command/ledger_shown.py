@@ -1,6 +1,6 @@
 """An account as it is shown: its caps, what is spent and left, in words or as JSON. All of it is public."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from decimal import Decimal
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account, Reservation
 from tasks.core.ledger.audit import Audit, latest_charged
+from tasks.core.ledger.stops import Stop
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ def print_account(account: Account, setting: ReleaseSetting | None) -> None:
     if setting is not None:
         print(f"  left     {_left(account, setting)}")
     print_reasons(account.reasons)
+    print_stops(account.stops)
     for release in account.reservations:
         print(
             f"  {release.time}  {release.name.vintage:<16} {release.phase:<9} epsilon "
@@ -97,6 +99,21 @@ def print_reasons(reasons: tuple[str, ...]) -> None:
     """What was written down about a dataset."""
     for reason in reasons:
         print(f"  reason   {reason}")
+
+
+def print_stops(stops: tuple[Stop, ...]) -> None:
+    """The runs that a strict contract stopped, and what that means."""
+    if not stops:
+        return
+    runs = "1 run was" if len(stops) == 1 else f"{len(stops):,} runs were"
+    print(f"  stopped  {runs} stopped by a strict contract: exact answers about the table, not charged")
+    for each in stops:
+        print(f"  {each.time}  {each.vintage:<16} stopped   contract {each.contract[:16]}")
+
+
+def stops_json(stops: tuple[Stop, ...]) -> list[dict[str, str]]:
+    """The same for programs."""
+    return [asdict(each) for each in stops]
 
 
 def as_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> dict[str, object]:
@@ -125,6 +142,7 @@ def as_json(account: Account, audit: Audit, setting: ReleaseSetting | None) -> d
         },
         "left": left,
         "reasons": list(account.reasons),
+        "stopped": stops_json(account.stops),
         "releases": [_release(each) for each in account.reservations],
         "verified_entries": audit.entries,
         "head": audit.head,

@@ -202,6 +202,11 @@ def _add_ledger(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         "people than every dataset that the ledger knows. The ledger keeps it",
     )
     ledger.add_argument(
+        "--subject-id",
+        metavar="COLUMN",
+        help="the column that tells subjects apart has this name now, and a --reason why",
+    )
+    ledger.add_argument(
         "--configuration",
         type=Path,
         metavar="CONFIG.json",

@@ -73,6 +73,8 @@ def account_facts(account: Account, name: ReleaseName, remaining_releases: int, 
         this_release=_charge_facts(account, name),
         remaining_releases=remaining_releases,
         head=account.head,
+        stopped_runs=len(account.stops),
+        stopping_contracts=len({each.contract for each in account.stops}),
     )
 
 

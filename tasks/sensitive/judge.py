@@ -1,8 +1,9 @@
 """Contract step: the raw table judged, where the contract is strict; the run stops if it is broken.
 
 Under differential privacy this is a choice that the statement names: that the release exists shows that the
-table kept its contract (privacy.md, rule 2). The verdicts are made here, once, before the draw; they are kept
-with what is drawn and published from there, whatever the table holds later.
+table kept its contract (privacy.md, rule 2). A run that is stopped is an entry in the ledger before anybody
+learns of it. The verdicts are made here, once, before the draw; they are kept with what is drawn and
+published from there, whatever the table holds later.
 """
 
 import json
@@ -13,10 +14,12 @@ import pyarrow.parquet as pq
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import violations
 from tasks.core.errors import ContractViolation
+from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json
 from tasks.progress import say
 from tasks.public.release_files import write_json
+from tasks.sensitive.ledger import kept_ledger
 from tasks.sensitive.read import SensitiveTable, require_unchanged
 from tasks.step import step
 from tasks.storage import SENSITIVE, RunWorkspace, StoredTable
@@ -27,9 +30,17 @@ VERDICTS = "verdicts.json"
 
 @step(SENSITIVE, cached=True)
 def judge_contract(
-    run: RunWorkspace, table: SensitiveTable, contract: Contract, schema: Schema
+    run: RunWorkspace, table: SensitiveTable, contract: Contract, schema: Schema, drawn_as: str | None
 ) -> StoredTable:
     """Judge the raw table; counts of what was found go to ``sensitive/``.
+
+    Args:
+        run: where.
+        table: the table.
+        contract: which it must keep.
+        schema: the public schema.
+        drawn_as: the vintage that is to be drawn; None where nothing is drawn, and no statement has to tell
+            of a run that is stopped.
 
     Raises:
         ContractViolation: naming a file that says which rules are broken.
@@ -41,6 +52,11 @@ def judge_contract(
         judged = validate(connection, table.source, schema, contract)
     require_unchanged(table)
     broken = violations(judged.results)
+    if broken and drawn_as is not None:
+        # First of all: what is in the ledger is told, whenever this process ends.
+        columns = tuple(column.name for column in schema.columns)
+        public = PublicTable(Path(table.source.path), table.source.headers.names, columns)
+        kept_ledger().note_stop(run.dataset, drawn_as, contract.meaning, public)
 
     def write(folder: Path) -> None:
         rules = [{"rule": result.rule, "passed": result.passed} for result in judged.results]
@@ -59,6 +75,8 @@ def judge_contract(
         raise ContractViolation(
             "The table must keep its data contract, which is strict, but breaks it. "
             f"{run.root / stored.key}/contract.json says which rules, for you alone. Correct the table or "
-            "the contract. Where synthesis_mode is not syndiffix, you can also set contract_mode to repair."
+            "the contract. Under differential privacy the ledger keeps that this run was stopped, and every "
+            "later release says so. Where synthesis_mode is not syndiffix, you can also set contract_mode to "
+            "repair."
         )
     return stored

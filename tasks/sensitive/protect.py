@@ -59,6 +59,7 @@ def registration(configuration: RunConfiguration, described: RunFacts, charge: C
         threshold_delta_cap=float(caps.threshold_delta),
         population=protection.population,
         unit=unit_of(described.schema),
+        subject_id=described.schema.subject_id or "",
     )
 
 
@@ -76,16 +77,23 @@ def require_admission(ledger: Ledger, configuration: RunConfiguration, described
     Raises:
         BudgetExhausted: the budget does not cover it.
         ResourceLimit: the draw might not fit into memory.
-        ParameterError: the dataset's unit is another, or its table or name is another dataset's.
+        ParameterError: the dataset's unit or the column of its subjects is another, its table or name is
+            another dataset's, or it would skip what its statements say is not skipped.
     """
     charge = charge_of_run(described)
     entered = registration(configuration, described, charge)
     admission = ledger.check_admission(release_name(configuration, described), charge, entered)
     if admission is not Admission.COMMITTED:
         require_draw_fits(described.drawn, described.schema)
-        ledger.require_one_budget((entered, public_table(described)))
+        # The unit first: of a budget of rows there is no column to compare.
         require_unit(ledger, configuration, described)
+        ledger.require_one_budget((entered, public_table(described)))
+        ledger.require_policy(configuration.dataset, _policy(configuration))
     return admission
+
+
+def _policy(configuration: RunConfiguration) -> Policy:
+    return SKIP if configuration.skips_unchanged else DRAW
 
 
 def require_unit(ledger: Ledger, configuration: RunConfiguration, described: RunFacts) -> None:
@@ -156,13 +164,28 @@ def admit_release(workspace: Workspace, configuration: RunConfiguration, describ
         _compare_caps(ledger, configuration)
     if admission is not Admission.COMMITTED:
         # Before the table is read: a run that then skips it leaves no other trace in the chain.
-        policy: Policy = SKIP if configuration.skips_unchanged else DRAW
-        ledger.note_policy(release_name(configuration, described), policy)
+        ledger.note_policy(release_name(configuration, described), _policy(configuration))
+        _tell_other_contracts(ledger, configuration, described)
     if admission is Admission.AT_WORK:
         tell("Another run is drawing this release. This run waits and then returns that measurement.")
     return Admitted(
         configuration, described, admission, told_at_first(configuration, charge_of_run(described))
     )
+
+
+def _tell_other_contracts(ledger: Ledger, configuration: RunConfiguration, described: RunFacts) -> None:
+    """Say that a vintage that a strict contract stopped is judged by another one: one more exact answer."""
+    contract = described.contract
+    if contract is None or configuration.input.contract_mode != "strict":
+        return
+    stops = [each for each in ledger.stops(configuration.dataset) if each.vintage == described.vintage]
+    others = {each.contract for each in stops} - {contract.meaning}
+    if others:
+        tell(
+            f"ATTENTION: a run of vintage {described.vintage!r} was stopped by another strict contract than "
+            "this one. Each contract that is tried asks the table exact questions, and epsilon covers "
+            "none of the answers. The ledger counts them, and every later release says how many there were."
+        )
 
 
 def enter_dataset(ledger: Ledger, admitted: Admitted) -> None:

@@ -95,20 +95,41 @@ def test_a_change_of_policy_is_told_by_later_releases(
     tmp_path: Path, own_ledger: Path, prefect_server: str
 ) -> None:
     _write(tmp_path, ROWS)
-    _run(_asked(tmp_path, "1"))
-    # Nothing was recorded to compare with: the first run under skip draws.
     assert "unchanged" not in _run(_asked(tmp_path, "2", on_unchanged="skip"))
     assert "unchanged" in _run(_asked(tmp_path, "3", on_unchanged="skip"))
     assert "unchanged" not in _run(_asked(tmp_path, "4"))
     assert "unchanged" not in _run(_asked(tmp_path, "5", noise_epsilon=5.0))
-    assert "on_unchanged" not in _privacy(tmp_path, "1-1")
+    # And back: what was drawn meanwhile says that others are, or were, skipped.
+    assert "unchanged" in _run(_asked(tmp_path, "6", on_unchanged="skip"))
     changes = [{"policy": "skip", "vintage": "2"}, {"policy": "draw", "vintage": "4"}]
     assert _privacy(tmp_path, "2-1")["on_unchanged"]["changes"] == changes[:1]
     for name in ("4-1", "5-1"):
         told = _privacy(tmp_path, name)["on_unchanged"]
         assert (told["policy"], told["changes"]) == ("draw", changes)
         assert told["sentence"].startswith("Other releases of this dataset are, or were")
-    assert phases() == 4 * ["commit"]
+    assert phases() == 3 * ["commit"]
+
+
+def test_a_dataset_that_has_releases_drawn_whatever_the_table_is_never_skips(
+    tmp_path: Path, own_ledger: Path
+) -> None:
+    from tasks.core.errors import ParameterError
+    from tests.sensitive.test_protect import measured
+
+    _write(tmp_path, ROWS)
+    measured(_asked(tmp_path, "1"))
+    ledger = open_ledger()
+    head = ledger.head()
+    for skipping in (
+        _asked(tmp_path, "2", on_unchanged="skip"),
+        _asked(tmp_path, "2", on_unchanged="skip", noise_epsilon=5.0),
+    ):
+        with pytest.raises(ParameterError, match="the privacy statements of its releases say that the dates"):
+            measured(skipping)
+        with pytest.raises(ParameterError, match="on_unchanged must stay draw"):
+            ledger.note_policy(release_name(skipping, describe(skipping)), "skip")
+    assert ledger.head() == head
+    measured(_asked(tmp_path, "1", on_unchanged="skip"))  # is committed, and returned
 
 
 @pytest.mark.slow

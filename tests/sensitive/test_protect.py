@@ -25,6 +25,7 @@ from tasks.core.errors import (
 )
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.queries import QueryResources
+from tasks.core.statement.differential_privacy.words import FittedWords
 from tasks.plan.describe import describe
 from tasks.public.bundles.opening import open_drawn, require_made_as_configured
 from tasks.public.fit import estimate_counts, fit_records
@@ -46,7 +47,7 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
     admitted = admit_release.fn(workspace, configuration, described)
     table, judged = SensitiveTable(described.source), None
     if described.contract is not None and configuration.input.contract_mode == "strict":
-        judged = judge_contract.fn(run, table, described.contract, described.schema)
+        judged = judge_contract.fn(run, table, described.contract, described.schema, described.vintage)
     rules = EncodingRules.of(configuration, described.parameters)
     records = encode_records.fn(run, table, described.schema, rules)
     table_hash = workspace.keyed_hash(table.sha256)
@@ -318,6 +319,39 @@ def test_another_strict_contract_is_another_release_drawn_and_charged(
     with pytest.raises(ContractViolation):
         measured(under(tmp_path, 601))
     assert phases() == ["commit", "commit"], "a broken contract reserves nothing"
+
+
+def test_runs_that_a_strict_contract_stopped_are_in_the_ledger_and_in_every_later_statement(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # By changing the contract, whoever sees that runs stop would learn the exact number of records, free.
+    for least in (700, 601, 601):
+        configuration = under(tmp_path, least)
+        with pytest.raises(ContractViolation, match="the ledger keeps that this run was stopped"):
+            measured(configuration)
+    said = capsys.readouterr().err
+    assert said.count("was stopped by another strict contract than this one") == 2
+    assert datasets() == ()
+    assert command.main(["ledger", "people"]) == 0
+    assert "3 runs were stopped by a strict contract" in capsys.readouterr().out
+    configuration = under(tmp_path, 600, privacy={"releases": 2})
+    workspace, measurement = measured(configuration)
+    statement = statement_of(configuration, workspace, measurement)
+    assert statement["contract"]["strict"]
+    stopped = statement["stopped_by_contract"]
+    assert (stopped["runs"], stopped["contracts"]) == (3, 2)
+    assert stopped["sentence"].startswith("3 runs of this dataset were stopped by strict contracts before")
+    assert "neither epsilon nor the cap covers it" in stopped["sentence"]
+    assert stopped["sentence"] in FittedWords(statement).sentences()
+    capsys.readouterr()
+    assert command.main(["ledger", "people", "--json"]) == 0
+    body = json.loads(capsys.readouterr().out)
+    assert [each["vintage"] for each in body["stopped"]] == 3 * ["2026-11"]
+    # A later release that repairs tells of them as well; which rules were broken is in no entry.
+    repaired = configuration.input.model_copy(update={"contract_mode": "repair"})
+    later = configuration.model_copy(update={"input": repaired})
+    assert statement_of(later, *measured(later))["stopped_by_contract"]["runs"] == 3
+    assert all("records" not in str(entry.body) for entry in open_ledger().entries())
 
 
 def test_a_contract_that_says_the_same_in_other_words_is_the_same_release(

@@ -16,6 +16,7 @@ from tasks.core.dp.budget import DOWN, Caps, Spent, runs_left, sum_of
 from tasks.core.errors import LedgerError
 from tasks.core.ledger.entries import Entry
 from tasks.core.ledger.names import ReleaseName
+from tasks.core.ledger.stops import Stop, stops_of
 
 #: What may follow what.
 FOLLOWING = {
@@ -79,6 +80,7 @@ class Account:
         reservations: all of them, in order.
         reasons: the written reasons of raised caps and of its having a budget of its own, in order.
         head: hash of the last entry that was read.
+        stops: runs that a strict contract stopped: exact answers, of which every release tells.
     """
 
     dataset: str
@@ -89,6 +91,7 @@ class Account:
     reservations: tuple[Reservation, ...]
     reasons: tuple[str, ...]
     head: str
+    stops: tuple[Stop, ...] = ()
 
     @property
     def spent(self) -> Spent:
@@ -127,7 +130,7 @@ def reasons_of(entries: Iterable[Entry], dataset: str) -> tuple[str, ...]:
     return tuple(
         entry.text("reason")
         for entry in entries
-        if dataset in (entry.body.get("dataset"), entry.body.get("apart")) and entry.body.get("reason")
+        if dataset in map(entry.body.get, ("dataset", "apart", "subject_of")) and entry.body.get("reason")
     )
 
 
@@ -160,8 +163,13 @@ def account_of(entries: Iterable[Entry], dataset: str) -> Account:
             "Register it once with the cap of all its releases: "
             f"marginalia ledger '{dataset}' --cap EPSILON DELTA."
         )
-    reasons = reasons_of(entries, dataset)
-    return replace(account, reservations=tuple(reservations.values()), reasons=reasons, head=head)
+    return replace(
+        account,
+        reservations=tuple(reservations.values()),
+        reasons=reasons_of(entries, dataset),
+        head=head,
+        stops=stops_of(entries, dataset),
+    )
 
 
 def _changed(account: Account | None, entry: Entry) -> Account:

@@ -20,10 +20,19 @@ from tasks.core.ledger.audit import Audit, audited
 from tasks.core.ledger.entries import Entry, Transaction, broken
 from tasks.core.ledger.names import ReleaseName, refuse_twin, registered_names, salted_names
 from tasks.core.ledger.place import Place
-from tasks.core.ledger.policies import DRAW, Policy, PolicyChange, note_policy, policy_changes
+from tasks.core.ledger.policies import (
+    DRAW,
+    Policy,
+    PolicyChange,
+    note_policy,
+    policy_changes,
+    require_policy,
+)
 from tasks.core.ledger.refusals import exhausted, non_private, second_budget
 from tasks.core.ledger.registration import Registration, lowered, raised
+from tasks.core.ledger.stops import Stop, note_stop, stops_of
 from tasks.core.ledger.store import LedgerStore, open_store
+from tasks.core.ledger.subjects import enter_subject, rename_subject
 from tasks.core.ledger.tables import APART, TABLE, Marks, PublicTable, columns_marks, note, noted, resemblance
 
 _ENGINES = {"aes": "rounded-gaussian/AES-256-CTR"}
@@ -153,7 +162,8 @@ class Ledger:
 
         Raises:
             ParameterError: a dataset's name is another's by `names.folded`; or its table has the
-                path or the columns of another dataset's, and no person wrote down why it is apart.
+                path or the columns of another dataset's, and no person wrote down why it is apart; or its
+                subjects were told apart by another column (`subjects.enter_subject`).
         """
         rehearsal = Transaction(self._entries())
         for registration, table in runs:
@@ -175,6 +185,43 @@ class Ledger:
         with self.store.transaction() as work:
             self._refuse_twin(work, dataset)
             work.append({"phase": APART, "apart": dataset, "code": self.code, "reason": reason.strip()})
+
+    def rename_subject(self, dataset: str, subject_id: str, reason: str) -> None:
+        """Write down that the column that tells a dataset's subjects apart has another name now, and why.
+
+        Raises:
+            ParameterError: without a reason, or the dataset has no budget of subjects.
+        """
+        if not reason.strip() or not self._is_of_subjects(dataset):
+            raise ParameterError(
+                f"Another name of the column that tells the subjects of '{dataset}' apart needs a reason "
+                "(--reason), and a dataset that is registered with the unit subject. Nothing was changed."
+            )
+        with self.store.transaction() as work:
+            rename_subject(work, dataset, subject_id, reason.strip(), self.code)
+
+    def _is_of_subjects(self, dataset: str) -> bool:
+        return self.is_registered(dataset) and self.account(dataset).unit == "subject"
+
+    def note_stop(self, dataset: str, vintage: str, contract: str, table: PublicTable) -> None:
+        """Write down that a strict contract stops a run, before anybody learns of it.
+
+        Args:
+            dataset: which need not be registered.
+            vintage: that it would have released.
+            contract: hash of what the contract says.
+            table: what is public of the table that breaks it.
+        """
+        with self.store.transaction() as work:
+            note_stop(work, dataset, vintage, contract, table, self.code)
+
+    def stops(self, dataset: str) -> tuple[Stop, ...]:
+        """The runs of a dataset, which need not be registered, that a strict contract stopped."""
+        return stops_of(self._entries(), dataset)
+
+    def require_policy(self, dataset: str, policy: Policy) -> None:
+        """Refuse a policy that makes earlier statements untrue; see `policies.require_policy`."""
+        require_policy(self._entries(), dataset, policy)
 
     def note_policy(self, name: ReleaseName, policy: Policy) -> None:
         """Note whether unchanged tables are skipped, where it is another policy than before."""
@@ -204,6 +251,7 @@ class Ledger:
             raise second_budget(found, registration.unit, is_new=is_new)
         if is_new:
             self._register(work, registration)
+        enter_subject(work, dataset, registration.subject_id, self.code)
         note(work, TABLE, dataset, marks, self.code)
         return is_new
 

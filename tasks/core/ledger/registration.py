@@ -24,6 +24,7 @@ class Registration:
         population: whose data these are, in words; may be empty.
         unit: ``subject`` or ``row``.
         reason: why it has a budget of its own, where its tables resemble another dataset's; may be empty.
+        subject_id: the column that tells subjects apart in the run that asks; its entry is one of its own.
     """
 
     dataset: str
@@ -33,6 +34,7 @@ class Registration:
     population: str = ""
     unit: str = "subject"
     reason: str = ""
+    subject_id: str = ""
 
     def as_body(self) -> dict[str, object]:
         """As an entry holds it.

@@ -43,7 +43,7 @@ class PublicTable:
     def marks(self, entries: list[Entry]) -> "Marks":
         """Its hashes, keyed by the ledger's own name."""
         places = (self.path,) if self.pattern is None else (self.path, self.pattern)
-        paths = (_keyed(entries, canonical(["path", normal_place(place)])) for place in places)
+        paths = (keyed(entries, canonical(["path", normal_place(place)])) for place in places)
         columns = (columns_marks(entries, names) for names in (self.header, self.columns))
         return Marks(frozenset(paths), frozenset().union(*columns))
 
@@ -74,10 +74,11 @@ def columns_marks(entries: list[Entry], names: Collection[str]) -> frozenset[str
 
 
 def _columns_mark(entries: list[Entry], names: Collection[str], fold: Callable[[str], str]) -> str:
-    return _keyed(entries, canonical(["columns", *sorted(map(fold, names))]))
+    return keyed(entries, canonical(["columns", *sorted(map(fold, names))]))
 
 
-def _keyed(entries: list[Entry], text: str) -> str:
+def keyed(entries: list[Entry], text: str) -> str:
+    """A hash of a text, keyed by the ledger's own name."""
     return hmac.new(entries[0].text("ledger").encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
@@ -101,6 +102,11 @@ class Marks:
         """Whether all of it is in the other."""
         return self.paths <= other.paths and self.columns <= other.columns
 
+    @classmethod
+    def of(cls, entry: Entry) -> "Marks":
+        """Those that an entry holds."""
+        return cls(_texts(entry.body["paths"]), _texts(entry.body["columns"]))
+
     def as_body(self) -> dict[str, object]:
         """As an entry holds them."""
         return {"paths": sorted(self.paths), "columns": sorted(self.columns)}
@@ -119,8 +125,7 @@ def noted(entries: Iterable[Entry], phase: str = TABLE) -> dict[str, Marks]:
     for entry in entries:
         if entry.phase == phase:
             dataset = entry.text("table_of")
-            marks = Marks(_texts(entry.body["paths"]), _texts(entry.body["columns"]))
-            found[dataset] = found.get(dataset, Marks()).plus(marks)
+            found[dataset] = found.get(dataset, Marks()).plus(Marks.of(entry))
     return found
 
 

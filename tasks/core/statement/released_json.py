@@ -25,7 +25,7 @@ STATEMENT_KEYS = _words(
     """
     account accountant all_releases answer assumed_subjects at_cap at_most attack attention bins candidates
     changes charges chosen code_version columns columns_to_look_at computational constraints contract
-    contribution conversion count_share dataset declared delta delta_applied delta_cap delta_factor
+    contracts contribution conversion count_share dataset declared delta delta_applied delta_cap delta_factor
     delta_given delta_max delta_noise delta_sampling delta_threshold delta_threshold_applied
     delta_threshold_cap delta_threshold_spent disclosed_uniques distance domain domain_size drawn edges empty
     epsilon epsilon_cap epsilon_charged epsilon_count epsilon_spent error_bar excluded expected_size
@@ -34,9 +34,10 @@ STATEMENT_KEYS = _words(
     length levels max_items measurement_sha256 most mu mu_squared mu_squared_cap mu_squared_spent name
     neighbours noise noisy_count noisy_total not_covered on_unchanged open parameters per_release policy
     percentile_percentage percentile_share population power prepared privacy private public_side_channels
-    question questions regime releases remaining_releases reporting_length rho rows rule rules sampling
+    question questions regime releases remaining_releases reporting_length rho rows rule rules runs sampling
     sampling_exactness scale scope sd sensitivity sensitivity_bound sentence sha256 sigma sigma_charged
-    sigma_proportions spurious strict subject_id suppressed survivors text theorem this_release threshold
+    sigma_proportions spurious stopped_by_contract strict subject_id suppressed survivors text theorem
+    this_release threshold
     threshold_delta_share threshold_rule thresholds topic unit unused_keys value values vintage why width
     zero_is_value
     """

@@ -19,6 +19,7 @@ from tasks.core.dp.group_privacy import FirstLength, group_guarantees
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.thresholds import survival_probability
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.figures import whole
 from tasks.core.records.constraint_words import constraints_json
 from tasks.core.sentences import sentences_of
 from tasks.core.statement.column_totals import ColumnTotal, column_totals, to_look_at
@@ -78,6 +79,8 @@ class LedgerFacts:
         policy: on unchanged tables when this release was drawn: ``draw`` or ``skip``.
         policies: from which vintage on which policy held, of these settings and of all others of the
             dataset; none where it was always ``draw``.
+        stopped_runs: of the dataset, or of its tables under another name, by a strict contract, until then.
+        stopping_contracts: how many different contracts stopped them.
     """
 
     dataset: str
@@ -96,11 +99,18 @@ class LedgerFacts:
     head: str
     policy: str = DRAW
     policies: tuple[tuple[str, str], ...] = ()
+    stopped_runs: int = 0
+    stopping_contracts: int = 0
 
     def to_json(self) -> Json:
-        """What `of` reads back; policies only where there is more than the usual one."""
+        """What `of` reads back; policies, and stopped runs, only where there are any but the usual."""
         body = asdict(self)
-        return body if self.policies else {k: v for k, v in body.items() if k not in ("policy", "policies")}
+        for named, is_told in (
+            (("policy", "policies"), bool(self.policies)),
+            (("stopped_runs", "stopping_contracts"), self.stopped_runs > 0),
+        ):
+            body = body if is_told else {k: v for k, v in body.items() if k not in named}
+        return body
 
     @property
     def releases(self) -> int:
@@ -180,6 +190,7 @@ def accounted_statement(
         "not_covered": _not_covered(ledger),
         **parts,
         **_on_unchanged(ledger, choices),
+        **_stopped(ledger),
     }
     if choices.contract_sha256 and (held := constraints_json(measurement.schema, choices.contract_sha256)):
         content["constraints"] = held
@@ -242,6 +253,18 @@ def _on_unchanged(ledger: LedgerFacts, choices: RunChoices) -> Json:
     unchanged, others = _TEXT.say("conditions.unchanged_skipped"), _TEXT.say("conditions.others_skipped")
     sentence = unchanged if skips else others
     return {"on_unchanged": {"policy": SKIP if skips else DRAW, "changes": changes, "sentence": sentence}}
+
+
+def _stopped(ledger: LedgerFacts) -> Json:
+    """How many runs a strict contract stopped before: exact answers about the table (rule 2)."""
+    runs, contracts = ledger.stopped_runs, ledger.stopping_contracts
+    if not runs:
+        return {}
+    counted = _TEXT.say("conditions.stopped_run")
+    if runs > 1:
+        counted = _TEXT.say("conditions.stopped_runs", runs=whole(runs), contracts=whole(contracts))
+    sentence = f"{counted} {_TEXT.say('conditions.stopped')}"
+    return {"stopped_by_contract": {"runs": runs, "contracts": contracts, "sentence": sentence}}
 
 
 def _side_channels(ledger: LedgerFacts, choices: RunChoices) -> str:

@@ -112,6 +112,7 @@ class NoisyWords(PlainWords):
             contract["sentence"],
             *([contract["text"]] if contract["strict"] else []),
             *([self.statement["on_unchanged"]["sentence"]] if "on_unchanged" in self.statement else []),
+            *([stopped["sentence"]] if (stopped := self.statement.get("stopped_by_contract")) else []),
             claim["computational"],
             _TEXT.say("conditions.sampling_exactness", delta=at_most),
             self.statement["public_side_channels"],
