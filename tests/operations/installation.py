@@ -20,6 +20,7 @@ import httpx
 import pytest
 
 from flows.command.server import LEASES
+from tasks.turns import limit_of
 from tests.flows.processes import phases
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -60,6 +61,7 @@ class Installation:
         if database:
             mine["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = database
         self.environment = dict(os.environ) | mine | environment
+        self.environment.pop("NUMBA_CACHE_DIR", None)  # of this process, which is none of an installation's
         (folder / "home").mkdir(exist_ok=True)
         self._server: subprocess.Popen[bytes] | None = None
         self._worker: subprocess.Popen[bytes] | None = None
@@ -74,6 +76,11 @@ class Installation:
     def start_worker(self, **environment: str) -> None:
         """Start a worker. Args: environment: of this one alone."""
         self._worker = self._spawn("worker", "worker", "start", "--pool", POOL, **environment)
+
+    def need_worker(self) -> None:
+        """Start a worker if there is none."""
+        if self._worker is None or self._worker.poll() is not None:
+            self.start_worker()
 
     def another_worker(self) -> Callable[[], None]:
         """Start a second worker; what is returned kills it."""
@@ -108,9 +115,12 @@ class Installation:
         self.command("deploy", configuration, "--pool", POOL, "--name", name, "--overwrite", *options)
         return str(self.get(f"/deployments/name/release/{name}")["id"])
 
-    def run(self, deployment: str, **parameters: Any) -> str:
-        """Start a run by hand; its id."""
-        return str(self.post(f"/deployments/{deployment}/create_flow_run", {"parameters": parameters})["id"])
+    def run(self, deployment: str, environment: dict[str, str] | None = None, **parameters: Any) -> str:
+        """Start a run by hand; its id. Args: environment: of this run's process alone."""
+        asked: dict[str, Any] = {"parameters": parameters}
+        if environment:
+            asked["job_variables"] = {"env": environment}
+        return str(self.post(f"/deployments/{deployment}/create_flow_run", asked)["id"])
 
     def state(self, run: str) -> dict[str, Any]:
         """A run's state: ``type``, ``name`` and ``message``."""
@@ -135,6 +145,10 @@ class Installation:
     def retry(self, run: str) -> None:
         """Press "Retry" on the run's page."""
         self.set_state(run, "SCHEDULED", "AwaitingRetry", "Retry from the UI")
+
+    def free_turn(self, dataset: str) -> None:
+        """Do what a run that waits for a dead one says: `prefect gcl update NAME --active-slots 0`."""
+        self.patch(f"/v2/concurrency_limits/{limit_of(dataset)}", {"active_slots": 0})
 
     def phases(self, dataset: str) -> list[str]:
         """What became of each reservation of a dataset in the ledger, in order."""
@@ -166,13 +180,21 @@ class Installation:
         return httpx.get(self.api + path, timeout=60).raise_for_status().json()
 
     def post(self, path: str, body: object) -> Any:
-        """Tell the API; again where its SQLite is locked, as Prefect's own clients do."""
+        """Tell the API."""
+        return self._told("POST", path, body).json()
+
+    def patch(self, path: str, body: object) -> None:
+        """Change something by the API."""
+        self._told("PATCH", path, body)
+
+    def _told(self, method: str, path: str, body: object) -> httpx.Response:
+        """The answer; asked again where the server's SQLite is locked, as Prefect's own clients do."""
         for _ in range(10):
-            answer = httpx.post(self.api + path, json=body, timeout=60)
+            answer = httpx.request(method, self.api + path, json=body, timeout=60)
             if answer.status_code != httpx.codes.SERVICE_UNAVAILABLE:
                 break
             time.sleep(1)
-        return answer.raise_for_status().json()
+        return answer.raise_for_status()
 
     def _answers(self) -> bool:
         try:

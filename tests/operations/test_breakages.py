@@ -3,9 +3,10 @@
 The rows of the runbook's table "When things break"; workers that die have a file of their own.
 """
 
+import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ def test_two_runs_of_one_dataset_on_two_workers_go_one_after_the_other(
     assert_whole(tmp_path, "twice")
 
 
-def test_a_ledger_that_was_cut_short_stops_every_draw_until_it_is_restored(
+def test_a_ledger_that_was_cut_short_or_edited_stops_every_draw_until_it_is_restored(
     tmp_path: Path, worker: Installation
 ) -> None:
     deployment = worker.deploy(configuration_file(tmp_path, dataset="cut"))
@@ -113,12 +114,20 @@ def test_a_ledger_that_was_cut_short_stops_every_draw_until_it_is_restored(
     assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
     place = Path(worker.environment["MARGINALIA_LEDGER"]) / "ledger.sqlite"
     whole = place.read_bytes()
+
+    def refused() -> None:
+        state = worker.ended(worker.run(deployment, vintage="2026-12"))
+        assert state["type"] == "FAILED"
+        assert "ledger" in state["message"] and "backup" in state["message"], state
+        assert releases(tmp_path, "cut") == ["2026-11-1", "latest"]
+        place.write_bytes(whole)
+
     place.write_bytes(whole[: len(whole) // 2])
-    state = worker.ended(worker.run(deployment, vintage="2026-12"))
-    assert state["type"] == "FAILED"
-    assert "ledger" in state["message"] and "backup" in state["message"], state
-    assert releases(tmp_path, "cut") == ["2026-11-1", "latest"]
-    place.write_bytes(whole)
+    refused()
+    # Somebody gives the dataset a larger cap by hand.
+    with closing(sqlite3.connect(place)) as chain, chain:
+        chain.execute("update entries set body = replace(body, '20', '90')")
+    refused()
     assert worker.ended(worker.run(deployment, vintage="2026-12"))["type"] == "COMPLETED"
     assert worker.phases("cut") == ["commit", "commit"]
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.flows import pipeline
-from tests.flows.processes import configuration_file
+from tests.flows.processes import configuration_file, configured
 from tests.operations.installation import Installation, awaited
 
 pytestmark = pytest.mark.operations
@@ -92,6 +92,12 @@ def test_who_asks_for_it_is_told_of_low_and_exhausted_budgets_failed_runs_and_la
         assert "does not cover this release" in failed
         assert f"/v2/runs/flow-run/{three}" in failed
         assert sum("Failed" in text for text in told.told) == 1, "a run that called another is told once"
+        late = configured(tmp_path, dataset="told", sensitive_microdata_path=str(tmp_path / "{vintage}.csv"))
+        four = worker.run(deployment, configuration=str(late), vintage="2026-04")
+        assert worker.ended(four)["type"] == "FAILED"
+        message = told.heard("table of told is late")
+        assert "Vintage 2026-04: the file {vintage}.csv is not there" in message
+        assert f"/v2/runs/flow-run/{four}" in message and str(tmp_path) not in message
         artifacts = worker.post("/artifacts/filter", {"artifacts": {"key": {"any_": ["ledger-told"]}}})
         assert len(artifacts) == 3
         newest = max(artifacts, key=lambda artifact: artifact["created"])

@@ -1,0 +1,281 @@
+"""What is around a run changes or fails: storage, clock, code, the ledger's password; a scheduled purge."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import httpx
+import psycopg
+import pytest
+
+from tasks.ledger_place import PASSWORD_BLOCK
+from tests.flows import pipeline
+from tests.flows.processes import assert_whole, configuration_file, configured, releases, unfinished
+from tests.flows.test_resume import POINTS
+from tests.operations.faulty_storage import FaultyStorage, faulty_storage
+from tests.operations.installation import GATES, POOL, ROOT, Gate, Installation, awaited
+from tests.postgresql import programs, running
+
+pytestmark = pytest.mark.operations
+SECRET = "zqxsecretkey78"
+
+
+@pytest.fixture
+def storage() -> Iterator[FaultyStorage]:
+    with faulty_storage() as made:
+        yield made
+
+
+def bucket(storage: FaultyStorage, installation: Installation, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A client of the storage; this process and the installation's have its credentials."""
+    for name, value in (
+        ("AWS_ENDPOINT_URL", storage.address),
+        ("AWS_ACCESS_KEY_ID", "zqxkeyid78"),
+        ("AWS_SECRET_ACCESS_KEY", SECRET),
+        ("AWS_DEFAULT_REGION", "us-east-1"),
+    ):
+        monkeypatch.setenv(name, value)
+        monkeypatch.setitem(installation.environment, name, value)
+    client = boto3.client("s3")
+    client.create_bucket(Bucket="closed")
+    return client
+
+
+def test_storage_that_is_slow_is_waited_for_and_one_that_refuses_is_named_by_its_code(
+    tmp_path: Path, worker: Installation, storage: FaultyStorage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = bucket(storage, worker, monkeypatch)
+    table = pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
+    client.put_object(Bucket="closed", Key="people.csv", Body=table.read_bytes())
+    table.unlink()
+    place = {"sensitive_microdata_path": "s3://closed/people.csv", "publish_to": "s3://closed/open"}
+    deployment = worker.deploy(configured(tmp_path, dataset="stored", **place))
+    gate = Gate(tmp_path / "gate", *POINTS["during publish"])
+    worker.start_worker()
+
+    def refused(run: str) -> str:
+        state = worker.ended(run)
+        assert state["type"] == "FAILED"
+        message = str(state["message"])
+        assert "(SlowDown)" in message and "zqx" not in message, message
+        return message
+
+    # Refused while the table is read: nothing is drawn or charged.
+    storage.refuses = True
+    first = worker.run(deployment, vintage="2026-11")
+    assert "s3://closed/people.csv must answer" in refused(first)
+    assert worker.phases("stored") == []
+    # Slow, and then refused once the release is drawn: it stays, and the message says where.
+    storage.refuses, storage.seconds = False, 2
+    asked = storage.asked
+    second = worker.run(deployment, gate.environment, vintage="2026-11")
+    gate.reached()
+    assert storage.asked > asked
+    storage.refuses, storage.seconds = True, 0
+    gate.open()
+    assert "The release itself is finished" in refused(second)
+    assert releases(tmp_path, "stored") == ["2026-11-1", "latest"]
+    # Mended: the same run, retried, copies it; nothing is drawn or charged anew.
+    storage.refuses = False
+    worker.retry(second)
+    assert worker.ended(second)["type"] == "COMPLETED"
+    assert worker.phases("stored") == ["commit"]
+    listed = client.list_objects_v2(Bucket="closed", Prefix="open/")["Contents"]
+    names = {entry["Key"] for entry in listed}
+    release = tmp_path / "out" / "release" / "stored" / "2026-11-1"
+    assert {f"open/stored/2026-11-1/{name}" for name in pipeline.tree(release)} <= names
+    assert "open/stored/latest" in names
+    for log in ("worker.log", "server.log"):
+        assert SECRET not in (worker.folder / log).read_text()
+
+
+def earlier_clock(folder: Path, seconds: int) -> dict[str, str]:
+    """What a process needs in its environment whose clock is to be behind."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler (Debian: gcc)")
+    library = folder / "earlier_clock.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, GATES / "earlier_clock.c"], check=True)
+    return {"LD_PRELOAD": str(library), "EARLIER_SECONDS": str(seconds)}
+
+
+def test_a_clock_that_is_set_back_changes_no_charge_and_is_told(tmp_path: Path, worker: Installation) -> None:
+    deployment = worker.deploy(configuration_file(tmp_path, dataset="earlier", privacy={"releases": 2}))
+    worker.start_worker()
+    assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
+    behind = earlier_clock(tmp_path, 2 * 24 * 3600)
+    for vintage, ends in (("2026-12", "COMPLETED"), ("2026-11", "COMPLETED"), ("2027-01", "FAILED")):
+        state = worker.ended(worker.run(deployment, behind, vintage=vintage))
+        assert state["type"] == ends, state
+    assert "does not cover this release" in state["message"]
+    assert worker.phases("earlier") == ["commit", "commit"]
+    assert releases(tmp_path, "earlier") == ["2026-11-1", "2026-12-1", "latest"]
+    assert_whole(tmp_path, "earlier")
+    assert "the clock was set back before entry" in worker.command("ledger", "earlier")
+
+
+def checkout(folder: Path) -> Path:
+    """A clone of the code as it stands here, to be changed."""
+    git = ["git", "-C", str(ROOT)]
+    folder.mkdir()
+    listed = subprocess.run([*git, "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
+    for name in filter(None, listed.split("\0")):
+        if name.startswith(("flows/", "tasks/", "sql/")) or name == "pyproject.toml":
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)  # kernels are kept by the time of their source
+    if (ROOT / ".kernels").is_dir():
+        shutil.copytree(ROOT / ".kernels", folder / ".kernels")
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    commit(folder)
+    return folder
+
+
+def commit(folder: Path) -> str:
+    """Commit what is there; its id."""
+    git = ["git", "-C", str(folder), "-c", "user.name=a test", "-c", "user.email=test@example.org"]
+    subprocess.run([*git, "add", "flows", "tasks", "sql", "pyproject.toml"], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "A change."], check=True)
+    found = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return found.stdout.strip()
+
+
+def test_code_that_changes_between_two_runs_of_a_release_makes_another_one_from_the_same_draw(
+    tmp_path: Path, worker: Installation
+) -> None:
+    """A draw is named by public settings alone: new code can't draw anew, and publishes from what is kept."""
+    code = checkout(tmp_path / "checkout")
+    there = {"PYTHONPATH": str(code)}
+    path = configuration_file(tmp_path, dataset="recoded")
+    deploy = ["deploy", str(path), "--pool", POOL, "--name", "recoded"]
+    done = subprocess.run(
+        [sys.executable, "-m", "flows", *deploy], cwd=code, env=worker.environment | there, check=False
+    )
+    assert done.returncode == 0
+    deployment = worker.get("/deployments/name/release/recoded")["id"]
+    gate = Gate(tmp_path / "gate", *POINTS["during generate"])
+    gated = gate.environment | {"PYTHONPATH": f"{code}{os.pathsep}{GATES}"}
+    worker.start_worker(**there)
+    run = worker.run(deployment, gated, vintage="2026-11")
+    gate.reached()
+    worker.kill_worker()
+    gate.open()
+    measured = pipeline.tree(tmp_path / "out" / "measurement" / "recoded")
+
+    def changed() -> str:
+        with (code / "tasks" / "core" / "figures.py").open("a") as file:
+            file.write("\n#: Another line.\n")
+        return commit(code)
+
+    def manifest(name: str) -> Any:
+        return pipeline.json_of(tmp_path / "out" / "release" / "recoded" / name / "MANIFEST.json")
+
+    # Between a killed run and its retry: one release, by the new code, of the draw that was kept.
+    second = changed()
+    worker.found_dead(run)
+    worker.free_turn("recoded")
+    worker.start_worker(**there)
+    worker.retry(run)
+    assert worker.ended(run)["type"] == "COMPLETED"
+    assert releases(tmp_path, "recoded") == ["2026-11-1", "latest"]
+    assert manifest("2026-11-1")["code_version"] == second
+    # After a release: it stays as it was, and the same vintage is published anew under the next number.
+    before = pipeline.tree(tmp_path / "out" / "release" / "recoded" / "2026-11-1")
+    third = changed()
+    again = worker.run(deployment, vintage="2026-11")
+    assert worker.ended(again)["type"] == "COMPLETED"
+    assert releases(tmp_path, "recoded") == ["2026-11-1", "2026-11-2", "latest"]
+    assert manifest("2026-11-2")["code_version"] == third
+    assert pipeline.tree(tmp_path / "out" / "release" / "recoded" / "2026-11-1") == before
+    assert pipeline.tree(tmp_path / "out" / "measurement" / "recoded") == measured
+    assert worker.phases("recoded") == ["commit"]
+    assert_whole(tmp_path, "recoded")
+    assert unfinished(tmp_path) == []
+    said = "made anew from the measurement of an earlier run: nothing was drawn and nothing was charged"
+    awaited(lambda: any(said in line for line in worker.logs(again)), "the run's log says so", 60)
+
+
+def test_a_purge_that_a_schedule_starts_removes_what_is_too_old(tmp_path: Path, worker: Installation) -> None:
+    path = configuration_file(tmp_path, dataset="purged", retention_days=30)
+    deployment = worker.deploy(path)
+    worker.start_worker()
+    assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
+    home = tmp_path / "out" / "sensitive" / "purged"
+    tables = [each.parent for each in home.rglob("*.parquet")]
+    assert tables
+    for each in [*home.rglob("*"), home]:
+        os.utime(each, (1e9, 1e9))
+    environment = worker.environment | {
+        "MARGINALIA_ROOT": str(ROOT),
+        "MARGINALIA_WORK_POOL": POOL,
+        "MARGINALIA_PRODUCTION_CONFIGURATION": str(path),
+    }
+    deploy = ["deploy", "--prefect-file", "deployments/prefect.yaml", "--name", "purge"]
+    command = [sys.executable, "-m", "prefect", "--no-prompt", *deploy]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    purge = worker.get("/deployments/name/purge/purge")
+    (schedule,) = purge["schedules"]
+    assert schedule["active"] is False
+    often = {"active": True, "schedule": {"interval": 60}}
+    address = f"{worker.api}/deployments/{purge['id']}/schedules/{schedule['id']}"
+    httpx.patch(address, json=often, timeout=60).raise_for_status()
+    asked = {
+        "flow_runs": {"deployment_id": {"any_": [purge["id"]]}, "state": {"type": {"any_": ["COMPLETED"]}}}
+    }
+    awaited(lambda: worker.post("/flow_runs/filter", asked), "a purge ends")
+    httpx.patch(address, json={"active": False}, timeout=60).raise_for_status()
+    assert not any(each.exists() for each in tables)
+    before = pipeline.tree(tmp_path / "out" / "release")
+    assert worker.ended(worker.run(deployment, vintage="2026-11"))["type"] == "COMPLETED"
+    assert pipeline.tree(tmp_path / "out" / "release") == before
+    assert worker.phases("purged") == ["commit"]
+
+
+@pytest.mark.needs_postgresql
+def test_a_worker_takes_the_password_of_the_ledger_from_a_secret_block(
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    worker: Installation,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if programs() is None:
+        pytest.skip("needs the programs of PostgreSQL (Debian: apt-get install postgresql)")
+    password = "zqxpassword78"
+    with running(tmp_path_factory.mktemp("closed")) as server:
+        server.create("ledger")
+        with psycopg.connect(server.url(), autocommit=True) as connection:
+            connection.execute(f"create role marginalia login password '{password}'")
+            connection.execute("alter database ledger owner to marginalia")
+            rules = server.folder / "pg_hba.conf"
+            rules.write_text(f"host ledger marginalia 127.0.0.1/32 scram-sha-256\n{rules.read_text()}")
+            connection.execute("select pg_reload_conf()")
+        address = f"postgresql://marginalia@127.0.0.1:{server.port}/ledger"
+        worker.environment["MARGINALIA_LEDGER"] = address
+        monkeypatch.setitem(worker.environment, PASSWORD_BLOCK, "ledger-of-operations")
+        body = "from prefect.blocks.system import Secret; Secret(value={!r}).save('ledger-of-operations')"
+        command = [sys.executable, "-c", body.format(password)]
+        subprocess.run(command, env=worker.environment, check=True)
+        deployment = worker.deploy(configuration_file(tmp_path, dataset="closed"))
+        worker.start_worker()
+        run = worker.run(deployment, vintage="2026-11")
+        assert worker.ended(run)["type"] == "COMPLETED"
+        assert releases(tmp_path, "closed") == ["2026-11-1", "latest"]
+        # A block that is not there, and none: nothing is drawn, and the message says which.
+        for block, words in (
+            ("no-such-block", f"{PASSWORD_BLOCK} must name a Prefect block"),
+            ("", "PostgreSQL says"),
+        ):
+            refused = worker.run(deployment, {PASSWORD_BLOCK: block}, vintage="2026-12")
+            state = worker.ended(refused)
+            assert state["type"] == "FAILED" and words in state["message"], state
+        assert releases(tmp_path, "closed") == ["2026-11-1", "latest"]
+        told = [worker.logs(run), worker.get(f"/flow_runs/{run}"), worker.post("/artifacts/filter", {})]
+        assert password not in json.dumps(told)
+    for log in ("worker.log", "server.log"):
+        assert password not in (worker.folder / log).read_text()
