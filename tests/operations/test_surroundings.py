@@ -63,7 +63,9 @@ def test_storage_that_is_slow_is_waited_for_and_one_that_refuses_is_named_by_its
         state = worker.ended(run)
         assert state["type"] == "FAILED"
         message = str(state["message"])
-        assert "(SlowDown)" in message and "zqx" not in message, message
+        # A question about an object alone has no text in its answer, so there is only a number to tell.
+        assert "(SlowDown)" in message or "(503)" in message, message
+        assert "zqx" not in message
         return message
 
     # Refused while the table is read: nothing is drawn or charged.
