@@ -12,8 +12,8 @@ import argparse
 import hashlib
 import re
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import redirect_stdout
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
@@ -24,7 +24,7 @@ from flows.command.dead_runs import ENVIRONMENT, mark_dead_runs
 from flows.command.run import on_server, page_of
 from tasks.configuration.flat_file import from_flat, read_json
 from tasks.configuration.model import RunConfiguration
-from tasks.core.errors import ParameterError
+from tasks.core.errors import BudgetExhausted, ParameterError
 from tasks.progress import say
 from tasks.storage import Workspace
 
@@ -107,7 +107,8 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
     """The file's configuration, or those of its runs.
 
     Raises:
-        MarginaliaError: what ``check`` would refuse, or a path that a worker would look for elsewhere.
+        MarginaliaError: what ``check`` would refuse, but for an exhausted budget; or a path that a worker
+            would look for elsewhere.
     """
     from flows.command.check.report import report
     from tasks.batch.budget import require_budget
@@ -119,11 +120,12 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
         found = [run.configuration for run in asked.runs]
         _require_same_places(path, found)
         require_inputs(asked)
-        require_budget(found)
+        with _exhausted_is_told():
+            require_budget(found)
     else:
         found = [from_flat(body)]
         _require_same_places(path, found)
-        with redirect_stdout(StringIO()):
+        with _exhausted_is_told(), redirect_stdout(StringIO()):
             report(found[0])
     if any(each.vintage for each in found):
         say(
@@ -131,6 +133,15 @@ def require_deployable(path: Path) -> list[RunConfiguration]:
             "scheduled run is named by its date."
         )
     return found
+
+
+@contextmanager
+def _exhausted_is_told() -> Iterator[None]:
+    """Warn of a budget that covers no new release: its cap may be raised, and vintages that exist are had."""
+    try:
+        yield
+    except BudgetExhausted as error:
+        say(f"ATTENTION: Runs of a new vintage will be refused. {error}")
 
 
 def _require_same_places(path: Path, configurations: Sequence[RunConfiguration]) -> None:

@@ -1,5 +1,8 @@
 """``marginalia notify``: a webhook's address goes in, automations of the Prefect server that notify come out.
 
+Whatever stops a run is told once, by the automation of failed runs: its subject names the cause. The events
+of an exhausted budget and of a late table are there for automations of one's own.
+
 Who runs it again updates them: each is found by its name. One that somebody switched off on the server's
 page stays off. The address is a secret of a block, which nobody is shown; nothing here prints it.
 """
@@ -14,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from flows.command.run import on_server, page_of
-from tasks.core.errors import ParameterError
+from tasks.core.errors import BudgetExhausted, ContractViolation, LateInput, ParameterError
 from tasks.storage import Workspace
 
 if TYPE_CHECKING:
@@ -67,27 +70,29 @@ EVENTS = (
         "{{ event.payload.epsilon_spent }} of {{ event.payload.epsilon_cap }}. Raise the cap in time, with a "
         "written reason.",
     ),
-    Notification(
-        "budget exhausted",
-        ("marginalia.budget.exhausted",),
-        f"The privacy budget of {_DATASET} is exhausted",
-        "A release was refused, and nothing was drawn. A schedule that started it is paused. Raise the cap "
-        "with a written reason, then turn the schedule on again.",
-    ),
-    Notification(
-        "input late",
-        ("marginalia.input.late",),
-        f"The table of {_DATASET} is late",
-        "Vintage {{ event.payload.vintage }}: the file {{ event.payload.file }} is not there. Nothing was "
-        "drawn and nothing was charged. Run the vintage again when the file is there.",
-    ),
+)
+#: What stopped a run, in the words of a subject, by the error that the message of its state names.
+_CAUSES = {
+    BudgetExhausted: "the privacy budget is exhausted",
+    ContractViolation: "the table breaks its contract",
+    LateInput: "the table is late",
+}
+_SAID = "(flow_run.state.message or '')"
+_CAUSE = "".join(
+    f"{{% {'el' if number else ''}if '{error.__name__}: ' in {_SAID} %}}{told}"
+    for number, (error, told) in enumerate(_CAUSES.items())
 )
 FAILED = Notification(
     "failed run",
     ("prefect.flow-run.Failed", "prefect.flow-run.Crashed", "prefect.flow-run.TimedOut"),
-    "{{ flow.name }} of {{ deployment.name }}: {{ flow_run.state.name }}",
-    "{{ flow_run.state.message }}",
+    f"{{{{ flow.name }}}} of {{{{ deployment.name }}}}: {_CAUSE}{{% else %}}{{{{ flow_run.state.name }}}}"
+    "{% endif %}",
+    f"{{{{ {_SAID} | replace('Flow run encountered an exception: ', '') }}}}"
+    f"{{% if 'BudgetExhausted: ' in {_SAID} %}}\nIf a schedule started the run, the "
+    "schedule is paused: turn it on again when the cap is raised.{% endif %}",
 )
+#: Automations that earlier versions made beside that of failed runs: each run was told of twice.
+_RETIRED = ("budget exhausted", "input late")
 
 
 def notify(options: argparse.Namespace) -> int:
@@ -100,6 +105,7 @@ def notify(options: argparse.Namespace) -> int:
             block = _saved(target) if target is not None else _found(client, options.block)
             page = page_of("runs/flow-run", "{{ flow_run.id }}")
             made = [put_automation(client, each) for each in automations(block, page)]
+            made += [said for name in _RETIRED if (said := _retired(client, PREFIX + name))]
     for sentence in made:
         print(sentence)
     print(f"Switch them on and off on the page Automations of {url.removesuffix('/api')}.")
@@ -189,3 +195,11 @@ def put_automation(client: "SyncPrefectClient", automation: "AutomationCore") ->
     for twin in known[1:]:
         client.delete_automation(twin.id)
     return f"Updated the automation {automation.name!r}{'' if enabled else ', which is switched off'}."
+
+
+def _retired(client: "SyncPrefectClient", name: str) -> str:
+    """Delete the automations of a name that the command makes no more; say so where there was one."""
+    found = client.read_automations_by_name(name)
+    for each in found:
+        client.delete_automation(each.id)
+    return f"Deleted the automation {name!r}: that of failed runs tells it, once." if found else ""

@@ -15,7 +15,7 @@ from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.schedules import CronSchedule, IntervalSchedule, RRuleSchedule
 
 from flows.command import main as command
-from flows.command.deploy import CHECKOUT, Request, merge, name_of
+from flows.command.deploy import CHECKOUT, Request, merge, name_of, require_deployable
 from flows.command.schedules import SLUG, fires_twice_a_day, next_time, schedule_of, words_of
 from tasks.core.errors import ParameterError
 from tests.flows import pipeline
@@ -260,6 +260,21 @@ def test_what_check_refuses_is_not_deployed(
     said = capsys.readouterr().err
     assert "people.csv does not exist" in said and "did you mean reporting_length?" in said
     assert command.main(["deploy", str(tmp_path / "nothing.json")]) == 2
+
+
+def test_a_dataset_whose_budget_has_run_out_can_be_deployed_with_a_warning(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(30))
+    assert command.main(["ledger", "people", "--cap", "0.001", "1e-9"]) == 0
+    (tmp_path / "people.json").write_text(json.dumps(pipeline.flat(tmp_path)))
+    assert command.main(["check", str(tmp_path / "people.json")]) == 3
+    capsys.readouterr()
+    (found,) = require_deployable(tmp_path / "people.json")
+    assert found.dataset == "people"
+    told = capsys.readouterr()
+    assert "ATTENTION: Runs of a new vintage will be refused. The budget of 'people' does" in told.err
+    assert told.out == ""
 
 
 class Refusing(BaseHTTPRequestHandler):
