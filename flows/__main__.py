@@ -1,5 +1,5 @@
 """``python -m flows``: the same as ``marginalia``."""
 
-from flows.command.main import run
+from flows.command.entry import start
 
-run()
+start()

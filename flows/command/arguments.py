@@ -30,7 +30,9 @@ class CommandParser(argparse.ArgumentParser):
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as refused:
-            if meant := did_you_mean(str(value), map(str, action.choices or ())):
+            if isinstance(action, argparse._SubParsersAction) and str(value).endswith(".json"):
+                refused.message = f"the command must come first: did you mean {self.prog} run {value}?"
+            elif meant := did_you_mean(str(value), map(str, action.choices or ())):
                 refused.message += f"; {meant}"
             raise
 

@@ -66,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     action: Callable[[argparse.Namespace], int] = options.action
     try:
+        _take_interrupts()
         return action(options)
     except MarginaliaError as error:
         for line in str(error).splitlines():
@@ -79,6 +80,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
     except BrokenPipeError:
         return 1
+
+
+def _take_interrupts() -> None:
+    """From here on ctrl-C is answered; while the command was loaded it ended the process by itself."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:

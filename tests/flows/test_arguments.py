@@ -12,6 +12,7 @@ from flows.command.main import main
         (["ledgr"], "did you mean ledger?"),
         (["check", "--encoding", "utf8", "x.json"], "did you mean utf-8?"),
         (["run", "--agregate", "x.json"], "did you mean --aggregate?"),
+        (["x.json"], "the command must come first: did you mean marginalia run x.json?"),
     ],
 )
 def test_a_slip_is_answered_with_the_word_that_was_meant(

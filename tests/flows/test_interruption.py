@@ -1,7 +1,9 @@
 """Signals while a compiled function's result is made."""
 
+import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +57,26 @@ def test_anywhere_else_it_is_raised_at_once() -> None:
 def test_a_process_that_is_struck_at_any_time_is_stopped_and_does_not_crash() -> None:
     done = subprocess.run([sys.executable, "-c", STRUCK], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+#: Sends itself what ctrl-C sends, as soon as a module of the command is about to be loaded.
+LOADING = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "flows.command.arguments":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+sys.argv = ["marginalia", "ledger"]
+from flows.command.entry import start
+start()
+"""
+
+
+def test_a_command_that_is_interrupted_while_it_is_loaded_shows_no_traceback() -> None:
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", LOADING], capture_output=True, text=True, check=False, cwd=root
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
