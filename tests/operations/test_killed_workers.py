@@ -69,7 +69,8 @@ def test_a_run_that_is_cancelled_in_the_ui_ends_and_the_next_one_finishes_it(
     gate, run, path = started(installation, deployment, tmp_path, point)
     installation.set_state(run, "CANCELLING")
     gate.open()
-    assert installation.ended(run)["type"] == "CANCELLED"
+    # Prefect may call it Crashed for some seconds: where the signal that ends it was quicker than the worker.
+    installation.ended(run, ("CANCELLED",))
     assert_whole(tmp_path)
     following = again(installation, deployment, path)
     assert installation.ended(following)["type"] == "COMPLETED"
