@@ -12,6 +12,7 @@ import functools
 import json
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -145,18 +146,35 @@ def _entry(place: Path) -> Json:
     return {
         "release": place.name,
         "vintage": vintage_of_release(place),
+        "released": released_on(place),
         "status": status_of(errata),
         "errata": [each.to_json() for each in errata],
     }
 
 
+def released_on(place: Path) -> str:
+    """The date in UTC on which a release was put in place, as the index keeps it.
+
+    Of one that the index does not know it is the date of the manifest's file, which a copy need not keep.
+    """
+    for entry in _indexed(place.parent):
+        if entry.get("release") == place.name and "released" in entry:
+            return str(entry["released"])
+    return time.strftime("%Y-%m-%d", time.gmtime((place / MANIFEST).stat().st_mtime))
+
+
+def _indexed(home: Path) -> list[Json]:
+    """What the index says of each release; nothing where there is none, as it can be made anew."""
+    try:
+        found: list[Json] = json.loads((home / INDEX).read_text(encoding="utf-8"))["releases"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    return found
+
+
 def _require_kept(home: Path) -> None:
     """Refuse to forget an erratum: what was withdrawn must not come back because a file is gone."""
-    try:
-        before = json.loads((home / INDEX).read_text(encoding="utf-8"))["releases"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return  # it can be made anew: each release has its own errata
-    for entry in before:
+    for entry in _indexed(home):
         place = home / str(entry["release"])
         if place.is_dir() and len(read_errata(place)) < len(entry["errata"]):
             raise StoredTableMismatch(

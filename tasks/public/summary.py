@@ -4,7 +4,6 @@ Made of the release alone, so it holds released figures and nothing else; never 
 """
 
 import json
-import time
 from pathlib import Path
 
 from prefect.artifacts import create_markdown_artifact
@@ -18,7 +17,7 @@ from tasks.core.navigation.regimes.noise import budget_gauge
 from tasks.messages import tell
 from tasks.public.artifacts import artifact_key, file_link, picture, table
 from tasks.public.publish import Release
-from tasks.public.releases import MANIFEST
+from tasks.public.releases import MANIFEST, released_on
 from tasks.step import step
 from tasks.storage import INTERMEDIATE, Workspace
 
@@ -52,9 +51,8 @@ def _is_the_same(
     """What of a run before is released again, and that it costs nothing; empty of a new release."""
     is_charged = configuration.protection.is_drawn_once
     if not release.is_new:
-        since = time.strftime("%Y-%m-%d", time.gmtime((folder / MANIFEST).stat().st_mtime))
         cost = "nothing was drawn and nothing was charged" if is_charged else "nothing new was published"
-        return f"This is the same release as on {since}: {cost}."
+        return f"This is the same release as on {released_on(folder)}: {cost}."
     if is_recalled:
         cost = "nothing was drawn and nothing was charged" if is_charged else "the table was not read"
         return f"These files are made anew from the measurement of an earlier run: {cost}."

@@ -1,6 +1,7 @@
 """Errata: files stay, ERRATA.md grows, the index has it, ``latest`` never leads to what was withdrawn."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,13 @@ from flows.command import main as command
 from tasks.core.errors import ParameterError, StoredTableMismatch
 from tasks.core.metadata import errata
 from tasks.core.metadata.errata import ERRATA, Erratum, errata_markdown, read_errata
-from tasks.public.releases import all_releases, point_latest, require_not_withdrawn, write_index
+from tasks.public.releases import (
+    all_releases,
+    point_latest,
+    released_on,
+    require_not_withdrawn,
+    write_index,
+)
 from tasks.storage import Workspace
 
 
@@ -42,6 +49,18 @@ def index(home: Path) -> dict[str, dict[str, object]]:
 def test_the_index_has_every_release_in_the_order_of_their_vintages(home: Path) -> None:
     assert list(index(home)) == ["2026-9-1", "2026-10-1", "2026-11-1", "2026-11-2"]
     assert {each["status"] for each in index(home).values()} == {"published"}
+
+
+def test_the_index_keeps_the_date_of_a_release_whose_files_get_another_time(home: Path) -> None:
+    place = home / "2026-10-1"
+    body = json.loads((home / "INDEX.json").read_text())
+    body["releases"][1]["released"] = "2026-10-03"
+    (home / "INDEX.json").write_text(json.dumps(body))
+    os.utime(place / "MANIFEST.json", (0, 0))  # as a copy does
+    write_index(home)
+    assert index(home)["2026-10-1"]["released"] == released_on(place) == "2026-10-03"
+    (home / "INDEX.json").unlink()
+    assert released_on(place) == "1970-01-01"
 
 
 def test_withdrawing_changes_no_file_and_moves_latest_back(

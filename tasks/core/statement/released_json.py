@@ -147,7 +147,7 @@ REGISTRY_KEYS = _words(
 )
 
 #: The index of a dataset's releases (`tasks.public.releases`).
-INDEX_KEYS = _words("dataset date errata kind release releases replaced_by status text vintage")
+INDEX_KEYS = _words("dataset date errata kind release released releases replaced_by status text vintage")
 
 #: Everything that may be released.
 ALLOWED_KEYS = (
