@@ -62,11 +62,13 @@ def release(
         configuration: The configuration file. A relative path starts at the folder of Marginalia on the
             machine of the worker.
         vintage: The name of this release, such as 2026-11. A name that has a release already returns that
-            release. Leave it empty only where a schedule starts the run: its date is then the name.
+            release. A new name is a new release and, under differential privacy, a new charge. Leave it empty
+            where a schedule starts the run, whose date is then the name, or where the file names one.
         last: Where to stop. "navigate" does everything. "aggregate" makes the counts, "generate" the
             synthetic records too, "evaluate" also compares them with the counts.
         overrides: Keys of the configuration file that are to be different in this run, for example
-            {"reporting_length": 2}. A key with null is left out. Nothing secret, such as a seed.
+            {"reporting_length": 2}. They may change how much is made and how it looks, not its protection.
+            A key with null is left out. Nothing secret, such as a seed.
 
     Returns:
         What the flow of its protection returns, or the batch: places in the workspace.

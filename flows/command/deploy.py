@@ -267,6 +267,8 @@ def _merge_schedules(
     for each in others:
         merged.told.append(_differs("a further schedule", words_of(each), request))
     if request.overwrite:
+        if now not in (None, asked):
+            merged.told.append(_differs("schedule", now, request))
         merged.removed, merged.schedule = [*own, *others], request.schedule
         return asked
     if asked == now:

@@ -191,7 +191,14 @@ def test_overwriting_leaves_what_the_command_asks_for_alone(file: Path) -> None:
     assert changes["parameters"] == {"configuration": str(file)}
     assert "nightly" not in changes["tags"] and tag(merged, "schedule:") == "every 1d UTC"
     assert (changes["paused"], changes["work_pool_name"]) == (False, "big")
-    assert all("was replaced" in line for line in merged.told) and len(merged.told) == 5
+    assert all("was replaced" in line for line in merged.told) and len(merged.told) == 6
+
+
+def test_overwriting_says_which_schedule_it_replaces(file: Path) -> None:
+    again = asked(cron="0 4 1 * *", timezone="Europe/Vienna")
+    told = merge(kept(file, OTHER), request(file, again, overwrite=True)).told
+    assert "schedule: 0 6 1 * * Europe/Vienna was replaced." in told
+    assert merge(kept(file, ON), request(file, again, overwrite=True)).told == []
 
 
 def test_overwriting_without_a_schedule_keeps_them_all(file: Path) -> None:

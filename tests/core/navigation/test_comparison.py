@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from tasks.core.errors import ParameterError
+from tasks.core.metadata.errata import ERRATA, Erratum, errata_markdown
 from tasks.core.navigation import comparison_charts
 from tasks.core.navigation.comparison import (
     DIFFERING_SETTINGS,
@@ -276,3 +277,18 @@ def test_hostile_labels_settings_and_titles_are_shown_as_text(two, hostile):
     assert page.tags.count("script") == 1
     assert not {"img"} & set(page.tags)
     assert "\u202e" not in render_comparison([two[0], odd], hostile)
+
+
+def test_a_release_that_was_withdrawn_is_marked_beside_the_others(tmp_path):
+    folders = [write_release(tmp_path / name) for name in ("first", "second")]
+    runs = [read_run(folder, folder.name) for folder in folders]
+    assert "ERRATA.md" not in render_comparison(runs, "Runs side by side"), "where none is, nothing is said"
+    erratum = Erratum("2026-12-01", "withdrawn", "Counts of a test table.", "")
+    text = errata_markdown("survey", "2024-05", "second", [erratum])
+    (folders[1] / ERRATA).write_text(text, encoding="utf-8")
+    runs = [read_run(folder, folder.name) for folder in folders]
+    page = render_comparison(runs, "Runs side by side")
+    assert re.search(r"status \(see ERRATA.md\).*?published.*?withdrawn", page, re.DOTALL)
+    write_comparison_tsv(runs, tmp_path / "comparison.tsv")
+    table = (tmp_path / "comparison.tsv").read_text(encoding="utf-8")
+    assert "withdrawn" in table and "published" in table
