@@ -34,6 +34,7 @@ from tasks.sensitive.recall import Recalled, describe_or_recall, told_as_committ
 from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
 from tasks.sensitive.retention import retained
 from tasks.sensitive.round import generate_from_records, hand_over_counts, round_counts
+from tasks.sensitive.stopped import unread_noted
 from tasks.sensitive.unchanged import (
     Unchanged,
     Wanted,
@@ -195,7 +196,8 @@ def _draw(
     if unreadable is not None:
         raise unreadable
     configuration = measured.configuration
-    _read(configuration, measured, is_judged=True)
+    with unread_noted(configuration, measured.described):
+        _read(configuration, measured, is_judged=True)
     table, records = measured.raw
     if configuration.skips_unchanged:
         measured.wanted = Wanted.of(workspace, configuration, measured.described, goal.name)

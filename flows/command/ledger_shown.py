@@ -10,7 +10,7 @@ from tasks.core.errors import ParameterError
 from tasks.core.figures import plain_up
 from tasks.core.ledger.account import Account, Reservation
 from tasks.core.ledger.audit import Audit, latest_charged
-from tasks.core.ledger.stops import Stop
+from tasks.core.ledger.stops import BROKEN, UNREAD, Stop
 
 
 @dataclass(frozen=True)
@@ -102,13 +102,18 @@ def print_reasons(reasons: tuple[str, ...]) -> None:
 
 
 def print_stops(stops: tuple[Stop, ...]) -> None:
-    """The runs that a strict contract stopped, and what that means."""
-    if not stops:
-        return
-    runs = "1 run was" if len(stops) == 1 else f"{len(stops):,} runs were"
-    print(f"  stopped  {runs} stopped by a strict contract: exact answers about the table, not charged")
+    """The runs that their table stopped, and what that means."""
+    for why, words in (
+        (BROKEN, "stopped by a strict contract"),
+        (UNREAD, "stopped, as the table could not be read"),
+    ):
+        number = sum(each.why == why for each in stops)
+        if number:
+            runs = "1 run was" if number == 1 else f"{number:,} runs were"
+            print(f"  stopped  {runs} {words}: exact answers about the table, not charged")
     for each in stops:
-        print(f"  {each.time}  {each.vintage:<16} stopped   contract {each.contract[:16]}")
+        what = "contract" if each.why == BROKEN else "unread, as declared in"
+        print(f"  {each.time}  {each.vintage:<16} stopped   {what} {each.asked[:16]}")
 
 
 def stops_json(stops: tuple[Stop, ...]) -> list[dict[str, str]]:

@@ -19,6 +19,7 @@ from tasks.core.ledger.account import Account
 from tasks.core.ledger.drawing import ReleaseMeasurement
 from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.policies import DRAW, PolicyChange
+from tasks.core.ledger.stops import BROKEN
 from tasks.core.statement.differential_privacy.statement import CapFacts, ChargeFacts, LedgerFacts
 from tasks.core.statement.k_anonymity.statement import K_ANONYMITY_REGIME
 from tasks.plan.describe import RunFacts
@@ -73,8 +74,9 @@ def account_facts(account: Account, name: ReleaseName, remaining_releases: int, 
         this_release=_charge_facts(account, name),
         remaining_releases=remaining_releases,
         head=account.head,
-        stopped_runs=len(account.stops),
-        stopping_contracts=len({each.contract for each in account.stops}),
+        stopped_runs=len(broken := [each.asked for each in account.stops if each.why == BROKEN]),
+        stopping_contracts=len(set(broken)),
+        unread_runs=len(account.stops) - len(broken),
     )
 
 

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from tasks.core.contracts.contract import Contract
 from tasks.core.contracts.rules import violations
 from tasks.core.errors import ContractViolation
+from tasks.core.ledger.stops import BROKEN
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.columns import Schema
 from tasks.core.statement.contract_verdicts import passed_json
@@ -56,7 +57,7 @@ def judge_contract(
         # First of all: what is in the ledger is told, whenever this process ends.
         columns = tuple(column.name for column in schema.columns)
         public = PublicTable(Path(table.source.path), table.source.headers.names, columns)
-        kept_ledger().note_stop(run.dataset, drawn_as, contract.meaning, public)
+        kept_ledger().note_stop(run.dataset, drawn_as, BROKEN, contract.meaning, public)
 
     def write(folder: Path) -> None:
         rules = [{"rule": result.rule, "passed": result.passed} for result in judged.results]

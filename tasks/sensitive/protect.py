@@ -21,6 +21,7 @@ from tasks.core.ledger.names import ReleaseName
 from tasks.core.ledger.policies import DRAW, SKIP, Policy
 from tasks.core.ledger.registration import Registration
 from tasks.core.ledger.signals import WAITING_FOR_THE_DRAW
+from tasks.core.ledger.stops import BROKEN
 from tasks.core.ledger.tables import PublicTable
 from tasks.core.records.coded import read_coded_records
 from tasks.messages import tell
@@ -179,7 +180,7 @@ def _tell_other_contracts(ledger: Ledger, configuration: RunConfiguration, descr
     if contract is None or configuration.input.contract_mode != "strict":
         return
     stops = [each for each in ledger.stops(configuration.dataset) if each.vintage == described.vintage]
-    others = {each.contract for each in stops} - {contract.meaning}
+    others = {each.asked for each in stops if each.why == BROKEN} - {contract.meaning}
     if others:
         tell(
             f"ATTENTION: a run of vintage {described.vintage!r} was stopped by another strict contract than "

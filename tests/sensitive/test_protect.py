@@ -21,6 +21,7 @@ from tasks.core.errors import (
     InputError,
     LedgerError,
     ParameterError,
+    ResourceLimit,
     StoredTableMismatch,
 )
 from tasks.core.ledger.ledger import open_ledger
@@ -35,6 +36,7 @@ from tasks.sensitive.judge import judge_contract
 from tasks.sensitive.protect import admit_release, protect_records, release_name
 from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, require_unchanged
 from tasks.sensitive.recall import describe_or_recall
+from tasks.sensitive.stopped import unread_noted
 from tasks.storage import RunWorkspace, StoredTable, Workspace, file_sha256, folder_sha256
 from tests.flows import pipeline
 
@@ -352,6 +354,27 @@ def test_runs_that_a_strict_contract_stopped_are_in_the_ledger_and_in_every_late
     later = configuration.model_copy(update={"input": repaired})
     assert statement_of(later, *measured(later))["stopped_by_contract"]["runs"] == 3
     assert all("records" not in str(entry.body) for entry in open_ledger().entries())
+
+
+def test_runs_whose_table_could_not_be_read_are_in_the_ledger_and_in_every_later_statement(
+    tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # By another delimiter, encoding or limit of memory, whoever sees runs stop would learn facts for free.
+    configuration = under(tmp_path, 600)
+    described = describe(configuration)
+    for error in (InputError("a ragged row"), ResourceLimit("too little memory")):
+        with pytest.raises(type(error)), unread_noted(configuration, described):
+            raise error
+    with pytest.raises(StoredTableMismatch), unread_noted(configuration, described):
+        raise StoredTableMismatch("nothing about the table")
+    statement = statement_of(configuration, *measured(configuration))
+    assert "stopped_by_contract" not in statement
+    told = statement["stopped_unread"]
+    assert told["runs"] == 2 and told["sentence"].startswith("2 runs of this dataset stopped before this")
+    assert told["sentence"] in FittedWords(statement).sentences()
+    capsys.readouterr()
+    assert command.main(["ledger", "people"]) == 0
+    assert "2 runs were stopped, as the table could not be read" in capsys.readouterr().out
 
 
 def test_a_contract_that_says_the_same_in_other_words_is_the_same_release(

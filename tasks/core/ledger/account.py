@@ -80,7 +80,7 @@ class Account:
         reservations: all of them, in order.
         reasons: the written reasons of raised caps and of its having a budget of its own, in order.
         head: hash of the last entry that was read.
-        stops: runs that a strict contract stopped: exact answers, of which every release tells.
+        stops: runs that their table stopped: exact answers, of which every release tells.
     """
 
     dataset: str

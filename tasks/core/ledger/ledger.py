@@ -30,7 +30,7 @@ from tasks.core.ledger.policies import (
 )
 from tasks.core.ledger.refusals import exhausted, non_private, second_budget
 from tasks.core.ledger.registration import Registration, lowered, raised
-from tasks.core.ledger.stops import Stop, note_stop, stops_of
+from tasks.core.ledger.stops import Stop, Why, note_stop, stops_of
 from tasks.core.ledger.store import LedgerStore, open_store
 from tasks.core.ledger.subjects import enter_subject, rename_subject
 from tasks.core.ledger.tables import APART, TABLE, Marks, PublicTable, columns_marks, note, noted, resemblance
@@ -203,20 +203,21 @@ class Ledger:
     def _is_of_subjects(self, dataset: str) -> bool:
         return self.is_registered(dataset) and self.account(dataset).unit == "subject"
 
-    def note_stop(self, dataset: str, vintage: str, contract: str, table: PublicTable) -> None:
-        """Write down that a strict contract stops a run, before anybody learns of it.
+    def note_stop(self, dataset: str, vintage: str, why: Why, asked: str, table: PublicTable) -> None:
+        """Write down that its table stops a run, before anybody learns of it.
 
         Args:
             dataset: which need not be registered.
             vintage: that it would have released.
-            contract: hash of what the contract says.
-            table: what is public of the table that breaks it.
+            why: it breaks a strict contract, or can't be read.
+            asked: hash of what the contract says, or of what is declared.
+            table: what is public of the table.
         """
         with self.store.transaction() as work:
-            note_stop(work, dataset, vintage, contract, table, self.code)
+            note_stop(work, dataset, (vintage, why, asked), table, self.code)
 
     def stops(self, dataset: str) -> tuple[Stop, ...]:
-        """The runs of a dataset, which need not be registered, that a strict contract stopped."""
+        """The runs of a dataset, which need not be registered, that their table stopped."""
         return stops_of(self._entries(), dataset)
 
     def require_policy(self, dataset: str, policy: Policy) -> None:

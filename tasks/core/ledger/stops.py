@@ -1,42 +1,59 @@
-"""Runs that a strict contract stopped: an exact answer about a table is given, and an entry says so.
+"""Runs that their table stopped: an exact answer about it is given, and an entry says so.
 
-Nothing is drawn and nothing charged, as no charge could hide an exact fact (privacy.md, rule 2). But whoever
-changes the contract and runs again gets one answer after the other. So each is in the chain before anybody
-learns of it, and every later release says how many there were.
+It broke a strict contract, or could not be read as it was declared. Nothing is drawn and nothing charged, as
+no charge could hide an exact fact (privacy.md, rule 2). But whoever changes the contract, or what is
+declared, and runs again gets one answer after the other. So each is in the chain, and every later release
+says how many there were.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from tasks.core.ledger.entries import Entry, Transaction
 from tasks.core.ledger.tables import Marks, PublicTable, are_apart, noted
 
 #: The entries of runs that were stopped.
 STOPPED = "stopped"
+#: Why: the table broke its strict contract, or could not be read.
+Why = Literal["broken", "unread"]
+BROKEN: Why = "broken"
+UNREAD: Why = "unread"
 
 
 @dataclass(frozen=True)
 class Stop:
-    """A run that a strict contract stopped.
+    """A run that its table stopped.
 
     Attributes:
         vintage: that it would have released.
-        contract: hash of what the contract says (`Contract.meaning`).
+        why: ``broken`` or ``unread``.
+        asked: hash of what it was held to: what the contract says (`Contract.meaning`), or what is declared.
         time: when, UTC.
     """
 
     vintage: str
-    contract: str
+    why: str
+    asked: str
     time: str
 
 
 def note_stop(
-    work: Transaction, dataset: str, vintage: str, contract: str, table: PublicTable, code: str = ""
+    work: Transaction, dataset: str, stop: tuple[str, Why, str], table: PublicTable, code: str = ""
 ) -> None:
-    """Write down that a run was stopped. Which rules are broken is not in it."""
+    """Write down that a run was stopped; which rules or rows did it is not in it.
+
+    Args:
+        work: what the entry is added to.
+        dataset: the run's.
+        stop: vintage, why, and hash of what the table was held to.
+        table: what is public of it.
+        code: the code's version.
+    """
+    vintage, why, asked = stop
     # Not under "dataset": an account is made of the entries that have that, and there may be none yet.
-    body = {"phase": STOPPED, "stopped_of": dataset, "vintage": vintage, "contract": contract, "code": code}
-    work.append({**body, **table.marks(work.entries).as_body()})
+    body = {"phase": STOPPED, "stopped_of": dataset, "vintage": vintage, "why": why, "asked": asked}
+    work.append({**body, "code": code, **table.marks(work.entries).as_body()})
 
 
 def stops_of(entries: Iterable[Entry], dataset: str) -> tuple[Stop, ...]:
@@ -60,6 +77,6 @@ def stops_of(entries: Iterable[Entry], dataset: str) -> tuple[Stop, ...]:
         )
 
     return tuple(
-        Stop(entry.text("vintage"), entry.text("contract"), entry.text("t"))
+        Stop(entry.text("vintage"), entry.text("why"), entry.text("asked"), entry.text("t"))
         for entry in filter(is_own, stopped)
     )

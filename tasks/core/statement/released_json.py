@@ -36,8 +36,8 @@ STATEMENT_KEYS = _words(
     percentile_percentage percentile_share population power prepared privacy private public_side_channels
     question questions regime releases remaining_releases reporting_length rho rows rule rules runs sampling
     sampling_exactness scale scope sd sensitivity sensitivity_bound sentence sha256 sigma sigma_charged
-    sigma_proportions spurious stopped_by_contract strict subject_id suppressed survivors text theorem
-    this_release threshold
+    sigma_proportions spurious stopped_by_contract stopped_unread strict subject_id suppressed survivors text
+    theorem this_release threshold
     threshold_delta_share threshold_rule thresholds topic unit unused_keys value values vintage why width
     zero_is_value
     """

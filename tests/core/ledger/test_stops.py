@@ -1,4 +1,4 @@
-"""Runs that a strict contract stopped: each is an entry, whatever the dataset was called."""
+"""Runs that their table stopped: each is an entry, whatever the dataset was called."""
 
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from tasks.core.ledger.drawing import draw_once
 from tasks.core.ledger.ledger import Ledger, open_ledger
 from tasks.core.ledger.place import Place
 from tasks.core.ledger.registration import Registration
+from tasks.core.ledger.stops import BROKEN
 from tasks.core.ledger.tables import PublicTable
 from tests.oracles.drawing import write_measurement
 from tests.oracles.ledger_runs import DATASET, charged, gdp_charge, release
@@ -34,13 +35,13 @@ def enter(ledger: Ledger, dataset: str, table: PublicTable, reason: str = "") ->
 def test_stops_are_counted_before_and_after_the_dataset_is_registered_and_cost_nothing(
     ledger: Ledger, tmp_path: Path
 ) -> None:
-    ledger.note_stop(DATASET, "1", "a" * 64, TABLE)
-    assert [each.contract for each in ledger.stops(DATASET)] == ["a" * 64]
+    ledger.note_stop(DATASET, "1", BROKEN, "a" * 64, TABLE)
+    assert [each.asked for each in ledger.stops(DATASET)] == ["a" * 64]
     assert not ledger.is_registered(DATASET)
     enter(ledger, DATASET, TABLE)
-    ledger.note_stop(DATASET, "1", "b" * 64, TABLE)
+    ledger.note_stop(DATASET, "1", BROKEN, "b" * 64, TABLE)
     drawn = draw_once(ledger, release("1"), gdp_charge(), write_measurement)
-    ledger.note_stop(DATASET, "2", "a" * 64, TABLE)
+    ledger.note_stop(DATASET, "2", BROKEN, "a" * 64, TABLE)
     assert len(drawn.account.stops) == 2, "those before the release"
     assert len(ledger.account(DATASET).stops) == 3
     assert round(charged(ledger)) == 1
@@ -52,12 +53,12 @@ def test_stops_are_counted_before_and_after_the_dataset_is_registered_and_cost_n
 def test_stops_of_the_same_table_under_another_name_are_counted_unless_its_people_are_others(
     ledger: Ledger,
 ) -> None:
-    ledger.note_stop("probe", "1", "a" * 64, TABLE)
-    ledger.note_stop("elsewhere", "1", "a" * 64, OTHER)
+    ledger.note_stop("probe", "1", BROKEN, "a" * 64, TABLE)
+    ledger.note_stop("elsewhere", "1", BROKEN, "a" * 64, OTHER)
     enter(ledger, DATASET, TABLE)
     assert len(ledger.stops(DATASET)) == 1
     enter(ledger, "others", TABLE, reason="other people")
-    ledger.note_stop("others", "1", "a" * 64, TABLE)
+    ledger.note_stop("others", "1", BROKEN, "a" * 64, TABLE)
     assert len(ledger.stops(DATASET)) == 1
     assert len(ledger.stops("others")) == 2, "of the name that nobody told apart, too"
 
@@ -66,7 +67,7 @@ def test_a_stop_that_is_taken_out_breaks_the_chain(tmp_path: Path) -> None:
     import sqlite3
 
     ledger = open_ledger(tmp_path / "ledger")
-    ledger.note_stop(DATASET, "1", "a" * 64, TABLE)
+    ledger.note_stop(DATASET, "1", BROKEN, "a" * 64, TABLE)
     with sqlite3.connect(tmp_path / "ledger" / "ledger.sqlite") as connection:
         connection.execute("drop trigger entries_are_never_deleted")
         connection.execute("delete from entries where seq = 2")

@@ -81,6 +81,7 @@ class LedgerFacts:
             dataset; none where it was always ``draw``.
         stopped_runs: of the dataset, or of its tables under another name, by a strict contract, until then.
         stopping_contracts: how many different contracts stopped them.
+        unread_runs: that stopped until then because the table could not be read as declared.
     """
 
     dataset: str
@@ -101,6 +102,7 @@ class LedgerFacts:
     policies: tuple[tuple[str, str], ...] = ()
     stopped_runs: int = 0
     stopping_contracts: int = 0
+    unread_runs: int = 0
 
     def to_json(self) -> Json:
         """What `of` reads back; policies, and stopped runs, only where there are any but the usual."""
@@ -108,6 +110,7 @@ class LedgerFacts:
         for named, is_told in (
             (("policy", "policies"), bool(self.policies)),
             (("stopped_runs", "stopping_contracts"), self.stopped_runs > 0),
+            (("unread_runs",), self.unread_runs > 0),
         ):
             body = body if is_told else {k: v for k, v in body.items() if k not in named}
         return body
@@ -191,6 +194,7 @@ def accounted_statement(
         **parts,
         **_on_unchanged(ledger, choices),
         **_stopped(ledger),
+        **_unread(ledger),
     }
     if choices.contract_sha256 and (held := constraints_json(measurement.schema, choices.contract_sha256)):
         content["constraints"] = held
@@ -265,6 +269,17 @@ def _stopped(ledger: LedgerFacts) -> Json:
         counted = _TEXT.say("conditions.stopped_runs", runs=whole(runs), contracts=whole(contracts))
     sentence = f"{counted} {_TEXT.say('conditions.stopped')}"
     return {"stopped_by_contract": {"runs": runs, "contracts": contracts, "sentence": sentence}}
+
+
+def _unread(ledger: LedgerFacts) -> Json:
+    """How many runs stopped before because the table could not be read: exact answers, too."""
+    runs = ledger.unread_runs
+    if not runs:
+        return {}
+    counted = _TEXT.say("conditions.unread_run")
+    if runs > 1:
+        counted = _TEXT.say("conditions.unread_runs", runs=whole(runs))
+    return {"stopped_unread": {"runs": runs, "sentence": f"{counted} {_TEXT.say('conditions.unread')}"}}
 
 
 def _side_channels(ledger: LedgerFacts, choices: RunChoices) -> str:

@@ -112,7 +112,11 @@ class NoisyWords(PlainWords):
             contract["sentence"],
             *([contract["text"]] if contract["strict"] else []),
             *([self.statement["on_unchanged"]["sentence"]] if "on_unchanged" in self.statement else []),
-            *([stopped["sentence"]] if (stopped := self.statement.get("stopped_by_contract")) else []),
+            *(
+                self.statement[stopped]["sentence"]
+                for stopped in ("stopped_by_contract", "stopped_unread")
+                if stopped in self.statement
+            ),
             claim["computational"],
             _TEXT.say("conditions.sampling_exactness", delta=at_most),
             self.statement["public_side_channels"],
