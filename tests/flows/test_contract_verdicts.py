@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from flows.command import main as command
 from tests.flows import pipeline
+from tests.flows.processes import configured
 
 pytestmark = pytest.mark.server
 
@@ -29,3 +31,18 @@ def test_a_k_anonymous_release_holds_the_verdicts_of_a_contract_that_repairs(
     assert "released numbers" in entries["contract.json"]["made_from"]
     assert "town: every value is one of those listed" in (release / "report.html").read_text()
     assert "blanked or replaced" in pipeline.json_of(release / "privacy.json")["contract"]["sentence"]
+
+
+def test_a_table_that_can_not_be_read_stops_the_draw_and_is_counted_by_the_ledger(
+    tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    from tasks.core.ledger.ledger import open_ledger
+
+    path = str(configured(tmp_path))
+    pipeline.write(tmp_path / "people.csv", pipeline.rows(300))
+    with (tmp_path / "people.csv").open("ab") as file:
+        file.write(b"p1,Aberwick,33\n")
+    assert command.main(["run", "--agg", path]) == 2
+    (stop,) = open_ledger().stops("people")
+    assert (stop.vintage, stop.why) == ("2026-11", "unread")
+    assert "Aberwick" not in str([entry.body for entry in open_ledger().entries()])
