@@ -109,3 +109,10 @@ def test_only_an_spdx_name_is_given_as_one(license: str, field: str | None, tmp_
 def test_bibtex_holds_no_mark_of_its_own(tmp_path: Path) -> None:
     text = citation_bibtex(described("lengths", tmp_path))
     assert r"{{Office\_of *Numbers* \& Co.}}" in text and text.count("{") == text.count("}")
+
+
+def test_only_a_mail_address_is_given_as_one(tmp_path: Path) -> None:
+    for contact, mail in (("ask@numbers.example", "ask@numbers.example"), ("https://numbers.example", None)):
+        said = Publication(publisher="Office of Numbers", contact=contact)
+        body = yaml.safe_load(citation_cff(described("syndiffix", tmp_path, said)))
+        assert body.get("contact") == (mail and [{"name": "Office of Numbers", "email": mail}])
