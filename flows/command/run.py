@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from flows.command import server
+from flows.command.loading import loading
 from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.configuration.model import RunConfiguration
 from tasks.core.errors import MarginaliaError, ParameterError
@@ -69,10 +70,12 @@ OutputPlaces = dict[str, str]
 
 def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> None:
     """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
-    from tasks.plan.describe import refused_early
+    with loading():
+        from tasks.plan.describe import refused_early
 
     def run(url: str) -> OutputPlaces:
-        from flows.showcase import flow_of
+        with loading():
+            from flows.showcase import flow_of
 
         flow = flow_of(configuration)
         return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
@@ -85,7 +88,8 @@ def run_publish(configuration: RunConfiguration, measurement: Path | None, *, ve
     """Rebuild a release from its measurement."""
 
     def run(url: str) -> OutputPlaces:
-        from flows.publish import publish
+        with loading():
+            from flows.publish import publish
 
         folder = str(measurement) if measurement else None
         return {"release": _followed(url, publish(configuration, folder, return_state=True))}
@@ -102,7 +106,8 @@ def run_batch(path: Path, *, verbose: bool) -> None:
     started = time.monotonic()
     workspace = Workspace.of(asked.runs[0].configuration)
     with on_server(workspace, verbose=verbose) as url:
-        from flows.batch import batch
+        with loading():
+            from flows.batch import batch
         from tasks.batch.group import COMPARISON
 
         places = _followed(url, batch(str(path.absolute()), return_state=True))
@@ -200,8 +205,9 @@ def _quieten(*, verbose: bool) -> None:
 @contextmanager
 def _prefect(url: str) -> Iterator[None]:
     """Prefect talking to an API."""
-    import httpx
-    from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+    with loading():
+        import httpx
+        from prefect.settings import PREFECT_API_URL, PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
 
     settings: dict[Any, Any] = {PREFECT_API_URL: url}
     # Whoever typed the command sees whether it lives; to end what tells the server so takes up to a second.
