@@ -13,6 +13,7 @@ from tasks.failures import explained
 from tasks.public.release_files import BuiltCounts
 from tasks.sensitive.evaluate import EvaluationSettings, evaluate_against_raw
 from tasks.sensitive.retention import retained
+from tasks.sensitive.stopped import unread_noted
 from tasks.sensitive.utility import UtilitySettings, measure_worth
 from tasks.storage import StoredTable, Workspace
 
@@ -37,14 +38,16 @@ def evaluate_steps(
     """The steps of this flow on what the others made."""
     marginals = measured.marginals or count_step(measured)
     assert built.records is not None, "what is evaluated was generated"
-    return evaluate_against_raw(
-        measured.run,
-        EvaluationSettings.of(configuration),
-        measured.raw[1],
-        marginals,
-        built.aggregates,
-        built.records,
-    )
+    records = measured.raw[1]
+    with unread_noted(measured.configuration, measured.described):
+        return evaluate_against_raw(
+            measured.run,
+            EvaluationSettings.of(configuration),
+            records,
+            marginals,
+            built.aggregates,
+            built.records,
+        )
 
 
 def utility_steps(
@@ -55,4 +58,6 @@ def utility_steps(
     if settings is None:
         return None
     assert built.records is not None, "what is measured was generated"
-    return measure_worth(measured.run, settings, measured.raw[1], built.records)
+    records = measured.raw[1]
+    with unread_noted(measured.configuration, measured.described):
+        return measure_worth(measured.run, settings, records, built.records)

@@ -263,7 +263,8 @@ def _return_committed(
     measured.measurement, measured.is_recalled = drawn, drawn.is_reused
     if unreadable is None:
         try:
-            _read(configuration, measured, is_judged=False)
+            with unread_noted(configuration, measured.described):
+                _read(configuration, measured, is_judged=False)
         except StoredTableMismatch:
             raise
         except MarginaliaError as error:
@@ -295,7 +296,9 @@ def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judg
 def count_step(measured: SensitiveTables) -> StoredTable:
     """Exact counts of every combination up to the reporting length."""
     length = measured.described.reporting_length or 1
-    measured.marginals = count_records(measured.run, measured.raw[1], length)
+    records = measured.raw[1]
+    with unread_noted(measured.configuration, measured.described):
+        measured.marginals = count_records(measured.run, records, length)
     return measured.marginals
 
 
@@ -303,7 +306,9 @@ def aggregate_step(configuration: RunConfiguration, measured: SensitiveTables) -
     """What the aggregate stage leaves in ``sensitive/``."""
     marginals = measured.marginals or count_step(measured)
     resolution, prefix = configuration.reporting_resolution, configuration.prefix
-    return describe_records(measured.run, measured.raw[1], marginals, resolution, prefix)
+    records = measured.raw[1]
+    with unread_noted(measured.configuration, measured.described):
+        return describe_records(measured.run, records, marginals, resolution, prefix)
 
 
 def _rounded(configuration: RunConfiguration, measured: SensitiveTables, goal: _Goal) -> None:

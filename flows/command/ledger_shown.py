@@ -105,7 +105,7 @@ def print_stops(stops: tuple[Stop, ...]) -> None:
     """The runs that their table stopped, and what that means."""
     for why, words in (
         (BROKEN, "stopped by a strict contract"),
-        (UNREAD, "stopped, as the table could not be read"),
+        (UNREAD, "stopped, or compared nothing, as the table could not be read"),
     ):
         number = sum(each.why == why for each in stops)
         if number:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from flows.command import main as command
+from tasks.core.ledger.ledger import open_ledger
 from tests.flows import pipeline
 from tests.flows.processes import configuration_file, configured, phases, releases
 
@@ -40,6 +41,8 @@ def test_a_committed_release_is_returned_where_its_table_is_ragged_or_missing(
     assert pipeline.tree(release) == before
     assert releases(tmp_path) == ["2026-11-1", "latest"]
     assert phases() == ["commit"]
+    # That it is ragged is an exact answer here, too, and whoever sees the log may ask of other tables.
+    assert [stop.why for stop in open_ledger().stops("people")] == ["unread"]
     assert command.main(["run", "--agg", str(configured(tmp_path, vintage="2026-12"))]) == 2
     assert phases() == ["commit"]
 
@@ -72,6 +75,8 @@ def test_a_committed_release_is_returned_where_its_table_outgrew_what_can_be_cod
         assert command.main(["run", "--agg", str(configured(tmp_path, vintage="2026-12"))]) == 1
         assert "The step encode_records failed" in capfd.readouterr().err
     assert phases() == ["commit"]
+    noted = [(stop.vintage, stop.why) for stop in open_ledger().stops("people")]
+    assert noted == [("2026-11", "unread"), ("2026-12", "unread")]
 
 
 def test_what_a_strict_contract_told_is_told_of_the_table_that_was_drawn_from(

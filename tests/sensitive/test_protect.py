@@ -19,6 +19,7 @@ from tasks.core.errors import (
     BudgetExhausted,
     ContractViolation,
     InputError,
+    InternalError,
     LedgerError,
     ParameterError,
     ResourceLimit,
@@ -362,19 +363,23 @@ def test_runs_whose_table_could_not_be_read_are_in_the_ledger_and_in_every_later
     # By another delimiter, encoding or limit of memory, whoever sees runs stop would learn facts for free.
     configuration = under(tmp_path, 600)
     described = describe(configuration)
-    for error in (InputError("a ragged row"), ResourceLimit("too little memory")):
+    unforeseen = InternalError("the step failed unexpectedly")
+    for error in (InputError("a ragged row"), ResourceLimit("too little memory"), unforeseen):
         with pytest.raises(type(error)), unread_noted(configuration, described):
             raise error
     with pytest.raises(StoredTableMismatch), unread_noted(configuration, described):
         raise StoredTableMismatch("nothing about the table")
+    rounded = pipeline.prepared_anonymous(tmp_path)
+    with pytest.raises(InputError), unread_noted(rounded, describe(rounded)):
+        raise InputError("k-anonymity, whose statement tells of no run")
     statement = statement_of(configuration, *measured(configuration))
     assert "stopped_by_contract" not in statement
     told = statement["stopped_unread"]
-    assert told["runs"] == 2 and told["sentence"].startswith("2 runs of this dataset stopped before this")
+    assert told["runs"] == 3 and told["sentence"].startswith("In 3 runs of this dataset before this release")
     assert told["sentence"] in FittedWords(statement).sentences()
     capsys.readouterr()
     assert command.main(["ledger", "people"]) == 0
-    assert "2 runs were stopped, as the table could not be read" in capsys.readouterr().out
+    assert "3 runs were stopped, or compared nothing, as the table could" in capsys.readouterr().out
 
 
 def test_a_contract_that_says_the_same_in_other_words_is_the_same_release(

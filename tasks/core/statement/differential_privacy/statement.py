@@ -81,7 +81,7 @@ class LedgerFacts:
             dataset; none where it was always ``draw``.
         stopped_runs: of the dataset, or of its tables under another name, by a strict contract, until then.
         stopping_contracts: how many different contracts stopped them.
-        unread_runs: that stopped until then because the table could not be read as declared.
+        unread_runs: until then whose table could not be read as declared.
     """
 
     dataset: str
@@ -272,7 +272,7 @@ def _stopped(ledger: LedgerFacts) -> Json:
 
 
 def _unread(ledger: LedgerFacts) -> Json:
-    """How many runs stopped before because the table could not be read: exact answers, too."""
+    """How many runs before could not read the table: exact answers, too."""
     runs = ledger.unread_runs
     if not runs:
         return {}
