@@ -87,19 +87,19 @@ def account_page(account: Account, audit: Audit, left: int) -> str:
     """
     caps, spent = account.caps, account.spent
     used = min(float(spent.mu_squared / caps.mu_squared), 1.0)
-    cap = f"cap: epsilon {plain_up(caps.epsilon)} at delta {plain_up(caps.delta)}"
     bar = gauge(
-        (used, f"spent: {used:.0%}"),
-        (1.0, cap),
+        (used, f"spent: {used:.0%} of mu²"),
+        (1.0, f"cap: epsilon {plain_up(caps.epsilon)}"),
         "The budget",
-        f"{used:.0%} of mu^2 is spent.",
+        f"{used:.0%} of mu² is spent.",
     )
     verified = audit.in_words
     lines = [
         picture(bar),
         "",
-        f"**{_more(left)}** at this setting. Spent: epsilon {plain_up(account.epsilon_spent)} at the delta "
-        f"cap. Charged releases: {account.charged_releases}. {verified[0].upper()}{verified[1:]}.",
+        f"**{_more(left)}** at this setting. Spent: epsilon {plain_up(account.epsilon_spent)} of "
+        f"{plain_up(caps.epsilon)} at delta {plain_up(caps.delta)}. Charged releases: "
+        f"{account.charged_releases}. {verified[0].upper()}{verified[1:]}.",
         "",
         "| release | state | epsilon, delta |",
         "|---|---|---|",

@@ -43,3 +43,4 @@ def test_the_bar_is_an_image_that_needs_nothing_fetched_and_fits(ledger: Ledger)
     svg = ElementTree.fromstring(base64.b64decode(found[1]))
     assert int(svg.attrib["width"]) <= 600
     assert "http" not in "".join(svg.itertext())
+    assert re.search(r"spent: \d+% of mu²", "".join(svg.itertext())), "a share of mu² is not one of epsilon"
