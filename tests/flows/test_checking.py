@@ -55,6 +55,20 @@ def test_a_proposal_is_a_configuration_that_can_be_run(
     assert not re.search(r"\b0 CPU seconds", shown)
 
 
+@pytest.mark.parametrize(("name", "asked"), [("licence", True), ("person", False)])
+def test_a_draft_without_a_subject_asks_for_one(
+    name: str, asked: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "trips.csv"
+    table.write_text(
+        "\n".join([f"{name},town", *(f"{place // 2},{'ab'[place % 2]}" for place in range(300))])
+    )
+    assert command.main(["check", "--propose", str(table)]) == 0
+    said = capsys.readouterr().out
+    assert ("subject_id" in drafts(said)[0]) is not asked
+    assert ("No subject_id is in it" in said) is asked
+
+
 def test_a_first_line_that_may_be_a_record_is_told(
     tmp_path: Path, own_ledger: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,12 @@ _PREAMBLE = """\
 # both files, correct them, and save each under its name. A column's domain stays open until you declare
 # it, because a domain that is taken from the data is not public."""
 
+#: What a draft that protects rows asks of its reader: only they know whose rows these are.
+_NO_SUBJECT = """\
+# No subject_id is in it, so a row would be protected, not a person. If a person may have several rows, add
+# the column that says whose row it is: "subject_id": "COLUMN".
+"""
+
 #: What a proposal says for k-anonymity in place of the keys of differential privacy: SDS's defaults.
 _ANONYMITY = {"dp_aggregates": False, "reporting_resolution": 10, "synthesis_mode": "row_seeded"}
 
@@ -55,6 +61,8 @@ def _propose(path: Path, encoding: Encoding | None) -> int:
     print("\n# ---- File 1 of 2: configuration.json begins below this line ----")
     print(json.dumps(configuration, indent=2, ensure_ascii=False))
     print("# ---- configuration.json ends above this line ----\n")
+    if "subject_id" not in configuration:
+        print(_NO_SUBJECT)
     print("# This configuration is for differential privacy. For k-anonymity, which is not differentially")
     print("# private, replace its keys dp_aggregates, noise_epsilon, delta and privacy by:")
     print(json.dumps(_ANONYMITY, indent=2))
