@@ -31,7 +31,7 @@ def batch_file(folder: Path, base: dict[str, Any], runs: dict[str, Any], **execu
 def test_a_failure_stops_no_other_run_and_the_command_ends_with_one_and_the_list(
     tmp_path: Path, own_ledger: Path, prefect_server: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    dataset = fresh_name("batch")
+    dataset = fresh_name("several")
     runs = {
         "modes": [
             {"name": "rows"},

@@ -26,7 +26,8 @@ def lines_of(configuration: RunConfiguration, capfd: pytest.CaptureFixture[str])
 def tables(configuration: RunConfiguration) -> list[str]:
     """The tables of dropped cells, oldest first."""
     home = Path(configuration.output_dir) / "sensitive" / configuration.dataset
-    return [path.read_text() for path in sorted(home.glob("*/*_dropped_cells.tsv"))]
+    found = sorted(home.glob("*/*_dropped_cells.tsv"), key=lambda path: path.stat().st_mtime_ns)
+    return [path.read_text() for path in found]
 
 
 def messy() -> list[list[str]]:

@@ -205,7 +205,7 @@ def test_where_nothing_may_be_chosen_two_different_rows_are_refused_and_gaps_are
     """As under k-anonymity."""
     rows: Rows = [("s", "1", "", ""), ("s", "", "2", ""), ("s", "1", "", "w"), ("t", "3", "4", "w")]
     assert held(encoded(tmp_path / "t.csv", VISITS, rows, total=False)) == [("1", "2", "w"), ("3", "4", "w")]
-    with pytest.raises(InputError, match=r"several in 'discharged'\. "):
+    with pytest.raises(InputError, match=r"several in column 3 of the input\. "):
         encoded(tmp_path / "t.csv", VISITS, [*rows, ("s", "1", "5", "")], total=False)
 
 
