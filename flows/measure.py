@@ -28,7 +28,13 @@ from tasks.sensitive.account import budget_watched, record_account
 from tasks.sensitive.count import count_records, describe_records
 from tasks.sensitive.hand_over import recorded_heads
 from tasks.sensitive.judge import judge_contract
-from tasks.sensitive.protect import Admitted, admit_release, charge_of_run, protect_records
+from tasks.sensitive.protect import (
+    Admitted,
+    admit_release,
+    charge_of_run,
+    protect_records,
+    public_table,
+)
 from tasks.sensitive.read import EncodingRules, encode_records, locate_table, tell_dropped
 from tasks.sensitive.recall import Recalled, describe_or_recall, told_as_committed
 from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
@@ -283,7 +289,8 @@ def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judg
     described, run = measured.described, measured.run
     table = locate_table(run, described.source)
     if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
-        drawn_as = described.vintage if configuration.protection.is_drawn_once else None
+        is_drawn = configuration.protection.is_drawn_once
+        drawn_as = (described.vintage, public_table(described)) if is_drawn else None
         measured.judged = judge_contract(run, table, described.contract, described.schema, drawn_as)
     rules = EncodingRules.of(configuration, described.parameters)
     records = encode_records(run, table, described.schema, rules)

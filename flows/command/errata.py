@@ -118,9 +118,10 @@ def _tell_others(place: Path) -> None:
         if status_of(read_errata(each)) != "withdrawn"
     ]
     if standing:
+        stand = "stands" if len(standing) == 1 else "stand"
         say(
-            f"ATTENTION: of the same vintage {', '.join(standing)} still stand(s). What is made of one draw "
-            "has the same figures: withdraw them too, unless only the files of this one were wrong."
+            f"ATTENTION: of the same vintage {', '.join(standing)} still {stand}. What is made of one draw "
+            "has the same figures: withdraw that too, unless only the files of this one were wrong."
         )
     else:
         say(

@@ -13,7 +13,7 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from tasks.core.arrays import Json
@@ -136,17 +136,18 @@ def write_index(home: Path) -> None:
         StoredTableMismatch: an erratum that it names is gone from its release.
     """
     _require_kept(home)
-    index = {"dataset": home.name, "releases": [_entry(place) for place in all_releases(home)]}
+    dates = _indexed_dates(home)
+    index = {"dataset": home.name, "releases": [_entry(place, dates) for place in all_releases(home)]}
     check_released_json(index, INDEX_KEYS)
     _write_whole(home / INDEX, lambda part: write_json(part, index))
 
 
-def _entry(place: Path) -> Json:
+def _entry(place: Path, dates: Mapping[str, str]) -> Json:
     errata = read_errata(place)
     return {
         "release": place.name,
         "vintage": vintage_of_release(place),
-        "released": released_on(place),
+        "released": dates.get(place.name) or _filed_on(place),
         "status": status_of(errata),
         "errata": [each.to_json() for each in errata],
     }
@@ -157,9 +158,15 @@ def released_on(place: Path) -> str:
 
     Of one that the index does not know it is the date of the manifest's file, which a copy need not keep.
     """
-    for entry in _indexed(place.parent):
-        if entry.get("release") == place.name and "released" in entry:
-            return str(entry["released"])
+    return _indexed_dates(place.parent).get(place.name) or _filed_on(place)
+
+
+def _indexed_dates(home: Path) -> dict[str, str]:
+    """The date of each release that the index keeps one of."""
+    return {str(each["release"]): str(each["released"]) for each in _indexed(home) if "released" in each}
+
+
+def _filed_on(place: Path) -> str:
     return time.strftime("%Y-%m-%d", time.gmtime((place / MANIFEST).stat().st_mtime))
 
 

@@ -31,7 +31,11 @@ VERDICTS = "verdicts.json"
 
 @step(SENSITIVE, cached=True)
 def judge_contract(
-    run: RunWorkspace, table: SensitiveTable, contract: Contract, schema: Schema, drawn_as: str | None
+    run: RunWorkspace,
+    table: SensitiveTable,
+    contract: Contract,
+    schema: Schema,
+    drawn_as: tuple[str, PublicTable] | None,
 ) -> StoredTable:
     """Judge the raw table; counts of what was found go to ``sensitive/``.
 
@@ -40,8 +44,8 @@ def judge_contract(
         table: the table.
         contract: which it must keep.
         schema: the public schema.
-        drawn_as: the vintage that is to be drawn; None where nothing is drawn, and no statement has to tell
-            of a run that is stopped.
+        drawn_as: the vintage that is to be drawn, and what is public of its table; None where nothing is
+            drawn, and no statement has to tell of a run that is stopped.
 
     Raises:
         ContractViolation: naming a file that says which rules are broken.
@@ -55,9 +59,8 @@ def judge_contract(
     broken = violations(judged.results)
     if broken and drawn_as is not None:
         # First of all: what is in the ledger is told, whenever this process ends.
-        columns = tuple(column.name for column in schema.columns)
-        public = PublicTable(Path(table.source.path), table.source.headers.names, columns)
-        kept_ledger().note_stop(run.dataset, drawn_as, BROKEN, contract.meaning, public)
+        vintage, public = drawn_as
+        kept_ledger().note_stop(run.dataset, vintage, BROKEN, contract.meaning, public)
 
     def write(folder: Path) -> None:
         rules = [{"rule": result.rule, "passed": result.passed} for result in judged.results]

@@ -99,7 +99,11 @@ def purge_configured(configuration: RunConfiguration, *, dry: bool) -> None:
     dataset = configuration.dataset
     purged = remove_old(Workspace.of(configuration), dataset, days, dry=dry)
     say(purged.sentence(dataset, days, dry=dry))
-    tell_log("The purge is done.")
+    # Whether a run is at work is on its own page; how much is old is for the terminal alone.
+    if purged.is_busy:
+        tell_log("A run of the dataset is at work, so nothing was purged: purge again when it has ended.")
+    else:
+        tell_log("Nothing was removed: the purge was only tried." if dry else "The purge is done.")
 
 
 def remove_old(workspace: Workspace, dataset: str, days: int, *, dry: bool = False) -> Purged:

@@ -34,7 +34,7 @@ from tasks.public.fit import estimate_counts, fit_records
 from tasks.public.generate import normalise_counts
 from tasks.public.state import state_privacy
 from tasks.sensitive.judge import judge_contract
-from tasks.sensitive.protect import admit_release, protect_records, release_name
+from tasks.sensitive.protect import admit_release, protect_records, public_table, release_name
 from tasks.sensitive.read import EncodingRules, SensitiveTable, encode_records, require_unchanged
 from tasks.sensitive.recall import describe_or_recall
 from tasks.sensitive.stopped import unread_noted
@@ -50,7 +50,8 @@ def measured(configuration: RunConfiguration) -> tuple[Workspace, StoredTable]:
     admitted = admit_release.fn(workspace, configuration, described)
     table, judged = SensitiveTable(described.source), None
     if described.contract is not None and configuration.input.contract_mode == "strict":
-        judged = judge_contract.fn(run, table, described.contract, described.schema, described.vintage)
+        drawn_as = (described.vintage, public_table(described))
+        judged = judge_contract.fn(run, table, described.contract, described.schema, drawn_as)
     rules = EncodingRules.of(configuration, described.parameters)
     records = encode_records.fn(run, table, described.schema, rules)
     table_hash = workspace.keyed_hash(table.sha256)

@@ -137,6 +137,7 @@ def render_over_time(history: History) -> str:
         "rounded": "rounded" in kinds,
         "sampled": "sampled" in kinds,
         "uncounted": [each.name for each in history.releases if each.counts is None],
+        "withdrawn": [each.name for each in history.releases if not each.stands],
         "records": _chart(history, NUMBER_OF_RECORDS),
         "charts": [
             (told(each), _when(history, each), _chart(history, each)) for each in _most_changed(found)

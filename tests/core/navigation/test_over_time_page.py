@@ -52,6 +52,15 @@ def test_every_vintage_is_on_the_page_and_what_changed_is_named(history: History
     assert "It is of a &lt;test&gt; table." in page and "<test>" not in page and "<Nice>" not in page
 
 
+def test_where_nothing_is_left_to_compare_the_page_says_which_releases_were_withdrawn() -> None:
+    draw = np.random.default_rng(1)
+    months = [dated(month, noisy({"town: Lyon": 300}, 6.0, draw)) for month in (1, 2)]
+    months[1] = dated(2, months[1].counts, errata=WITHDRAWN)
+    page = render_over_time(History("people", months))
+    assert "No two of these releases can be compared." in page
+    assert "Withdrawn releases are shown and not compared: 2026-02-1." in page
+
+
 def test_a_withdrawn_release_is_shown_and_not_compared(history: History) -> None:
     points = history.points((("town: <Nice>", ""),))
     assert points[4].is_struck and points[4].value is not None and points[4].value > 8000
