@@ -2,7 +2,7 @@
 
 Steps are in `tasks`, algorithms in `tasks.core`, and what a person types in `flows.command`; no flow imports
 that one, so that a deployment runs the same flow as the command. Read `showcase` first: the whole job, which
-calls `measure`, `publish` and `evaluate` in turn.
+takes the steps of `steps.measure`, `steps.publish` and `steps.evaluate` in turn.
 """
 
 from tasks.leaving import leave_quietly

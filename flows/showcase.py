@@ -6,9 +6,9 @@ from typing import Annotated
 from prefect import Flow, flow
 from pydantic import Field
 
-from flows.evaluate import evaluate_steps, utility_steps
-from flows.measure import aggregate_step, keep_made, measure_steps
-from flows.publish import build_steps, publishing, releasing
+from flows.steps.evaluate import evaluate_steps, utility_steps
+from flows.steps.measure import aggregate_step, keep_made, measure_steps
+from flows.steps.publish import build_steps, publishing, releasing
 from tasks.configuration.model import RunConfiguration
 from tasks.failures import explained
 from tasks.request import STAGES, UNCHANGED, reaches, scheduled_date

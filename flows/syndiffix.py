@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from prefect import flow
 
-from flows.publish import building_tables, publishing, releasing
+from flows.steps.publish import building_tables, publishing, releasing
 from tasks.configuration.model import RunConfiguration
 from tasks.core.syndiffix.bins import kind_of, public_edges
 from tasks.core.syndiffix.clusters import Clusters

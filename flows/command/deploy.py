@@ -99,7 +99,9 @@ def deploy(options: argparse.Namespace) -> int:
             deployed = put_deployment(client, request)
             if mark_dead_runs(client):
                 say("Made an automation that marks a run as crashed whose process is gone.")
-        tell_deployed(deployed, url, is_local=is_local)
+            is_served = _is_served(client, deployed.work_pool_name)
+        tell_deployed(deployed)
+        say(f"A worker must run for that{_worker(deployed.work_pool_name, url, is_local, is_served)}")
     return 0
 
 
@@ -382,8 +384,8 @@ def _require_pool(client: "SyncPrefectClient", name: str) -> None:
         say(f"There was no work pool {name}: made one, of processes.")
 
 
-def tell_deployed(deployed: "DeploymentResponse", url: str, *, is_local: bool) -> None:
-    """Say where the deployment is, when it runs next, and what must run for that."""
+def tell_deployed(deployed: "DeploymentResponse") -> None:
+    """Say where the deployment is and when it runs next."""
     from flows.command.schedules import as_utc, fires_twice_a_day, next_time
 
     say(f"Its page: {page_of('deployments/deployment', str(deployed.id))}")
@@ -398,9 +400,21 @@ def tell_deployed(deployed: "DeploymentResponse", url: str, *, is_local: bool) -
             say("note: At that hour the date in UTC is another one. Choose one at which both are the same.")
     if any(each.active and fires_twice_a_day(each) for each in deployed.schedules):
         say("note: Runs of one date have one vintage: after the first of a day, they return its release.")
-    programs, pool = Path(sys.executable).parent, deployed.work_pool_name
+
+
+def _is_served(client: "SyncPrefectClient", pool: str | None) -> bool:
+    """Whether a worker of the pool has lately told the server that it is there."""
+    from prefect.client.schemas.objects import WorkPoolStatus
+
+    return pool is not None and client.read_work_pool(pool).status == WorkPoolStatus.READY
+
+
+def _worker(pool: str | None, url: str, is_local: bool, is_served: bool) -> str:
+    """That a worker of the pool is there, or the command that starts one."""
+    if is_served:
+        return f", and one of the pool {pool} does."
+    programs = Path(sys.executable).parent
     if is_local:
-        say(f"A worker must run for that: {programs / 'marginalia'} serve --pool {pool}")
-    else:
-        settings = f"PREFECT_API_URL={url} PREFECT_WORKER_QUERY_SECONDS=2"
-        say(f"A worker must run for that: {settings} {programs / 'prefect'} worker start --pool {pool}")
+        return f": {programs / 'marginalia'} serve --pool {pool}"
+    settings = f"PREFECT_API_URL={url} PREFECT_WORKER_QUERY_SECONDS=2"
+    return f": {settings} {programs / 'prefect'} worker start --pool {pool}"

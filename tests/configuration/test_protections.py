@@ -8,8 +8,8 @@ from typing import Any, get_args
 import pytest
 
 from flows.command.check.report import TOLD
-from flows.publish import BUILDING
 from flows.showcase import FLOWS
+from flows.steps.publish import BUILDING
 from tasks.configuration.protections.known import Protection
 from tasks.configuration.protections.settings import ProtectionSettings
 from tasks.configuration.synthesis import MODES

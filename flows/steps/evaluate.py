@@ -1,0 +1,44 @@
+"""Evaluate: synthetic records and released counts against the raw table. All of it stays in ``sensitive/``.
+
+count (exact marginals) -> evaluate
+                    measure utility, where it is asked for
+"""
+
+from flows.steps.measure import SensitiveTables, count_step
+from tasks.configuration.model import RunConfiguration
+from tasks.public.release_files import BuiltCounts
+from tasks.sensitive.evaluate import EvaluationSettings, evaluate_against_raw
+from tasks.sensitive.stopped import unread_noted
+from tasks.sensitive.utility import UtilitySettings, measure_worth
+from tasks.storage import StoredTable
+
+
+def evaluate_steps(
+    configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
+) -> StoredTable:
+    """Evaluate what the other steps made."""
+    marginals = measured.marginals or count_step(measured)
+    assert built.records is not None, "what is evaluated was generated"
+    records = measured.raw[1]
+    with unread_noted(measured.configuration, measured.described):
+        return evaluate_against_raw(
+            measured.run,
+            EvaluationSettings.of(configuration),
+            records,
+            marginals,
+            built.aggregates,
+            built.records,
+        )
+
+
+def utility_steps(
+    configuration: RunConfiguration, measured: SensitiveTables, built: BuiltCounts
+) -> StoredTable | None:
+    """What the records are worth; None where the configuration does not ask for it."""
+    settings = UtilitySettings.of(configuration)
+    if settings is None:
+        return None
+    assert built.records is not None, "what is measured was generated"
+    records = measured.raw[1]
+    with unread_noted(measured.configuration, measured.described):
+        return measure_worth(measured.run, settings, records, built.records)

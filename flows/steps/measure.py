@@ -1,0 +1,330 @@
+"""Measure: the sensitive table in, one protected measurement out. Draws noise, or rounds.
+
+    admit -> locate -> (judge the contract, if it is strict) -> encode -> protect                under DP
+    admit -> protect -> (locate -> encode)                       under DP, where the release is committed
+             locate -> encode -> ... -> count -> round -> (generate) -> hand over      under k-anonymity
+
+Modes of synthesis that read raw records draw here, on this side.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from tasks.configuration.model import RunConfiguration
+from tasks.core.aggregates.aggregates import read_number_of_records
+from tasks.core.errors import InputError, MarginaliaError, ParameterError, StoredTableMismatch
+from tasks.core.ledger.ledger import Admission
+from tasks.late import announced_if_late
+from tasks.messages import tell
+from tasks.plan.describe import RunFacts, tell_notes
+from tasks.plan.resources import query_resources
+from tasks.public.releases import require_not_withdrawn
+from tasks.public.unchanged import tell_unchanged
+from tasks.request import STAGES, reaches, require_seed_stays, scheduled_date
+from tasks.sensitive.account import budget_watched, record_account
+from tasks.sensitive.count import count_records, describe_records
+from tasks.sensitive.hand_over import recorded_heads
+from tasks.sensitive.judge import judge_contract
+from tasks.sensitive.protect import (
+    Admitted,
+    admit_release,
+    charge_of_run,
+    protect_records,
+    public_table,
+)
+from tasks.sensitive.read import EncodingRules, encode_records, locate_table, tell_dropped
+from tasks.sensitive.recall import Recalled, describe_or_recall
+from tasks.sensitive.record import compare_with_last, fingerprint, keep_configuration
+from tasks.sensitive.round import generate_from_records, hand_over_counts, round_counts
+from tasks.sensitive.stopped import unread_noted
+from tasks.sensitive.unchanged import (
+    Unchanged,
+    Wanted,
+    find_drawn,
+    keep_published,
+    published_before,
+)
+from tasks.storage import RunWorkspace, StoredTable, Workspace
+
+_BOTH_REGIMES = (
+    "ATTENTION: this dataset also has differentially private releases. Their guarantee and their common cap "
+    "do not cover this k-anonymous release."
+)
+
+
+class SensitiveTables:
+    """What was made on the sensitive side.
+
+    Attributes:
+        described: the public facts of the run.
+        run: where it was made.
+        table: the operator's table (sensitive); None where a committed release was returned and the table
+            can't be read any more.
+        records: the coded records (sensitive); None with the table.
+        judged: the table judged by its strict contract (sensitive); None where none was judged.
+        marginals: exact counts (sensitive); None where they were not needed.
+        measurement: the measurement, ready to be published from.
+        is_recalled: whether an earlier run drew it: the table may be another one by now.
+        configuration: the run's; of the earlier vintage, where that is returned.
+        wanted: what the run is to make, where later runs may return it; else None.
+        unchanged: what an earlier run made of the same; None where it is made anew.
+    """
+
+    def __init__(self, configuration: RunConfiguration, described: RunFacts, run: RunWorkspace) -> None:
+        """See the class; what is made later is None until then."""
+        self.configuration, self.described, self.run = configuration, described, run
+        self.wanted: Wanted | None = None
+        self.unchanged: Unchanged | None = None
+        self.table: StoredTable | None = None
+        self.records: StoredTable | None = None
+        self.judged: StoredTable | None = None
+        self.marginals: StoredTable | None = None
+        self.measurement: StoredTable
+        self.is_recalled = False
+
+    @property
+    def raw(self) -> tuple[StoredTable, StoredTable]:
+        """The table and its coded records.
+
+        Raises:
+            InputError: the table can't be read any more.
+        """
+        if self.table is None or self.records is None:
+            raise InputError(
+                "A comparison with the raw table needs the table, and it can't be read any more. Restore it."
+            )
+        return self.table, self.records
+
+
+def measure_steps(
+    workspace: Workspace, configuration: RunConfiguration, last: str = STAGES[-1], seeks: str = ""
+) -> SensitiveTables:
+    """Measure, as far as a run up to ``last`` needs it.
+
+    Args:
+        workspace: where they work.
+        configuration: the run's.
+        last: the last stage of the run.
+        seeks: what the run is after, ``measurement`` or ``release``: of an unchanged table that of an earlier
+            run will do. Without it everything is made.
+
+    Raises:
+        ParameterError: the configuration is of SynDiffix, which has a flow of its own.
+    """
+    make = _MEASURING.get(configuration.protection.regime)
+    if make is None:
+        raise ParameterError(
+            "This flow needs a configuration of differential privacy or k-anonymity, but synthesis_mode is "
+            "syndiffix. Run the flow syndiffix, or use marginalia run."
+        )
+    workspace.prepare()
+    workspace.clear_leftovers(configuration.dataset)
+    with announced_if_late(configuration, scheduled_date()):
+        recalled = describe_or_recall(configuration, scheduled_date())
+    require_not_withdrawn(workspace, configuration.dataset, recalled.described.vintage)
+    tell_notes(recalled.described)
+    return make(workspace, configuration, recalled, _Goal(last, seeks))
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """The last stage of a run, and what it is after (see `measure_steps`)."""
+
+    last: str
+    seeks: str
+
+    @property
+    def name(self) -> str:
+        """Of what later runs may return."""
+        return f"{self.seeks} {self.last}"
+
+
+def _rounding(
+    workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, goal: _Goal
+) -> SensitiveTables:
+    """Exact counts, rounded down."""
+    require_seed_stays(configuration)
+    if recorded_heads(workspace, configuration.dataset):
+        tell(_BOTH_REGIMES)
+    measured = _begun(workspace, configuration, recalled.described)
+    _read(configuration, measured, is_judged=True)
+    _rounded(configuration, measured, goal)
+    return measured
+
+
+def _drawing(
+    workspace: Workspace, configuration: RunConfiguration, recalled: Recalled, goal: _Goal
+) -> SensitiveTables:
+    """The draw, or the release that was drawn, whichever stage is the last."""
+    described = recalled.described
+    charge = charge_of_run(described)
+    with budget_watched(workspace, configuration, charge):
+        admitted = admit_release(workspace, configuration, described)
+        measured = _begun(workspace, configuration, described)
+        if admitted.is_committed:
+            _return_committed(configuration, measured, admitted, recalled.unreadable)
+        else:
+            _draw(workspace, measured, admitted, recalled.unreadable, goal)
+    record_account(workspace, configuration, charge, is_charged=not measured.is_recalled)
+    return measured
+
+
+def _draw(
+    workspace: Workspace,
+    measured: SensitiveTables,
+    admitted: Admitted,
+    unreadable: MarginaliaError | None,
+    goal: _Goal,
+) -> None:
+    """The table, judged and encoded, and one draw from it; none where it is unchanged and so skipped."""
+    if unreadable is not None:
+        raise unreadable
+    configuration = measured.configuration
+    with unread_noted(configuration, measured.described):
+        _read(configuration, measured, is_judged=True)
+    table, records = measured.raw
+    if configuration.skips_unchanged:
+        measured.wanted = Wanted.of(workspace, configuration, measured.described, goal.name)
+    if admitted.may_be_skipped:
+        earlier = find_drawn(measured.run, admitted.name, records)
+        if earlier is not None:
+            _return_earlier(measured, earlier)
+            return
+    table_hash = fingerprint(workspace, table, records)
+    drawn = protect_records(workspace, records, measured.judged, admitted, table_hash)
+    measured.measurement, measured.is_recalled = drawn, drawn.is_reused
+    compare_with_last(workspace, configuration, measured.described, table, records)
+
+
+#: How a protection's counts are measured, by the name of its regime.
+_MEASURING: dict[str, Callable[[Workspace, RunConfiguration, Recalled, _Goal], SensitiveTables]] = {
+    "differential_privacy": _drawing,
+    "k_anonymity": _rounding,
+}
+
+
+def _begun(workspace: Workspace, configuration: RunConfiguration, described: RunFacts) -> SensitiveTables:
+    """A run's folder in ``sensitive/``, with the configuration in it."""
+    resources = query_resources(configuration, workspace)
+    run = RunWorkspace.begin(workspace, configuration.dataset, resources)
+    keep_configuration(run, configuration)
+    return SensitiveTables(configuration, described, run)
+
+
+def _return_earlier(measured: SensitiveTables, vintage: str) -> None:
+    """The release that was drawn last, as if its vintage were asked for."""
+    asked, dataset, wanted = measured.described.vintage, measured.configuration.dataset, measured.wanted
+    measured.configuration = measured.configuration.model_copy(update={"vintage": vintage})
+    measured.described = replace(measured.described, vintage=vintage)
+    admitted = Admitted(measured.configuration, measured.described, Admission.COMMITTED, [])
+    drawn = protect_records(measured.run, None, None, admitted, "")
+    measured.measurement, measured.is_recalled = drawn, drawn.is_reused
+    found = None if wanted is None else published_before(measured.run, dataset, wanted, asked)
+    place = found.place if found is not None and found.vintage == vintage else None
+    measured.unchanged = Unchanged(vintage, place)
+    tell_unchanged(measured.run, measured.configuration, asked, vintage, place or measured.measurement.key)
+
+
+def keep_made(workspace: Workspace, measured: SensitiveTables, made: StoredTable) -> None:
+    """Record what the run made, for later runs of an unchanged table."""
+    if measured.wanted is not None:
+        configuration, vintage = measured.configuration, measured.described.vintage
+        keep_published(workspace, configuration.dataset, measured.wanted, vintage, made)
+
+
+def _return_committed(
+    configuration: RunConfiguration,
+    measured: SensitiveTables,
+    admitted: Admitted,
+    unreadable: MarginaliaError | None,
+) -> None:
+    """The measurement that was drawn; then the table, which only what stays in ``sensitive/`` needs.
+
+    Neither what the table holds now, nor its size, nor its contract stops the release: it was judged when it
+    was drawn. That somebody changed what was made of the table before is another matter, and is told.
+    """
+    drawn = protect_records(measured.run, None, None, admitted, "")
+    measured.measurement, measured.is_recalled = drawn, drawn.is_reused
+    if unreadable is None:
+        try:
+            with unread_noted(configuration, measured.described):
+                _read(configuration, measured, is_judged=False)
+        except StoredTableMismatch:
+            raise
+        except MarginaliaError as error:
+            unreadable = error
+    if unreadable is None:
+        compare_with_last(measured.run, configuration, measured.described, *measured.raw)
+        return
+    tell(
+        f"ATTENTION: the table can't be read any more. {unreadable} The run returns the release that was "
+        "drawn before, and compares nothing with the raw table."
+    )
+
+
+def _read(configuration: RunConfiguration, measured: SensitiveTables, *, is_judged: bool) -> None:
+    """The table, judged if that is asked for and the contract is strict, as coded records."""
+    described, run = measured.described, measured.run
+    table = locate_table(run, described.source)
+    if is_judged and described.contract is not None and configuration.input.contract_mode == "strict":
+        is_drawn = configuration.protection.is_drawn_once
+        drawn_as = (described.vintage, public_table(described)) if is_drawn else None
+        measured.judged = judge_contract(run, table, described.contract, described.schema, drawn_as)
+    rules = EncodingRules.of(configuration, described.parameters)
+    records = encode_records(run, table, described.schema, rules)
+    # Changed since it was made: an error, also where all that would read it is cached.
+    run.path(records)
+    tell_dropped(run, configuration, records)
+    measured.table, measured.records = table, records
+
+
+def count_step(measured: SensitiveTables) -> StoredTable:
+    """Exact counts of every combination up to the reporting length."""
+    length = measured.described.reporting_length or 1
+    records = measured.raw[1]
+    with unread_noted(measured.configuration, measured.described):
+        measured.marginals = count_records(measured.run, records, length)
+    return measured.marginals
+
+
+def aggregate_step(configuration: RunConfiguration, measured: SensitiveTables) -> StoredTable:
+    """What the aggregate stage leaves in ``sensitive/``."""
+    marginals = measured.marginals or count_step(measured)
+    resolution, prefix = configuration.reporting_resolution, configuration.prefix
+    records = measured.raw[1]
+    with unread_noted(measured.configuration, measured.described):
+        return describe_records(measured.run, records, marginals, resolution, prefix)
+
+
+def _rounded(configuration: RunConfiguration, measured: SensitiveTables, goal: _Goal) -> None:
+    """Count, round down, draw the records of a mode that reads raw ones, hand over."""
+    run, (table, coded), records = measured.run, measured.raw, None
+    resolution, synthesis = configuration.reporting_resolution, configuration.synthesis
+    length = measured.described.reporting_length
+    aggregates = round_counts(run, count_step(measured), length, resolution)
+    if synthesis.reads_records and reaches(goal.last, "generate"):
+        jobs = configuration.resources.parallel_jobs
+        records = generate_from_records(run, coded, aggregates, synthesis, resolution, jobs)
+    _tell_nothing_reported(run, aggregates, resolution)
+    made = coded if synthesis.reads_records else aggregates
+    compare_with_last(run, configuration, measured.described, table, made)
+    if goal.seeks and configuration.skips_unchanged:
+        described, dataset = measured.described, configuration.dataset
+        # Where records are drawn from raw ones, those; else the counts are all that there is to release.
+        made_of = (coded, aggregates) if synthesis.reads_records else (aggregates,)
+        measured.wanted = Wanted.of(run, configuration, described, goal.name, made_of)
+        measured.unchanged = published_before(run, dataset, measured.wanted, described.vintage)
+    if measured.unchanged is None:
+        measured.measurement = hand_over_counts(run, configuration, measured.described, aggregates, records)
+        return
+    found = measured.unchanged
+    tell_unchanged(run, configuration, measured.described.vintage, found.vintage, found.place or "")
+
+
+def _tell_nothing_reported(workspace: Workspace, aggregates: StoredTable, resolution: int) -> None:
+    """Say so where the rounded number of records, which is released, is 0."""
+    if read_number_of_records(workspace.path(aggregates)) == 0:
+        tell(
+            f"ATTENTION: reporting_resolution, {resolution}, is above the number of records: nothing can be "
+            "reported. Lower it."
+        )

@@ -1,0 +1,136 @@
+"""Publish: one measurement in, a release out. Reads neither the table, nor ``sensitive/``, nor the ledger.
+
+    measurement -> normalise -> generate -> compare -> page -> release        counts, then records
+    measurement -> fit -> estimate           -> compare -> page -> release        records, then counts
+
+May run as another user than the measure flow.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from tasks.configuration.model import RunConfiguration
+from tasks.configuration.parameters import held_schema
+from tasks.core.queries import QueryResources
+from tasks.edges import looked_up
+from tasks.public.bundles.opening import open_bundle
+from tasks.public.compare import compare_with_reportable, recount_records
+from tasks.public.copy import copy_release
+from tasks.public.fit import estimate_counts, evaluate_fitted, fit_records
+from tasks.public.generate import generate_records, normalise_counts
+from tasks.public.lineage import record_lineage
+from tasks.public.page import write_page
+from tasks.public.publish import Release, publish_release
+from tasks.public.release_files import Built, BuiltCounts, write_release_files
+from tasks.public.state import state_privacy
+from tasks.public.summary import summarise_release
+from tasks.public.syndiffix import BuiltTables, state_tables, write_table_page
+from tasks.request import reaches
+from tasks.storage import RunWorkspace, StoredTable, Workspace
+
+
+@contextmanager
+def publishing(workspace: Workspace, configuration: RunConfiguration) -> Iterator[RunWorkspace]:
+    """A run's workspace for what is between measurement and release.
+
+    Later runs take from it what is still current; what none has used for a week goes.
+    """
+    try:
+        yield RunWorkspace.begin(workspace, configuration.dataset, QueryResources())
+    finally:
+        workspace.clear_unused(configuration.dataset)
+
+
+def build_steps(
+    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
+) -> BuiltCounts:
+    """The steps up to a stage; every earlier one is run first, and none that is current."""
+    configuration = configuration.without_raw_seed()
+    make = _fitted if configuration.draws_workload else _counted
+    built = make(run, configuration, measurement, last)
+    if reaches(last, "navigate"):
+        assert built.records is not None, "what is shown was generated"
+        assert built.evaluation is not None, "what is shown was evaluated"
+        counts, evaluated = (built.aggregates, built.recounted), (built.records, built.evaluation)
+        built.report = write_page(run, measurement, built.statement, counts, evaluated, configuration.report)
+    return built
+
+
+def _counted(
+    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
+) -> BuiltCounts:
+    """Reportable aggregates from what was counted, then records from them, then the two compared."""
+    aggregates = normalise_counts(run, measurement)
+    built = BuiltCounts(state_privacy(run, configuration, measurement, aggregates), aggregates)
+    if not reaches(last, "generate"):
+        return built
+    schema = held_schema(configuration, open_bundle(run, measurement).schema())
+    synthesis, jobs = configuration.synthesis, configuration.resources.parallel_jobs
+    resolution = configuration.reporting_resolution
+    records = generate_records(run, aggregates, measurement, synthesis, resolution, schema, jobs)
+    built.records = records
+    if reaches(last, "evaluate"):
+        built.recounted = recount_records(run, measurement, aggregates, records)
+        built.evaluation = compare_with_reportable(run, measurement, aggregates, built.recounted)
+    return built
+
+
+def _fitted(
+    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
+) -> BuiltCounts:
+    """Records from what was drawn, and reportable aggregates from both: needed up to whatever stage."""
+    jobs = configuration.resources.parallel_jobs
+    records = fit_records(run, measurement, configuration.synthesis, jobs)
+    aggregates = estimate_counts(run, measurement, records, configuration.reporting_length)
+    built = BuiltCounts(state_privacy(run, configuration, measurement, aggregates), aggregates)
+    if not reaches(last, "generate"):
+        return built
+    built.records = records
+    if reaches(last, "evaluate"):
+        built.evaluation = evaluate_fitted(run, measurement, records)
+    return built
+
+
+def building_tables(
+    run: RunWorkspace, configuration: RunConfiguration, measurement: StoredTable, last: str
+) -> BuiltTables:
+    """The same for what SynDiffix handed over."""
+    built = BuiltTables(state_tables(run, configuration, measurement))
+    if reaches(last, "navigate"):
+        report, prefix = configuration.report, configuration.prefix
+        built.report = write_table_page(run, measurement, built.statement, report, prefix)
+    return built
+
+
+#: How what was handed over is built from, by its regime.
+BUILDING: dict[str, Callable[[RunWorkspace, RunConfiguration, StoredTable, str], Built]] = {
+    "differential_privacy": build_steps,
+    "k_anonymity": build_steps,
+    "syndiffix": building_tables,
+}
+
+
+def releasing(
+    run: RunWorkspace,
+    configuration: RunConfiguration,
+    measurement: StoredTable,
+    built: Built,
+    sensitive: Sequence[StoredTable] | None = None,
+) -> Release:
+    """Put what was built in place, sum it up, and record its lineage.
+
+    Args:
+        run: where.
+        configuration: the run's.
+        measurement: what it is made of.
+        built: what is released.
+        sensitive: what the measurement was made of, in order; None where an earlier run made it.
+    """
+    configuration = configuration.without_raw_seed()
+    written = write_release_files(run, configuration.as_released(), measurement, built)
+    release = publish_release(run, configuration, measurement, written)
+    summarise_release(run, configuration, release, is_recalled=sensitive is None)
+    if configuration.publish_to is not None:
+        copy_release(run, configuration, release)
+    record_lineage(run, configuration, looked_up(list(sensitive or ())), release)
+    return release
