@@ -34,7 +34,7 @@ test-slow: .venv/.dev .venv/.kernels  ## slow statistics and breakages (some min
 	@.venv/bin/pytest -m slow -q -s
 
 test-operations: .venv/.dev .venv/.kernels  ## a real server and worker, and what breaks them (within an hour)
-	@.venv/bin/pytest -m operations -q tests/operations
+	@.venv/bin/pytest -m operations -q -n 2 --dist loadfile tests/operations
 
 frozen: .venv/.dev .venv/.kernels  ## is all that goes out what it was? (three CPU minutes)
 	@.venv/bin/pytest -m frozen -q tests/frozen

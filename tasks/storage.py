@@ -109,6 +109,7 @@ class Workspace:
             for folder in (self.sensitive, self.results):
                 folder.mkdir(parents=True, exist_ok=True)
                 folder.chmod(0o700)
+            (self.sensitive / ".gitignore").write_text("*\n")  # whatever repository the workspace is in
         self.prepare_publishing()
 
     def require_place(self) -> None:

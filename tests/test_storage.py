@@ -31,6 +31,10 @@ def test_sensitive_zone_is_closed_to_others(workspace: Workspace) -> None:
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
+def test_a_repository_around_the_workspace_does_not_take_the_sensitive_zone(workspace: Workspace) -> None:
+    assert (workspace.sensitive / ".gitignore").read_text() == "*\n"
+
+
 def test_a_table_reads_back_and_names_its_zone(workspace: Workspace) -> None:
     table = store(workspace)
     assert table.zone == "sensitive"

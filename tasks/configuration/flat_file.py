@@ -35,6 +35,7 @@ from tasks.configuration.synthesis import (
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean, located, no_such_file
 from tasks.core.tables.header import is_named_as_table
+from tasks.core.tables.own_tables import closed_folder_of
 
 #: Keys of SDS that are not taken, and what to do.
 _NOT_DONE = {
@@ -92,8 +93,13 @@ def read_json(path: Path) -> dict[str, Any]:
     """The one JSON object in a file.
 
     Raises:
-        ParameterError: there is no such file, or something else in it.
+        ParameterError: there is no such file, something else in it, or it is in a closed folder.
     """
+    if place := closed_folder_of(path):  # its keys would be told as unknown ones
+        raise ParameterError(
+            f"The configuration must be a file of your own, but {path} is in {place}. Give the file that you "
+            "wrote."
+        )
     problem, body, file, is_table = "", None, f"The configuration file {located(path)}", False
     try:
         body = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_no_duplicates)

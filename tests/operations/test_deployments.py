@@ -49,6 +49,8 @@ def test_a_schedule_fires_by_itself_and_makes_the_release_of_its_date(
     made = releases(tmp_path, "by-itself")
     date = run["expected_start_time"][:10]
     assert f"{date}-1" in made and run["name"] == f"by-itself-{date}"
+    said = worker.command("deploy", path, "--pool", POOL)
+    assert f"A worker must run for that, and one of the pool {POOL} does." in said
     # What a run's process writes when it is taken down does not bury the worker's log.
     assert "nanobind" not in (worker.folder / "worker.log").read_text()
 

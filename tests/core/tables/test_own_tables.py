@@ -1,10 +1,11 @@
-"""A table that a run keeps closed is no input: it would have a budget of its own."""
+"""What a run keeps closed is no input: a table would have its own budget, and a file's keys are told."""
 
 from pathlib import Path
 
 import pytest
 
-from tasks.core.errors import InputError
+from tasks.configuration.flat_file import read_configuration
+from tasks.core.errors import InputError, ParameterError
 from tasks.core.ledger.ledger import open_ledger
 from tasks.core.tables.header import InputFile, find_dialect
 from tasks.storage import Workspace
@@ -38,6 +39,18 @@ def test_what_a_ledger_keeps_is_no_input(tmp_path: Path) -> None:
     open_ledger(tmp_path / "ledger")
     with pytest.raises(InputError, match="in a ledger's folder"):
         _ = InputFile(_table(tmp_path / "ledger" / "measurements" / "a.1")).opened
+
+
+def test_what_a_run_keeps_in_sensitive_is_no_configuration(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "out")
+    workspace.prepare()
+    verdicts = workspace.sensitive / "verdicts.json"
+    verdicts.write_text('{"a rare town": 1}')
+    with pytest.raises(
+        ParameterError, match=r"in the sensitive/ folder of a workspace\. .* you wrote"
+    ) as told:
+        read_configuration(verdicts)
+    assert "a rare town" not in str(told.value)
 
 
 def test_a_folder_that_is_only_called_sensitive_is_the_operators_own(tmp_path: Path) -> None:
