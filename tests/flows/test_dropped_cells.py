@@ -64,9 +64,14 @@ def test_under_privacy_a_column_that_is_noise_alone_is_told_from_released_number
     run_showcase(configuration, ("navigate",), verbose=False)
     assert "ATTENTION: The counts of 'age' add up to" in capfd.readouterr().err
     release = pipeline.latest(configuration)
-    [sentence, advice] = pipeline.json_of(release / "privacy.json")["columns_to_look_at"]
-    assert "can't be told from nothing" in sentence and "decimal" in advice
-    assert "can&#39;t be told from nothing" in (release / "report.html").read_text()
+    statement = pipeline.json_of(release / "privacy.json")
+    [sentence, advice] = statement["columns_to_look_at"]
+    [total] = [column["noisy_total"] for column in statement["columns"] if column["name"] == "age"]
+    # In one draw of forty, noise alone lies above its own half width: the column is then called low.
+    is_nothing = total["value"] <= total["half_width_95"]
+    words = "can't be told from nothing" if is_nothing else "add up to less than half of the records"
+    assert words in sentence and "decimal" in advice
+    assert words.replace("'", "&#39;") in (release / "report.html").read_text()
     mended = pipeline.prepared(tmp_path, table, vintage="mended", decimal={"age": ","})
     run_showcase(mended, ("aggregate",), verbose=False)
     assert pipeline.json_of(pipeline.latest(mended) / "privacy.json")["columns_to_look_at"] == []

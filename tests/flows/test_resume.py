@@ -208,7 +208,8 @@ def test_full_disk_is_told_and_the_run_resumed(
         assert_whole(tmp_path)
     _resize(small_disk, "64m")
     assert command.main(["run", str(path)]) == 0
-    assert phases() == ["commit"]
+    # A disk that fills up between the reservation and the noise gives the reservation back.
+    assert [phase for phase in phases() if phase != "void"] == ["commit"]
     assert releases(tmp_path) == ["2026-11-1", "latest"]
     assert_whole(tmp_path)
     assert unfinished(tmp_path) == []
