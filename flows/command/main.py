@@ -291,8 +291,8 @@ def _add_notify(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     notify = commands.add_parser(
         "notify",
         help="be told of failed runs, budgets that run out and late tables",
-        description="Makes automations on the Prefect server, or updates them: on a failed or crashed run, a "
-        "low or exhausted budget and a late table they send a notification with the run's address.",
+        description="Makes automations on the Prefect server, or updates them: on a failed or crashed run "
+        "and on a low budget they send a notification with the run's address.",
     )
     target = notify.add_mutually_exclusive_group(required=True)
     target.add_argument(
@@ -304,6 +304,7 @@ def _add_notify(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     target.add_argument(
         "--block", metavar="NAME", help="a notification block of the server, such as slack-webhook/ops"
     )
+    notify.add_argument("--try", dest="try_it", action="store_true", help="send a trial message now, too")
     notify.set_defaults(action=_notify)
 
 

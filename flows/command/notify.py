@@ -1,7 +1,7 @@
 """``marginalia notify``: a webhook's address goes in, automations of the Prefect server that notify come out.
 
-Whatever stops a run is told once, by the automation of failed runs: its subject names the cause. The events
-of an exhausted budget and of a late table are there for automations of one's own.
+Whatever stops a run is told once, by the automation of failed runs or by that of crashed ones: the subject
+names the cause. The events of an exhausted budget and of a late table are there for automations of one's own.
 
 Who runs it again updates them: each is found by its name. One that somebody switched off on the server's
 page stays off. The address is a secret of a block, which nobody is shown; nothing here prints it.
@@ -11,7 +11,8 @@ import argparse
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -84,13 +85,17 @@ _CAUSE = "".join(
 )
 FAILED = Notification(
     "failed run",
-    ("prefect.flow-run.Failed", "prefect.flow-run.Crashed", "prefect.flow-run.TimedOut"),
+    ("prefect.flow-run.Failed", "prefect.flow-run.TimedOut"),
     f"{{{{ flow.name }}}} of {{{{ deployment.name }}}}: {_CAUSE}{{% else %}}{{{{ flow_run.state.name }}}}"
     "{% endif %}",
     f"{{{{ {_SAID} | replace('Flow run encountered an exception: ', '') }}}}"
     f"{{% if 'BudgetExhausted: ' in {_SAID} %}}\nIf a schedule started the run, the "
     "schedule is paused: turn it on again when the cap is raised.{% endif %}",
 )
+#: Told a minute later: Prefect may call a run Crashed for some seconds before it calls it Cancelled, and
+#: whoever cancels a run needs no call for that.
+CRASHED = replace(FAILED, name="crashed run", events=("prefect.flow-run.Crashed",))
+_UNLESS, _WITHIN = "prefect.flow-run.Cancelled", timedelta(seconds=60)
 #: Automations that earlier versions made beside that of failed runs: each run was told of twice.
 _RETIRED = ("budget exhausted", "input late")
 
@@ -106,6 +111,9 @@ def notify(options: argparse.Namespace) -> int:
             page = page_of("runs/flow-run", "{{ flow_run.id }}")
             made = [put_automation(client, each) for each in automations(block, page)]
             made += [said for name in _RETIRED if (said := _retired(client, PREFIX + name))]
+            if options.try_it:
+                _send_trial(client, block)
+                made.append("Sent a trial message.")
     for sentence in made:
         print(sentence)
     print(f"Switch them on and off on the page Automations of {url.removesuffix('/api')}.")
@@ -161,13 +169,39 @@ def _found(client: "SyncPrefectClient", name: str) -> "UUID":
     )
 
 
+def _send_trial(client: "SyncPrefectClient", block: "UUID") -> None:
+    """Send one message by a block, from here. Raises ParameterError without a word of the address."""
+    from prefect.blocks.core import Block
+
+    document = client.read_block_document(block, include_secrets=False)
+    kind = document.block_type.slug if document.block_type is not None else "custom-webhook"
+    try:
+        told: Any = Block.load(f"{kind}/{document.name}", _sync=True)  # type: ignore[call-arg]
+        told.notify("Notifications of Marginalia arrive here.", "Marginalia: a trial message", _sync=True)
+    except Exception as error:  # its text may hold the address
+        raise ParameterError(
+            "The automations are made, but the trial message could not be sent "
+            f"({type(error).__name__}). See that the address is right and can be reached from this machine, "
+            "and run the command again."
+        ) from None
+
+
 def automations(block: "UUID", page: str) -> "list[AutomationCore]":
     """All of them. Args: block: what they notify by. page: address of the run, as a template."""
     from prefect.events.actions import SendNotification
     from prefect.events.schemas.automations import AutomationCore, EventTrigger, Posture
 
+    at_once = {"posture": Posture.Reactive}
+    unless_cancelled = {
+        "posture": Posture.Proactive,
+        "after": set(CRASHED.events),
+        "within": _WITHIN,
+        "for_each": {"prefect.resource.id"},
+    }
+
     def telling(told: Notification, **matching: Any) -> AutomationCore:
-        trigger = EventTrigger(expect=set(told.events), posture=Posture.Reactive, threshold=1, **matching)
+        when, awaited = (unless_cancelled, {_UNLESS}) if told is CRASHED else (at_once, set(told.events))
+        trigger = EventTrigger(expect=awaited, threshold=1, **when, **matching)
         body = f"{told.body}\n{page}"
         action = SendNotification(block_document_id=block, subject=told.subject, body=body)
         return AutomationCore(name=PREFIX + told.name, trigger=trigger, actions=[action])
@@ -179,7 +213,7 @@ def automations(block: "UUID", page: str) -> "list[AutomationCore]":
     ]
     runs = {"prefect.resource.id": "prefect.flow-run.*"}
     return [
-        telling(FAILED, match=runs, match_related=deployed),
+        *(telling(each, match=runs, match_related=deployed) for each in (FAILED, CRASHED)),
         *(telling(each, match={"prefect.resource.id": "marginalia.dataset.*"}) for each in EVENTS),
     ]
 

@@ -37,3 +37,6 @@ def test_a_withdrawn_vintage_is_not_published_again_and_another_is(
     assert releases(tmp_path) == ["2026-11-1", "2026-12-1", "latest"] and (home / "INDEX.json").is_file()
     after = pipeline.tree(home / "2026-11-1")
     assert {name: after[name] for name in before} == before and set(after) - set(before) == {"ERRATA.md"}
+    capfd.readouterr()
+    assert command.main(["compare", "--over-time", str(home), "--output", str(tmp_path / "over")]) == 0
+    assert "Withdrawn, so shown and not compared: 2026-11-1." in capfd.readouterr().err

@@ -17,7 +17,7 @@ from tests.operations.installation import Installation, awaited
 
 pytestmark = pytest.mark.operations
 SECRET = "hook-canary-51c7"
-NAMES = {f"marginalia: {name}" for name in ("failed run", "budget low")}
+NAMES = {f"marginalia: {name}" for name in ("failed run", "crashed run", "budget low")}
 
 
 class Hook:
@@ -65,12 +65,14 @@ def test_who_asks_for_it_is_told_of_low_and_exhausted_budgets_failed_runs_and_la
 ) -> None:
     with hook() as told:
         first = worker.command("notify", "--webhook", told.address)
-        assert first.count("Made the automation") == 2
-        again = worker.command("notify", "--webhook", told.address)
-        assert again.count("Updated the automation") == 2
+        assert first.count("Made the automation") == 3
+        again = worker.command("notify", "--webhook", told.address, "--try")
+        assert again.count("Updated the automation") == 3
+        assert "a trial message" in told.heard("Notifications of Marginalia arrive here")
         assert SECRET not in first + again
         found = worker.post("/automations/filter", {})
-        assert len([each for each in found if each["name"] in NAMES]) == 2
+        assert len([each for each in found if each["name"] in NAMES]) == 3
+        told.told.clear()
         blocks = worker.post("/block_documents/filter", {"include_secrets": False})
         assert SECRET not in json.dumps(blocks)
 
@@ -102,6 +104,23 @@ def test_who_asks_for_it_is_told_of_low_and_exhausted_budgets_failed_runs_and_la
         assert len(artifacts) == 3
         newest = max(artifacts, key=lambda artifact: artifact["created"])
         assert "**No more release** at this setting" in newest["data"]
+
+
+def test_a_run_that_crashed_is_told_of_and_one_that_is_cancelled_after_all_is_not(
+    tmp_path: Path, worker: Installation
+) -> None:
+    with hook() as told:
+        worker.command("notify", "--webhook", told.address)
+        deployment = worker.deploy(configuration_file(tmp_path, dataset="ended"))  # no worker takes its runs
+        cancelled, crashed = (worker.run(deployment, vintage=vintage) for vintage in ("2026-01", "2026-02"))
+        for run in (cancelled, crashed):
+            worker.set_state(run, "CRASHED", message="Its process is gone.")
+        worker.set_state(cancelled, "CANCELLED")
+        message = told.heard("release of people: Crashed")
+        assert "Its process is gone." in message
+        assert f"/v2/runs/flow-run/{crashed}" in message
+        # What would be told of the other one was due before: its crash came first.
+        assert not [text for text in told.told if cancelled in text]
 
 
 def test_a_schedule_whose_budget_has_run_out_is_paused_and_its_run_says_so(
