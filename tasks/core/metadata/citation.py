@@ -7,6 +7,7 @@ import math
 import re
 
 import yaml
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
 from tasks.core.arrays import Json
 from tasks.core.metadata.described import Described
@@ -51,7 +52,11 @@ def _license(license: str) -> Json:
     """An SPDX name has a field of its own, and so has a web address; other words have none."""
     if re.match(r"https?://", license):
         return {"license-url": license}
-    return {"license": license} if re.fullmatch(r"[A-Za-z0-9.+-]+", license) else {}
+    try:
+        name = canonicalize_license_expression(license)
+    except InvalidLicenseExpression:
+        return {}
+    return {} if " " in name else {"license": name}
 
 
 def citation_text(release: Described) -> str:

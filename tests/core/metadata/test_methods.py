@@ -1,9 +1,11 @@
 """The methods paragraph is true of each protection and mode, and every figure in it is the statement's."""
 
+import json
 import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
@@ -98,12 +100,23 @@ def test_the_citation_names_the_publisher_or_says_that_none_is_known(protection:
 
 @pytest.mark.parametrize(
     ("license", "field"),
-    [("MIT", "license"), ("https://a.example/l", "license-url"), ("ask us first", None), ("", None)],
+    [
+        ("MIT", "license"),
+        ("cc-by-4.0", "license"),
+        ("https://a.example/l", "license-url"),
+        ("ask us first", None),
+        ("Ours-1.0", None),
+        ("MIT OR ISC", None),
+        ("", None),
+    ],
 )
 def test_only_an_spdx_name_is_given_as_one(license: str, field: str | None, tmp_path: Path) -> None:
     said = SAID.model_copy(update={"license": license})
     body = yaml.safe_load(citation_cff(described("syndiffix", tmp_path, said)))
     assert {key for key in body if key.startswith("license")} == ({field} if field else set())
+    # The format's own schema, by its authors under CC-BY-4.0.
+    schema = json.loads(Path(__file__).with_name("citation_file_format_1.2.0.json").read_text("utf-8"))
+    jsonschema.validate(body, schema, format_checker=jsonschema.FormatChecker())
 
 
 def test_bibtex_holds_no_mark_of_its_own(tmp_path: Path) -> None:
