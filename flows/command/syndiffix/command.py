@@ -84,10 +84,37 @@ def _run(options: argparse.Namespace) -> int:
         from flows.command.syndiffix import flow as syndiffix_flow
 
         return syndiffix_flow.run_flow(options, asked.source, asked.columns, asked.section)
-    if options.verbose:
-        say(syndiffix_log.WARNING)
     if options.debug:
         say(syndiffix_log.DEBUG_WARNING)
+    made = _made(options, asked)
+    if made is not None:
+        _hand_out(made, options)
+    return 0
+
+
+def synthesized(options: argparse.Namespace) -> pa.Table:
+    """The synthetic table itself, for whoever has no file to write to. Args: options: of the command.
+
+    Raises:
+        MarginaliaError: as `synthesize_table`.
+    """
+    try:
+        asked = _asked(syndiffix_options.unfold(options))
+        made = _made(options, asked)
+        assert made is not None, "no blob is asked for"
+        _tell_made(made, options)
+        return made.result
+    except MarginaliaError:
+        raise
+    except Exception as error:
+        problem = unforeseen(error)
+    raise InternalError(problem)
+
+
+def _made(options: argparse.Namespace, asked: "_Asked") -> syndiffix_log.Run | None:
+    """The synthetic table and what made it; None where a blob was built instead."""
+    if options.verbose:
+        say(syndiffix_log.WARNING)
     say(_NOT_PRIVATE)
     if not options.aidcolumns:
         say(rows_are_people("id column (--aidcolumns)"))
@@ -97,13 +124,13 @@ def _run(options: argparse.Namespace) -> int:
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:
-            return syndiffix_blob.build(options, synthesizer, steps)
+            syndiffix_blob.build(options, synthesizer, steps)
+            return None
         # Found once: what it takes to solve them may be the longest step.
         synthesizer.strategy = synthesizer.clusters()
         result = synthesizer.sample()
         steps("write", 0, 1)
-    _hand_out(syndiffix_log.Run(synthesizer, result, table, steps.seconds), options)
-    return 0
+    return syndiffix_log.Run(synthesizer, result, table, steps.seconds)
 
 
 @dataclass(frozen=True)
@@ -187,6 +214,15 @@ def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple
 
 def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
     """Write what was asked for, and say what was."""
+    _tell_made(run, options)
+    if options.debug:
+        syndiffix_log.write_debug(run, options.output)
+    else:
+        _write(run.result, options.output)
+
+
+def _tell_made(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
+    """What the person may not have expected of it."""
     if options.verbose:
         syndiffix_log.log(run)
     if not run.result.num_rows:
@@ -194,10 +230,6 @@ def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
         say(left_out(left, len(left), str(options.target_column)))
-    if options.debug:
-        syndiffix_log.write_debug(run, options.output)
-    else:
-        _write(run.result, options.output)
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
