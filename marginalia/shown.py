@@ -5,11 +5,15 @@ that anybody may read, and no progress: how fast a step goes depends on the tabl
 standard error, as the command's do.
 """
 
+import re
 import sys
 import time
 from typing import Any
 
 _REWRITTEN_SECONDS = 0.2
+#: How a terminal's line is begun anew (`tasks.progress`).
+_REWRITE = "\r\033[K"
+_PIECES = re.compile(f"(\n|{re.escape(_REWRITE)})")
 
 
 class Shown:
@@ -22,7 +26,8 @@ class Shown:
     def __init__(self) -> None:
         self.notes: list[str] = []
         self._told: list[str] = []
-        self._rest, self._now, self._shown_at = "", "", 0.0
+        self._rest, self._rewrites = "", False
+        self._now, self._shown_at = "", 0.0
         self._display = _notebook_display()
         self._handle: Any = None
 
@@ -34,12 +39,16 @@ class Shown:
         self._show(at_once=True)
 
     def write(self, text: str) -> None:
-        """Take what a terminal would get: lines, and one that is rewritten."""
-        *lines, self._rest = (self._rest + text).replace("\r\033[K", "\n\r").split("\n")
-        for line in lines:
-            self._take(line)
-        if self._rest.startswith("\r"):
-            self._now = self._rest.strip()
+        """Take what a terminal would get: lines, and one that is rewritten until another one comes."""
+        for piece in _PIECES.split(self._rest + text):
+            if piece == "\n":
+                self._take(self._rest)
+            elif piece != _REWRITE:
+                self._rest = piece
+            if piece in ("\n", _REWRITE):
+                self._rewrites, self._rest = piece == _REWRITE, ""
+        if self._rewrites and self._rest:
+            self._now = self._rest
             self._show(at_once=False)
 
     def close(self, last: str = "") -> None:
@@ -51,15 +60,14 @@ class Shown:
             self._show(at_once=True)
 
     def _take(self, line: str) -> None:
-        if line.startswith("\r"):  # an earlier state of the line that is rewritten
+        if not line:
             return
-        if line:
-            self.notes.append(line)
-            if self._display is None:
-                self._line(line)
-            else:
-                self._now = line
-                self._show(at_once=True)
+        self.notes.append(line)
+        if self._display is None:
+            self._line(line)
+        else:
+            self._now = line
+            self._show(at_once=True)
 
     def _line(self, text: str) -> None:
         clear = "\r\033[K" if sys.stderr.isatty() else ""

@@ -259,7 +259,11 @@ def _cast(
     if delimiter is not None and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         items = pc.split_pattern(column, delimiter)
         return items.cast(kind)
+    if pa.types.is_null(kind) and column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column))])
     try:
+        if pa.types.is_time(kind) and pa.types.is_string(column.type):  # which Arrow reads on a day alone
+            column = pc.binary_join_element_wise("1970-01-01", column, " ").cast(pa.timestamp("us"))
         return column.cast(kind, safe=not pa.types.is_floating(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return _binned(column)

@@ -18,7 +18,9 @@ def people(number: int = 400, seed: int = 1) -> pd.DataFrame:
         {
             "person": [f"p{place:05}" for place in range(number)],
             "age": draw.integers(0, 95, number),
-            "sex": pd.Categorical(draw.choice(["f", "m"], number), categories=["m", "f", TOKEN], ordered=True),
+            "sex": pd.Categorical(
+                draw.choice(["f", "m"], number), categories=["m", "f", TOKEN], ordered=True
+            ),
             "children": pd.array(draw.integers(0, 3, number), dtype="Int8"),
             "smoker": draw.random(number) < 0.4,
             "member": pd.array(draw.random(number) < 0.4, dtype="boolean"),
