@@ -29,8 +29,9 @@ from marginalia.errors import (
     StoredTableMismatch,
     guarded,
 )
-from marginalia.process import answer
-from marginalia.release import Evaluation, Release, opened, records_file
+from marginalia.process import ask
+from marginalia.release import Evaluation, opened, records_file
+from marginalia.release import OpenedRelease as Release
 from marginalia.shown import Shown
 from marginalia.tables import Like, alike, parquet_of, read_released
 
@@ -77,10 +78,8 @@ def protect(
 
     >>> release = protect(people, dataset="people", vintage="2026-11", subject_id="person", epsilon=1,
     ...                   releases=12, bins={"age": [0, 18, 40, 65]}, output_dir="out")
-    >>> list(release.records.columns), str(release.records["smoker"].dtype)
-    (['age', 'sex', 'smoker'], 'bool')
-    >>> release.page.name
-    'report.html'
+    >>> release.vintage, list(release.records.columns), release.page.suffix
+    ('2026-11', ['age', 'sex', 'smoker'], '.html')
 
     Under differential privacy a release is drawn once: the same dataset and vintage give the same release,
     and cost nothing more. Another vintage is drawn anew and is charged. The ledger refuses what the dataset's
@@ -106,9 +105,17 @@ def protect(
         MarginaliaError: anything else that stops it.
     """
     shown = Shown()
+    named = {
+        "dataset": dataset,
+        "prefix": dataset,
+        "vintage": vintage,
+        "subject_id": subject_id,
+        "output_dir": str(output_dir),
+    }
+    named |= {} if contract is None else {"contract": str(contract)}
+    flat = named | _protection(epsilon, releases, k, settings)
     table, like = parquet_of(df)
-    flat = _flat(locals(), settings)
-    made = answer({"do": "protect", "settings": flat}, table, shown)
+    made = ask({"do": "protect", "settings": flat}, table, shown)
     folder = Path(made["release"])
     old = made["unchanged"]
     done = "Released" if old is None else f"Nothing new was released: the table is that of vintage {old}"
@@ -117,13 +124,15 @@ def protect(
     return Release(folder, records, tuple(shown.notes), None if contract is None else str(contract))
 
 
-def _flat(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The configuration that the arguments of `protect` stand for.
+def _protection(
+    epsilon: float | None, releases: int | None, k: int | None, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The keys of a configuration that these arguments of `protect` stand for, and the further ones.
 
     Raises:
         ParameterError: no protection is chosen, or two are.
     """
-    epsilon, k, mode = given["epsilon"], given["k"], settings.get("synthesis_mode")
+    mode = settings.get("synthesis_mode")
     if "sensitive_microdata_path" in settings:
         raise ParameterError("The table is the first argument: leave sensitive_microdata_path out.")
     chosen = [epsilon is not None, k is not None, mode == "syndiffix"]
@@ -132,33 +141,20 @@ def _flat(given: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, An
             "A release needs one protection: give epsilon, such as epsilon=1, for differential privacy, "
             'or k, such as k=10, for k-anonymity, or synthesis_mode="syndiffix".'
         )
-    flat: dict[str, Any] = {
-        "dataset": given["dataset"],
-        "prefix": given["dataset"],
-        "vintage": given["vintage"],
-        "subject_id": given["subject_id"],
-        "contract": None if given["contract"] is None else str(given["contract"]),
-        "output_dir": str(given["output_dir"]),
-    }
-    if epsilon is not None:
-        flat |= {"dp_aggregates": True, "noise_epsilon": epsilon}
-    if k is not None:
-        flat |= {"dp_aggregates": False, "reporting_resolution": k}
-    if given["releases"] is not None:
-        flat["privacy"] = {"releases": given["releases"]}
+    flat: dict[str, Any] = {}
     if mode != "syndiffix":  # where every 0 is a value
         flat["sensitive_zeros"] = ["*"]
     if "multi_value_columns" in settings:  # whose columns come out as they were
         flat["synthetic_forms"] = ["condensed"]
-    return flat | _with_privacy(flat, settings)
-
-
-def _with_privacy(flat: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The further settings; those of the section ``privacy`` beside what is in it already."""
-    privacy = settings.get("privacy")
-    if isinstance(privacy, Mapping) and "privacy" in flat:
-        return {**settings, "privacy": {**flat["privacy"], **privacy}}
-    return dict(settings)
+    if epsilon is not None:
+        flat |= {"dp_aggregates": True, "noise_epsilon": epsilon}
+    if k is not None:
+        flat |= {"dp_aggregates": False, "reporting_resolution": k}
+    planned = {} if releases is None else {"releases": releases}
+    privacy = settings.get("privacy", {})
+    if planned and isinstance(privacy, Mapping):
+        return {**flat, **settings, "privacy": {**planned, **privacy}}
+    return {**flat, **settings}
 
 
 def _records(folder: Path, like: Like, names: Mapping[str, str], settings: Mapping[str, Any]) -> "AnyTable":
@@ -222,7 +218,7 @@ def syndiffix(
     options = {name: value for name, value in asked.items() if value} | settings
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "synthetic.parquet")
-        answer({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
+        ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
         made = read_released(output)
     shown.close("Synthesized by SynDiffix, which is not differentially private.")
     return alike(made, like, {})
@@ -269,7 +265,7 @@ def evaluate(
         "group": group,
     }
     table, _ = parquet_of(df)
-    made = answer(request, table, shown)
+    made = ask(request, table, shown)
     shown.close("Evaluated against the raw table. The figures are not to be shared.")
     return Evaluation(Path(made["place"]))
 

@@ -21,7 +21,8 @@ from marginalia.shown import Shown
 
 #: Puts the checkout before everything else on the path; -P keeps the notebook's folder off it.
 _START = (
-    "import sys; sys.path.insert(0, sys.argv[1]); from flows.command.notebook.process import start; start()"
+    "import sys; sys.path.insert(0, sys.argv[1]); "
+    "from flows.command.notebook import process; process.answer_request()"
 )
 #: The most that is read of what is shown at once.
 _BYTES = 2**16
@@ -29,7 +30,7 @@ _BYTES = 2**16
 _ENDING_SECONDS = 10
 
 
-def answer(request: dict[str, Any], table: memoryview, shown: Shown) -> dict[str, Any]:
+def ask(request: dict[str, Any], table: memoryview, shown: Shown) -> dict[str, Any]:
     """Ask, and wait for the answer.
 
     Args:

@@ -27,7 +27,7 @@ _REGIMES = {
 
 
 @dataclass(frozen=True, repr=False)
-class Release:
+class OpenedRelease:
     """One release of a dataset: what may leave.
 
     Attributes:
@@ -154,7 +154,7 @@ class Evaluation:
         )
 
 
-def opened(path: Path) -> Release:
+def opened(path: Path) -> OpenedRelease:
     """A release in a folder, each of whose files is what its manifest says.
 
     Args:
@@ -174,7 +174,7 @@ def opened(path: Path) -> Release:
             "out/release/people/latest."
         )
     _verify(folder)
-    return Release(folder, as_found(read_released(records_file(folder))))
+    return OpenedRelease(folder, as_found(read_released(records_file(folder))))
 
 
 def _verify(folder: Path) -> None:

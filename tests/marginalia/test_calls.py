@@ -68,7 +68,8 @@ def test_records_have_the_dtypes_of_the_table(world: World) -> None:
     assert str(records["smoker"].dtype) == ("boolean" if records["smoker"].isna().any() else "bool")
     assert records["sex"].cat.ordered and records["sex"].cat.categories.tolist() == ["m", "f"]
     assert records["age"].cat.ordered
-    assert records["age"].cat.categories.tolist() == ["[0,18)", "[18,40)", "[40,65]", ">65"]
+    labels = ["<0", "[0,18)", "[18,40)", "[40,65]", ">65"]
+    assert records["age"].cat.categories.tolist() == [each for each in labels if each in set(records["age"])]
     assert set(records["note"].dropna()) == {"a;b", "c:d"}
     assert 0 in records["children"].tolist()  # a value like any other
 
@@ -177,11 +178,11 @@ def test_an_arrow_table_under_k_anonymity_and_what_a_contract_refuses(
         "library",
     }
     assert "k = 10" in repr(release)
+    del asked["multi_value_columns"]
     contract = pipeline.contract(tmp_path, "note", values=["a;b"])
-    with pytest.raises(marginalia.MarginaliaError) as refused:
+    with pytest.raises(marginalia.ContractViolation) as refused:
         marginalia.protect(table.select(["person", "note"]), **asked | {"vintage": "w"}, contract=contract)
-    assert isinstance(refused.value, marginalia.ContractViolation) or "contract" in str(refused.value)
-    assert TOKEN not in str(refused.value)
+    assert TOKEN not in str(refused.value) and "note" in str(refused.value)
 
 
 def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(

@@ -52,7 +52,7 @@ class _Channel:
         self.send(tell=sentence)
 
 
-def start() -> NoReturn:
+def answer_request() -> NoReturn:
     """Answer the one request, and leave without taking the interpreter down, as the command does."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     channel = _Channel()
