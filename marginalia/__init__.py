@@ -220,7 +220,7 @@ def syndiffix(
         output = Path(folder, "synthetic.parquet")
         ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
         made = read_released(output)
-    shown.close("Synthesized by SynDiffix, which is not differentially private.")
+    shown.close()
     return alike(made, like, {})
 
 

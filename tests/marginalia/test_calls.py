@@ -182,7 +182,8 @@ def test_an_arrow_table_under_k_anonymity_and_what_a_contract_refuses(
     contract = pipeline.contract(tmp_path, "note", values=["a;b"])
     with pytest.raises(marginalia.ContractViolation) as refused:
         marginalia.protect(table.select(["person", "note"]), **asked | {"vintage": "w"}, contract=contract)
-    assert TOKEN not in str(refused.value) and "note" in str(refused.value)
+    said = str(refused.value).replace(str(tmp_path), "")
+    assert TOKEN not in said and "contract" in said
 
 
 def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(

@@ -38,6 +38,7 @@ from tasks.core.tables.header import Headers, InputFile, find_dialect, header_no
 from tasks.core.tables.number_format import EVERY_COLUMN, NumberFormat
 from tasks.core.tables.writing import write_delimited, write_table
 from tasks.failures import unforeseen
+from tasks.messages import tell
 from tasks.plan.syndiffix.notes import (
     SYNDIFFIX_NOT_PRIVATE,
     inferred_types,
@@ -96,31 +97,26 @@ def synthesized(options: argparse.Namespace) -> pa.Table:
     """The synthetic table itself, for whoever has no file to write to. Args: options: of the command.
 
     Raises:
-        MarginaliaError: as `synthesize_table`.
+        MarginaliaError: what can be explained; the rest is for whoever calls it, as in `synthesize_table`.
     """
-    try:
-        asked = _asked(syndiffix_options.unfold(options))
-        made = _made(options, asked)
-        assert made is not None, "no blob is asked for"
-        _tell_made(made, options)
-        return made.result
-    except MarginaliaError:
-        raise
-    except Exception as error:
-        problem = unforeseen(error)
-    raise InternalError(problem)
+    made = _made(options, _asked(options), "id column (ids)")
+    assert made is not None, "no blob is asked for"
+    _tell_made(made, options)
+    return made.result
 
 
-def _made(options: argparse.Namespace, asked: "_Asked") -> syndiffix_log.Run | None:
+def _made(
+    options: argparse.Namespace, asked: "_Asked", ids_key: str = "id column (--aidcolumns)"
+) -> syndiffix_log.Run | None:
     """The synthetic table and what made it; None where a blob was built instead."""
     if options.verbose:
         say(syndiffix_log.WARNING)
-    say(_NOT_PRIVATE)
+    tell(_NOT_PRIVATE)
     if not options.aidcolumns:
-        say(rows_are_people("id column (--aidcolumns)"))
+        tell(rows_are_people(ids_key))
     safe = sorted(set(options.value_safe_columns))
     for line in weakened(asked.parameters.anonymization, safe, ", ".join(safe)):
-        say(line)
+        tell(line)
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:
@@ -226,10 +222,10 @@ def _tell_made(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
     if options.verbose:
         syndiffix_log.log(run)
     if not run.result.num_rows:
-        say(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
+        tell(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
     left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
     if left:
-        say(left_out(left, len(left), str(options.target_column)))
+        tell(left_out(left, len(left), str(options.target_column)))
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:
