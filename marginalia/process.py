@@ -43,13 +43,11 @@ def ask(request: dict[str, Any], table: memoryview, shown: Shown) -> dict[str, A
         KeyboardInterrupt: the person did, by the notebook's button or ctrl-C; or somebody ended it.
     """
     text = json.dumps(request, default=_plain).encode()
-    environment = {name: value for name, value in os.environ.items() if name not in _OF_THIS_PROCESS}
     child = subprocess.Popen(
         [_interpreter(), "-P", "-c", _START, str(ROOT)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=environment,
         start_new_session=True,  # the notebook's button interrupts this process, which interrupts that one
     )
     wire = _Wire(child, shown)
@@ -59,10 +57,6 @@ def ask(request: dict[str, Any], table: memoryview, shown: Shown) -> dict[str, A
     finally:
         wire.close()
     return _meant(last, child.returncode)
-
-
-#: What a kernel or a terminal sets for itself.
-_OF_THIS_PROCESS = ("MPLBACKEND", "PYTHONSTARTUP", "PYTHONBREAKPOINT")
 
 
 def _interpreter() -> str:

@@ -211,9 +211,9 @@ def test_the_salt_is_the_command_s_and_the_table_that_comes_out_is_too(
         ({}, "one protection"),
         ({"epsilon": 1, "k": 10}, "one protection"),
         ({"k": 10, "sensitive_microdata_path": "x.csv"}, "first argument"),
-        ({"k": 10, "releases": object()}, "not object"),
+        ({"k": 10, "use_columns": object()}, "not object"),
     ],
-    ids=str,
+    ids=["none", "two", "a path", "no JSON"],
 )
 def test_what_can_t_be_meant_is_refused_before_anything_starts(asked: dict[str, Any], said: str) -> None:
     with pytest.raises(marginalia.ParameterError, match=said):

@@ -59,7 +59,7 @@ def _frames(error: BaseException) -> list[dict[str, Any]]:
         (MemoryError(TOKEN), marginalia.InternalError),
         (KeyboardInterrupt(TOKEN), KeyboardInterrupt),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )
 def test_no_frame_text_or_cause_holds_an_argument(error: BaseException, kind: type[BaseException]) -> None:
     table = Table()

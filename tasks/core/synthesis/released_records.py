@@ -57,11 +57,11 @@ def read_released_records(path: Path, schema: Schema) -> SyntheticRecords:
 def _read_texts(path: Path) -> pa.Table:
     """All cells as texts; an empty one is null."""
     try:
-        names = csv.open_csv(path, parse_options=csv.ParseOptions(delimiter="\t")).schema.names
+        parse = csv.ParseOptions(delimiter="\t", newlines_in_values=True, ignore_empty_lines=False)
+        names = csv.open_csv(path, parse_options=parse).schema.names
         convert = csv.ConvertOptions(
             column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
         )
-        parse = csv.ParseOptions(delimiter="\t", newlines_in_values=True, ignore_empty_lines=False)
         return csv.read_csv(path, parse_options=parse, convert_options=convert)
     except (pa.ArrowException, OSError):
         pass
