@@ -9,6 +9,7 @@ records there. A sentence that begins with ATTENTION is a warning.
 """
 
 import logging
+from collections.abc import Callable
 from typing import Final
 
 from tasks.progress import say
@@ -21,10 +22,15 @@ _ATTENTION: Final = "ATTENTION: "
 class TerminalHandler(logging.Handler):
     """Writes what is told, bare, as the command's other lines are; notes are not for it."""
 
+    def __init__(self, write: Callable[[str], None] = say) -> None:
+        """Args: write: is given each line."""
+        super().__init__()
+        self._write = write
+
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line. Args: record: of this logger."""
         if record.name != _NOTES.name:
-            say(record.getMessage())
+            self._write(record.getMessage())
 
 
 def tell(text: str) -> None:

@@ -19,9 +19,9 @@ def pytest_configure() -> None:
     """Before any test imports Prefect: the settings that the command makes."""
     # Started in the background, a process ignores ctrl-C and so do its children: tests that press it need it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    from flows.command.run import _quieten
+    from flows.command.run import quieten
 
-    _quieten(verbose=False)
+    quieten(verbose=False)
     # dp_accounting logs by absl, which closes the stream that it found when Prefect sets up its own logging.
     # While tests are collected that stream is pytest's, and all later tests would fail without it.
     get_absl_handler().python_handler.stream = sys.__stderr__

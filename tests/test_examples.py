@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FILES = sorted(file for folder in ("flows", "tasks") for file in (ROOT / folder).rglob("*.py"))
+# Those of the module `marginalia` make releases: tests/marginalia/test_examples.py runs them.
 WITH_EXAMPLES = [file for file in FILES if re.search(r"^\s*>>> ", file.read_text("utf-8"), re.M)]
 
 

@@ -68,8 +68,12 @@ Result = TypeVar("Result")
 OutputPlaces = dict[str, str]
 
 
-def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> None:
-    """Run the whole job up to the last of the stages; what the header refuses is told before it starts."""
+def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verbose: bool) -> OutputPlaces:
+    """Run the whole job up to the last of the stages; what the header refuses is told before it starts.
+
+    Returns:
+        What `flows.showcase` does.
+    """
     with loading():
         from tasks.plan.describe import refused_early
 
@@ -81,7 +85,7 @@ def run_showcase(configuration: RunConfiguration, stages: Sequence[str], *, verb
         return _followed(url, flow(configuration, max(stages, key=STAGES.index), return_state=True))
 
     with refused_early(configuration):
-        _run(configuration, run, verbose=verbose)
+        return _run(configuration, run, verbose=verbose)
 
 
 def run_publish(configuration: RunConfiguration, measurement: Path | None, *, verbose: bool) -> None:
@@ -151,11 +155,14 @@ def _demo_configuration(root: Path) -> dict[str, object]:
     return body | {key: str(value) for key, value in paths.items()}
 
 
-def _run(configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *, verbose: bool) -> None:
+def _run(
+    configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *, verbose: bool
+) -> OutputPlaces:
     started = time.monotonic()
     workspace = Workspace.of(configuration)
     with on_server(workspace, verbose=verbose) as url:
-        places = run(url)
+        made = run(url)
+    places = dict(made)
     release = workspace.root / places.pop("release")
     done = "Nothing new was released" if places.pop(UNCHANGED, None) else "Released"
     say(f"{done} in {time.monotonic() - started:.0f} s: {release}")
@@ -168,6 +175,7 @@ def _run(configuration: RunConfiguration, run: Callable[[str], OutputPlaces], *,
             "This release has no page, and latest now links to it. For a page, add --navigate or name no "
             "stage: both run all stages."
         )
+    return made
 
 
 def _followed(url: str, state: "State[Result]") -> Result:
@@ -179,7 +187,7 @@ def _followed(url: str, state: "State[Result]") -> Result:
 @contextmanager
 def on_server(workspace: Workspace, *, verbose: bool) -> Iterator[str]:
     """Prefect at work; what nobody explains becomes an error that says where its log is."""
-    _quieten(verbose=verbose)
+    quieten(verbose=verbose)
     hide_pandas_from_pyarrow()
     url = server.configured_api_url() or server.ensure(say)
     explained: MarginaliaError | None = None
@@ -194,7 +202,7 @@ def on_server(workspace: Workspace, *, verbose: bool) -> Iterator[str]:
         raise explained  # out here, where the unexplained one is not shown beside it
 
 
-def _quieten(*, verbose: bool) -> None:
+def quieten(*, verbose: bool) -> None:
     """Settings that must stand before Prefect is imported."""
     for name, value in server.OFFLINE.items():
         os.environ.setdefault(name, value)

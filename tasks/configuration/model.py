@@ -93,7 +93,9 @@ class Input(Model):
     max_items: dict[str, Annotated[int, Field(ge=1, le=64)]] = Field(
         {}, description="Most items that one person may hold, by column of several items."
     )
-    sensitive_zeros: tuple[str, ...] = Field((), description="Columns in which 0 is a value, not absence.")
+    sensitive_zeros: tuple[str, ...] = Field(
+        (), description="Columns in which 0 is a value, not absence; '*' stands for all."
+    )
     record_limit: int | None = Field(
         None,
         ge=1,

@@ -38,6 +38,7 @@ from tasks.core.tables.header import Headers, InputFile, find_dialect, header_no
 from tasks.core.tables.number_format import EVERY_COLUMN, NumberFormat
 from tasks.core.tables.writing import write_delimited, write_table
 from tasks.failures import unforeseen
+from tasks.messages import tell
 from tasks.plan.syndiffix.notes import (
     SYNDIFFIX_NOT_PRIVATE,
     inferred_types,
@@ -84,26 +85,48 @@ def _run(options: argparse.Namespace) -> int:
         from flows.command.syndiffix import flow as syndiffix_flow
 
         return syndiffix_flow.run_flow(options, asked.source, asked.columns, asked.section)
-    if options.verbose:
-        say(syndiffix_log.WARNING)
     if options.debug:
         say(syndiffix_log.DEBUG_WARNING)
-    say(_NOT_PRIVATE)
+    made = _made(options, asked)
+    if made is not None:
+        _hand_out(made, options)
+    return 0
+
+
+def synthesized(options: argparse.Namespace) -> pa.Table:
+    """The synthetic table itself, for whoever has no file to write to. Args: options: of the command.
+
+    Raises:
+        MarginaliaError: what can be explained; the rest is for whoever calls it, as in `synthesize_table`.
+    """
+    made = _made(options, _asked(options), "id column (ids)")
+    assert made is not None, "no blob is asked for"
+    _tell_made(made, options)
+    return made.result
+
+
+def _made(
+    options: argparse.Namespace, asked: "_Asked", ids_key: str = "id column (--aidcolumns)"
+) -> syndiffix_log.Run | None:
+    """The synthetic table and what made it; None where a blob was built instead."""
+    if options.verbose:
+        say(syndiffix_log.WARNING)
+    tell(_NOT_PRIVATE)
     if not options.aidcolumns:
-        say(rows_are_people("id column (--aidcolumns)"))
+        tell(rows_are_people(ids_key))
     safe = sorted(set(options.value_safe_columns))
     for line in weakened(asked.parameters.anonymization, safe, ", ".join(safe)):
-        say(line)
+        tell(line)
     with Steps(verbose=options.verbose) as steps:
         table, synthesizer = _prepared(options, asked, steps)
         if options.blob is not None:
-            return syndiffix_blob.build(options, synthesizer, steps)
+            syndiffix_blob.build(options, synthesizer, steps)
+            return None
         # Found once: what it takes to solve them may be the longest step.
         synthesizer.strategy = synthesizer.clusters()
         result = synthesizer.sample()
         steps("write", 0, 1)
-    _hand_out(syndiffix_log.Run(synthesizer, result, table, steps.seconds), options)
-    return 0
+    return syndiffix_log.Run(synthesizer, result, table, steps.seconds)
 
 
 @dataclass(frozen=True)
@@ -187,17 +210,22 @@ def _prepared(options: argparse.Namespace, asked: _Asked, steps: Steps) -> tuple
 
 def _hand_out(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
     """Write what was asked for, and say what was."""
-    if options.verbose:
-        syndiffix_log.log(run)
-    if not run.result.num_rows:
-        say(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
-    left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
-    if left:
-        say(left_out(left, len(left), str(options.target_column)))
+    _tell_made(run, options)
     if options.debug:
         syndiffix_log.write_debug(run, options.output)
     else:
         _write(run.result, options.output)
+
+
+def _tell_made(run: syndiffix_log.Run, options: argparse.Namespace) -> None:
+    """What the person may not have expected of it."""
+    if options.verbose:
+        syndiffix_log.log(run)
+    if not run.result.num_rows:
+        tell(is_empty(run.synthesizer.parameters.anonymization.low_count_params.mean))
+    left = [c.name for c in run.synthesizer.columns if c.name not in run.result.column_names]
+    if left:
+        tell(left_out(left, len(left), str(options.target_column)))
 
 
 def _declared(options: argparse.Namespace, names: Sequence[str]) -> list[ChosenColumn]:

@@ -38,7 +38,7 @@ class Declarations:
     Attributes:
         use_columns: columns to use, in any order; none: all.
         multi_value_columns: column to the delimiter of its items.
-        sensitive_zeros: columns in which the text ``0`` is a value.
+        sensitive_zeros: columns in which the text ``0`` is a value; ``*`` stands for all.
         bins: column to increasing edges.
         domains: column to its values.
         max_items: multi-valued column to the most items of one subject.
@@ -65,7 +65,8 @@ class Declarations:
             domain=None if domain is None else tuple(map(output_spelling, domain)),
             delimiter=_of(self.multi_value_columns, key),
             max_items=_of(self.max_items, key),
-            zero_is_value=key in map(matching_name, self.sensitive_zeros),
+            zero_is_value=EVERY_COLUMN in self.sensitive_zeros
+            or key in map(matching_name, self.sensitive_zeros),
             decimal=_of(self.decimal, key) or self.decimal.get(EVERY_COLUMN),
             thousands=self._thousands(key),
         )
@@ -189,7 +190,7 @@ class _Names:
         named = {
             "use_columns": given.use_columns,
             "multi_value_columns": tuple(given.multi_value_columns),
-            "sensitive_zeros": given.sensitive_zeros,
+            "sensitive_zeros": tuple(name for name in given.sensitive_zeros if name != EVERY_COLUMN),
             "bins": tuple(given.bins),
             "domains": tuple(given.domains),
             "max_items": tuple(given.max_items),

@@ -276,3 +276,11 @@ def test_a_contract_without_subject_has_none() -> None:
     head = HEAD.replace("    customProperties:\n      - {property: subjectId, value: person}\n", "")
     contract = contract_of("      - name: x\n", head.replace("      - {name: person, required: true}\n", ""))
     assert schema(contract, ("x",)).subject_id is None
+
+
+def test_a_star_says_that_zero_is_a_value_in_every_column() -> None:
+    found = schema(subject_id="person", sensitive_zeros=("*",))
+    assert [column.zero_is_value for column in found.columns] == [True] * 4
+    assert problems(sensitive_zeros=("*", "nowhere"))[0].startswith(
+        "sensitive_zeros names the column 'nowhere'"
+    )

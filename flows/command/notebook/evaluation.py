@@ -1,0 +1,112 @@
+"""A release against a raw table, as a notebook asks for it: figures go into ``sensitive/``, and stay there.
+
+What is compared is the release as it lies in its folder, so it need not have been made here. Records are read
+from the table as a run reads them: a record a person, values in their bins.
+"""
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from flows.command.notebook.runs import in_memory
+from tasks.configuration.model import RunConfiguration
+from tasks.core.arrays import Json
+from tasks.core.contracts.translation import load_contract
+from tasks.core.errors import ParameterError
+from tasks.core.evaluation.utility.files import write_utility
+from tasks.core.evaluation.utility.measures import MOST_ROWS, UtilityColumns, measure_utility
+from tasks.core.evaluation.utility.table_pair import TablePair, pair_of_records, pair_of_tables
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.syndiffix.bins import public_edges
+from tasks.core.syndiffix.reading import read_table
+from tasks.core.synthesis.released_records import read_released_records
+from tasks.plan.describe import RunFacts, describe
+from tasks.plan.resources import query_resources
+from tasks.progress import Progress
+from tasks.sensitive.read import EncodingRules
+from tasks.storage import SENSITIVE, RunWorkspace, Workspace, file_sha256
+
+
+def evaluate_release(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+    """Measure what a release's records are worth.
+
+    Args:
+        request: ``release``, its folder; ``output_dir``, the workspace; ``contract``, the path of the data
+            contract or None; ``target`` and ``group``, columns that two measures are about, or None.
+        table: the raw one, a Parquet file.
+
+    Returns:
+        ``place``: the folder in ``sensitive/`` with `utility.json` and the rest.
+
+    Raises:
+        ParameterError: the table is not of the release's columns, or another contract is given.
+    """
+    release = Path(request["release"])
+    configuration = _configuration(release, request, table)
+    workspace = Workspace.of(configuration)
+    workspace.prepare()
+    described = describe(configuration)
+    run = RunWorkspace.begin(workspace, configuration.dataset, query_resources(configuration, workspace))
+    about = UtilityColumns(target=request["target"], group=request["group"])
+    with closing(Progress("evaluate")) as progress:
+        pair = _pair(run, configuration, described, release)
+        found = measure_utility(pair, about, run.resources.threads, progress)
+    place = run.folder(SENSITIVE) / "utility"
+    run.store(place, "utility", lambda folder: write_utility(found, folder, configuration.prefix))
+    return {"place": str(place)}
+
+
+def _configuration(release: Path, request: dict[str, Any], table: bytes) -> RunConfiguration:
+    """What the release was made with, about this table. Raises ParameterError."""
+    body: Json = json.loads((release / "configuration.json").read_text(encoding="utf-8"))
+    path = in_memory(body["dataset"], table)
+    contract = request["contract"]
+    declared = {key: value for key, value in body["input"].items() if key != "contract"}
+    _require_contract(body["input"].get("contract"), contract)
+    asked = {
+        "output_dir": request["output_dir"],
+        "input": {**declared, "path": path, "contract": contract},
+        "evaluate_utility": {"target": request["target"], "group": request["group"]},
+    }
+    return RunConfiguration.model_validate_json(json.dumps({**body, **asked}))
+
+
+def _require_contract(sha256: str | None, given: str | None) -> None:
+    """Refuse another contract than the release's: it says which values and bins there are."""
+    if sha256 is None and given is None:
+        return
+    if given is not None:
+        load_contract(Path(given))
+    if sha256 is None or given is None or file_sha256(Path(given)) != sha256:
+        wanted = "no data contract" if sha256 is None else "a data contract"
+        raise ParameterError(
+            f"The release was made with {wanted}, and evaluate needs the same: "
+            f"{'leave contract out.' if sha256 is None else 'give its unchanged file as contract.'}"
+        )
+
+
+def _pair(
+    run: RunWorkspace, configuration: RunConfiguration, described: RunFacts, release: Path
+) -> TablePair:
+    """The table and the release's records, as codes of the same features."""
+    records = str(release / f"{configuration.prefix}_synthetic_microdata")
+    if described.selection is not None:
+        chosen = described.selection
+        raw = read_table(described.source, chosen.table, chosen.ids).columns
+        edges = public_edges(described.schema, chosen.columns)
+        return pair_of_tables(raw, pq.read_table(f"{records}.parquet"), edges, MOST_ROWS)
+    rules = EncodingRules.of(configuration, described.parameters)
+    options = EncodingOptions(
+        total=rules.total,
+        key=run.secret(),
+        tags=rules.tags,
+        record_limit=rules.record_limit,
+        resources=run.resources,
+        filled=rules.filled,
+    )
+    raw_records = encode(described.source, described.schema, options)
+    synthetic = read_released_records(Path(f"{records}.tsv"), described.schema)
+    return pair_of_records(raw_records, synthetic, MOST_ROWS)

@@ -1,0 +1,110 @@
+"""The process that a notebook's call starts: one request in, one answer out, and what is told meanwhile.
+
+    standard input    the length of a JSON text and the text, that of a Parquet file and the file; then it
+                      stays open for as long as the notebook lives
+    standard output   lines of JSON: {"ready": true}, {"tell": sentence} ..., and at last
+                      {"done": answer} or {"failed": {"kind": class, "problems": [sentence, ...]}}
+    standard error    what a terminal would show, for the person alone
+
+Only errors of our own go out, by class and text: no traceback, no cause, and nothing for the operator alone,
+as notebooks are saved and sent around.
+"""
+
+import atexit
+import io
+import json
+import os
+import signal
+import struct
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, BinaryIO, NoReturn
+
+from flows.command.run import quieten
+from tasks.core import errors
+from tasks.core.errors import InternalError, MarginaliaError, ParameterError
+from tasks.failures import unforeseen
+from tasks.messages import LOGGER, TerminalHandler
+
+
+class _Screen(io.TextIOWrapper):
+    """Standard error, whose reader takes back lines as a terminal does."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class _Channel:
+    """The way back to the notebook: lines of JSON. Whatever else prints goes to standard error."""
+
+    def __init__(self) -> None:
+        self._file = os.fdopen(os.dup(1), "w", encoding="utf-8")
+        os.dup2(2, 1)
+
+    def send(self, **message: Any) -> None:
+        """Send one message."""
+        self._file.write(json.dumps(message) + "\n")
+        self._file.flush()
+
+    def tell(self, sentence: str) -> None:
+        """Send what may be known to whoever sees the notebook."""
+        self.send(tell=sentence)
+
+
+def answer_request() -> NoReturn:
+    """Answer the one request, and leave without taking the interpreter down, as the command does."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    channel = _Channel()
+    sys.stderr = _Screen(sys.stderr.buffer, encoding="utf-8", write_through=True)
+    quieten(verbose=False)
+    for handler in list(LOGGER.handlers):
+        LOGGER.removeHandler(handler)
+    LOGGER.addHandler(TerminalHandler(channel.tell))
+    channel.send(ready=True)
+    channel.send(**_answer(sys.stdin.buffer))
+    atexit._run_exitfuncs()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _answer(requests: BinaryIO) -> dict[str, Any]:
+    """The last message: an answer, or why there is none."""
+    try:
+        request, table = json.loads(_read(requests)), _read(requests)
+        threading.Thread(target=_watch, args=(requests,), daemon=True).start()
+        return {"done": _answering(request.pop("do"))(request, table)}
+    except MarginaliaError as error:
+        return {"failed": _described(error)}
+    except KeyboardInterrupt:
+        return {"failed": {"kind": "KeyboardInterrupt", "problems": []}}
+    except Exception as error:  # its own words may hold cells
+        return {"failed": _described(InternalError(unforeseen(error)))}
+
+
+def _answering(what: str) -> Callable[[dict[str, Any], bytes], dict[str, Any]]:
+    """What answers a request; loaded when it is asked for, as each needs other things of what is slow."""
+    if what == "evaluate":
+        from flows.command.notebook.evaluation import evaluate_release
+
+        return evaluate_release
+    from flows.command.notebook import runs
+
+    return {"protect": runs.protect_table, "syndiffix": runs.synthesize_table_of}[what]
+
+
+def _described(error: MarginaliaError) -> dict[str, Any]:
+    """An error by its class, or the nearest one that notebooks know, and its text."""
+    kind = next(each.__name__ for each in type(error).__mro__ if each.__module__ == errors.__name__)
+    return {"kind": kind, "problems": error.problems if isinstance(error, ParameterError) else [str(error)]}
+
+
+def _read(requests: BinaryIO) -> bytes:
+    (size,) = struct.unpack(">Q", requests.read(8))
+    return requests.read(size)
+
+
+def _watch(requests: BinaryIO) -> None:
+    """Stop as at ctrl-C when the notebook's process is gone: nobody would see what this run releases."""
+    requests.read()
+    os.kill(os.getpid(), signal.SIGINT)

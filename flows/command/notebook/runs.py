@@ -1,0 +1,151 @@
+"""A notebook's table, protected by the same run as the command's: settings and Parquet in, places out.
+
+The table is put where any table in storage is read from, under a name that the dataset has for ever:
+``memory://DATASET.parquet``. It is on no disk until a run fetches it into a file without a name in
+``sensitive/``, as it does from S3, and the ledger knows it by that name as it knows others by their path.
+"""
+
+import argparse
+import io
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+import fsspec
+import pyarrow.parquet as pq
+
+from flows.command.arguments import CommandParser
+from flows.command.run import run_showcase
+from flows.command.syndiffix import arguments as syndiffix_options
+from flows.command.syndiffix.command import synthesized
+from flows.command.without_pandas import hide_pandas_from_pyarrow
+from tasks.configuration.flat_file import from_flat
+from tasks.core.errors import ParameterError
+from tasks.core.hints import did_you_mean
+from tasks.core.syndiffix.settings import SETTINGS
+from tasks.core.tables.column_names import column_name
+from tasks.core.tables.writing import write_table
+from tasks.request import STAGES, UNCHANGED
+from tasks.storage import Workspace
+
+
+def in_memory(dataset: object, table: bytes) -> str:
+    """Put a table where a run finds it. Args: dataset: whose it is. table: a Parquet file.
+
+    Returns:
+        Its URL.
+    """
+    name = f"{dataset}.parquet".replace("/", "_")
+    fsspec.filesystem("memory").pipe(f"/{name}", table)
+    return f"memory://{name}"
+
+
+def protect_table(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+    """Make a release as ``marginalia run`` does.
+
+    Args:
+        request: ``settings``, the keys of a flat configuration, but for the table's path.
+        table: a Parquet file.
+
+    Returns:
+        ``release``, its folder; ``kept``, folders in ``sensitive/`` by what they are; ``unchanged``, the
+        vintage whose release it is, where nothing new was released; ``names``, the table's own spelling of
+        each column by the released one.
+
+    Raises:
+        MarginaliaError: whatever stops the command.
+    """
+    settings = request["settings"]
+    path = in_memory(settings.get("dataset"), table)
+    configuration = from_flat({**settings, "sensitive_microdata_path": path})
+    places = run_showcase(configuration, STAGES, verbose=False)
+    root = Workspace.of(configuration).root
+    unchanged = places.pop(UNCHANGED, None)
+    kept = {stage: str(root / place) for stage, place in places.items() if stage != "release"}
+    names = pq.read_schema(io.BytesIO(table)).names
+    return {
+        "release": str(root / places["release"]),
+        "kept": kept,
+        "unchanged": unchanged,
+        "names": {column_name(name): name for name in names},
+    }
+
+
+def synthesize_table_of(request: dict[str, Any], table: bytes) -> dict[str, Any]:
+    """Make a synthetic table as ``marginalia syndiffix`` does, without a release.
+
+    Args:
+        request: ``options`` of the command by the names of its settings; ``output``, the Parquet file to
+            write.
+        table: a Parquet file.
+
+    Raises:
+        MarginaliaError: whatever stops the command.
+    """
+    hide_pandas_from_pyarrow()
+    write_table(synthesized(_options(request["options"], table)), Path(request["output"]))
+    return {}
+
+
+class _Parser(CommandParser):
+    """The command's, whose refusals are errors like all others."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ParameterError(f"{message[0].upper()}{message[1:]}.")
+
+
+def _options(asked: dict[str, Any], table: bytes) -> argparse.Namespace:
+    """The command's options, with what was asked for in place of their defaults.
+
+    Args:
+        asked: values by the options' own names: settings, and `_NAMES` and `_WAYS`.
+        table: a Parquet file.
+
+    Raises:
+        ParameterError: an option that is not known, or whose value is none.
+    """
+    unknown = [name for name in asked if name not in (*SETTINGS, *_NAMES, *_WAYS)]
+    if unknown:
+        known = [*SETTINGS, *_NAMES, *_WAYS]
+        raise ParameterError(
+            [
+                f"syndiffix has no setting {name!r}: {did_you_mean(name, known, repr) or 'leave it out.'}"
+                for name in unknown
+            ]
+        )
+    parser = _Parser("marginalia syndiffix", add_help=False, allow_abbrev=False)
+    syndiffix_options.add_arguments(parser)
+    named = {name: value for name, value in asked.items() if _is_named(name)}
+    words = [word for name, value in asked.items() if name not in named for word in _words(name, value)]
+    options = parser.parse_args([in_memory(asked.get("dataset", syndiffix_options.DATASET), table), *words])
+    for name, value in named.items():  # not as words: a column may be called --columns
+        _require_names(name, value)
+        setattr(options, name, value)
+    options.given = {**syndiffix_options.given(options), **{name: name for name in named}}
+    return options
+
+
+#: Options that name columns or a dataset, and ways of clustering, beside the settings.
+_NAMES, _WAYS = ("columns", "aidcolumns", "dataset"), ("no_clustering", "clusters")
+
+
+def _is_named(name: str) -> bool:
+    return name in _NAMES or (name in SETTINGS and SETTINGS[name].kind in ("column", "columns"))
+
+
+def _require_names(name: str, value: object) -> None:
+    """Raises ParameterError unless a value is a text, or a list of them, as its option takes."""
+    is_one = name == "dataset" or (name in SETTINGS and SETTINGS[name].kind == "column")
+    texts = [value] if is_one else value
+    if not isinstance(texts, list) or not all(isinstance(each, str) for each in texts):
+        raise ParameterError(f"{name} must be {'a text' if is_one else 'a list of texts'}: correct it.")
+
+
+def _words(name: str, value: object) -> list[str]:
+    """An option as a command line has it; none where it says that a flag is off."""
+    option = SETTINGS[name].options[0] if name in SETTINGS else f"--{name.replace('_', '-')}"
+    if isinstance(value, bool):
+        return [option] if value else []
+    if isinstance(value, dict):
+        return [option, json.dumps(value)]
+    return [option, *map(str, value if isinstance(value, list) else [value])]

@@ -1,0 +1,301 @@
+"""Marginalia in a notebook: a table in memory goes in, a release of it comes out.
+
+    protect      makes a release, as ``marginalia run`` does
+    synthesize   the same, for its synthetic records alone
+    syndiffix    a synthetic table by SynDiffix, as ``marginalia syndiffix`` makes it
+    evaluate     what a release is worth against the raw table: not to be shared
+    open_release a release that somebody gave you
+
+A table is a DataFrame of pandas or a table of Arrow, and what comes out is like what went in. Ledger, salts
+and refusals are the command's. An error says what to do, and holds nothing of the table.
+"""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marginalia.errors import (
+    BudgetExhausted,
+    ContractViolation,
+    InputError,
+    InternalError,
+    LedgerError,
+    MarginaliaError,
+    MeasurementLost,
+    ParameterError,
+    ResourceLimit,
+    StorageError,
+    StoredTableMismatch,
+    guarded,
+)
+from marginalia.process import ask
+from marginalia.release import Evaluation, opened, records_file
+from marginalia.release import OpenedRelease as Release
+from marginalia.shown import Shown
+from marginalia.tables import Like, alike, parquet_of, read_released
+
+if TYPE_CHECKING:
+    from marginalia.tables import AnyTable
+
+__all__ = [
+    "BudgetExhausted",
+    "ContractViolation",
+    "Evaluation",
+    "InputError",
+    "InternalError",
+    "LedgerError",
+    "MarginaliaError",
+    "MeasurementLost",
+    "ParameterError",
+    "Release",
+    "ResourceLimit",
+    "StorageError",
+    "StoredTableMismatch",
+    "evaluate",
+    "open_release",
+    "protect",
+    "syndiffix",
+    "synthesize",
+]
+
+
+@guarded
+def protect(
+    df: "AnyTable",
+    *,
+    dataset: str,
+    vintage: str,
+    subject_id: str | Sequence[str] | None = None,
+    epsilon: float | None = None,
+    releases: int | None = None,
+    k: int | None = None,
+    contract: str | Path | None = None,
+    output_dir: str | Path = ".",
+    **settings: Any,
+) -> Release:
+    """Make a release of a table, or return the one that was made under the same name.
+
+    >>> release = protect(people, dataset="people", vintage="2026-11", subject_id="person", epsilon=1,
+    ...                   releases=12, bins={"age": [0, 18, 40, 65]}, output_dir="out")
+    >>> release.vintage, list(release.records.columns), release.page.suffix
+    ('2026-11', ['age', 'sex', 'smoker'], '.html')
+
+    Under differential privacy a release is drawn once: the same dataset and vintage give the same release,
+    and cost nothing more. Another vintage is drawn anew and is charged. The ledger refuses what the dataset's
+    budget does not cover.
+
+    Args:
+        df: the table; the index of a DataFrame is no column of it.
+        dataset: the name of the budget. All tables about the same people share it.
+        vintage: the label of this release, such as 2026-11.
+        subject_id: the column that says whose row it is; None only if each row is another person.
+        epsilon: the price of this release under differential privacy: lower is safer and noisier.
+        releases: how many releases of the dataset you plan; the first one sets its budget by it.
+        k: in place of epsilon, for k-anonymity: counts are rounded down to its multiples.
+        contract: the data contract: what you know of the columns.
+        output_dir: the workspace; the release is in ``release/`` in it.
+        settings: further keys of a configuration (docs/configuration.md), such as ``bins`` and ``domains``.
+            A 0 is a value in every column, unless ``sensitive_zeros`` names those in which it is one.
+
+    Raises:
+        BudgetExhausted: the dataset's budget does not cover this release.
+        ContractViolation: the table breaks a strict contract.
+        ParameterError: the settings, or the table, can't be used as they are.
+        MarginaliaError: anything else that stops it.
+    """
+    shown = Shown()
+    named = {
+        "dataset": dataset,
+        "prefix": dataset,
+        "vintage": vintage,
+        "subject_id": subject_id,
+        "output_dir": str(output_dir),
+    }
+    named |= {} if contract is None else {"contract": str(contract)}
+    flat = named | _protection(epsilon, releases, k, settings)
+    table, like = parquet_of(df)
+    made = ask({"do": "protect", "settings": flat}, table, shown)
+    folder = Path(made["release"])
+    old = made["unchanged"]
+    done = "Released" if old is None else f"Nothing new was released: the table is that of vintage {old}"
+    shown.close(f"{done}: {folder}")
+    records = _records(folder, like, made["names"], settings)
+    return Release(folder, records, tuple(shown.notes), None if contract is None else str(contract))
+
+
+def _protection(
+    epsilon: float | None, releases: int | None, k: int | None, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The keys of a configuration that these arguments of `protect` stand for, and the further ones.
+
+    Raises:
+        ParameterError: no protection is chosen, or two are.
+    """
+    mode = settings.get("synthesis_mode")
+    if "sensitive_microdata_path" in settings:
+        raise ParameterError("The table is the first argument: leave sensitive_microdata_path out.")
+    chosen = [epsilon is not None, k is not None, mode == "syndiffix"]
+    if sum(chosen) != 1 and not {"noise_epsilon", "privacy", "reporting_resolution"} & settings.keys():
+        raise ParameterError(
+            "A release needs one protection: give epsilon, such as epsilon=1, for differential privacy, "
+            'or k, such as k=10, for k-anonymity, or synthesis_mode="syndiffix".'
+        )
+    flat: dict[str, Any] = {}
+    if mode != "syndiffix":  # where every 0 is a value
+        flat["sensitive_zeros"] = ["*"]
+    if "multi_value_columns" in settings:  # whose columns come out as they were
+        flat["synthetic_forms"] = ["condensed"]
+    if epsilon is not None:
+        flat |= {"dp_aggregates": True, "noise_epsilon": epsilon}
+    if k is not None:
+        flat |= {"dp_aggregates": False, "reporting_resolution": k}
+    planned = {} if releases is None else {"releases": releases}
+    privacy = settings.get("privacy", {})
+    if planned and isinstance(privacy, Mapping):
+        return {**flat, **settings, "privacy": {**planned, **privacy}}
+    return {**flat, **settings}
+
+
+def _records(folder: Path, like: Like, names: Mapping[str, str], settings: Mapping[str, Any]) -> "AnyTable":
+    """The released records, like the table that they were made from."""
+    return alike(read_released(records_file(folder)), like, names, settings.get("multi_value_columns"))
+
+
+@guarded
+def synthesize(df: "AnyTable", **settings: Any) -> "AnyTable":
+    """Synthetic records like a table's: those of the release that `protect` makes.
+
+    >>> records = synthesize(people, dataset="people", vintage="2026-11", subject_id="person", epsilon=1,
+    ...                      releases=12, bins={"age": [0, 18, 40, 65]}, output_dir="out")
+    >>> str(records["age"].dtype), records["age"].cat.ordered
+    ('category', True)
+
+    Args:
+        df: the table.
+        settings: as of `protect`.
+
+    Raises:
+        MarginaliaError: see `protect`.
+    """
+    return protect(df, **settings).records
+
+
+@guarded
+def syndiffix(
+    df: "AnyTable",
+    *,
+    ids: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+    dataset: str | None = None,
+    **settings: Any,
+) -> "AnyTable":
+    """A synthetic table by SynDiffix, which is not differentially private.
+
+    >>> table = syndiffix(people, ids=["person"], columns=["age", "smoker"])
+    >>> dict(table.dtypes.astype(str))
+    {'age': 'int64', 'smoker': 'bool'}
+
+    The noise stays the same however often you call it: its salt is kept with the ledger.
+
+    Args:
+        df: the table.
+        ids: the columns that say whose row it is; none only if each row is another person.
+        columns: those to synthesize: all but the ids. Fewer are more accurate.
+        dataset: the name that the salt is kept under, for ever the same; None: the command's own.
+        settings: further ones (docs/syndiffix.md), such as ``target_column`` and ``low_threshold``.
+
+    Raises:
+        MarginaliaError: what the command ``marginalia syndiffix`` refuses.
+    """
+    shown = Shown()
+    table, like = parquet_of(df)
+    asked = {
+        "aidcolumns": list(ids),
+        "columns": None if columns is None else list(columns),
+        "dataset": dataset,
+    }
+    options = {name: value for name, value in asked.items() if value} | settings
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "synthetic.parquet")
+        ask({"do": "syndiffix", "options": options, "output": str(output)}, table, shown)
+        made = read_released(output)
+    shown.close()
+    return alike(made, like, {})
+
+
+@guarded
+def evaluate(
+    df: "AnyTable",
+    release: Release,
+    *,
+    target: str | None = None,
+    group: str | None = None,
+    contract: str | Path | None = None,
+    output_dir: str | Path | None = None,
+) -> Evaluation:
+    """Measure what a release is worth, against the raw table. The figures are not to be shared.
+
+    >>> release = open_release("out/release/people")
+    >>> evaluation = evaluate(people, release, target="smoker")
+    >>> "sensitive" in evaluation.place.parts, sorted(evaluation.figures)[:2]
+    (True, ['discriminator', 'features'])
+
+    Nothing is drawn and nothing is charged. docs/releases.md explains the measures.
+
+    Args:
+        df: the raw table.
+        release: of `protect` or `open_release`.
+        target: a column that a learner predicts for raw records after it saw synthetic ones alone.
+        group: a column in every set of the k-marginal score.
+        contract: the release's data contract, where it has one and `protect` did not make it here.
+        output_dir: the workspace whose ``sensitive/`` takes the figures: that of the release.
+
+    Raises:
+        ParameterError: the table is not of the release's columns, or the workspace is not known.
+        MarginaliaError: anything else that stops it.
+    """
+    shown = Shown()
+    request = {
+        "do": "evaluate",
+        "release": str(release.folder),
+        "output_dir": str(_workspace(release) if output_dir is None else output_dir),
+        "contract": release.contract if contract is None else str(contract),
+        "target": target,
+        "group": group,
+    }
+    table, _ = parquet_of(df)
+    made = ask(request, table, shown)
+    shown.close("Evaluated against the raw table. The figures are not to be shared.")
+    return Evaluation(Path(made["place"]))
+
+
+def _workspace(release: Release) -> Path:
+    """That of a release that was made here. Raises ParameterError."""
+    *_, root = release.folder.parents[:3]
+    if (root / "sensitive").is_dir():
+        return root
+    raise ParameterError(
+        "The figures must stay in the folder sensitive/ of a workspace, and this release is in none: name "
+        "one as output_dir."
+    )
+
+
+@guarded
+def open_release(path: str | Path) -> Release:
+    """A release in a folder, such as somebody gave you; no ledger and no table is needed.
+
+    >>> release = open_release("out/release/people/latest")
+    >>> release.vintage, release.statement["private"]
+    ('2026-11', True)
+
+    Texts become numbers and truth values where nothing is lost by it.
+
+    Args:
+        path: its folder, or the dataset's, whose latest release is meant.
+
+    Raises:
+        ParameterError: there is no release.
+        StoredTableMismatch: a file is missing, or was changed after the release.
+    """
+    return opened(Path(path))

@@ -1,0 +1,225 @@
+"""A release in a notebook: its folder goes in; records, counts, statement and page come out.
+
+Everything here reads released files alone. What stays in ``sensitive/`` is an `Evaluation`, which shows none
+of its figures by itself, as notebooks are saved and sent around.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marginalia.errors import ParameterError, StoredTableMismatch
+from marginalia.tables import as_found, read_released
+
+if TYPE_CHECKING:
+    from marginalia.tables import AnyTable
+
+_MANIFEST = "MANIFEST.json"
+_REGIMES = {
+    "differential_privacy": "differential privacy",
+    "k_anonymity": "k-anonymity",
+    "syndiffix": "SynDiffix (not differentially private)",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class OpenedRelease:
+    """One release of a dataset: what may leave.
+
+    Attributes:
+        folder: its files.
+        records: the synthetic records, with the dtypes of the table that was given.
+        owner_notes: what the run said to the person at the terminal alone; it must stay on this machine.
+        contract: the data contract's path, where `protect` was given one.
+    """
+
+    folder: Path
+    records: "AnyTable"
+    owner_notes: tuple[str, ...] = field(default=(), compare=False)
+    contract: str | None = field(default=None, compare=False)
+
+    @property
+    def dataset(self) -> str:
+        """The name under which its budget is kept."""
+        return str(self._manifest["dataset"])
+
+    @property
+    def vintage(self) -> str:
+        """Which release of the dataset it is."""
+        return str(self._manifest["vintage"])
+
+    @cached_property
+    def statement(self) -> dict[str, Any]:
+        """What protects the people in it, as ``privacy.json`` has it."""
+        return _json_of(self.folder / "privacy.json")
+
+    @cached_property
+    def counts(self) -> "AnyTable":
+        """The reported counts of combinations, each with its range; SynDiffix reports none.
+
+        Raises:
+            ParameterError: it has none.
+        """
+        name = next((each for each in self.files if each.endswith("_reportable_aggregates.tsv")), None)
+        if name is None:
+            raise ParameterError("A release of SynDiffix has no counts: count its records.")
+        return as_found(read_released(self.folder / name))
+
+    @property
+    def page(self) -> Path | None:
+        """The page to begin with; None of a release that was made without one."""
+        pages = [name for name in self.files if name.endswith(".html") and "/" not in name]
+        return self.folder / pages[0] if pages else None
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of its files."""
+        return tuple(str(each["file"]) for each in self._manifest["files"])
+
+    @property
+    def errata(self) -> str:
+        """What was found wrong with it later; empty where nothing was."""
+        path = self.folder / "ERRATA.md"
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+    @cached_property
+    def _manifest(self) -> dict[str, Any]:
+        return _json_of(self.folder / _MANIFEST)
+
+    @property
+    def _protection(self) -> str:
+        """In words, with its strength."""
+        regime = str(self.statement["regime"])
+        claim = _json_of(self.folder / "configuration.json")
+        strength = ""
+        if regime == "differential_privacy":
+            strength = f", epsilon {claim['protection']['epsilon']:g}, delta {claim['protection']['delta']:g}"
+        elif regime == "k_anonymity":
+            strength = f", k = {claim['reporting_resolution']}"
+        return f"{_REGIMES.get(regime, regime)}{strength}"
+
+    def _facts(self) -> dict[str, str]:
+        facts = {
+            "Dataset": self.dataset,
+            "Vintage": self.vintage,
+            "Protection": self._protection,
+            "Synthetic records": f"{len(self.records):,}",
+            "Folder": str(self.folder),
+        }
+        return facts | ({"Errata": "See .errata: something was found wrong with it."} if self.errata else {})
+
+    def __repr__(self) -> str:
+        """Released facts alone."""
+        return f"<Release {'; '.join(f'{key}: {value}' for key, value in self._facts().items())}>"
+
+    def _repr_html_(self) -> str:
+        """The same for a notebook."""
+        rows = "".join(
+            f"<tr><th>{key}</th><td>{escape(text)}</td></tr>" for key, text in self._facts().items()
+        )
+        page = "" if self.page is None else f'<p><a href="{escape(self.page.as_uri())}">The page</a></p>'
+        return f"<table>{rows}</table>{page}"
+
+
+@dataclass(frozen=True, repr=False)
+class Evaluation:
+    """A release against the raw table. Not to be shared: it's made of raw records.
+
+    Attributes:
+        place: its folder in ``sensitive/``, with tables and charts.
+    """
+
+    place: Path
+
+    @cached_property
+    def figures(self) -> dict[str, Any]:
+        """All of it, as ``utility.json`` has it. Not to be shared."""
+        return _json_of(self.place / "utility.json")
+
+    @cached_property
+    def summary(self) -> str:
+        """The same in words. Not to be shared."""
+        (path,) = self.place.glob("*_utility_summary.txt")
+        return path.read_text(encoding="utf-8")
+
+    def __repr__(self) -> str:
+        """Where it is, and no figure."""
+        return (
+            f"<Evaluation against the raw table, not to be shared: {self.place}. Read .summary or .figures, "
+            "and don't save what they show.>"
+        )
+
+
+def opened(path: Path) -> OpenedRelease:
+    """A release in a folder, each of whose files is what its manifest says.
+
+    Args:
+        path: the folder, ``latest``, or the dataset's, whose latest release is meant.
+
+    Raises:
+        ParameterError: there is no release.
+        StoredTableMismatch: a file is missing or was changed.
+    """
+    folder = path.expanduser()
+    if not (folder / _MANIFEST).is_file() and (folder / "latest" / _MANIFEST).is_file():
+        folder = folder / "latest"
+    folder = folder.resolve()
+    if not (folder / _MANIFEST).is_file():
+        raise ParameterError(
+            f"A release is a folder with a {_MANIFEST}, and {path} is none: give the folder of one, such as "
+            "out/release/people/latest."
+        )
+    _verify(folder)
+    return OpenedRelease(folder, as_found(read_released(records_file(folder))))
+
+
+def _verify(folder: Path) -> None:
+    """Compare every file with the manifest. Raises StoredTableMismatch."""
+    problems = []
+    try:
+        listed = {str(each["file"]): str(each["sha256"]) for each in _json_of(folder / _MANIFEST)["files"]}
+    except (KeyError, TypeError):
+        raise StoredTableMismatch(f"{_MANIFEST} must list the files of the release, and does not.") from None
+    for name, sha256 in listed.items():
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder) or not path.is_file():
+            problems.append(f"{name} is missing.")
+        elif _sha256(path) != sha256:
+            problems.append(f"{name} was changed after it was released.")
+    if problems:
+        raise StoredTableMismatch(
+            f"The files of a release must be what its {_MANIFEST} says. {' '.join(problems)} Get the release "
+            "again from whoever published it."
+        )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def records_file(folder: Path) -> Path:
+    """The file of a release's synthetic records: in the form that has the table's own columns, where it is.
+
+    Raises:
+        ParameterError: it has none.
+    """
+    names = [str(each["file"]) for each in _json_of(folder / _MANIFEST)["files"]]
+    for ending in ("_condensed.tsv", ".parquet", ".tsv"):
+        for name in names:
+            if name.endswith(f"_synthetic_microdata{ending}"):
+                return folder / name
+    raise ParameterError("The release has no synthetic records: its run stopped before that stage.")
+
+
+def _json_of(path: Path) -> dict[str, Any]:
+    """Raises StoredTableMismatch where it can't be read."""
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise StoredTableMismatch(f"{path.name} must be JSON of a release, but can't be read.") from None
+    return found

@@ -1,0 +1,380 @@
+"""A table in memory: a DataFrame or Arrow table goes in as Parquet, and a released one comes out like it.
+
+What comes out has the dtypes of what went in, wherever the released values are values of theirs. A category
+has only the values that were released: a dtype lists its categories, and others are somebody's. Bins come out
+as ordered categories, in their order.
+"""
+
+import io
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from marginalia.errors import ParameterError, StoredTableMismatch
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    #: pyarrow has no types of its own that a checker reads.
+    AnyTable = pd.DataFrame | Any
+
+#: How released texts write what they reserve (sds.md 1.3).
+_RESERVED = (("<semicolon>", ";"), ("<colon>", ":"))
+_NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?"
+_BIN = re.compile(rf"^(?:<({_NUMBER})|>({_NUMBER})|\[({_NUMBER}),{_NUMBER}[)\]])$", re.IGNORECASE)
+_WHOLE = r"^-?(?:0|[1-9]\d{0,17})$"
+
+
+@dataclass(frozen=True)
+class Like:
+    """What a table looks like, without any of its values but the order of its categories.
+
+    Attributes:
+        columns: its fields, by name.
+        dtypes: pandas' dtypes by name; None: it is an Arrow table.
+        orders: of each column of categories these, in their order.
+    """
+
+    columns: dict[str, "pa.Field"]
+    dtypes: dict[str, Any] | None
+    orders: dict[str, list[Any]]
+
+
+def parquet_of(table: "AnyTable") -> tuple[memoryview, Like]:
+    """A table as a Parquet file in memory, and what it looks like.
+
+    Args:
+        table: a DataFrame, whose index is no column, or an Arrow table, or what Arrow takes for one.
+
+    Raises:
+        ParameterError: it is none, or has a column that Parquet can't hold; columns are named by position.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    frame = _as_frame(table)
+    arrow = _arrow_of_frame(frame) if frame is not None else _arrow_of(table)
+    like = Like(
+        columns={field.name: field for field in arrow.schema},
+        dtypes=None if frame is None else dict(zip(frame.columns, frame.dtypes, strict=True)),
+        orders={
+            field.name: _categories(arrow[field.name])
+            for field in arrow.schema
+            if pa.types.is_dictionary(field.type)
+        },
+    )
+    file = io.BytesIO()
+    problem = ""
+    try:
+        pq.write_table(arrow.replace_schema_metadata(None), file)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        problem = f"The table holds a column that Parquet can't hold ({type(error).__name__}): convert it."
+    if problem:
+        raise ParameterError(problem)
+    return file.getbuffer(), like
+
+
+def _as_frame(table: object) -> "pd.DataFrame | None":
+    """The table where it is a DataFrame of pandas, which nobody has who never loaded it."""
+    pandas = sys.modules.get("pandas")
+    return table if pandas is not None and isinstance(table, pandas.DataFrame) else None
+
+
+def _arrow_of(table: object) -> "pa.Table":
+    import pyarrow as pa
+
+    if isinstance(table, pa.Table):
+        arrow = table
+    elif hasattr(table, "__arrow_c_stream__"):
+        arrow = pa.table(table)
+    else:
+        raise ParameterError(
+            f"The table must be a DataFrame or an Arrow table, not {type(table).__name__}: convert it, or "
+            "read it first."
+        )
+    _require_names(arrow.column_names)
+    return arrow
+
+
+def _arrow_of_frame(frame: "pd.DataFrame") -> "pa.Table":
+    """The columns, one by one, so that a problem is told by place and without a value."""
+    import pyarrow as pa
+
+    _require_names(list(frame.columns))
+    columns, problems = {}, []
+    for place, name in enumerate(frame.columns, start=1):
+        try:
+            columns[name] = _arrow_of_series(frame[name])
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            problems.append(
+                f"Column {place} of the table must hold values of one kind that Parquet knows, and does not: "
+                "give it another dtype."
+            )
+    if problems:
+        raise ParameterError(problems)
+    return pa.table(columns)
+
+
+def _arrow_of_series(series: "pd.Series[Any]") -> "pa.Array":
+    import pandas as pd
+    import pyarrow as pa
+
+    if isinstance(series.dtype, pd.SparseDtype):
+        series = series.astype(series.dtype.subtype)
+    if isinstance(series.dtype, pd.CategoricalDtype) and _is_worded(series.dtype.categories.dtype):
+        series = series.cat.rename_categories([str(each) for each in series.dtype.categories])
+    elif _is_worded(series.dtype):
+        series = series.astype("string")
+    array = pa.Array.from_pandas(series)
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _is_worded(dtype: Any) -> bool:
+    """Whether values are no plain ones and go as their texts: intervals and periods."""
+    import pandas as pd
+
+    return isinstance(dtype, pd.IntervalDtype | pd.PeriodDtype)
+
+
+def _require_names(names: Sequence[object]) -> None:
+    """Raises ParameterError unless all names are texts, each another one."""
+    problems = [
+        f"Column {place} of the table must have a text as its name, and has {type(name).__name__}: rename it."
+        for place, name in enumerate(names, start=1)
+        if not isinstance(name, str)
+    ]
+    first: dict[object, int] = {}
+    for place, name in enumerate(names, start=1):
+        if first.setdefault(name, place) != place:
+            problems.append(f"Columns {first[name]} and {place} of the table have the same name: rename one.")
+    if not names:
+        problems.append("The table must have columns, and has none.")
+    if problems:
+        raise ParameterError(problems)
+
+
+def _categories(column: "pa.ChunkedArray") -> list[Any]:
+    """The values of a column of categories in their order, each once."""
+    found: dict[Any, None] = {}
+    for chunk in column.chunks:
+        found.update(dict.fromkeys(chunk.dictionary.to_pylist()))
+    return list(found)
+
+
+def read_released(path: Path) -> "pa.Table":
+    """A released file of records: Parquet, or tab-separated texts, whose empty cells are null.
+
+    Raises:
+        StoredTableMismatch: it can't be read as one.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyarrow import csv
+
+    try:
+        if path.suffix == ".parquet":
+            return pq.read_table(path)
+        parse = csv.ParseOptions(delimiter="\t", newlines_in_values=True, ignore_empty_lines=False)
+        names = csv.open_csv(path, parse_options=parse).schema.names
+        convert = csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=True, null_values=[""]
+        )
+        return csv.read_csv(path, parse_options=parse, convert_options=convert)
+    except (pa.ArrowException, OSError):
+        pass
+    raise StoredTableMismatch(f"{path.name} must be a table of a release, but can't be read as one.")
+
+
+def alike(
+    made: "pa.Table", like: Like, names: Mapping[str, str], delimiters: Mapping[str, str] | None = None
+) -> "AnyTable":
+    """A released table with the dtypes of the one that it was made from.
+
+    Args:
+        made: texts, or typed columns.
+        like: the other one.
+        names: of its columns, by the released spelling.
+        delimiters: between the items of columns of several.
+    """
+    import pyarrow as pa
+
+    columns: dict[str, Any] = {}
+    dtypes: dict[str, Any] = {}
+    for released in made.column_names:
+        name = names.get(released, released)
+        field = like.columns.get(name)
+        column = _plain(made[released])
+        if field is None:
+            columns[name] = _as_found(column)
+            continue
+        columns[name] = _cast(column, field.type, like.orders.get(name), (delimiters or {}).get(name))
+        if like.dtypes is not None and columns[name].type == field.type:
+            dtypes[name] = like.dtypes[name]
+    return pa.table(columns) if like.dtypes is None else _frame(columns, dtypes)
+
+
+def as_found(made: "pa.Table") -> "AnyTable":
+    """A released table whose origin nobody here knows: a DataFrame where there is pandas, else Arrow.
+
+    Texts become numbers or truth values only where nothing is lost: ``01`` stays a text.
+    """
+    import pyarrow as pa
+
+    columns = {name: _as_found(_plain(made[name])) for name in made.column_names}
+    try:
+        import pandas  # noqa: F401
+    except ImportError:
+        return pa.table(columns)
+    return _frame(columns, {})
+
+
+def _plain(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Texts as they were before they were spelled for the outputs."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.type):
+        return column
+    for written, meant in _RESERVED:
+        column = pc.replace_substring(column, written, meant)
+    return column
+
+
+def _cast(
+    column: "pa.ChunkedArray", kind: "pa.DataType", order: list[Any] | None, delimiter: str | None
+) -> "pa.ChunkedArray":
+    """A column as a type; as bins, or as what it is, where its values are none of that type's."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(kind):
+        inner = _cast(column, kind.value_type, None, None)
+        if inner.type != kind.value_type or order is None:
+            return inner
+        return _ordered(inner, order, kind)
+    if delimiter is not None and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        items = pc.split_pattern(column, delimiter)
+        return items.cast(kind)
+    if pa.types.is_null(kind) and column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column))])
+    try:
+        if pa.types.is_time(kind) and pa.types.is_string(column.type):  # which Arrow reads on a day alone
+            column = pc.binary_join_element_wise("1970-01-01", column, " ").cast(pa.timestamp("us"))
+        return column.cast(kind, safe=not pa.types.is_floating(kind))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return _binned(column)
+
+
+def _ordered(column: "pa.ChunkedArray", order: list[Any], kind: "pa.DataType") -> "pa.ChunkedArray":
+    """Categories in their order, those alone that the column holds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    held = set(pc.unique(column).drop_null().to_pylist())
+    known = [value for value in order if value in held]
+    known += sorted(held - set(known))  # spelled otherwise, such as without blanks around
+    values = pa.array(known, kind.value_type)
+    indices = pc.index_in(column, values).cast(kind.index_type)
+    chunks = [pa.DictionaryArray.from_arrays(each, values, ordered=kind.ordered) for each in indices.chunks]
+    return pa.chunked_array(chunks, pa.dictionary(kind.index_type, kind.value_type, kind.ordered))
+
+
+def _binned(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Bins as ordered categories; any other column as it is."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    held = pc.unique(column).drop_null().to_pylist() if pa.types.is_string(column.type) else []
+    matches = {label: _BIN.match(label) for label in held}
+    if not held or not all(matches.values()):
+        return column
+
+    def place(label: str) -> tuple[float, int]:
+        below, above, inner = matches[label].groups()  # type: ignore[union-attr]
+        return (float(below or above or inner), -1 if below else 1 if above else 0)
+
+    ordered = sorted(held, key=place)
+    return _ordered(column, ordered, pa.dictionary(pa.int32(), pa.string(), ordered=True))
+
+
+def _as_found(column: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Texts as whole numbers, numbers or truth values where each is written as these are."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_string(column.type):
+        return column
+    held = pc.unique(column).drop_null()
+    if not len(held):
+        return column
+    if set(held.to_pylist()) <= {"true", "false"}:
+        return column.cast(pa.bool_())
+    if pc.all(pc.match_substring_regex(held, _WHOLE)).as_py():
+        return column.cast(pa.int64())
+    try:
+        numbers = held.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return _binned(column)
+    is_same = [
+        repr(number) == text for number, text in zip(numbers.to_pylist(), held.to_pylist(), strict=True)
+    ]
+    return column.cast(pa.float64()) if all(is_same) else column
+
+
+def _frame(columns: Mapping[str, "pa.ChunkedArray"], dtypes: Mapping[str, Any]) -> "pd.DataFrame":
+    """A DataFrame. Args: columns: by name. dtypes: of those whose values are values of theirs."""
+    import pandas as pd
+
+    return pd.DataFrame({name: _series(column, dtypes.get(name)) for name, column in columns.items()})
+
+
+#: pandas' dtypes that hold missing values, by those that don't, and by Arrow's names.
+_NULLABLE = {"bool": "boolean"} | {
+    f"{sign}int{bits}": f"{sign.upper()}Int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+
+
+def _series(column: "pa.ChunkedArray", dtype: Any) -> "pd.Series[Any]":
+    """A column with a dtype; with the one that also holds missing values where some are missing."""
+    import pandas as pd
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        return _categorical(column, dtype)
+    if dtype is None:
+        nullable = _NULLABLE.get(str(column.type))
+        return pd.Series(column.to_pandas(), dtype=nullable)
+    if pd.api.types.is_object_dtype(dtype):
+        return pd.Series(column.to_pylist(), dtype=object)
+    if _is_worded(dtype):
+        return _worded(column.to_pandas(), dtype)
+    if column.null_count:
+        dtype = pd.api.types.pandas_dtype(_NULLABLE.get(str(dtype), dtype))
+    if hasattr(dtype, "__from_arrow__"):
+        return pd.Series(dtype.__from_arrow__(column))
+    return column.to_pandas().astype(dtype)  # type: ignore[no-any-return]
+
+
+def _worded(texts: "pd.Series[Any]", dtype: Any) -> "pd.Series[Any]":
+    """Periods from their texts; of intervals pandas reads none."""
+    try:
+        return texts.astype(dtype)
+    except (TypeError, ValueError):
+        return texts
+
+
+def _categorical(column: "pa.ChunkedArray", dtype: Any) -> "pd.Series[Any]":
+    import pandas as pd
+
+    column = column.unify_dictionaries()
+    found = pd.Series(column.to_pandas())
+    if not isinstance(dtype, pd.CategoricalDtype):
+        return found
+    known = {str(each): each for each in dtype.categories} if _is_worded(dtype.categories.dtype) else {}
+    values = [known.get(each, each) for each in found.cat.categories]
+    with_dtype = pd.Index(values, dtype=None if known else dtype.categories.dtype)
+    return found.cat.rename_categories(with_dtype)

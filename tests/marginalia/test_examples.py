@@ -1,0 +1,31 @@
+"""What the module's docstrings show runs, one after another, as it would in a notebook."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import marginalia
+from tests.flows.processes import ROOT
+from tests.marginalia.notebooks import people
+
+
+@pytest.mark.server
+def test_examples_give_what_they_say(
+    tmp_path: Path, own_ledger: Path, prefect_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = people()[["person", "age", "sex", "smoker"]]
+    table["sex"] = table["sex"].astype(str)
+    shown = 0
+    for name in ("protect", "synthesize", "syndiffix", "open_release", "evaluate"):
+        (test,) = doctest.DocTestFinder(recurse=False).find(
+            getattr(marginalia, name), name, extraglobs={**vars(marginalia), "people": table}
+        )
+        assert test.examples
+        shown += len(test.examples)
+        found = doctest.DocTestRunner().run(test)
+        assert found.failed == 0
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "marginalia").glob("*.py"))
+    assert shown == len(re.findall(r"^\s*>>> ", text, re.M))

@@ -1,0 +1,212 @@
+"""A table goes in and comes out with its dtypes; released texts are made as a run makes them."""
+
+import datetime
+import decimal
+import io
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import marginalia
+from marginalia.tables import alike, as_found, parquet_of
+from tasks.core.records.columns import bin_labels
+from tasks.core.tables.column_names import output_spelling
+from tests.marginalia.notebooks import TOKEN, people
+
+MOMENT = datetime.datetime(2024, 2, 29, 13, 5, 6, 789)
+
+
+def released(table: Any) -> pa.Table:
+    """What a run would release if it released every record as it is: texts, as the outputs spell them."""
+    arrow = pq.read_table(io.BytesIO(parquet_of(table)[0]))
+    columns = {}
+    for name in arrow.column_names:
+        one = pa.table({"v": arrow[name].cast(_plain(arrow[name].type))})
+        rows = _DUCKDB.sql("select cast(v as varchar) as text from one").to_arrow_table()["text"]
+        assert one.num_rows == len(rows)
+        texts = [None if text is None else output_spelling(text) or None for text in rows.to_pylist()]
+        columns[output_spelling(name)] = pa.array(texts, pa.string())
+    return pa.table(columns)
+
+
+_DUCKDB = duckdb.connect()
+_DUCKDB.execute("set timezone = 'UTC'")
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def back(table: Any, made: pa.Table | None = None) -> Any:
+    """A table after it was released as it is."""
+    like = parquet_of(table)[1]
+    return alike(
+        released(table) if made is None else made, like, {output_spelling(n): n for n in like.columns}
+    )
+
+
+_TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=5).filter(
+    lambda text: text == text.strip() and "<" not in text
+)
+_MOMENTS = st.datetimes(datetime.datetime(1800, 1, 1), datetime.datetime(2200, 1, 1))
+_COLUMNS: dict[str, Any] = {
+    "int64": (st.integers(-(2**63), 2**63 - 1), "int64"),
+    "UInt8": (st.none() | st.integers(0, 255), "UInt8"),
+    "Int64": (st.none() | st.integers(-(2**63), 2**63 - 1), "Int64"),
+    "float64": (st.floats(allow_nan=True), "float64"),
+    "Float32": (st.none() | st.floats(width=32, allow_nan=False), "Float32"),
+    "bool": (st.booleans(), "bool"),
+    "boolean": (st.none() | st.booleans(), "boolean"),
+    "str": (st.none() | _TEXTS, "str"),
+    "string": (st.none() | _TEXTS, "string"),
+    "object": (st.none() | _TEXTS, "object"),
+    "arrow": (st.none() | st.integers(-5, 5), "int16[pyarrow]"),
+    "naive": (st.none() | _MOMENTS, "datetime64[us]"),
+    "zoned": (_MOMENTS, "datetime64[us, Europe/Vienna]"),
+}
+
+
+@pytest.mark.parametrize("name", _COLUMNS)
+@settings(max_examples=25)
+@given(data=st.data())
+def test_a_dataframe_comes_back_as_it_was(name: str, data: st.DataObject) -> None:
+    values, dtype = _COLUMNS[name]
+    held = data.draw(st.lists(values, min_size=1, max_size=6))
+    series = pd.Series(held, dtype=None if name == "zoned" else dtype)
+    frame = pd.DataFrame({"a:b": series.dt.tz_localize("UTC").astype(dtype) if name == "zoned" else series})
+    pd.testing.assert_frame_equal(back(frame), frame)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.none() | st.sampled_from(["low", "mid", "high"]), min_size=1, max_size=8), st.booleans())
+def test_categories_keep_their_order_and_are_those_that_were_released(
+    held: list[str | None], ordered: bool
+) -> None:
+    kind = pd.CategoricalDtype(["low", "mid", "high", TOKEN], ordered=ordered)
+    found = back(pd.DataFrame({"level": pd.Series(held, dtype=kind)}))["level"]
+    assert found.astype(object).where(found.notna(), None).tolist() == held
+    assert found.cat.ordered == ordered
+    assert found.cat.categories.tolist() == [each for each in ("low", "mid", "high") if each in held]
+
+
+@pytest.mark.parametrize("cut", ["int", "interval", "float"])
+def test_categories_of_other_kinds_come_back_as_that_kind(cut: str) -> None:
+    ages = pd.Series([3, 30, 70, 30])
+    column = {
+        "int": ages.astype("category"),
+        "float": (ages / 4).astype("category"),
+        "interval": pd.cut(ages, [0, 18, 65, 100]),
+    }[cut]
+    frame = pd.DataFrame({"age": column})
+    pd.testing.assert_frame_equal(back(frame), frame)
+
+
+def test_periods_dates_and_decimals_come_back() -> None:
+    frame = pd.DataFrame(
+        {
+            "month": pd.Series(pd.PeriodIndex(["2026-10", "2026-11"], freq="M")),
+            "day": [datetime.date(2026, 11, 1), None],
+            "price": [decimal.Decimal("1.50"), decimal.Decimal("20.00")],
+        }
+    )
+    found = back(frame)
+    assert found.to_dict("list") == frame.to_dict("list") and found.dtypes.equals(frame.dtypes)
+
+
+def test_an_arrow_table_comes_back_with_its_schema() -> None:
+    table = pa.table(
+        {
+            "count": pa.array([1, None, 3], pa.uint16()),
+            "share": pa.array([0.5, 1e20, None], pa.float32()),
+            "is": pa.array([True, None, False]),
+            "name": pa.array(["a;b", None, "c:d"], pa.large_string()),
+            "day": pa.array([MOMENT.date(), None, MOMENT.date()]),
+            "time": pa.array([MOMENT.time(), None, MOMENT.time()], pa.time64("us")),
+            "moment": pa.array([MOMENT, None, MOMENT], pa.timestamp("ns", tz="Asia/Tokyo")),
+            "price": pa.array([decimal.Decimal("1.50"), None, decimal.Decimal("-2.00")], pa.decimal128(9, 2)),
+            "kind": pa.array(["x", None, "y"]).dictionary_encode(),
+        }
+    )
+    found = back(table)
+    assert found.schema == table.schema and found.to_pylist() == table.to_pylist()
+
+
+def test_missing_values_take_the_dtype_that_holds_them() -> None:
+    frame = pd.DataFrame({"n": np.array([1, 2], "int16"), "b": [True, False], "x": [0.5, 1.0]})
+    made = pa.table({"n": ["1", None], "b": [None, "true"], "x": ["0.5", None]})
+    found = back(frame, made)
+    assert dict(found.dtypes.astype(str)) == {"n": "Int16", "b": "boolean", "x": "float64"}
+
+
+def test_bins_are_ordered_categories_and_what_else_is_no_value_of_its_dtype_is_a_text() -> None:
+    labels = list(bin_labels((-5.5, 0, 18, 1e16)))
+    frame = pd.DataFrame({"age": [1] * 5, "score": [2] * 5})
+    found = back(frame, pa.table({"age": labels[::-1], "score": ["1", "other", "2", "3", None]}))
+    assert found["age"].cat.ordered and found["age"].cat.categories.tolist() == labels
+    assert found["score"].tolist()[:4] == ["1", "other", "2", "3"]
+
+
+def test_items_come_back_as_lists() -> None:
+    table = pa.table({"services": pa.array([["pool", "library"], None])})
+    like = parquet_of(table)[1]
+    made = pa.table({"services": ["library|pool", None]})
+    found = alike(made, like, {}, {"services": "|"})
+    assert found.to_pylist() == [{"services": ["library", "pool"]}, {"services": None}]
+    assert found.schema == table.schema
+
+
+def test_of_a_release_of_others_texts_are_numbers_only_where_nothing_is_lost() -> None:
+    made = pa.table(
+        {
+            "n": ["0", "-7", None],
+            "code": ["01", "7", "8"],
+            "x": ["0.5", "1e-07", "20.0"],
+            "written": ["1.50", "2", "3"],
+            "is": ["true", None, "false"],
+            "age": ["<18", "[18,65]", ">65"],
+            "none": pa.array([None] * 3, pa.string()),
+        }
+    )
+    found = as_found(made)
+    kinds = dict(found.dtypes.astype(str))
+    assert kinds == {
+        "n": "Int64",
+        "code": "str",
+        "x": "float64",
+        "written": "str",
+        "is": "boolean",
+        "age": "category",
+        "none": "str",
+    }
+
+
+def test_the_index_is_no_column() -> None:
+    file, _ = parquet_of(people(5).set_index("person"))
+    assert "person" not in pq.read_schema(io.BytesIO(file)).names
+    assert pq.read_schema(io.BytesIO(file)).metadata is None
+
+
+REFUSED: dict[str, tuple[Any, str]] = {
+    "values of several kinds": (pd.DataFrame({"a": [1], TOKEN: [[TOKEN, 7]]}).explode(TOKEN), "Column 2"),
+    "a name twice": (pd.DataFrame([[1, TOKEN]], columns=[TOKEN, TOKEN]), "Columns 1 and 2"),
+    "a name that is no text": (pd.DataFrame({7: [TOKEN]}), "Column 1"),
+    "complex numbers": (pd.DataFrame({TOKEN: [1j]}), "Column 1"),
+    "no columns": (pd.DataFrame(), "must have columns"),
+    "a list": ([TOKEN], "not list"),
+    "a path": (TOKEN, "not str"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_refused_is_told_by_place_and_without_a_value(kind: str) -> None:
+    table, said = REFUSED[kind]
+    with pytest.raises(marginalia.ParameterError, match=said) as refused:
+        marginalia.protect(table, dataset="d", vintage="v", k=10)
+    assert TOKEN not in str(refused.value)
