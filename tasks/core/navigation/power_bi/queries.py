@@ -1,0 +1,75 @@
+"""Power Query (M) of a template: what it shows goes in, expressions and the queries of its tables come out.
+
+Two files are read, as UTF-8, every cell as text. Attributes are numbered in the order in which the file of
+counts has them, and everything else is done by number: a combination's key is its numbers, ascending. So no
+comparison of texts by Power BI, which does not tell upper from lower case, decides which count is found.
+
+    Records file, Aggregates file          the released files, line by line
+    Headers                                the columns that the template was made for
+    Record cells                           a row a record, numbered; refused where the columns are others
+    Attribute list                         a row an attribute: number, column, value, and how it is shown
+    Long attributes                        a row a value of a record: the record's number, the attribute's
+"""
+
+from tasks.core.navigation.power_bi.showcase import TEXTS, Chart, Header, Showcase, ShowcaseInputs
+from tasks.core.navigation.power_bi.texts import filled, m_list, m_rows, m_text
+
+FOLDER = TEXTS.say("parameters.folder")
+PREFIX = TEXTS.say("parameters.prefix")
+
+
+def shared_queries(inputs: ShowcaseInputs) -> dict[str, str]:
+    """What the tables' queries have in common, by name; the two parameters first."""
+    return {
+        FOLDER: filled("parameter.pq", value="null"),
+        PREFIX: filled("parameter.pq", value=m_text(inputs.prefix)),
+        "Headers": filled("headers.pq", rows=m_rows(_row(header) for header in inputs.headers)),
+        "Records file": _file("_synthetic_microdata.tsv"),
+        "Aggregates file": _file("_reportable_aggregates.tsv"),
+        "Record cells": filled("record_cells.pq", message=m_text(TEXTS.say("errors.columns"))),
+        "Attribute list": filled("attribute_list.pq"),
+        "Attribute numbers": filled("attribute_numbers.pq"),
+        "Long attributes": filled("long_attributes.pq"),
+    }
+
+
+def records_query(showcase: Showcase) -> str:
+    """A row a record, and a column for each header that has a chart."""
+    return filled("records.pq", columns=m_list(source_column(header) for header in showcase.columns))
+
+
+def reportable_query(inputs: ShowcaseInputs) -> str:
+    """A row a reported count: its key, the count, and where the true count lies, if the release says so."""
+    at_least, at_most = "null", "null"
+    if inputs.has_ranges:
+        # The number of records has no range.
+        at_least, at_most = (
+            f'if [{column}] = "" then null else Number.FromText([{column}], "en-US")'
+            for column in ("Column5", "Column6")
+        )
+    elif inputs.resolution is not None:
+        at_least, at_most = "[Count]", f"[Count] + {inputs.resolution - 1}"
+    return filled("reportable.pq", at_least=at_least, at_most=at_most)
+
+
+def group_query(chart: Chart) -> str:
+    """A row a record and attribute of a chart that is of no single header."""
+    if chart.column:
+        return filled("group.pq", condition=f"[Column] = {m_text(chart.column)}", label="[Label]")
+    condition = f"List.Contains({m_list(chart.chosen)}, [Text])"
+    return filled("group.pq", condition=condition, label='[Column] & ":" & [Label]')
+
+
+def source_column(header: Header) -> str:
+    """What M calls a column of a file whose first line is read as any other."""
+    return f"Column{header.place}"
+
+
+def _row(header: Header) -> str:
+    item = "null" if header.item is None else m_text(header.item)
+    return f"{{{m_text(header.name)}, {header.place}, {m_text(header.column)}, {item}}}"
+
+
+def _file(ending: str) -> str:
+    folder, prefix = (f'#"{name}"' for name in (FOLDER, PREFIX))
+    return filled("file.pq", folder=folder, prefix=prefix, ending=m_text(ending))
