@@ -6,7 +6,8 @@ the layout.
 
     showcase    what is on which page, within SDS's limits, and what is left out
     queries     Power Query (M): how the two files become tables; every attribute gets a number
-    measures    DAX: what is selected, as numbers; the estimated and the reported count of it
+    measures    DAX: what is selected, as numbers; the estimated and the actual count of it
+    names, texts    how both write names and values, whatever is in them
     model       the tabular model of both
     layout      the pages
     package     all parts as one file

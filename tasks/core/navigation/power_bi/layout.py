@@ -139,15 +139,16 @@ def _visuals(model: Model, number: int, page: Page) -> list[Json]:
 def about(model: Model) -> list[str]:
     """The words of the first page: how to read the bars, and what of the configuration is left out."""
     inputs, left_out = model.inputs, model.showcase.left_out
-    interval = TEXTS.say("no_interval")
+    interval, count = TEXTS.say("no_interval"), TEXTS.say("about.reported_count")
     if inputs.has_ranges:
+        count = TEXTS.say("about.noisy_count")
         interval = TEXTS.say("about.file")
     elif inputs.resolution is not None:
         interval = TEXTS.say("about.resolution", resolution=str(inputs.resolution))
     return [
         *([TEXTS.say("about.left_out"), *left_out] if left_out else [TEXTS.say("about.nothing_left_out")]),
         TEXTS.say("about.estimated"),
-        TEXTS.say("about.actual", length=str(inputs.reporting_length)),
+        TEXTS.say("about.actual", count=count, length=str(inputs.reporting_length)),
         interval,
         TEXTS.say("about.select"),
         TEXTS.say("about.blank"),

@@ -39,17 +39,17 @@ def records_query(showcase: Showcase) -> str:
 
 
 def reportable_query(inputs: ShowcaseInputs) -> str:
-    """A row a reported count: its key, the count, and where the true count lies, if the release says so."""
-    at_least, at_most = "null", "null"
+    """A row a reported combination: key, count, and where the true one lies, if the release says so."""
+    count, at_least, at_most = _number_in(2), "null", "null"
     if inputs.has_ranges:
-        # The number of records has no range.
-        at_least, at_most = (
-            f'if [{column}] = "" then null else Number.FromText([{column}], "en-US")'
-            for column in ("Column5", "Column6")
-        )
+        # The reported counts are those of the records themselves; beside them stands what was drawn, if
+        # anything. A noisy count below 0 is shown as 0, as on the page. The number of records has no range.
+        drawn = f'if [Column4] = "" then null else List.Max({{0, {_number_in(4)}}})'
+        count = f'if [Key] = "0" then {count} else {drawn}'
+        at_least, at_most = (f'if [Column{n}] = "" then null else {_number_in(n)}' for n in (5, 6))
     elif inputs.resolution is not None:
         at_least, at_most = "[Count]", f"[Count] + {inputs.resolution - 1}"
-    return filled("reportable.pq", at_least=at_least, at_most=at_most)
+    return filled("reportable.pq", count=count, at_least=at_least, at_most=at_most)
 
 
 def group_query(chart: Chart) -> str:
@@ -63,6 +63,10 @@ def group_query(chart: Chart) -> str:
 def source_column(header: Header) -> str:
     """What M calls a column of a file whose first line is read as any other."""
     return f"Column{header.place}"
+
+
+def _number_in(column: int) -> str:
+    return f'Number.FromText([Column{column}], "en-US")'
 
 
 def _row(header: Header) -> str:
