@@ -5,6 +5,7 @@ texts that differ in upper and lower case or in blanks behind them are one, and 
 from the one side to the many, and back where it is crossed in both directions.
 """
 
+import functools
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -20,6 +21,7 @@ Row = Mapping[str, Any]
 Filters = Mapping[tuple[str, str], frozenset[Any]]
 
 
+@functools.cache
 def compared(value: Any) -> Any:
     """A value as Power BI compares it, or nearly: it tells neither case nor forms of a letter apart."""
     if not isinstance(value, str):
@@ -65,7 +67,7 @@ class _Context:
     row: Row | None = None
 
     def measure(self, name: str) -> Any:
-        return _Parser(self.model.measures[name]).whole()(replace(self, variables={}, row=None))
+        return read_measure(self.model.measures[name])(replace(self, variables={}, row=None))
 
     def rows(self, table: str) -> list[Row]:
         """The rows of a table that the filters leave."""
@@ -208,6 +210,12 @@ class _Parser:
         self._take(")")
         apply = _FUNCTIONS[name]
         return lambda context: apply(context, *arguments)
+
+
+@functools.cache
+def read_measure(text: str) -> _Expression:
+    """A measure, to its end."""
+    return _Parser(text).whole()
 
 
 def _compare(sign: str, left: Any, right: Any) -> bool:

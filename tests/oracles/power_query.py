@@ -6,6 +6,7 @@ callable; types are read and passed over.
 """
 
 import csv
+import functools
 import io
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -59,7 +60,7 @@ class _Scope:
 
 def evaluate_section(members: Mapping[str, str], name: str) -> Any:
     """The value of one of several expressions that may name each other."""
-    return _Scope(_LIBRARY, {each: _Parser(text).whole() for each, text in members.items()}).get(name)
+    return _Scope(_LIBRARY, {each: read_query(text) for each, text in members.items()}).get(name)
 
 
 def _text_of(token: str) -> str:
@@ -296,6 +297,12 @@ class _Parser:
                 self._take()
         self._take("]")
         return lambda scope: {name: value(scope) for name, value in fields.items()}
+
+
+@functools.cache
+def read_query(text: str) -> Callable[[_Scope], Any]:
+    """An expression, to its end."""
+    return _Parser(text).whole()
 
 
 def _raise(raised: tuple[str, str]) -> Any:

@@ -3,6 +3,7 @@
 And the template as Power BI would load it: its queries and measures run by `power_query` and `dax`.
 """
 
+import csv
 import io
 import itertools
 import json
@@ -223,6 +224,49 @@ def _reported(
             count = None if noisy == NOT_MEASURED else max(int(noisy), 0)
             found[frozenset(texts[i] for i in c)] = count, int(low), int(high)
     return found
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A template that was opened on its release.
+
+    Attributes:
+        model: as it was loaded.
+        texts: attributes in the order of their numbers, from 1.
+        bars: attribute to the table and column of its chart, and its label there.
+    """
+
+    model: Loaded
+    texts: list[str]
+    bars: dict[str, tuple[str, str, str]]
+
+    def select(self, *attributes: str) -> dict[tuple[str, str], list[Any]]:
+        """The filters that clicks on these attributes' bars make."""
+        return {(table, column): [label] for table, column, label in map(self.bars.__getitem__, attributes)}
+
+    def counts(self, filters: Mapping[tuple[str, str], Iterable[Any]]) -> tuple[Any, Any, Any]:
+        """Actual, at least, at most."""
+        actual, low, high = (self.model.value(name, filters) for name in ("Actual", "At least", "At most"))
+        return actual, low, high
+
+
+def opened(release: MadeRelease, folder: Path) -> Opened:
+    """Open the template of a release that lies in a folder."""
+    template = template_of(release)
+    model = load(template, str(folder), release.inputs.prefix)
+    with (folder / "p_reportable_aggregates.tsv").open(newline="", encoding="utf-8") as file:
+        texts = [line[0] for line in csv.reader(file, delimiter="\t")][2:]
+    texts = [text for text in texts if ";" not in text]
+    tables = parts_of(template)["DataModelSchema"]["model"]["tables"]
+    names = {each["sourceColumn"]: each["name"] for each in tables[0]["columns"]}
+    of_header = {header.name: header for header in release.inputs.headers}
+    bars = {}
+    for row in model.tables["Attribute values"]:
+        text = texts[row["Number"] - 1]
+        header = of_header[text.partition(":")[0]]
+        place = (header.column, "Name") if header.item else ("Records", names[f"Column{header.place}"])
+        bars[text] = *place, row["Label"]
+    return Opened(model, texts, bars)
 
 
 def template_of(release: MadeRelease) -> bytes:

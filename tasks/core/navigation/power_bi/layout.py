@@ -23,15 +23,15 @@ from typing import Any
 
 from tasks.core.arrays import Json
 from tasks.core.navigation.power_bi.measures import ACTUAL, AT_LEAST, AT_MOST, ESTIMATED
-from tasks.core.navigation.power_bi.model import COLUMN, COMPARE, LABEL, NAME, RECORDS, Model
-from tasks.core.navigation.power_bi.showcase import TEXTS, Chart, Page, ShowcaseInputs
+from tasks.core.navigation.power_bi.model import COLUMN, COMPARE, LABEL, NAME, RECORDS, TabularModel
+from tasks.core.navigation.power_bi.showcase import TEXTS, Page, ShowcaseChart, ShowcaseInputs
 from tasks.core.navigation.power_bi.texts import filled_json, json_template
 
 _GAP = 16
 
 
 @dataclass(frozen=True)
-class Box:
+class _Box:
     """A place on a page, in pixels of a page of 1280 by 720."""
 
     x: int
@@ -40,14 +40,14 @@ class Box:
     height: int
 
 
-_TITLE = Box(16, 4, 880, 78)
-_GRID = Box(16, 86, 880, 618)
-_NUMBERS = Box(912, 8, 352, 120)
-_LIST = Box(912, 136, 352, 72)
-_COMPARED = Box(912, 216, 352, 488)
+_TITLE = _Box(16, 4, 880, 78)
+_GRID = _Box(16, 86, 880, 618)
+_NUMBERS = _Box(912, 8, 352, 120)
+_LIST = _Box(912, 136, 352, 72)
+_COMPARED = _Box(912, 216, 352, 488)
 #: The same on the first page, where the words stand below.
-_COMPARED_FIRST = Box(912, 216, 352, 236)
-_WORDS = Box(912, 460, 352, 244)
+_COMPARED_FIRST = _Box(912, 216, 352, 236)
+_WORDS = _Box(912, 460, 352, 244)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class _Visuals:
     page: int
     placed: list[Json] = field(default_factory=list)
 
-    def place(self, box: Box, visual: Json) -> None:
+    def place(self, box: _Box, visual: Json) -> None:
         """Put a visual there, before those that are placed already."""
         number = len(self.placed)
         place = {
@@ -98,7 +98,7 @@ class _Visuals:
         self.placed.append({**place, "config": _as_text(config), "filters": "[]"})
 
 
-def report_layout(model: Model) -> Json:
+def report_layout(model: TabularModel) -> Json:
     """The whole report."""
     pages = model.showcase.pages
     body: Json = filled_json(
@@ -109,7 +109,7 @@ def report_layout(model: Model) -> Json:
     return body
 
 
-def _section(model: Model, number: int, page: Page) -> Json:
+def _section(model: TabularModel, number: int, page: Page) -> Json:
     body: Json = filled_json(
         json_template("section.json"),
         id=number,
@@ -120,7 +120,7 @@ def _section(model: Model, number: int, page: Page) -> Json:
     return body
 
 
-def _visuals(model: Model, number: int, page: Page) -> list[Json]:
+def _visuals(model: TabularModel, number: int, page: Page) -> list[Json]:
     inputs, visuals = model.inputs, _Visuals(number)
     headed = [(inputs.title, _HEADING), (inputs.protection, _SMALL)]
     visuals.place(_TITLE, _text_box(headed))
@@ -136,7 +136,7 @@ def _visuals(model: Model, number: int, page: Page) -> list[Json]:
     return visuals.placed
 
 
-def about(model: Model) -> list[str]:
+def about(model: TabularModel) -> list[str]:
     """The words of the first page: how to read the bars, and what of the configuration is left out."""
     inputs, left_out = model.inputs, model.showcase.left_out
     interval, count = TEXTS.say("no_interval"), TEXTS.say("about.reported_count")
@@ -162,7 +162,7 @@ _HEADING = {"fontSize": "20pt", "fontWeight": "bold"}
 _SMALL = {"fontSize": "9pt"}
 
 
-def _grid(number: int) -> list[Box]:
+def _grid(number: int) -> list[_Box]:
     """A box for each of so many charts: rows of equal boxes, as near to squares as their number allows."""
     if not number:
         return []
@@ -170,7 +170,7 @@ def _grid(number: int) -> list[Box]:
     down = math.ceil(number / across)
     width, height = (_GRID.width + _GAP) // across, (_GRID.height + _GAP) // down
     return [
-        Box(
+        _Box(
             _GRID.x + place % across * width,
             _GRID.y + place // across * height,
             width - _GAP,
@@ -180,7 +180,7 @@ def _grid(number: int) -> list[Box]:
     ]
 
 
-def _category(model: Model, chart: Chart) -> Field:
+def _category(model: TabularModel, chart: ShowcaseChart) -> Field:
     """The column whose values are a chart's bars."""
     if chart.header is not None:
         return Field(RECORDS, model.columns[chart.header])

@@ -7,8 +7,8 @@ none, there is no one count, and the look-up is left blank.
 
 from collections.abc import Mapping
 
-from tasks.core.navigation.power_bi.showcase import Chart, Header
-from tasks.core.navigation.power_bi.texts import dax_column, dax_table, filled
+from tasks.core.navigation.power_bi.showcase import Header, ShowcaseChart
+from tasks.core.navigation.power_bi.texts import dax_column, dax_table, filled_text
 
 KEY = "Key of the selection"
 ESTIMATED, ACTUAL, AT_LEAST, AT_MOST = "Estimated", "Actual", "At least", "At most"
@@ -16,7 +16,9 @@ ESTIMATED, ACTUAL, AT_LEAST, AT_MOST = "Estimated", "Actual", "At least", "At mo
 _BETWEEN = ",\n" + " " * 12
 
 
-def measures(columns: Mapping[Header, str], groups: Mapping[Chart, str], records: str) -> dict[str, str]:
+def measures_of(
+    columns: Mapping[Header, str], groups: Mapping[ShowcaseChart, str], records: str
+) -> dict[str, str]:
     """The measures by name.
 
     Args:
@@ -24,16 +26,16 @@ def measures(columns: Mapping[Header, str], groups: Mapping[Chart, str], records
         groups: the charts that have a table of their own, and its name.
         records: the name of the table of records.
     """
-    choices = [filled("choice_compared.dax")]
+    choices = [filled_text("choice_compared.dax")]
     choices += [
-        filled("choice_column.dax", column=dax_column(records, name), place=str(header.place))
+        filled_text("choice_column.dax", column=dax_column(records, name), place=str(header.place))
         for header, name in columns.items()
     ]
-    choices += [filled("choice_group.dax", table=dax_table(name)) for name in groups.values()]
+    choices += [filled_text("choice_group.dax", table=dax_table(name)) for name in groups.values()]
     return {
-        ESTIMATED: filled("estimated.dax"),
-        ACTUAL: filled("reported.dax", column="Count"),
-        AT_LEAST: filled("reported.dax", column="At least"),
-        AT_MOST: filled("reported.dax", column="At most"),
-        KEY: filled("key.dax", choices=_BETWEEN.join(choices)),
+        ESTIMATED: filled_text("estimated.dax"),
+        ACTUAL: filled_text("reported.dax", column="Count"),
+        AT_LEAST: filled_text("reported.dax", column="At least"),
+        AT_MOST: filled_text("reported.dax", column="At most"),
+        KEY: filled_text("key.dax", choices=_BETWEEN.join(choices)),
     }

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tasks.core.arrays import Json
-from tasks.core.navigation.power_bi.measures import ACTUAL, AT_LEAST, AT_MOST, ESTIMATED, KEY, measures
+from tasks.core.navigation.power_bi.measures import ACTUAL, AT_LEAST, AT_MOST, ESTIMATED, KEY, measures_of
 from tasks.core.navigation.power_bi.names import model_names
 from tasks.core.navigation.power_bi.queries import (
     FOLDER,
@@ -28,8 +28,8 @@ from tasks.core.navigation.power_bi.queries import (
     shared_queries,
     source_column,
 )
-from tasks.core.navigation.power_bi.showcase import Chart, Header, Showcase, ShowcaseInputs
-from tasks.core.navigation.power_bi.texts import filled, filled_json, json_template
+from tasks.core.navigation.power_bi.showcase import Header, Showcase, ShowcaseChart, ShowcaseInputs
+from tasks.core.navigation.power_bi.texts import filled_json, filled_text, json_template
 
 RECORDS, COMPARE = "Records", "Compare"
 #: Columns that the layout names.
@@ -40,7 +40,7 @@ _NUMBERS = "#,0"
 
 
 @dataclass(frozen=True)
-class Model:
+class TabularModel:
     """The model of one template.
 
     Attributes:
@@ -59,7 +59,7 @@ class Model:
         return dict(zip(shown, model_names((header.name for header in shown), taken), strict=True))
 
     @cached_property
-    def groups(self) -> Mapping[Chart, str]:
+    def groups(self) -> Mapping[ShowcaseChart, str]:
         """The charts that have a table of their own, and its name."""
         charts = self.showcase.groups
         # A table's query is among the shared ones, so it has none of their names.
@@ -89,11 +89,13 @@ class Model:
         hidden, numbered = _column(_WHOLE, hidden=True), _column(_WHOLE, hidden=True)
         return [
             _table(RECORDS, records_query(self.showcase), {_RECORD: hidden}),
-            _table("Attributes", filled("attributes.pq"), {_RECORD: whole, "Number": whole}, hidden=True),
-            _table(COMPARE, filled("compare.pq"), {"Number": numbered, COLUMN: text, LABEL: text}),
+            _table(
+                "Attributes", filled_text("attributes.pq"), {_RECORD: whole, "Number": whole}, hidden=True
+            ),
+            _table(COMPARE, filled_text("compare.pq"), {"Number": numbered, COLUMN: text, LABEL: text}),
             _table(
                 "Attribute values",
-                filled("attribute_values.pq"),
+                filled_text("attribute_values.pq"),
                 {"Number": whole, "Place": whole, COLUMN: text, LABEL: text},
                 hidden=True,
             ),
@@ -117,7 +119,7 @@ class Model:
         ]
 
     def _measures(self) -> list[Json]:
-        found = measures(self.columns, self.groups, RECORDS)
+        found = measures_of(self.columns, self.groups, RECORDS)
         return [
             {"name": name, "expression": _lines(text)}
             | ({"isHidden": True} if name == KEY else {"formatString": _NUMBERS})

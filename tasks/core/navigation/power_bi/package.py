@@ -11,7 +11,7 @@ import zipfile
 from typing import Any
 
 from tasks.core.navigation.power_bi.layout import about, report_layout
-from tasks.core.navigation.power_bi.model import Model
+from tasks.core.navigation.power_bi.model import TabularModel
 from tasks.core.navigation.power_bi.showcase import ShowcaseInputs, plan_showcase
 from tasks.core.navigation.power_bi.texts import filled_json, json_template, read_template
 
@@ -23,11 +23,11 @@ _VERSION = "1.28"
 
 def power_bi_template(inputs: ShowcaseInputs) -> tuple[bytes, tuple[str, ...]]:
     """The template, and what of the configuration it leaves out, a sentence each."""
-    model = Model(inputs, plan_showcase(inputs))
+    model = TabularModel(inputs, plan_showcase(inputs))
     return _package(_parts(model)), model.showcase.left_out
 
 
-def _parts(model: Model) -> dict[str, bytes]:
+def _parts(model: TabularModel) -> dict[str, bytes]:
     """The package's parts by name, in the order in which Power BI Desktop writes them."""
     body = model.to_json()
     tables = [table["name"] for table in body["model"]["tables"]]

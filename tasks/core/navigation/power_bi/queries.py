@@ -11,8 +11,8 @@ comparison of texts by Power BI, which does not tell upper from lower case, deci
     Long attributes                        a row a value of a record: the record's number, the attribute's
 """
 
-from tasks.core.navigation.power_bi.showcase import TEXTS, Chart, Header, Showcase, ShowcaseInputs
-from tasks.core.navigation.power_bi.texts import filled, m_list, m_rows, m_text
+from tasks.core.navigation.power_bi.showcase import TEXTS, Header, Showcase, ShowcaseChart, ShowcaseInputs
+from tasks.core.navigation.power_bi.texts import filled_text, m_list, m_rows, m_text
 
 FOLDER = TEXTS.say("parameters.folder")
 PREFIX = TEXTS.say("parameters.prefix")
@@ -21,21 +21,21 @@ PREFIX = TEXTS.say("parameters.prefix")
 def shared_queries(inputs: ShowcaseInputs) -> dict[str, str]:
     """What the tables' queries have in common, by name; the two parameters first."""
     return {
-        FOLDER: filled("parameter.pq", value="null"),
-        PREFIX: filled("parameter.pq", value=m_text(inputs.prefix)),
-        "Headers": filled("headers.pq", rows=m_rows(_row(header) for header in inputs.headers)),
+        FOLDER: filled_text("parameter.pq", value="null"),
+        PREFIX: filled_text("parameter.pq", value=m_text(inputs.prefix)),
+        "Headers": filled_text("headers.pq", rows=m_rows(_row(header) for header in inputs.headers)),
         "Records file": _file("_synthetic_microdata.tsv"),
         "Aggregates file": _file("_reportable_aggregates.tsv"),
-        "Record cells": filled("record_cells.pq", message=m_text(TEXTS.say("errors.columns"))),
-        "Attribute list": filled("attribute_list.pq"),
-        "Attribute numbers": filled("attribute_numbers.pq"),
-        "Long attributes": filled("long_attributes.pq"),
+        "Record cells": filled_text("record_cells.pq", message=m_text(TEXTS.say("errors.columns"))),
+        "Attribute list": filled_text("attribute_list.pq"),
+        "Attribute numbers": filled_text("attribute_numbers.pq"),
+        "Long attributes": filled_text("long_attributes.pq"),
     }
 
 
 def records_query(showcase: Showcase) -> str:
     """A row a record, and a column for each header that has a chart."""
-    return filled("records.pq", columns=m_list(source_column(header) for header in showcase.columns))
+    return filled_text("records.pq", columns=m_list(source_column(header) for header in showcase.columns))
 
 
 def reportable_query(inputs: ShowcaseInputs) -> str:
@@ -49,15 +49,15 @@ def reportable_query(inputs: ShowcaseInputs) -> str:
         at_least, at_most = (f'if [Column{n}] = "" then null else {_number_in(n)}' for n in (5, 6))
     elif inputs.resolution is not None:
         at_least, at_most = "[Count]", f"[Count] + {inputs.resolution - 1}"
-    return filled("reportable.pq", count=count, at_least=at_least, at_most=at_most)
+    return filled_text("reportable.pq", count=count, at_least=at_least, at_most=at_most)
 
 
-def group_query(chart: Chart) -> str:
+def group_query(chart: ShowcaseChart) -> str:
     """A row a record and attribute of a chart that is of no single header."""
     if chart.column:
-        return filled("group.pq", condition=f"[Column] = {m_text(chart.column)}", label="[Label]")
+        return filled_text("group.pq", condition=f"[Column] = {m_text(chart.column)}", label="[Label]")
     condition = f"List.Contains({m_list(chart.chosen)}, [Text])"
-    return filled("group.pq", condition=condition, label='[Column] & ":" & [Label]')
+    return filled_text("group.pq", condition=condition, label='[Column] & ":" & [Label]')
 
 
 def source_column(header: Header) -> str:
@@ -76,4 +76,4 @@ def _row(header: Header) -> str:
 
 def _file(ending: str) -> str:
     folder, prefix = (f'#"{name}"' for name in (FOLDER, PREFIX))
-    return filled("file.pq", folder=folder, prefix=prefix, ending=m_text(ending))
+    return filled_text("file.pq", folder=folder, prefix=prefix, ending=m_text(ending))

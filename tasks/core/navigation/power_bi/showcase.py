@@ -55,7 +55,7 @@ def headers_of(names: Sequence[str], attributes: Iterable[Attribute], schema: Sc
 
 
 @dataclass(frozen=True)
-class Chart:
+class ShowcaseChart:
     """One chart: of a column, of a column's items, or of attributes that the configuration chose.
 
     Attributes:
@@ -76,7 +76,7 @@ class Page:
     """One page of the report: its name, and the charts on it in order."""
 
     name: str
-    charts: tuple[Chart, ...]
+    charts: tuple[ShowcaseChart, ...]
 
 
 @dataclass(frozen=True)
@@ -139,12 +139,12 @@ class Showcase:
         return tuple(sorted(shown, key=lambda header: header.place))
 
     @cached_property
-    def groups(self) -> tuple[Chart, ...]:
+    def groups(self) -> tuple[ShowcaseChart, ...]:
         """The charts that are of no single header, each once, in the order of the pages."""
         return tuple(dict.fromkeys(chart for chart in self._charts if chart.header is None))
 
     @property
-    def _charts(self) -> list[Chart]:
+    def _charts(self) -> list[ShowcaseChart]:
         return [chart for page in self.pages for chart in page.charts]
 
 
@@ -156,7 +156,7 @@ def plan_showcase(inputs: ShowcaseInputs) -> Showcase:
     pages = [Page(name, charts[:MOST_CHARTS]) for name, charts in asked[:MOST_PAGES]]
     for name, charts in asked[:MOST_PAGES]:
         left_out += _beyond("charts", charts, MOST_CHARTS, page=name)
-    left_out += _beyond("pages", [Chart(name) for name, _ in asked], MOST_PAGES)
+    left_out += _pages_beyond(asked)
     asked_for = {chart for _, charts in asked for chart in charts}
     unasked = [chart for chart in (*chosen, *columns) if chart not in asked_for]
     if unasked:
@@ -164,27 +164,27 @@ def plan_showcase(inputs: ShowcaseInputs) -> Showcase:
     return Showcase(tuple(pages), tuple(left_out))
 
 
-def _chosen_charts(visuals: Mapping[str, Sequence[str]]) -> tuple[list[Chart], list[str]]:
+def _chosen_charts(visuals: Mapping[str, Sequence[str]]) -> tuple[list[ShowcaseChart], list[str]]:
     """The first of ``report_visuals``, and what there is to say of the others."""
-    charts = [Chart(name, chosen=tuple(dict.fromkeys(texts))) for name, texts in visuals.items()]
+    charts = [ShowcaseChart(name, chosen=tuple(dict.fromkeys(texts))) for name, texts in visuals.items()]
     return charts[:MOST_CHOSEN], _beyond("chosen", charts, MOST_CHOSEN)
 
 
-def _column_charts(inputs: ShowcaseInputs) -> list[Chart]:
+def _column_charts(inputs: ShowcaseInputs) -> list[ShowcaseChart]:
     """A chart a column of the schema, in its order."""
     header_of = {header.column: header for header in inputs.headers if header.item is None}
     charts = []
     for column in inputs.schema.columns:
         if column.is_multi_valued:
-            charts.append(Chart(column.name, column=column.name))
+            charts.append(ShowcaseChart(column.name, column=column.name))
         elif column.name in header_of:
-            charts.append(Chart(column.name, header=header_of[column.name]))
+            charts.append(ShowcaseChart(column.name, header=header_of[column.name]))
     return charts
 
 
 def _asked_pages(
-    inputs: ShowcaseInputs, chosen: Sequence[Chart], columns: Sequence[Chart]
-) -> list[tuple[str, tuple[Chart, ...]]]:
+    inputs: ShowcaseInputs, chosen: Sequence[ShowcaseChart], columns: Sequence[ShowcaseChart]
+) -> list[tuple[str, tuple[ShowcaseChart, ...]]]:
     """The configured pages; without any, all charts on as many pages as they need."""
     if not inputs.pages:
         charts = (*chosen, *columns)
@@ -206,7 +206,15 @@ def _asked_pages(
     return pages
 
 
-def _beyond(what: str, charts: Sequence[Chart], most: int, **values: str) -> list[str]:
+def _pages_beyond(asked: Sequence[tuple[str, tuple[ShowcaseChart, ...]]]) -> list[str]:
+    """The sentences on pages beyond the limit, and on what is on no other."""
+    told = _beyond("pages", [ShowcaseChart(name) for name, _ in asked], MOST_PAGES)
+    held = {chart for _, charts in asked[:MOST_PAGES] for chart in charts}
+    lost = dict.fromkeys(chart for _, charts in asked[MOST_PAGES:] for chart in charts if chart not in held)
+    return told + ([TEXTS.say("left_out.on_them", names=_listed(lost))] if lost else [])
+
+
+def _beyond(what: str, charts: Sequence[ShowcaseChart], most: int, **values: str) -> list[str]:
     """The sentence on what is beyond a limit; none where nothing is."""
     if len(charts) <= most:
         return []
@@ -214,6 +222,6 @@ def _beyond(what: str, charts: Sequence[Chart], most: int, **values: str) -> lis
     return [TEXTS.say(f"left_out.{what}", most=str(most), all=str(len(charts)), names=rest, **values)]
 
 
-def _listed(charts: Iterable[Chart]) -> str:
+def _listed(charts: Iterable[ShowcaseChart]) -> str:
     """All of their names, on one line."""
     return ", ".join(" ".join(chart.title.split()) for chart in charts)

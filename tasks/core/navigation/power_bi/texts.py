@@ -14,7 +14,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _INDENT = " " * 8
 
 
-def filled(name: str, **values: str) -> str:
+def filled_text(name: str, **values: str) -> str:
     """The text of a template, with ``$name`` replaced by each value.
 
     Raises:

@@ -1,9 +1,10 @@
 """What Power BI would show: a template's own queries and measures, run on the files of a release."""
 
-import csv
 import itertools
 import os
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,11 +19,10 @@ from tests.oracles.showcases import (
     hostile_schema,
     load,
     made_release,
-    parts_of,
+    opened,
     template_of,
 )
 
-COUNTS = ("Actual", "At least", "At most")
 NOTHING = (None, None, None)
 SCHEMA = hostile_schema()
 ODD = SCHEMA.columns[3].name
@@ -37,172 +37,109 @@ PEOPLE = [
 OTHERS = [*PEOPLE[:3], {"sex": "x", "Sex": "only reported", "langs": frozenset({"nn"})}]
 
 
-def select(release: MadeRelease, model, attribute: str) -> dict[tuple[str, str], list[str]]:
-    """The filter that a click on an attribute's bar makes."""
-    (row,) = [row for row in shown(release, model) if row["text"] == attribute]
-    return {(row["table"], row["column"]): [row["label"]]}
-
-
-def shown(release: MadeRelease, model) -> list[dict[str, str]]:
-    """Every bar of the columns' charts: the attribute, where it is, and what stands beside it."""
-    layout = {header.place: header for header in release.inputs.headers}
-    names = {}
-    for table in parts_of(template_of(release))["DataModelSchema"]["model"]["tables"]:
-        if table["name"] == "Records":
-            names = {each["sourceColumn"]: each["name"] for each in table["columns"]}
-    bars = []
-    for row in model.tables["Attribute values"]:
-        header = layout[row["Place"]]
-        if header.item is None:
-            table, column = "Records", names[f"Column{header.place}"]
-            value = text_of(release, row["Number"], model).partition(":")[2]
-            label = row["Label"]
-            assert label == value or label == f"{value} (#{row['Number']})"
-        else:
-            table, column, label = "langs", "Name", f"{row['Label']}"
-        bars.append(
-            {
-                "text": text_of(release, row["Number"], model),
-                "table": table,
-                "column": column,
-                "label": label,
-            }
-        )
-    return bars
-
-
-ORDER: dict[int, list[str]] = {}
-
-
-def text_of(release: MadeRelease, number: int, model) -> str:
-    """The attribute that has a number: its single count stands at that place in the file."""
-    return ORDER[id(model)][number - 1]
-
-
-def opened(release: MadeRelease, folder):
-    """The model, with the order of the attributes in the file of counts."""
-    model = load(template_of(release), str(folder), "p")
-    lines = csv_lines(folder / "p_reportable_aggregates.tsv")
-    ORDER[id(model)] = [line[0] for line in lines[2:] if ";" not in line[0]]
-    return model
-
-
-def csv_lines(path):
-    with path.open(newline="", encoding="utf-8") as file:
-        return list(csv.reader(file, delimiter="\t"))
+def of_people(folder: Path, **changes: object) -> MadeRelease:
+    return made_release(folder, SCHEMA, PEOPLE, OTHERS, **changes)
 
 
 @pytest.mark.parametrize("has_ranges", [False, True])
 def test_what_is_shown_of_every_selection_is_what_the_files_hold(tmp_path, has_ranges):
-    release = made_release(tmp_path, SCHEMA, PEOPLE, OTHERS, has_ranges=has_ranges)
-    model = opened(release, tmp_path)
+    release = of_people(tmp_path, has_ranges=has_ranges)
+    shown = opened(release, tmp_path)
+    assert shown.model.value("Estimated", {}) == len(PEOPLE)
+    assert shown.counts({}) == release.reported[frozenset()]
     # A value of no synthetic record has no bar to click; the list on the right has it.
-    attributes = [row["text"] for row in shown(release, model) if estimated(release, {row["text"]})]
-    headers = {text: text.partition(":")[0] for text in attributes}
-    assert model.value("Estimated", {}) == len(PEOPLE)
-    assert tuple(model.value(name, {}) for name in COUNTS) == release.reported[frozenset()]
-    for number in (1, 2, 3):
-        for chosen in itertools.combinations(attributes, number):
-            tables = [tuple(select(release, model, each)) for each in chosen]
-            if len(set(tables)) < number or len({headers[each] for each in chosen}) < number:
-                continue  # two bars of one chart select one or the other
-            filters = {k: v for each in chosen for k, v in select(release, model, each).items()}
-            assert model.value("Estimated", filters) == estimated(release, chosen)
-            found = tuple(model.value(name, filters) for name in COUNTS)
-            assert found == release.reported.get(frozenset(chosen), NOTHING)
+    attributes = [text for text in shown.texts if estimated(release, {text})]
+    triples = list(itertools.combinations(attributes, 3))
+    some = np.random.default_rng(1).choice(len(triples), 60, replace=False)
+    selections = [*itertools.combinations(attributes, 1), *itertools.combinations(attributes, 2)]
+    for chosen in [*selections, *(triples[place] for place in some)]:
+        filters = shown.select(*chosen)
+        if len(filters) == len(chosen):  # two bars of one chart select one or the other
+            assert shown.model.value("Estimated", filters) == estimated(release, chosen)
+            assert shown.counts(filters) == release.reported.get(frozenset(chosen), NOTHING)
 
 
 def test_the_list_on_the_right_has_every_reported_attribute_under_any_selection(tmp_path):
-    release = made_release(tmp_path, SCHEMA, PEOPLE, OTHERS)
-    model = opened(release, tmp_path)
-    chosen = select(release, model, "sex:f")
-    for row in model.tables["Compare"]:
-        text = text_of(release, row["Number"], model)
+    release = of_people(tmp_path)
+    shown = opened(release, tmp_path)
+    listed = shown.model.tables["Compare"]
+    assert {"nn", "only reported"} <= {row["Label"] for row in listed}
+    for row in listed:
+        text = shown.texts[row["Number"] - 1]
         if text.startswith("sex:") and text != "sex:f":
-            continue
-        filters = chosen | {("Compare", "Column"): [row["Column"]], ("Compare", "Label"): [row["Label"]]}
-        assert model.value("Estimated", filters) == estimated(release, {"sex:f", text})
-        assert model.value("Actual", filters) == release.reported.get(frozenset({"sex:f", text}), NOTHING)[0]
-    assert {"nn", "only reported"} <= {row["Label"] for row in model.tables["Compare"]}
+            continue  # no record has two of one column
+        filters = {("Compare", "Column"): [row["Column"]], ("Compare", "Label"): [row["Label"]]}
+        filters |= shown.select("sex:f")
+        assert shown.model.value("Estimated", filters) == estimated(release, {"sex:f", text})
+        assert shown.counts(filters) == release.reported.get(frozenset({"sex:f", text}), NOTHING)
 
 
 def test_several_values_of_a_column_and_a_missing_value_have_no_actual_count(tmp_path):
-    release = made_release(tmp_path, SCHEMA, PEOPLE, OTHERS)
-    model = opened(release, tmp_path)
-    one, other = (select(release, model, each) for each in ("sex:f", "sex:m"))
+    release = of_people(tmp_path)
+    shown = opened(release, tmp_path)
+    one, other = (shown.select(each) for each in ("sex:f", "sex:m"))
     ((column, first),) = one.items()
     both = {column: [*first, *other[column]]}
-    assert (model.value("Estimated", both), model.value("Actual", both)) == (4, None)
-    # A selection that other filters leave one value of is still one of both.
-    both |= select(release, model, "Sex:F")
-    assert model.value("Actual", both) is None
+    assert (shown.model.value("Estimated", both), shown.counts(both)) == (4, NOTHING)
+    # Others may leave one of them alone; they are still both selected.
+    assert shown.counts(both | shown.select("Sex:F")) == NOTHING
     missing = {column: [None]}
-    assert (model.value("Estimated", missing), model.value("Actual", missing)) == (1, None)
+    assert (shown.model.value("Estimated", missing), shown.counts(missing)) == (1, NOTHING)
 
 
 def test_values_that_power_bi_takes_for_one_are_told_apart_by_their_number(tmp_path):
-    release = made_release(tmp_path, SCHEMA, PEOPLE, OTHERS)
-    model = opened(release, tmp_path)
-    labels = {row["text"]: row["label"] for row in shown(release, model)}
-    assert labels["sex:m"] == "m"
-    twins = {labels["sex:f"], labels["sex:F"]}
-    assert all("(#" in each for each in twins) and len(twins) == 2
-    assert {labels["langs_fr:1"], labels["langs_FR:1"]}.isdisjoint({"fr", "FR"})
-    assert labels["langs_de:1"] == "de"
+    shown = opened(of_people(tmp_path), tmp_path)
+    labels = {text: label for text, (_, _, label) in shown.bars.items()}
+    assert labels["sex:m"] == "m" and labels["langs_de:1"] == "de"
+    for text in ("sex:f", "sex:F", "langs_fr:1", "langs_FR:1", "Straße 東京:ß", "Straße 東京:ss"):
+        assert labels[text].endswith(f" (#{shown.texts.index(text) + 1})")
 
 
 def test_texts_that_power_bi_merges_after_all_have_no_actual_count_and_never_a_wrong_one(tmp_path):
     """An accent may be a part of its letter or follow it; that is not among what the queries look for."""
     schema = Schema((Column("grade"), Column("sex")))
     people = [{"grade": "é", "sex": "f"}, {"grade": "e\u0301", "sex": "f"}, {"grade": "B", "sex": "m"}]
-    release = made_release(tmp_path, schema, people, people)
-    model = load(template_of(release), str(tmp_path), "p")
+    model = load(template_of(made_release(tmp_path, schema, people, people)), str(tmp_path), "p")
     merged = {("Records", "grade"): ["é"]}
     assert (model.value("Estimated", merged), model.value("Actual", merged)) == (2, None)
     assert model.value("Actual", {("Records", "grade"): ["B"]}) == 2
 
 
 def test_a_chart_of_chosen_attributes_selects_records(tmp_path):
-    visuals = {"Chosen": ("sex:f", "sex:F", "langs_fr:1", "no:such")}
-    release = made_release(tmp_path, SCHEMA, PEOPLE, OTHERS, visuals=visuals)
-    model = opened(release, tmp_path)
-    labels = {row["Name"]: text_of(release, row["Number"], model) for row in model.tables["Chosen"]}
+    release = of_people(tmp_path, visuals={"Chosen": ("sex:f", "sex:F", "langs_fr:1", "no:such")})
+    shown = opened(release, tmp_path)
+    labels = {row["Name"]: shown.texts[row["Number"] - 1] for row in shown.model.tables["Chosen"]}
     assert set(labels.values()) == {"sex:f", "sex:F", "langs_fr:1"}
     for label, text in labels.items():
-        chosen = {("Chosen", "Name"): [label]}
-        assert model.value("Estimated", chosen) == estimated(release, {text})
-        assert model.value("Actual", chosen) == release.reported[frozenset({text})][0]
-        with_record = chosen | select(release, model, "Record:1")
-        assert model.value("Estimated", with_record) == estimated(release, {text, "Record:1"})
-        wanted = release.reported.get(frozenset({text, "Record:1"}), NOTHING)[0]
-        assert model.value("Actual", with_record) == wanted
-    # The same attribute in two charts is one.
-    twice = select(release, model, "sex:f")
-    twice |= {("Chosen", "Name"): [label for label, text in labels.items() if text == "sex:f"]}
-    assert model.value("Actual", twice) == release.reported[frozenset({"sex:f"})][0]
+        for more in ((), ("Record:1",), (text,)):  # the same attribute in two charts is one
+            filters = {("Chosen", "Name"): [label]} | shown.select(*more)
+            assert shown.model.value("Estimated", filters) == estimated(release, {text, *more})
+            assert shown.counts(filters) == release.reported.get(frozenset({text, *more}), NOTHING)
 
 
 def test_under_differential_privacy_by_lengths_no_interval_is_shown(tmp_path):
-    release = made_release(tmp_path, SCHEMA, PEOPLE, OTHERS, statement=PRIVATE)
-    model = opened(release, tmp_path)
-    chosen = select(release, model, "sex:m")
-    assert tuple(model.value(name, chosen) for name in COUNTS) == (2, None, None)
+    shown = opened(of_people(tmp_path, statement=PRIVATE), tmp_path)
+    assert shown.counts(shown.select("sex:m")) == (2, None, None)
 
 
-@pytest.mark.parametrize("ending", ["", os.sep, '"'])
-def test_the_folder_may_be_typed_as_explorer_copies_it(tmp_path, ending):
-    release = made_release(tmp_path, SCHEMA, PEOPLE, OTHERS)
-    folder = f'"{tmp_path}"' if ending == '"' else f"{tmp_path}{ending}"
-    assert load(template_of(release), folder, " p").value("Estimated", {}) == len(PEOPLE)
+@pytest.mark.parametrize("typed", ["{}", f"{{}}{os.sep}", '"{}"', " {} "])
+def test_the_folder_may_be_typed_as_explorer_copies_it(tmp_path, typed):
+    template = template_of(of_people(tmp_path))
+    assert load(template, typed.format(tmp_path), " p").value("Estimated", {}) == len(PEOPLE)
 
 
 def test_the_records_of_another_release_are_refused_in_words(tmp_path):
-    release = made_release(tmp_path, SCHEMA, PEOPLE, OTHERS)
-    other = tmp_path / "other"
+    template, other = template_of(of_people(tmp_path)), tmp_path / "other"
     other.mkdir()
     made_release(other, Schema((Column("sex"),)), [{"sex": "f"}], [{"sex": "f"}])
     with pytest.raises(MError, match="Open the template that lies in the same release"):
-        load(template_of(release), str(other), "p")
+        load(template, str(other), "p")
+
+
+def test_a_release_without_a_record_opens(tmp_path):
+    shown = opened(made_release(tmp_path, Schema((Column("sex"),)), [], [], statement=PRIVATE), tmp_path)
+    assert shown.model.value("Estimated", {}) is None
+    assert shown.counts({}) == (0, None, None)
 
 
 TEXTS = st.text(
@@ -219,23 +156,19 @@ TEXTS = st.text(
     picks=st.lists(st.tuples(*[st.integers(-1, 3)] * 3), min_size=1, max_size=8),
 )
 def test_any_names_and_values_are_found_again(tmp_path, names, values, picks):
-    schema = Schema(tuple(map(Column, names)))
     people = [
         {name: values[pick % len(values)] for name, pick in zip(names, row, strict=False) if pick >= 0}
         for row in picks
     ]
-    release = made_release(tmp_path, schema, people, people)
-    model = opened(release, tmp_path)
-    bars = shown(release, model)
-    for one, other in itertools.combinations(bars, 2):
-        if one["column"] == other["column"]:
-            continue
-        filters = {(bar["table"], bar["column"]): [bar["label"]] for bar in (one, other)}
-        found = model.value("Actual", filters)
-        wanted = release.reported.get(frozenset({one["text"], other["text"]}), NOTHING)[0]
-        # Labels that stay alike in spite of their numbers have no count, and never a wrong one.
-        assert found == wanted or (found is None and merges(bars))
-
-
-def merges(bars) -> bool:
-    return len({(bar["column"], compared(bar["label"])) for bar in bars}) < len(bars)
+    release = made_release(tmp_path, Schema(tuple(map(Column, names))), people, people)
+    shown = opened(release, tmp_path)
+    labels = [(column, compared(label)) for _, column, label in shown.bars.values()]
+    for pair in itertools.combinations(shown.texts, 2):
+        filters = shown.select(*pair)
+        if len(filters) == 2:
+            found = shown.counts(filters)
+            # Labels that stay alike in spite of their numbers have no count, and never a wrong one.
+            are_merged = len(set(labels)) < len(labels)
+            assert found == release.reported.get(frozenset(pair), NOTHING) or (
+                found == NOTHING and are_merged
+            )
