@@ -1,7 +1,7 @@
 """Navigate stage: what is released in, a Power BI template for it out.
 
-It reads what is published and public configuration. The template holds column names and texts of the
-configuration, and no count or value of the release.
+It reads what is published and public configuration. The template holds the records' column names and texts of
+the configuration, and no count.
 """
 
 import json

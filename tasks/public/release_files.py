@@ -210,7 +210,7 @@ _COMMON = {
         ),
     ),
     TEMPLATE: MadeFrom(
-        "the columns of the released files and public configuration; without a value or a count",
+        "the columns of the released records and public configuration; it holds no count",
         ("privacy.json", _SYNTHETIC, _AGGREGATES, CONFIGURATION),
     ),
     "configuration.json": MadeFrom(PUBLIC, (CONFIGURATION,)),
