@@ -69,10 +69,15 @@ class Sentences:
             )
 
 
-@functools.cache
 def sentences_of(name: str) -> Sentences:
-    """The file ``<name>.toml``."""
-    body = tomllib.loads((SENTENCES_ROOT / f"{name}.toml").read_text(encoding="utf-8"))
+    """The file ``<name>.toml`` of the statement."""
+    return sentences_in(SENTENCES_ROOT / f"{name}.toml")
+
+
+@functools.cache
+def sentences_in(path: Path) -> Sentences:
+    """One file."""
+    body = tomllib.loads(path.read_text(encoding="utf-8"))
     units = {unit: dict(_flat(words)) for unit, words in body.pop("words", {}).items()}
     return Sentences(dict(_flat(body)), units)
 

@@ -38,6 +38,7 @@ from tasks.core.synthesis.records import SyntheticRecords, read_synthetic_record
 from tasks.public.bundles.bundle import Bundle, CountsBundle, MadeFrom
 from tasks.public.bundles.opening import open_bundle
 from tasks.public.modes import public_seed
+from tasks.public.power_bi import TEMPLATE
 from tasks.step import Output, step
 from tasks.storage import INTERMEDIATE, StoredTable, Workspace, file_sha256
 
@@ -61,6 +62,7 @@ class BuiltCounts:
     recounted: StoredTable | None = None
     evaluation: StoredTable | None = None
     report: StoredTable | None = None
+    template: StoredTable | None = None
 
     def write_files(
         self, workspace: Workspace, configuration: RunConfiguration, bundle: Bundle, folder: Path
@@ -74,6 +76,8 @@ class BuiltCounts:
             if table is not None:
                 for path in workspace.path(table).iterdir():
                     shutil.copyfile(path, folder / path.name)
+        if self.template is not None:
+            shutil.copyfile(workspace.path(self.template) / TEMPLATE, folder / f"{prefix}_{TEMPLATE}")
         write_json(folder / "configuration.json", public_configuration(configuration, bundle))
         origins, protection = _origins(configuration, bundle), bundle.protection(configuration)
         present = {_base(path.name, origins): path.name for path in sorted(folder.iterdir())}
@@ -204,6 +208,10 @@ _COMMON = {
             "synthetic_aggregates.tsv",
             "evaluation.json",
         ),
+    ),
+    TEMPLATE: MadeFrom(
+        "the columns of the released records and public configuration; it holds no count",
+        ("privacy.json", _SYNTHETIC, _AGGREGATES, CONFIGURATION),
     ),
     "configuration.json": MadeFrom(PUBLIC, (CONFIGURATION,)),
 }

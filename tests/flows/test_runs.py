@@ -27,7 +27,7 @@ _COMMON = {
     "locate_table": set(),
     "encode_records": {"locate_table"},
     "protect_records": {"encode_records", "admit_release"},
-    "write_release_files": {"write_page"},
+    "write_release_files": {"write_page", "write_template"},
     "publish_release": {"write_release_files"},
     "summarise_release": {"publish_release"},
     "record_lineage": {"publish_release"},
@@ -42,6 +42,7 @@ _BY_LENGTHS = {
     "recount_records": {"generate_records"},
     "compare_with_reportable": {"recount_records"},
     "write_page": {"state_privacy", "compare_with_reportable"},
+    "write_template": {"state_privacy", "generate_records"},
     "evaluate_against_raw": {"count_records", "generate_records"},
 }
 _FITTED = {
@@ -50,6 +51,7 @@ _FITTED = {
     "state_privacy": {"estimate_counts"},
     "evaluate_fitted": {"fit_records"},
     "write_page": {"state_privacy", "evaluate_fitted"},
+    "write_template": {"state_privacy"},
     "evaluate_against_raw": {"count_records", "estimate_counts"},
 }
 #: The same by mode of synthesis.
@@ -308,7 +310,7 @@ def test_each_stage_publishes_what_then_exists_as_a_run_of_the_same_vintage(
         "--aggregate": set(),
         "--generate": {"people_synthetic_microdata.tsv"},
         "--evaluate": {"evaluation.json"},
-        "--navigate": {"report.html"},
+        "--navigate": {"report.html", "people_data_showcase.pbit"},
     }
     for number, (flag, more) in enumerate(stages.items(), start=1):
         expected |= more | _RELEASED_BY[mode].get(flag, set())

@@ -24,6 +24,7 @@ RELEASED = {
     "evaluation.json",
     "privacy.json",
     "report.html",
+    "example_data_showcase.pbit",
     "example_reportable_aggregated_data.json",
     "example_reportable_aggregates.parquet",
     "example_reportable_aggregates.tsv",
