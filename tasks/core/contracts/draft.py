@@ -23,8 +23,8 @@ from tasks.core.tables.number_format import PLAIN
 
 _PREAMBLE = """\
 # Drafted by marginalia init from the file {name!r}. It runs as it is; read it before you share a release:
-# - Everything in a contract is public. It holds no value of the table. Edges of bins are round numbers over
-#   about the range of the file; replace those that you would have chosen otherwise.
+# - Everything in a contract is public. This one holds no value of the table, but edges of bins: these are
+#   round numbers over about the range of the file. Replace those that you would have chosen otherwise.
 # - A column without bins and without validValues is open: its values are read off the data, and rare ones are
 #   not released. Where you know all values of a column without looking at the data, list them: under
 #   differential privacy such a column needs no threshold, and its rare values survive.
@@ -89,12 +89,14 @@ def draft(
     configuration |= _dialect(table.source)
     if answers.subject is not None:
         configuration["subject_id"] = answers.subject
-    if len(used) + (answers.subject is not None) < len(table.source.headers.names):
+    is_part = len(used) + (answers.subject is not None) < len(table.source.headers.names)
+    if is_part and answers.protection != "syndiffix":
         configuration["use_columns"] = [column.name for column in used]
-    several = {c.name: c.treatment.delimiter for c in used if c.treatment.delimiter is not None}
-    if several and answers.protection != "syndiffix":
-        configuration["multi_value_columns"] = several
-    configuration |= {"contract": contract_path, "contract_mode": "repair"}
+    configuration["contract"] = contract_path
+    if answers.protection == "syndiffix":
+        configuration |= _types(used)
+    else:
+        configuration["contract_mode"] = "repair"
     configuration |= _protection(answers)
     if answers.purpose:
         configuration["purpose"] = answers.purpose
@@ -119,6 +121,23 @@ def _dialect(source: InputFile) -> dict[str, Any]:
     if source.header:
         found["sensitive_microdata_header"] = list(source.header)
     return found
+
+
+def _types(used: list[Recognised]) -> dict[str, Any]:
+    """What SynDiffix reads cells as. A word among numbers is then missing, and makes no column of texts.
+
+    It takes no part of a contract that cells could break, so marks of numbers are declared here.
+    """
+    numbers = [column for column in used if column.treatment.bins is not None]
+    texts = [c for c in used if c.treatment.bins is None and not c.kind.startswith(("number", "year"))]
+    found: dict[str, Any] = {}
+    for key in ("decimal", "thousands"):
+        marks = {column.name: getattr(column.treatment.number_format, key) for column in numbers}
+        marks = {name: mark for name, mark in marks.items() if mark != getattr(PLAIN, key)}
+        if marks:
+            found[key] = marks
+    letters = {column.name: ":r" for column in numbers} | {column.name: ":s" for column in texts}
+    return found | {"syndiffix": {"columns": [c.name + letters.get(c.name, "") for c in used]}}
 
 
 def _protection(answers: Answers) -> dict[str, Any]:
@@ -151,9 +170,9 @@ def _contract(table: RecognisedTable, answers: Answers, used: list[Recognised]) 
         described["dataGranularityDescription"] = f"A row is a {answers.unit}{whose}."
     if answers.subject is not None:
         described["customProperties"] = [{"property": "subjectId", "value": answers.subject}]
-    described["quality"] = [
-        {"type": "custom", "engine": "marginalia", "implementation": {"rule": "noPersonalIdentifiers"}}
-    ]
+    if answers.protection != "syndiffix":
+        implementation = {"rule": "noPersonalIdentifiers"}
+        described["quality"] = [{"type": "custom", "engine": "marginalia", "implementation": implementation}]
     described["properties"] = [_property(column, answers) for column in used]
     document = {
         "apiVersion": "v3.1.0",
@@ -172,7 +191,9 @@ def _property(column: Recognised, answers: Answers) -> dict[str, Any]:
     treatment, name = column.treatment, column.name
     found: dict[str, Any] = {"name": name}
     custom: list[dict[str, Any]] = [*_read(treatment.reading)]
-    if treatment.delimiter is not None and answers.protection != "syndiffix":
+    if answers.protection == "syndiffix":
+        return found | ({"customProperties": custom} if custom else {})
+    if treatment.delimiter is not None:
         found |= {"logicalType": "array", "logicalTypeOptions": {"maxItems": treatment.cap}}
         custom.append({"property": "delimiter", "value": treatment.delimiter})
     if treatment.bins is not None:

@@ -26,6 +26,7 @@ from tasks.core.recognition.header_words import meanings
 from tasks.core.recognition.items import item_column
 from tasks.core.recognition.missing_words import code_numbers, missing_words
 from tasks.core.recognition.numbers import NumberColumn, leading_zeros, number_column
+from tasks.core.recognition.subject_names import NONE, OF_SOMETHING, likeness
 from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised, Treatment
 from tasks.core.records.cell_reading import CellReading
 
@@ -90,6 +91,16 @@ def _missing(cells: ColumnCells) -> np.ndarray:
     others = cells.where(~among)
     are_numbers = others.filled and others.share(others.matching(r".*\d.*")) > 0.9
     return among if are_numbers else words
+
+
+def _ids_by_name(cells: ColumnCells, context: Context) -> Recognised | None:
+    """Ids that their name tells: of people, however often each stands, and of things where there are many."""
+    likely = likeness(cells.name)
+    if likely == NONE or cells.distinct <= (_MOST_CODES if likely == OF_SOMETHING else _MOST_LISTED_WHOLE):
+        return None
+    if meanings(cells.name) & {"postcode", "code", "money", "share", "age", "date", "birth"}:
+        return None
+    return _left_out(cells, "id", f"its name says so, and it holds {cells.distinct:,} different texts")
 
 
 def _items(cells: ColumnCells, context: Context) -> Recognised | None:
@@ -281,7 +292,7 @@ def _codes(cells: ColumnCells, context: Context) -> Recognised | None:
         if zeros
         else "short texts of one shape"
     )
-    reason = f"{why}, such as {_example(cells)}; {cells.distinct} different ones"
+    reason = f"{why}, such as {_example(cells)}; {cells.distinct:,} different ones"
     return Recognised(cells.name, kind, reason, Treatment(reading=CellReading(cut=str(length))))
 
 
@@ -334,6 +345,7 @@ def _text(cells: ColumnCells, context: Context) -> Recognised | None:
 #: In the order in which they are asked.
 _KINDS: tuple[Callable[[ColumnCells, Context], Recognised | None], ...] = (
     _listed,
+    _ids_by_name,
     _dates,
     _numbers,
     _items,
