@@ -68,7 +68,8 @@ def _as_words(value: object) -> object:
     by_column = {EVERY_COLUMN: value} if isinstance(value, str | list) else value
     if not isinstance(by_column, dict):
         return value
-    return {name: [words] if isinstance(words, str) else words for name, words in by_column.items()}
+    given = {name: [words] if isinstance(words, str) else words for name, words in by_column.items()}
+    return {name: tuple(words) if isinstance(words, list) else words for name, words in given.items()}
 
 
 def _as_texts(value: object) -> object:
