@@ -104,12 +104,10 @@ def _ids_by_name(cells: ColumnCells, context: Context) -> Recognised | None:
 
 
 def _items(cells: ColumnCells, context: Context) -> Recognised | None:
-    if date_column(context.connection, cells, day_first=context.day_first) is not None:
-        return None
-    if number_column(context.connection, cells, comma=context.comma) is not None:
-        return None
     found = item_column(cells)
     if found is None:
+        if "list<" in cells.kind:  # it can't be read as a single value
+            return _left_out(cells, "lists", "most of its items stand once")
         return None
     treatment = Treatment(reading=CellReading(strip=found.strip), delimiter=found.delimiter, cap=found.cap)
     reason = (
@@ -257,6 +255,8 @@ def _named(cells: ColumnCells, context: Context) -> Recognised | None:
         return None
     if "name" in said or "contact" in said:
         return _left_out(cells, "names a person", "its name says so, and it holds many different texts")
+    if "text" in said:
+        return _left_out(cells, "free text", "its name says so, and it holds many different texts")
     at_sign = cells.matching(r"[^@\s]+@[^@\s]+\.[^@\s]+")
     if cells.share(at_sign) > 0.5:
         return _left_out(cells, "names a person", "most cells are mail addresses")
@@ -309,9 +309,8 @@ def _free_text(cells: ColumnCells, context: Context) -> Recognised | None:
     words = float(np.average([len(text.split()) for text in cells.texts], weights=held))
     length = float(np.average([len(text) for text in cells.texts], weights=held))
     differs = cells.distinct / cells.filled
-    is_named = "text" in meanings(cells.name) and cells.distinct > _MOST_CODES // 4
     is_long = words > _FREE_WORDS or length > _FREE_LENGTH
-    if is_named or (is_long and differs > _MOSTLY_DIFFERENT and cells.distinct > _RARE):
+    if is_long and differs > _MOSTLY_DIFFERENT and cells.distinct > _RARE:
         return _left_out(
             cells, "free text", f"{words:.0f} words a cell, {_percent(differs)} of them different"
         )

@@ -10,6 +10,7 @@ import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from tasks.core.errors import InputError
@@ -19,7 +20,7 @@ from tasks.core.tables.header import InputFile
 
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _BLOCK = 2**20
-_SNIFFED_BYTES, _SNIFFED_RECORDS = 2**18, 200
+_SNIFFED_BYTES, _SNIFFED_RECORDS, _FEW = 2**18, 200, 5
 #: Bytes that cp1252 does not have, and latin-1 has.
 _NOT_IN_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _NUMBER = re.compile(r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?")
@@ -134,6 +135,8 @@ def _header(records: Sequence[Sequence[str]]) -> tuple[bool, str]:
         return True, "nothing stands below it"
     if any(not cell.strip() for cell in first) and not any(map(_is_data, first)):
         return True, "it holds no number and no date"
+    if _counts_up(first) and not all(map(_counts_up, rest[:_FEW])):
+        return True, "its numbers count up, as years do"
     named = repeated = alike = 0
     for place, cell in enumerate(first):
         below = [record[place].strip() for record in rest if place < len(record) and record[place].strip()]
@@ -148,6 +151,12 @@ def _header(records: Sequence[Sequence[str]]) -> tuple[bool, str]:
     if alike and not named and not repeated and alike == len(first):
         return False, "it holds numbers as the records below do"
     return True, "its cells are unlike those below it" if named else "its cells are found nowhere below it"
+
+
+def _counts_up(cells: Sequence[str]) -> bool:
+    """Whether all whole numbers of a record follow each other, as in 2019, 2020, 2021."""
+    numbers = [int(cell) for cell in map(str.strip, cells) if cell.isdecimal()]
+    return len(numbers) > 1 and all(high == low + 1 for low, high in pairwise(numbers))
 
 
 def _is_data(cell: str) -> bool:

@@ -72,7 +72,7 @@ def _split(cells: ColumnCells, delimiter: str, strip: str, *, least: float) -> I
     recurring = sum(held for held in counted.values() if held >= _RECURS) / total
     words = sum(len(item.split()) * held for item, held in counted.items()) / total
     are_numbers = sum(item.replace(".", "").isdigit() for item in counted) > 0.5 * len(counted)
-    few = len(counted) <= _MOST_ITEMS and len(counted) < max(cells.distinct, 2)
+    few = len(counted) <= _MOST_ITEMS and (not least or len(counted) <= max(cells.distinct, 2))
     if not (recurring >= _LEAST_RECURRING and few and words <= _MOST_WORDS):
         return None
     if are_numbers and delimiter in ",/" and not strip:  # 1,5 and 3/4 are numbers, or codes
