@@ -268,5 +268,7 @@ def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -
     print(f"\nWritten: {configuration_file} and {contract_file}. They hold no value of the table.")
     print(f"Next: marginalia check {configuration_file}, which says what a release would cost;")
     print(f"then marginalia run {configuration_file}, which makes it.")
+    if answers.protection == "k_anonymity":
+        print("Its mode, row_seeded, may make more records than there are people; docs/modes.md has others.")
     if named:
         print(f"Next month's file is found by its name: {input_path}. Change the vintage, and run again.")
