@@ -174,7 +174,7 @@ def _add_init(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         "and writes a configuration and a contract that run as they are. Every question has an option that "
         "answers it, so it also runs without a terminal.",
     )
-    init_options.add_arguments(init)
+    init_options.add_init_options(init)
     init.set_defaults(action=_init)
 
 

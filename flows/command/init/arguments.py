@@ -8,7 +8,7 @@ from tasks.core.recognition.said import WORDS, ProtectionName
 from tasks.core.tables.column_names import Encoding
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_init_options(parser: argparse.ArgumentParser) -> None:
     """All of them."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _words_for_columns()

@@ -24,7 +24,7 @@ MOST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
-class ColumnCells:
+class SeenColumn:
     """One column.
 
         rows: Lyon, Nice, (empty), Lyon     texts [Lyon, Nice]     held [2, 1]     codes [0, 1, -1, 0]
@@ -75,14 +75,14 @@ class ColumnCells:
         """The share of filled cells that hold a chosen text."""
         return float(self.held[chosen].sum() / self.filled) if self.filled else 0.0
 
-    def where(self, chosen: Flags) -> "ColumnCells":
+    def where(self, chosen: Flags) -> "SeenColumn":
         """The same rows with all other texts emptied."""
         place = np.cumsum(chosen) - 1
         codes = np.append(np.where(chosen, place, -1), -1)[self.codes]
         texts = tuple(text for text, keep in zip(self.texts, chosen.tolist(), strict=True) if keep)
         return replace(self, texts=texts, codes=codes)
 
-    def mapped(self, change: Callable[[list[str]], list[str]]) -> "ColumnCells":
+    def mapped(self, change: Callable[[list[str]], list[str]]) -> "SeenColumn":
         """The same rows with each text changed; an empty one empties the cell."""
         changed = change(list(self.texts))
         distinct = sorted({text for text in changed if text})
@@ -90,14 +90,14 @@ class ColumnCells:
         of_text = np.array([place[text] for text in changed] + [-1], np.int64)
         return replace(self, texts=tuple(distinct), codes=of_text[self.codes])
 
-    def read(self, connection: duckdb.DuckDBPyConnection, reading: CellReading) -> "ColumnCells":
+    def read(self, connection: duckdb.DuckDBPyConnection, reading: CellReading) -> "SeenColumn":
         """The same rows as a run reads them."""
         if reading == AS_IT_STANDS:
             return self
         return self.mapped(lambda texts: [text or "" for text in reading.read(connection, texts).texts])
 
 
-def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list[ColumnCells]:
+def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list[SeenColumn]:
     """Every column with a name, of the first `MOST_ROWS` rows. A list is written with bars between its items.
 
     Raises:
@@ -132,9 +132,7 @@ def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list
     )
 
 
-def _column(
-    connection: duckdb.DuckDBPyConnection, name: str, kind: str, parts: list[pa.Array]
-) -> ColumnCells:
+def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str, parts: list[pa.Array]) -> SeenColumn:
     encoded = [_encoded(connection, part) for part in parts]
     dictionaries = [part.dictionary.cast(pa.string()) for part in encoded]
     merged = pc.utf8_trim_whitespace(pa.concat_arrays(dictionaries)) if parts else pa.array([], pa.string())
@@ -146,7 +144,7 @@ def _column(
         table = np.append(places[start : start + len(part.dictionary)], -1)
         codes.append(table[part.indices.fill_null(len(part.dictionary)).to_numpy(zero_copy_only=False)])
         start += len(part.dictionary)
-    found = ColumnCells(name, tuple(texts), np.concatenate(codes) if codes else np.zeros(0, np.int64), kind)
+    found = SeenColumn(name, tuple(texts), np.concatenate(codes) if codes else np.zeros(0, np.int64), kind)
     return found.where((found.held > 0) & np.array([text != "" for text in texts], np.bool_))
 
 

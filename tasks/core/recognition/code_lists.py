@@ -8,7 +8,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 
 _LISTS = Path(__file__).with_name("code_lists.toml")
 #: Of a closed list at least so much is seen; else most of its values would be counted as nothing but noise.
@@ -33,7 +33,7 @@ class CodeList:
 _SPELLINGS = (str, str.lower, str.upper, str.capitalize)
 
 
-def code_list(cells: ColumnCells) -> CodeList | None:
+def code_list(cells: SeenColumn) -> CodeList | None:
     """The shortest public list that holds every text, in one spelling; None where there is none."""
     if cells.distinct < 2:
         return None

@@ -11,7 +11,7 @@ from datetime import date
 import duckdb
 import numpy as np
 
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 from tasks.core.recognition.code_lists import code_list
 from tasks.core.recognition.dates import DateColumn, date_column, proposed_cut
 from tasks.core.recognition.edges import (
@@ -61,7 +61,7 @@ class Context:
     today: date
 
 
-def recognise_column(cells: ColumnCells, context: Context) -> Recognised:
+def recognise_column(cells: SeenColumn, context: Context) -> Recognised:
     """What a column is taken for."""
     if not cells.filled:
         return _left_out(cells, "empty", "no cell holds anything")
@@ -82,7 +82,7 @@ def recognise_column(cells: ColumnCells, context: Context) -> Recognised:
     )
 
 
-def _missing(cells: ColumnCells) -> np.ndarray:
+def _missing(cells: SeenColumn) -> np.ndarray:
     """Words for missing values; not those that are codes of a list all other values are in."""
     words = missing_words(cells)
     if words.any() and code_list(cells) is not None:
@@ -93,7 +93,7 @@ def _missing(cells: ColumnCells) -> np.ndarray:
     return among if are_numbers else words
 
 
-def _ids_by_name(cells: ColumnCells, context: Context) -> Recognised | None:
+def _ids_by_name(cells: SeenColumn, context: Context) -> Recognised | None:
     """Ids that their name tells: of people, however often each stands, and of things where there are many."""
     likely = likeness(cells.name)
     if likely == NONE or cells.distinct <= (_MOST_CODES if likely == OF_SOMETHING else _MOST_LISTED_WHOLE):
@@ -103,7 +103,7 @@ def _ids_by_name(cells: ColumnCells, context: Context) -> Recognised | None:
     return _left_out(cells, "id", f"its name says so, and it holds {cells.distinct:,} different texts")
 
 
-def _items(cells: ColumnCells, context: Context) -> Recognised | None:
+def _items(cells: SeenColumn, context: Context) -> Recognised | None:
     found = item_column(cells)
     if found is None:
         if "list<" in cells.kind:  # it can't be read as a single value
@@ -117,7 +117,7 @@ def _items(cells: ColumnCells, context: Context) -> Recognised | None:
     return Recognised(cells.name, "several items", reason, treatment)
 
 
-def _dates(cells: ColumnCells, context: Context) -> Recognised | None:
+def _dates(cells: SeenColumn, context: Context) -> Recognised | None:
     found = date_column(context.connection, cells, day_first=context.day_first)
     if found is None:
         return None
@@ -132,7 +132,7 @@ def _dates(cells: ColumnCells, context: Context) -> Recognised | None:
     return dates_treated(cells, found, cut, f"{why}, written {found.written}, such as {_example(cells)}")
 
 
-def dates_treated(cells: ColumnCells, found: DateColumn, cut: str, reason: str) -> Recognised:
+def dates_treated(cells: SeenColumn, found: DateColumn, cut: str, reason: str) -> Recognised:
     """A column of dates, cut so."""
     treatment = Treatment(reading=found.reading(cut))
     kind = "time" if found.is_time else "moment" if found.has_time else "date"
@@ -144,7 +144,7 @@ def dates_treated(cells: ColumnCells, found: DateColumn, cut: str, reason: str) 
     return Recognised(cells.name, kind, reason, treatment, doubt)
 
 
-def _numbers(cells: ColumnCells, context: Context) -> Recognised | None:
+def _numbers(cells: SeenColumn, context: Context) -> Recognised | None:
     found = number_column(context.connection, cells, comma=context.comma)
     if found is None:
         return None
@@ -181,7 +181,7 @@ def _numbers(cells: ColumnCells, context: Context) -> Recognised | None:
 
 
 def _kind_of_numbers(
-    cells: ColumnCells, found: NumberColumn, real: np.ndarray
+    cells: SeenColumn, found: NumberColumn, real: np.ndarray
 ) -> tuple[str, tuple[float, ...], str]:
     """What numbers are, their edges, and why."""
     said = meanings(cells.name)
@@ -218,7 +218,7 @@ def _of_range(grid: tuple[float, ...], low: float, high: float) -> tuple[float, 
     return grid if low >= 0 and grid[-1] / 4 < high <= grid[-1] else None
 
 
-def _is_serial(cells: ColumnCells, found: NumberColumn) -> bool:
+def _is_serial(cells: SeenColumn, found: NumberColumn) -> bool:
     """Whether whole numbers number the rows."""
     if not found.whole or cells.rows < _FEWEST_ROWS or cells.distinct < 0.99 * cells.rows:
         return False
@@ -226,7 +226,7 @@ def _is_serial(cells: ColumnCells, found: NumberColumn) -> bool:
     return bool(finite.max() - finite.min() < 3 * cells.rows)
 
 
-def _is_code(cells: ColumnCells, found: NumberColumn, real: np.ndarray) -> bool:
+def _is_code(cells: SeenColumn, found: NumberColumn, real: np.ndarray) -> bool:
     """Whether whole numbers are codes: the name says so, and many have the same number of digits."""
     texts = [text for text, is_real in zip(cells.texts, real.tolist(), strict=True) if is_real]
     lengths = {len(text) for text in texts}
@@ -234,7 +234,7 @@ def _is_code(cells: ColumnCells, found: NumberColumn, real: np.ndarray) -> bool:
     return found.whole and found.numbers[real].min() >= 0 and named and len(lengths) <= 2 and min(lengths) > 1
 
 
-def _listed(cells: ColumnCells, context: Context) -> Recognised | None:
+def _listed(cells: SeenColumn, context: Context) -> Recognised | None:
     found = code_list(cells)
     if found is None:
         return None
@@ -249,7 +249,7 @@ def _listed(cells: ColumnCells, context: Context) -> Recognised | None:
     )
 
 
-def _named(cells: ColumnCells, context: Context) -> Recognised | None:
+def _named(cells: SeenColumn, context: Context) -> Recognised | None:
     said = meanings(cells.name)
     if cells.distinct <= _MOST_CODES // 4:
         return None
@@ -263,7 +263,7 @@ def _named(cells: ColumnCells, context: Context) -> Recognised | None:
     return None
 
 
-def _codes(cells: ColumnCells, context: Context) -> Recognised | None:
+def _codes(cells: SeenColumn, context: Context) -> Recognised | None:
     """Postcodes and other codes: many short texts of one shape."""
     said = meanings(cells.name)
     plain = cells.matching(r"[0-9A-Za-z][0-9A-Za-z .\-/]{0,14}")
@@ -296,7 +296,7 @@ def _codes(cells: ColumnCells, context: Context) -> Recognised | None:
     return Recognised(cells.name, kind, reason, Treatment(reading=CellReading(cut=str(length))))
 
 
-def _prefix(cells: ColumnCells, *, longest: int) -> int:
+def _prefix(cells: SeenColumn, *, longest: int) -> int:
     """The most characters that leave few different beginnings; 0: even one leaves too many."""
     for length in range(longest, 0, -1):
         if len({text[:length] for text in cells.texts}) <= _MOST_CODES:
@@ -304,7 +304,7 @@ def _prefix(cells: ColumnCells, *, longest: int) -> int:
     return 0
 
 
-def _free_text(cells: ColumnCells, context: Context) -> Recognised | None:
+def _free_text(cells: SeenColumn, context: Context) -> Recognised | None:
     held = np.minimum(cells.held, 100)
     words = float(np.average([len(text.split()) for text in cells.texts], weights=held))
     length = float(np.average([len(text) for text in cells.texts], weights=held))
@@ -317,7 +317,7 @@ def _free_text(cells: ColumnCells, context: Context) -> Recognised | None:
     return None
 
 
-def _ids(cells: ColumnCells, context: Context) -> Recognised | None:
+def _ids(cells: SeenColumn, context: Context) -> Recognised | None:
     if _tells_apart(cells):
         share = cells.distinct / cells.filled
         return _left_out(cells, "id", f"{_percent(share)} of the cells are different")
@@ -331,18 +331,18 @@ def _ids(cells: ColumnCells, context: Context) -> Recognised | None:
     return None
 
 
-def _tells_apart(cells: ColumnCells) -> bool:
+def _tells_apart(cells: SeenColumn) -> bool:
     return cells.rows >= _FEWEST_ROWS and cells.distinct >= _TELLS_APART * cells.filled
 
 
-def _text(cells: ColumnCells, context: Context) -> Recognised | None:
+def _text(cells: SeenColumn, context: Context) -> Recognised | None:
     return Recognised(
         cells.name, "text", f"{cells.distinct} different texts, such as {_example(cells)}", Treatment()
     )
 
 
 #: In the order in which they are asked.
-_KINDS: tuple[Callable[[ColumnCells, Context], Recognised | None], ...] = (
+_KINDS: tuple[Callable[[SeenColumn, Context], Recognised | None], ...] = (
     _listed,
     _ids_by_name,
     _dates,
@@ -356,21 +356,21 @@ _KINDS: tuple[Callable[[ColumnCells, Context], Recognised | None], ...] = (
 )
 
 
-def _left_out(cells: ColumnCells, kind: str, reason: str) -> Recognised:
+def _left_out(cells: SeenColumn, kind: str, reason: str) -> Recognised:
     return Recognised(cells.name, kind, reason, Treatment(is_used=False))
 
 
-def _example(cells: ColumnCells) -> str:
+def _example(cells: SeenColumn) -> str:
     """The commonest text."""
     text = cells.texts[int(np.argmax(cells.held))]
     return repr(text if len(text) <= _FREE_LENGTH else text[:_FREE_LENGTH] + "...")
 
 
-def _texts(cells: ColumnCells, chosen: np.ndarray) -> tuple[str, ...]:
+def _texts(cells: SeenColumn, chosen: np.ndarray) -> tuple[str, ...]:
     return tuple(sorted(text for text, is_one in zip(cells.texts, chosen.tolist(), strict=True) if is_one))
 
 
-def _shown(cells: ColumnCells, chosen: np.ndarray) -> str:
+def _shown(cells: SeenColumn, chosen: np.ndarray) -> str:
     texts = list(map(repr, _texts(cells, chosen)))
     return ", ".join(texts[:_SHOWN]) + (", ..." if len(texts) > _SHOWN else "")
 

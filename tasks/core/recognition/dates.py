@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tasks.core.arrays import Flags
 from tasks.core.queries import query_over
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 from tasks.core.records.cell_reading import CellReading
 
 _DAYS = (
@@ -99,7 +99,7 @@ class DateColumn:
 
 
 def date_column(
-    connection: duckdb.DuckDBPyConnection, cells: ColumnCells, *, day_first: bool = True
+    connection: duckdb.DuckDBPyConnection, cells: SeenColumn, *, day_first: bool = True
 ) -> DateColumn | None:
     """The column as dates, or None where too few cells are dates.
 
@@ -126,7 +126,7 @@ def date_column(
 
 
 def _described(
-    formats: tuple[str, ...], moments: np.ndarray, cells: ColumnCells, *, swapped: bool = False
+    formats: tuple[str, ...], moments: np.ndarray, cells: SeenColumn, *, swapped: bool = False
 ) -> DateColumn:
     is_time = _is_time_only(formats)
     readable = ~np.isnat(moments) if is_time else _years_possible(moments)

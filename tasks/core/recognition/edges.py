@@ -51,7 +51,7 @@ def growing_edges(low: float, high: float) -> Edges:
     >>> growing_edges(3, 900)
     (0, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
     >>> growing_edges(-80, 4000)
-    (-100, -10, -1, 0, 1, 10, 100, 1000, 10000)
+    (-100, -10, 0, 0.1, 1, 10, 100, 1000, 10000)
     """
     if low >= 0:
         return _steps(max(low, high * 1e-9), high)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tasks.core.arrays import Flags
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 
 #: A value that decides must stand in so many rows on average; so many columns are compared with each other.
 _LEAST_REPEATED, _MOST_DIFFERENT, _MOST_COLUMNS = 3, 5000, 120
@@ -34,7 +34,7 @@ class Follows:
     is_same: bool
 
 
-def functions_of_others(columns: Sequence[ColumnCells]) -> list[Follows]:
+def functions_of_others(columns: Sequence[SeenColumn]) -> list[Follows]:
     """For each column that follows from one before or behind it, the first that it follows from."""
     compared = [
         cells
@@ -59,7 +59,7 @@ def functions_of_others(columns: Sequence[ColumnCells]) -> list[Follows]:
     return found
 
 
-def determines(source: ColumnCells, decided: ColumnCells) -> bool:
+def determines(source: SeenColumn, decided: SeenColumn) -> bool:
     """Whether a column's value decides the other's in every row that has both, and most rows have."""
     both = (source.codes >= 0) & (decided.codes >= 0)
     if both.sum() < 0.5 * source.rows or not _decides(source, decided, both, _FIRST_ROWS):
@@ -67,7 +67,7 @@ def determines(source: ColumnCells, decided: ColumnCells) -> bool:
     return _decides(source, decided, both, source.rows)
 
 
-def _decides(source: ColumnCells, decided: ColumnCells, both: Flags, rows: int) -> bool:
+def _decides(source: SeenColumn, decided: SeenColumn, both: Flags, rows: int) -> bool:
     chosen = both[:rows]
     first, second = source.codes[:rows][chosen], decided.codes[:rows][chosen]
     pairs = np.unique(first.astype(np.int64) * (decided.distinct + 1) + second).size

@@ -15,10 +15,10 @@ _WORDS = Path(__file__).with_name("header_words.toml")
 _LONG = 5
 
 
-def words_of(name: str) -> list[str]:
+def header_words(name: str) -> list[str]:
     """The words of a header in small letters without accents: at blanks, signs and capitals inside a word.
 
-    >>> words_of("N° dossierClient")
+    >>> header_words("N° dossierClient")
     ['no', 'dossier', 'client']
     """
     parted = re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-zß-ÿ]{2})", " ", name.strip())
@@ -30,7 +30,7 @@ def words_of(name: str) -> list[str]:
 @functools.cache
 def meanings(name: str) -> set[str]:
     """The meanings (sections of the file) of which a header has a word, or begins or ends with a long one."""
-    words = [re.sub(r"\d+$", "", word) for word in words_of(name)]
+    words = [re.sub(r"\d+$", "", word) for word in header_words(name)]
     return {meaning for meaning, known in _known().items() if any(_is_one(word, known) for word in words)}
 
 

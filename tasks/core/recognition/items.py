@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 
 _DELIMITERS = (";", "|", ",", "/", "+")
 #: The share of cells that hold several; of items that recur; the most different items; words in one.
@@ -38,7 +38,7 @@ class ItemColumn:
     cap: int
 
 
-def item_column(cells: ColumnCells) -> ItemColumn | None:
+def item_column(cells: SeenColumn) -> ItemColumn | None:
     """The column as items; None where cells are single values, or most items stand once."""
     if not cells.distinct:
         return None
@@ -51,7 +51,7 @@ def item_column(cells: ColumnCells) -> ItemColumn | None:
     return max(likely, key=lambda each: each.several, default=None)
 
 
-def _split(cells: ColumnCells, delimiter: str, strip: str, *, least: float) -> ItemColumn | None:
+def _split(cells: SeenColumn, delimiter: str, strip: str, *, least: float) -> ItemColumn | None:
     several = np.array([delimiter in text for text in cells.texts], np.bool_)
     share = cells.share(several)
     if share < least or (not several.any() and least):

@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 
 #: In small letters.
 _WORDS = frozenset(
@@ -51,13 +51,13 @@ _LEAST_CELLS, _LEAST_SHARE = 3, 0.001
 _TIMES_AS_OFTEN, _GAP = 5, 3
 
 
-def missing_words(cells: ColumnCells, *, among_numbers: bool = False) -> Flags:
+def missing_words(cells: SeenColumn, *, among_numbers: bool = False) -> Flags:
     """Which texts stand for a missing value. Args: among_numbers: the others are numbers or dates."""
     known = _AMONG_NUMBERS if among_numbers else _WORDS
     return np.array([text.lower() in known for text in cells.texts], np.bool_)
 
 
-def code_numbers(cells: ColumnCells, numbers: Floats) -> Flags:
+def code_numbers(cells: SeenColumn, numbers: Floats) -> Flags:
     """Which texts are numbers that mean a missing value: codes that lie apart from all other numbers.
 
     Args:

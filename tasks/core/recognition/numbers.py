@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 
 from tasks.core.arrays import Flags, Floats
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
@@ -54,7 +54,7 @@ class NumberColumn:
     whole: bool
 
 
-def has_decimal_comma(cells: ColumnCells) -> bool:
+def has_decimal_comma(cells: SeenColumn) -> bool:
     """Whether most texts are numbers, and a comma before decimals is the only way to read some of them."""
     bare = [_bare(text)[0] for text in cells.texts]
     commas = sum(
@@ -70,7 +70,7 @@ def has_decimal_comma(cells: ColumnCells) -> bool:
 
 
 def number_column(
-    connection: duckdb.DuckDBPyConnection, cells: ColumnCells, *, comma: bool
+    connection: duckdb.DuckDBPyConnection, cells: SeenColumn, *, comma: bool
 ) -> NumberColumn | None:
     """The column as numbers, or None where too few cells are numbers.
 
@@ -122,6 +122,6 @@ def _ordered(texts: list[str], *, comma: bool) -> list[NumberFormat]:
     return [*likely, *(each for each in _FORMATS if each not in likely)]
 
 
-def leading_zeros(cells: ColumnCells) -> Flags:
+def leading_zeros(cells: SeenColumn) -> Flags:
     """Which texts are digits that begin with a needless zero, as codes do."""
     return cells.matching("0[0-9]+")

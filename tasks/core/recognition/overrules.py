@@ -10,7 +10,7 @@ import numpy as np
 
 from tasks.core.errors import ParameterError
 from tasks.core.hints import did_you_mean
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 from tasks.core.recognition.columns import Context, dates_treated
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.edges import AGE_BANDS, chosen_edges
@@ -22,7 +22,7 @@ from tasks.core.records.columns import bin_problems, domain_problems
 from tasks.core.tables.column_names import matching_name
 
 
-def overruled(found: Recognised, said: Overrule, cells: ColumnCells, context: Context) -> Recognised:
+def overruled(found: Recognised, said: Overrule, cells: SeenColumn, context: Context) -> Recognised:
     """The column as the person says.
 
     Raises:
@@ -78,12 +78,12 @@ def _require(problems: list[str], said: Overrule) -> None:
         raise ParameterError([f"{said.column}={said.word}: {problem}" for problem in problems])
 
 
-def _as_numbers(cells: ColumnCells, context: Context):  # type: ignore[no-untyped-def]
+def _as_numbers(cells: SeenColumn, context: Context):  # type: ignore[no-untyped-def]
     return number_column(context.connection, cells, comma=context.comma) if cells.filled else None
 
 
 def _binned(
-    said: Overrule, cells: ColumnCells, kept: Treatment, context: Context, *, is_age: bool
+    said: Overrule, cells: SeenColumn, kept: Treatment, context: Context, *, is_age: bool
 ) -> Treatment:
     found = _as_numbers(cells, context)
     edges: tuple[float, ...]
@@ -112,7 +112,7 @@ def _binned(
     return replace(kept, bins=edges, number_format=found.format, reading=reading, other=other)
 
 
-def _dated(said: Overrule, cells: ColumnCells, kept: Treatment, context: Context) -> Treatment:
+def _dated(said: Overrule, cells: SeenColumn, kept: Treatment, context: Context) -> Treatment:
     format_, day = said.detail, f"{context.today.year}-01-01"
     if said.word == "age" and format_ and "%" not in format_:
         try:

@@ -6,7 +6,7 @@ Cells go in; candidates come out, the likeliest first. Only a person knows.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.core.recognition.cells import ColumnCells
+from tasks.core.recognition.cells import SeenColumn
 from tasks.core.recognition.functions import determines
 from tasks.core.recognition.header_words import meanings
 from tasks.core.recognition.subject_names import NONE, OF_SOMETHING, SOME_ID, WHOSE, likeness
@@ -44,7 +44,7 @@ class Candidate:
         return self.likely >= _PROPOSED
 
 
-def candidates(columns: Sequence[ColumnCells]) -> list[Candidate]:
+def candidates(columns: Sequence[SeenColumn]) -> list[Candidate]:
     """All columns that may be the person's id, the likeliest first."""
     rows = max((cells.rows for cells in columns), default=0)
     found = [each for cells in columns if (each := _candidate(cells, rows)) is not None]
@@ -52,7 +52,7 @@ def candidates(columns: Sequence[ColumnCells]) -> list[Candidate]:
     return [_judged(cells, candidate, columns) for cells, candidate in ranked]
 
 
-def _candidate(cells: ColumnCells, rows: int) -> tuple[ColumnCells, Candidate] | None:
+def _candidate(cells: SeenColumn, rows: int) -> tuple[SeenColumn, Candidate] | None:
     likely = likeness(cells.name)
     if cells.distinct < min(_FEWEST, rows) or cells.filled < _FILLED * rows:
         return None
@@ -79,7 +79,7 @@ def _candidate(cells: ColumnCells, rows: int) -> tuple[ColumnCells, Candidate] |
     return cells, Candidate(cells.name, worth, f"{words}; {repeated}", several)
 
 
-def _judged(cells: ColumnCells, candidate: Candidate, columns: Sequence[ColumnCells]) -> Candidate:
+def _judged(cells: SeenColumn, candidate: Candidate, columns: Sequence[SeenColumn]) -> Candidate:
     """The same with what differs within it: birth and sex never differ within a person."""
     if not candidate.several:
         return candidate

@@ -7,7 +7,7 @@ operator accepts decides, and nothing in a run calls this.
 [3, 3, 1, 0]
 """
 
-from tasks.core.recognition.header_words import words_of
+from tasks.core.recognition.header_words import header_words
 
 
 def _words_of(text: str) -> frozenset[str]:
@@ -51,7 +51,7 @@ WHOSE, SOME_ID, OF_SOMETHING, NONE = 3, 2, 1, 0
 
 def likeness(name: str) -> int:
     """How likely a header names the subject: one of `WHOSE`, `SOME_ID`, `OF_SOMETHING`, `NONE`."""
-    words = words_of(name)
+    words = header_words(name)
     whole = "".join(words)
     if whole in _OWN or (_OWN & set(words) and _says_id(words)):
         return WHOSE

@@ -21,7 +21,7 @@ import duckdb
 
 from tasks.core.errors import ParameterError
 from tasks.core.queries import connect
-from tasks.core.recognition.cells import MOST_ROWS, ColumnCells, load_cells
+from tasks.core.recognition.cells import MOST_ROWS, SeenColumn, load_cells
 from tasks.core.recognition.columns import Context, recognise_column
 from tasks.core.recognition.dates import date_column
 from tasks.core.recognition.dialect import Dialect, recognise_dialect
@@ -63,7 +63,7 @@ class RecognisedTable:
     follows: tuple[Follows, ...]
     rows: int
     is_part: bool
-    cells: tuple[ColumnCells, ...]
+    cells: tuple[SeenColumn, ...]
     comma: bool
     day_first: bool
     today: date
@@ -122,7 +122,7 @@ def _is(column: Recognised, subject: str | None) -> bool:
     return subject is not None and matching_name(column.name) == matching_name(subject)
 
 
-def _differing(cells: ColumnCells, columns: Sequence[ColumnCells]) -> tuple[str, ...]:
+def _differing(cells: SeenColumn, columns: Sequence[SeenColumn]) -> tuple[str, ...]:
     return tuple(
         each.name
         for each in columns
@@ -197,7 +197,7 @@ def _with_follows(column: Recognised, follows: Sequence[Follows]) -> Recognised:
 
 
 def _is_day_first(
-    connection: duckdb.DuckDBPyConnection, cells: Sequence[ColumnCells], source: InputFile
+    connection: duckdb.DuckDBPyConnection, cells: Sequence[SeenColumn], source: InputFile
 ) -> bool:
     """Whether dates begin with the day, by columns whose cells tell; else as tables with semicolons do."""
     votes = 0
