@@ -1,7 +1,7 @@
 """What a header says of its column, in several languages: the words of `header_words.toml`.
 
->>> meanings("Geburtsdatum"), meanings("PLZ"), meanings("town")
-({'birth', 'date'}, {'postcode'}, set())
+>>> sorted(meanings("Geburtsdatum")), meanings("PLZ"), meanings("town")
+(['birth', 'date'], {'postcode'}, set())
 """
 
 import functools
