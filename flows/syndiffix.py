@@ -7,7 +7,7 @@ Trees are not steps: a cluster's are grown where its rows are drawn.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -196,7 +196,7 @@ def _read(configuration: RunConfiguration, place: SynDiffixPlace) -> tuple[Store
     if described.contract is not None:
         judge_contract(run, source, described.contract, described.schema, None)
     columns = tuple(
-        (column.name, column.letter, column.number_format.decimal, column.number_format.thousands)
+        (column.name, column.letter, asdict(column.number_format), column.reading.as_declared())
         for column in place.selection.table
     )
     typed = type_columns(run, source, columns, place.selection.ids)

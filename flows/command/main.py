@@ -16,15 +16,15 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, get_args
+from typing import NoReturn
 
 from flows.command.arguments import CommandParser
+from flows.command.init import arguments as init_options
 from flows.command.interruption import raise_from
 from flows.command.release_commands import add_release_commands
 from flows.command.syndiffix import arguments as syndiffix_options
 from flows.command.without_pandas import hide_pandas_from_pyarrow
 from tasks.core.errors import InputError, MarginaliaError
-from tasks.core.tables.column_names import Encoding
 from tasks.request import STAGES
 
 #: The short spelling of a stage's option, and what its help says.
@@ -63,7 +63,7 @@ def run() -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
-    options = _parser().parse_args(arguments)
+    options = _parser().parse_args(_as_init(sys.argv[1:] if arguments is None else arguments))
     action: Callable[[argparse.Namespace], int] = options.action
     try:
         _take_interrupts()
@@ -80,6 +80,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + (stop.number if isinstance(stop, Terminated) else signal.SIGINT)
     except BrokenPipeError:
         return 1
+
+
+def _as_init(arguments: Sequence[str]) -> list[str]:
+    """`check --propose`, as `init` was called before, is `init`."""
+    words = list(arguments)
+    if words[:1] == ["check"] and "--propose" in words:
+        return ["init", *(word for word in words[1:] if word != "--propose")]
+    return words
 
 
 def _take_interrupts() -> None:
@@ -107,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
         title="commands", required=True, metavar="COMMAND", parser_class=CommandParser
     )
     _add_run(commands)
+    _add_init(commands)
     _add_check(commands)
     _add_ledger(commands)
     _add_publish(commands)
@@ -157,23 +166,26 @@ def _add_run(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     _of_flow(run).set_defaults(action=_run)
 
 
+def _add_init(commands: "argparse._SubParsersAction[CommandParser]") -> None:
+    init = commands.add_parser(
+        "init",
+        help="look at a table, and write a configuration and a contract for it",
+        description="Reads the table, shows what each column is taken for and why, asks what only you know, "
+        "and writes a configuration and a contract that run as they are. Every question has an option that "
+        "answers it, so it also runs without a terminal.",
+    )
+    init_options.add_init_options(init)
+    init.set_defaults(action=_init)
+
+
 def _add_check(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     check = commands.add_parser(
         "check",
         help="validate a configuration and show what its run would do and cost",
         description="Reads the configuration, the table's header and the ledger. It reads no value of the "
-        "table, except with --propose.",
+        "table. With --propose it is marginalia init.",
     )
     _add_configuration(check)
-    check.add_argument(
-        "--propose",
-        action="store_true",
-        help="read the table, and draft a configuration and a contract for you to accept; "
-        "in place of CONFIG.json you can give the table itself",
-    )
-    check.add_argument(
-        "--encoding", choices=get_args(Encoding), help="the table's encoding (with --propose alone)"
-    )
     check.set_defaults(action=_check)
 
 
@@ -450,7 +462,13 @@ def _demo(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     from flows.command.check import command as checking
 
-    return checking.check(options.configuration, propose=options.propose, encoding=options.encoding)
+    return checking.check(options.configuration)
+
+
+def _init(options: argparse.Namespace) -> int:
+    from flows.command.init import command as init_command
+
+    return init_command.init(options)
 
 
 def _ledger(options: argparse.Namespace) -> int:

@@ -119,7 +119,7 @@ def read_json(path: Path) -> dict[str, Any]:
         problem = "holds a number of too many digits, or its path a zero byte: correct it"
     if is_table:
         problem = (
-            f"must be JSON, but this is a table: marginalia check --propose {path} drafts a configuration "
+            f"must be JSON, but this is a table: marginalia init {path} drafts a configuration "
             "and a contract for it"
         )
     if problem:

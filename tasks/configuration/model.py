@@ -63,6 +63,29 @@ ThousandsMarks = Annotated[
 ]
 
 
+def _as_words(value: object) -> object:
+    """A list alone stands for every column, and a text for a list of it alone."""
+    by_column = {EVERY_COLUMN: value} if isinstance(value, str | list) else value
+    if not isinstance(by_column, dict):
+        return value
+    given = {name: [words] if isinstance(words, str) else words for name, words in by_column.items()}
+    return {name: tuple(words) if isinstance(words, list) else words for name, words in given.items()}
+
+
+def _as_texts(value: object) -> object:
+    """A number of characters as text."""
+    if not isinstance(value, dict):
+        return value
+    whole = {name: cut for name, cut in value.items() if isinstance(cut, int) and not isinstance(cut, bool)}
+    return value | {name: str(cut) for name, cut in whole.items()}
+
+
+NonEmpty = Annotated[str, Field(min_length=1)]
+WordsByColumn = Annotated[
+    dict[str, Annotated[tuple[NonEmpty, ...], Field(min_length=1)]], BeforeValidator(_as_words)
+]
+
+
 class Input(Model):
     """The table, and what is publicly known of it (sds.md section 1)."""
 
@@ -83,6 +106,12 @@ class Input(Model):
     )
     header: Annotated[tuple[str, ...], Key("sensitive_microdata_header")] = Field(
         (), description="Names of the columns, for a text file without a header line."
+    )
+    quote: Annotated[str, Key("sensitive_microdata_quote")] = Field(
+        '"',
+        min_length=1,
+        max_length=1,
+        description="What stands around cells of a text that hold a delimiter.",
     )
     encoding: Encoding = Field("utf-8", description="Encoding of a text file.")
     subject_id: str | None = Field(None, description="The column that says whose row it is.")
@@ -110,12 +139,38 @@ class Input(Model):
     thousands: ThousandsMarks = Field(
         {}, description="Mark between thousands, by column; '*' stands for all others."
     )
+    strip: Annotated[dict[str, NonEmpty], BeforeValidator(_by_column)] = Field(
+        {},
+        description="Characters that are taken off both ends of cells, by column; '*' stands for all others.",
+    )
+    missing_values: WordsByColumn = Field(
+        {}, description="Words that stand for a missing value, by column; '*' stands for all others."
+    )
+    date_formats: WordsByColumn = Field({}, description="How dates are written, by column.")
+    cut: Annotated[dict[str, NonEmpty], BeforeValidator(_as_texts)] = Field(
+        {},
+        description="What is left of cells, by column: year, month, day or hour of a date, 'age on "
+        "2026-01-01', or a number of characters.",
+    )
     contract: str | None = Field(None, description="Path of the data contract.")
     contract_mode: Literal["repair", "strict"] = Field(
         "repair",
         description="strict: a table that breaks the contract stops the run. A file without the key means "
         "strict, but repair under differential privacy, where the statement names the choice of strict.",
     )
+
+    @model_serializer(mode="wrap")
+    def _without_unsaid(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """What is written of a table that these keys say nothing of is what it was before there were any."""
+        body: dict[str, Any] = handler(self)
+        fields = type(self).model_fields
+        return {
+            key: value for key, value in body.items() if key not in _UNSAID or value != fields[key].default
+        }
+
+
+#: Keys of a table that are written only where they say something.
+_UNSAID = ("quote", "strip", "missing_values", "date_formats", "cut")
 
 
 class Resources(Model):

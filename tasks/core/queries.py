@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 
 import duckdb
+import pyarrow as pa
 
 SQL_ROOT = Path(__file__).resolve().parents[2] / "sql"
 
@@ -92,3 +93,27 @@ class QueryResources:
     def connect(self) -> AbstractContextManager[duckdb.DuckDBPyConnection]:
         """A DuckDB within these resources (see `connect`)."""
         return connect(self.scratch, threads=self.threads, memory_limit_mb=self.memory_limit_mb)
+
+
+def query_over(
+    connection: duckdb.DuckDBPyConnection, name: str, values: pa.Array, parameters: Mapping[str, object]
+) -> pa.Array:
+    """The result of a query over values (its table ``distinct_values``), one each, in their order.
+
+    Raises:
+        MemoryError: they need more than DuckDB may use.
+        pa.ArrowInvalid: the query failed; the message holds no value.
+    """
+    failure: Exception | None = None
+    try:
+        connection.register("distinct_values", pa.table({"value": values}))
+        table = connection.sql(query_text(name), params=parameters or None).to_arrow_table()
+    except duckdb.OutOfMemoryException:
+        failure = MemoryError()
+    except duckdb.Error:
+        failure = pa.ArrowInvalid("a type that has no text")
+    finally:
+        connection.unregister("distinct_values")
+    if failure is not None:
+        raise failure  # outside the handler: DuckDB's own message may hold a value
+    return table.column(0).combine_chunks()

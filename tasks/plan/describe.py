@@ -233,6 +233,10 @@ def declarations(configuration: RunConfiguration, headers: Sequence[str]) -> Dec
         max_items=dict(table.max_items),
         decimal=dict(table.decimal),
         thousands=dict(table.thousands),
+        strip=dict(table.strip),
+        missing_values=dict(table.missing_values),
+        date_formats=dict(table.date_formats),
+        cut=dict(table.cut),
     )
 
 

@@ -65,7 +65,14 @@ def input_file(configuration: RunConfiguration, scheduled: str | None = None) ->
     """
     table = configuration.input
     path = Path(input_path(configuration, scheduled))
-    wanted = InputFile(path, delimiter=table.delimiter, header=table.header, encoding=table.encoding)
+    wanted = InputFile(
+        path,
+        delimiter=table.delimiter,
+        quote=table.quote,
+        escape=table.quote,
+        header=table.header,
+        encoding=table.encoding,
+    )
     held = _HELD.get()
     return held if held == wanted else wanted
 

@@ -148,6 +148,10 @@ def _declared(configuration: RunConfiguration) -> list[str]:
         *table.max_items,
         *table.decimal,
         *table.thousands,
+        *table.strip,
+        *table.missing_values,
+        *table.date_formats,
+        *table.cut,
     )
     found = {matching_name(name): name for name in declared if name != EVERY_COLUMN}
     return list(found.values())

@@ -51,7 +51,7 @@ print(json.dumps(found))
 
 
 @contextmanager
-def _installed() -> Iterator[Installation]:
+def installed_server() -> Iterator[Installation]:
     """A server that answers; modules are compiled once, whatever the environment says of that."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -69,7 +69,7 @@ def _installed() -> Iterator[Installation]:
 
 def prefect_ten_steps() -> None:
     """Ten steps that do nothing, in the first flow of a process and in a later one."""
-    with _installed() as installed:
+    with installed_server() as installed:
         done = subprocess.run(
             [sys.executable, "-c", _TEN_STEPS],
             cwd=ROOT,
@@ -83,7 +83,7 @@ def prefect_ten_steps() -> None:
 
 def prefect_memory() -> None:
     """Resident memory of a server on SQLite and of a worker that waits, both after one run."""
-    with _installed() as installed, tempfile.TemporaryDirectory() as folder:
+    with installed_server() as installed, tempfile.TemporaryDirectory() as folder:
         path = configuration_file(Path(folder))
         deployment = installed.deploy(path)
         installed.start_worker()
@@ -96,21 +96,21 @@ def prefect_memory() -> None:
 
 def cached_run() -> str:
     """A run by the command whose every step is known, of six hundred people: medians of five."""
-    with _installed() as installed, tempfile.TemporaryDirectory() as folder:
+    with installed_server() as installed, tempfile.TemporaryDirectory() as folder:
         path = configuration_file(Path(folder))
         for _ in range(2):
             installed.command("run", path)
-        found = [_timed(installed, path) for _ in range(_TIMES)]
+        found = [seconds_of_command(installed, "run", path) for _ in range(_TIMES)]
     cpu, wall = (round(statistics.median(each), 2) for each in zip(*found, strict=True))
     _print("cached_run", cpu_s=cpu, wall_s=wall, bar_cpu_s=CACHED_CPU, bar_wall_s=CACHED_WALL)
     # Whoever else is at work on this machine decides on the wall time, so it is told and no bar.
     return f"{cpu} CPU seconds are above the bar of {CACHED_CPU}" if cpu > CACHED_CPU else ""
 
 
-def _timed(installed: Installation, path: Path) -> tuple[float, float]:
-    """CPU and wall seconds of one run."""
+def seconds_of_command(installed: Installation, *words: object) -> tuple[float, float]:
+    """CPU and wall seconds of one command."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    installed.command("run", path)
+    installed.command(*words)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return cpu, time.perf_counter() - started

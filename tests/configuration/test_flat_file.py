@@ -296,7 +296,7 @@ def test_missing_and_malformed_files(tmp_path: Path) -> None:
 def test_a_table_in_place_of_a_configuration_is_told_what_drafts_one(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_bytes(data)
-    with pytest.raises(ParameterError, match=f"this is a table: marginalia check --propose {path} drafts"):
+    with pytest.raises(ParameterError, match=f"this is a table: marginalia init {path} drafts"):
         read_configuration(path)
     path.write_text('{"dataset": "people"')
     with pytest.raises(ParameterError, match="must be JSON; line 1"):

@@ -10,7 +10,7 @@ from flows.command.main import main
     [
         (["rnu", "x.json"], "did you mean run?"),
         (["ledgr"], "did you mean ledger?"),
-        (["check", "--encoding", "utf8", "x.json"], "did you mean utf-8?"),
+        (["init", "--encoding", "utf8", "x.json"], "did you mean utf-8?"),
         (["run", "--agregate", "x.json"], "did you mean --aggregate?"),
         (["x.json"], "the command must come first: did you mean marginalia run x.json?"),
     ],

@@ -1,4 +1,4 @@
-"""``marginalia check``: a draft of a table can be accepted as it is, in either regime."""
+"""``marginalia check``: what it tells of a configuration before anything is read or drawn."""
 
 import json
 import re
@@ -19,54 +19,6 @@ from tasks.configuration.flat_file import from_flat
 from tasks.core.ledger.salts import salt_of
 from tasks.core.records.columns import Column, Schema
 from tests.flows import pipeline, visits
-
-
-def drafts(text: str) -> list[dict[str, Any]]:
-    """The JSON objects of a proposal: the configuration, and what k-anonymity has in place of its keys."""
-    return [json.loads(found) for found in re.findall(r"^\{$.*?^\}$", text, re.MULTILINE | re.DOTALL)]
-
-
-@pytest.mark.parametrize("is_private", [True, False])
-def test_a_proposal_is_a_configuration_that_can_be_run(
-    is_private: bool,
-    tmp_path: Path,
-    own_ledger: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    pipeline.write(tmp_path / "people.csv", pipeline.rows(400))
-    assert command.main(["check", "--propose", "people.csv"]) == 0
-    said = capsys.readouterr().out
-    configuration, instead = drafts(said)
-    (tmp_path / "contract.yaml").write_text(re.split(r"# ---- File 2 of 2: contract.yaml .*\n", said)[1])
-    if not is_private:
-        for key in ("dp_aggregates", "noise_epsilon", "delta", "privacy"):
-            assert f"{key}" in said.partition("k-anonymity")[2].partition("{")[0], (
-                "it is said what to take out"
-            )
-            del configuration[key]
-        configuration |= instead
-    (tmp_path / "configuration.json").write_text(json.dumps(configuration))
-    assert command.main(["check", "configuration.json"]) == 0
-    shown = capsys.readouterr().out
-    assert ("k-anonymity" in shown) is not is_private
-    assert "The configuration can be run" in shown
-    assert not re.search(r"\b0 CPU seconds", shown)
-
-
-@pytest.mark.parametrize(("name", "asked"), [("licence", True), ("person", False)])
-def test_a_draft_without_a_subject_asks_for_one(
-    name: str, asked: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    table = tmp_path / "trips.csv"
-    table.write_text(
-        "\n".join([f"{name},town", *(f"{place // 2},{'ab'[place % 2]}" for place in range(300))])
-    )
-    assert command.main(["check", "--propose", str(table)]) == 0
-    said = capsys.readouterr().out
-    assert ("subject_id" in drafts(said)[0]) is not asked
-    assert ("No subject_id is in it" in said) is asked
 
 
 def test_a_first_line_that_may_be_a_record_is_told(

@@ -60,7 +60,7 @@ def test_and_by_the_command_and_its_output(tmp_path, spelling):
 def test_every_command_that_needs_no_server_opens_the_table_once(tmp_path, name, encoding):
     table = str(tmp_path / name)
     commands = [
-        ["check", "--propose", table, "--encoding", encoding],
+        ["init", table, "--encoding", encoding, "--output", str(tmp_path / "drafts"), "--yes"],
         ["syndiffix", table, "--encoding", encoding, "--aidcolumns", "id", "-o", str(tmp_path / "out.csv")],
     ]
     for settings in REGIMES.values():

@@ -1,4 +1,4 @@
-"""Scenarios of what is told before anything runs: ``--help``, ``check`` with its warnings, ``--propose``."""
+"""Scenarios of what is told before anything runs: ``--help``, ``check`` with its warnings, ``init``."""
 
 from typing import Any
 
@@ -73,12 +73,13 @@ SCENARIOS = {
             "people.json": PEOPLE_BODY,
         },
         (
-            "check --propose people.csv",
-            "check --propose visits.tsv",
-            "check --propose latin.txt --encoding latin-1",
-            "check --propose codes.csv",
-            "check --propose visits.parquet",
-            "check people.json --propose",
+            "init people.csv --output drafts",
+            "init visits.tsv --output drafts --vintage 2026-11 --unit visit",
+            "init latin.txt --output drafts --protection k_anonymity --column town=skip",
+            "init codes.csv --output drafts --protection syndiffix",
+            "check --propose visits.parquet --output drafts --overwrite --one-row-each",
+            "init people.json --output drafts --vintage 2026-11",
+            "init codes.csv --output drafts",
             "check people.json --encoding latin-1",
         ),
     ),

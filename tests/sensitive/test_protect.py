@@ -110,7 +110,7 @@ def test_rule_7_check_refuses_the_other_unit_too(tmp_path: Path, own_ledger: Pat
     path = tmp_path / "people.json"
     path.write_text(json.dumps(pipeline.flat(tmp_path)))
     with pytest.raises(ParameterError, match="same unit"):
-        check(path, propose=False)
+        check(path)
 
 
 @pytest.mark.parametrize("mode", ["fitted", "aggregate_seeded"])
@@ -233,7 +233,7 @@ def test_a_new_name_opens_no_new_budget_for_the_same_table(
     path = tmp_path / "second.json"
     path.write_text(json.dumps(second))
     with pytest.raises(ParameterError, match=r"'people'"):
-        check(path, propose=False)
+        check(path)
     copied = shutil.copy(tmp_path / "people.csv", tmp_path / "copied.csv")
     with pytest.raises(ParameterError, match=r"'people'"):
         measured(from_flat(second | {"sensitive_microdata_path": str(copied)}))

@@ -8,7 +8,8 @@ standard has no field, its ``customProperties`` and ``custom`` quality rules car
   ``thousands``;
   rules ``noPersonalIdentifiers`` and ``forbiddenPattern`` for every column;
 * of a column: ``bins``, ``delimiter``, ``other``, ``repair``, ``valueFormat``, ``zeroIsValue``, ``drafted``,
-  and ``decimal`` and ``thousands`` where they are not the table's; rules
+  ``strip``, ``missingValues``, ``dateFormats`` and ``cut`` (see `CellReading`), and ``decimal`` and
+  ``thousands`` where they are not the table's; rules
   ``distinctValues``, ``noPersonalIdentifiers``, ``forbiddenPattern``.
 
 A list of values that was drafted from data is marked ``drafted``: it is judged as a rule, but the column
@@ -53,6 +54,7 @@ class ContractColumn(ContractModel):
         value_format: strftime pattern of a date, time or timestamp.
         zero_is_value: whether the text ``0`` is a value; None: not said. In bins it is one whatever is said.
         decimal, thousands: marks of its numbers (see `NumberFormat`), its own or the table's; None: not said.
+        strip, missing_values, date_formats, cut: how its cells are read (see `CellReading`); None: not said.
         max_distinct: most distinct values; None: not promised.
         max_empty_percent: largest share of records without a value, 0..100; None: not promised.
         forbidden: what no cell of this column may look like, beside the table's own rules.
@@ -71,6 +73,10 @@ class ContractColumn(ContractModel):
     zero_is_value: bool | None = None
     decimal: str | None = None
     thousands: str | None = None
+    strip: str | None = None
+    missing_values: tuple[str, ...] | None = None
+    date_formats: tuple[str, ...] | None = None
+    cut: str | None = None
     max_distinct: int | None = None
     max_empty_percent: float | None = None
     forbidden: tuple[Forbidden, ...] = ()

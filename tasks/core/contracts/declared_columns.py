@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tasks.core.contracts.contract import ContractColumn, Forbidden
+from tasks.core.records.cell_reading import CellReading
 from tasks.core.records.columns import Column, bin_labels, bin_problems, domain_problems
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
@@ -29,6 +30,10 @@ class Given:
     zero_is_value: bool = False
     decimal: str | None = None
     thousands: str | None = None
+    strip: str | None = None
+    missing_values: tuple[str, ...] | None = None
+    date_formats: tuple[str, ...] | None = None
+    cut: str | None = None
 
 
 @dataclass(frozen=True)
@@ -81,6 +86,17 @@ class DeclaredColumn:
         )
 
     @property
+    def reading(self) -> CellReading:
+        """How its cells are read before anything else looks at them."""
+        given, promised = self.given, self.promised
+        return CellReading(
+            strip=given.strip or promised.strip or "",
+            missing=given.missing_values or promised.missing_values or (),
+            date_formats=given.date_formats or promised.date_formats or (),
+            cut=given.cut or promised.cut or "",
+        )
+
+    @property
     def holds_text(self) -> bool:
         """Whether the cells are text, by physical type."""
         kind = self.physical_type.removeprefix("dictionary<values=")
@@ -89,7 +105,7 @@ class DeclaredColumn:
     def problems(self, *, under_dp: bool) -> list[str]:
         """What is wrong with the declarations, one sentence each."""
         subject = f"Column {self.name!r}"
-        found = [f"{subject}: {problem}" for problem in self._value_problems()]
+        found = [f"{subject}: {problem}" for problem in (*self._value_problems(), *self.reading.problems)]
         found += [
             f"{subject} is declared otherwise in {key} than in the contract; keep one."
             for key in self._differing()
@@ -122,6 +138,10 @@ class DeclaredColumn:
             "max_items": (self.given.max_items, self.promised.max_items),
             "decimal": (self.given.decimal, self.promised.decimal),
             "thousands": (self.given.thousands, self.promised.thousands),
+            "strip": (self.given.strip, self.promised.strip),
+            "missing_values": (self.given.missing_values, self.promised.missing_values),
+            "date_formats": (self.given.date_formats, self.promised.date_formats),
+            "cut": (self.given.cut, self.promised.cut),
         }
         differing = [key for key, (a, b) in pairs.items() if a is not None and b is not None and a != b]
         single = self.described and self.promised.delimiter is None
@@ -162,6 +182,7 @@ class DeclaredColumn:
             value_format=self.promised.value_format,
             forbidden=patterns if domain is None else (),
             number_format=self.number_format if self._reads_numbers() else PLAIN,
+            reading=self.reading,
         )
 
     def _reads_numbers(self) -> bool:

@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import duckdb
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tasks.core.contracts.rules import ContractRule
 from tasks.core.queries import bound_in, filled_query, identifier, query_text
+from tasks.core.records.cell_reading import AS_IT_STANDS
 from tasks.core.records.cells import is_list, text_of_values
-from tasks.core.records.columns import Schema
+from tasks.core.records.columns import Column, Schema
 from tasks.core.records.used_columns import column_positions
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.header import InputFile
@@ -100,11 +103,11 @@ def load_raw(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: S
     names = {_cell(index): position for index, position in enumerate(positions)}
     if subject is not None:
         names[_SUBJECT] = subject
-    formats = {_cell(index): column.value_format for index, column in enumerate(schema.columns)}
+    described = {_cell(index): column for index, column in enumerate(schema.columns)}
     query = "contracts/create_raw"
     for batch in read_batches(source, list(names.values())):
         arrays = {
-            name: _texts(connection, batch.column(str(position)), formats.get(name))
+            name: _texts(connection, batch.column(str(position)), described.get(name))
             for name, position in names.items()
         }
         _run_on(connection, query, pa.table(arrays))
@@ -114,12 +117,39 @@ def load_raw(connection: duckdb.DuckDBPyConnection, source: InputFile, schema: S
     return positions
 
 
-def _texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, value_format: str | None) -> pa.Array:
+def _texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column | None) -> pa.Array:
+    """Cells as texts or lists of them, read as is declared of the column; None: that of the subject."""
+    reading = AS_IT_STANDS if column is None else column.reading
+    if reading != AS_IT_STANDS and column is not None:
+        return _read_texts(connection, array, column)
     if isinstance(array, pa.DictionaryArray):
         array = array.dictionary_decode()
     if is_list(array.type):
         return array.cast(pa.list_(pa.string()))
-    return text_of_values(connection, array, value_format)
+    return text_of_values(connection, array, column.value_format if column else None)
+
+
+def _read_texts(connection: duckdb.DuckDBPyConnection, array: pa.Array, column: Column) -> pa.Array:
+    """The same, distinct cells alone being read. What is no date stays, so that its type can be judged."""
+    if is_list(array.type):
+        array = array.cast(pa.list_(pa.string()))
+    else:
+        if isinstance(array, pa.DictionaryArray):
+            array = array.dictionary_decode()
+        array = text_of_values(connection, array, column.value_format)
+        if column.delimiter is not None:
+            array = pc.split_pattern(array, column.delimiter)
+    cells = array.flatten() if is_list(array.type) else array
+    distinct = cells.dictionary_encode()
+    given = distinct.dictionary.to_pylist()
+    read = column.reading.read(connection, given)
+    kept = [text if bad else found for text, found, bad in zip(given, read.texts, read.unread, strict=True)]
+    texts = pa.array(kept, pa.large_string()).take(distinct.indices)
+    if not is_list(array.type):
+        return texts
+    lengths = array.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+    ends = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    return pa.ListArray.from_arrays(ends, texts.cast(pa.string()))
 
 
 def _run_on(connection: duckdb.DuckDBPyConnection, query: str, batch: pa.Table) -> None:

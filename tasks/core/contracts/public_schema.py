@@ -43,6 +43,8 @@ class Declarations:
         domains: column to its values.
         max_items: multi-valued column to the most items of one subject.
         decimal, thousands: column to the mark of its numbers, or `EVERY_COLUMN` to that of all others.
+        strip, missing_values: column to how its cells are read (see `CellReading`), or `EVERY_COLUMN`.
+        date_formats, cut: column to how its dates are written, and to what is left of its cells.
     """
 
     subject_id: str | None = None
@@ -54,6 +56,10 @@ class Declarations:
     max_items: Mapping[str, int] = field(default_factory=dict)
     decimal: Mapping[str, str] = field(default_factory=dict)
     thousands: Mapping[str, str] = field(default_factory=dict)
+    strip: Mapping[str, str] = field(default_factory=dict)
+    missing_values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    date_formats: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cut: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, header: str) -> Given:
         """What is declared of one column."""
@@ -69,6 +75,10 @@ class Declarations:
             or key in map(matching_name, self.sensitive_zeros),
             decimal=_of(self.decimal, key) or self.decimal.get(EVERY_COLUMN),
             thousands=self._thousands(key),
+            strip=_of(self.strip, key) or self.strip.get(EVERY_COLUMN),
+            missing_values=_of(self.missing_values, key) or self.missing_values.get(EVERY_COLUMN),
+            date_formats=_of(self.date_formats, key),
+            cut=_of(self.cut, key),
         )
 
     def _thousands(self, key: str) -> str | None:
@@ -196,6 +206,10 @@ class _Names:
             "max_items": tuple(given.max_items),
             "decimal": tuple(name for name in given.decimal if name != EVERY_COLUMN),
             "thousands": tuple(name for name in given.thousands if name != EVERY_COLUMN),
+            "strip": tuple(name for name in given.strip if name != EVERY_COLUMN),
+            "missing_values": tuple(name for name in given.missing_values if name != EVERY_COLUMN),
+            "date_formats": tuple(given.date_formats),
+            "cut": tuple(given.cut),
             "subject_id": () if given.subject_id is None else (given.subject_id,),
         }
         for key, names in named.items():
@@ -248,6 +262,10 @@ class _Names:
             "max_items",
             "decimal",
             "thousands",
+            "strip",
+            "missing_values",
+            "date_formats",
+            "cut",
         ):
             if self.subject_key in map(matching_name, getattr(self.declared, key)):
                 self.problems.append(

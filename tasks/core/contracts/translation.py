@@ -77,6 +77,14 @@ Decimal = Literal[".", ","]
 Thousands = Annotated[Literal["", ".", ",", " ", "'"], BeforeValidator(canonical_thousands)]
 
 
+#: One text stands for a list of it alone.
+Words = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    Field(min_length=1),
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+]
+
+
 class ColumnExtras(odcs.StandardPart):
     """Our custom properties of a column."""
 
@@ -88,6 +96,10 @@ class ColumnExtras(odcs.StandardPart):
     zero_is_value: bool | None = None
     decimal: Decimal | None = None
     thousands: Thousands | None = None
+    strip: str | None = Field(None, min_length=1)
+    missing_values: Words | None = None
+    date_formats: Words | None = None
+    cut: str | None = Field(None, min_length=1)
     drafted: bool = False
 
 
@@ -210,6 +222,10 @@ def _column(part: Property, place: ElementPath, problems: Problems) -> ContractC
         zero_is_value=True if "0" in (values or ()) else extras.zero_is_value,
         decimal=extras.decimal,
         thousands=extras.thousands,
+        strip=extras.strip,
+        missing_values=extras.missing_values,
+        date_formats=extras.date_formats,
+        cut=extras.cut,
         max_distinct=rules.max_distinct,
         max_empty_percent=0.0 if part.required else rules.max_empty_percent,
         forbidden=tuple(rules.forbidden),

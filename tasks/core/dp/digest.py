@@ -10,6 +10,7 @@ from dataclasses import asdict
 
 from tasks.core.aggregates.protection import AnonymityParameters
 from tasks.core.dp.parameters import DpParameters
+from tasks.core.records.cell_reading import AS_IT_STANDS
 from tasks.core.records.columns import Schema
 from tasks.core.tables.number_format import PLAIN
 
@@ -61,7 +62,11 @@ def sha256_of(text: str) -> str:
 
 #: Of a column, what was added to it later, and the value that means "as before"; None: any, as a vintage
 #: that was drawn under the earlier meaning is still that vintage.
-_ADDED: dict[str, object] = {"zero_is_binned": None, "number_format": asdict(PLAIN)}
+_ADDED: dict[str, object] = {
+    "zero_is_binned": None,
+    "number_format": asdict(PLAIN),
+    "reading": asdict(AS_IT_STANDS),
+}
 
 
 def _named(schema: Schema) -> Mapping[str, object]:

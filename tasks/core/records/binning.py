@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from tasks.core.arrays import Bytes, Floats, HalfWords
 from tasks.core.records.cells import numbers_of_texts
 from tasks.core.records.columns import Column, bin_labels
-from tasks.core.records.dropped import FORBIDDEN, NOT_A_NUMBER, OUTSIDE
+from tasks.core.records.dropped import FORBIDDEN, NOT_A_DATE, NOT_A_NUMBER, OUTSIDE
 from tasks.core.tables.column_names import output_spelling
 
 
@@ -38,7 +38,7 @@ class CodedTexts:
 def code_texts(
     texts: Sequence[str | None], column: Column, connection: duckdb.DuckDBPyConnection
 ) -> CodedTexts:
-    """Normalise distinct texts (sds.md 1.3) and code them.
+    """Read distinct texts as declared, normalise them (sds.md 1.3) and code them.
 
     Declared values are coded in declared order; a text outside the domain becomes `other`'s code, or
     absent. Open values are those of `texts`, in code-point order.
@@ -47,7 +47,8 @@ def code_texts(
     >>> code_texts(texts, Column("sex", domain=("female", "male")), duckdb.connect()).codes.tolist()
     [2, 1, 0, 0]
     """
-    held = [present(text, column) for text in texts]
+    read = column.reading.read(connection, texts)
+    held = [present(text, column) for text in read.texts]
     values = _allowed(held, column.forbidden)
     if column.bins is not None:
         domain, codes = _binned(values, column, connection)
@@ -59,6 +60,7 @@ def code_texts(
         is_forbidden = np.array([value == "" for value in values], dtype=np.bool_)
         reasons[is_lost] = OUTSIDE if column.bins is None else NOT_A_NUMBER
         reasons[is_lost & is_forbidden] = FORBIDDEN
+    reasons[read.unread & (codes == 0)] = NOT_A_DATE
     return CodedTexts(domain, codes, reasons)
 
 

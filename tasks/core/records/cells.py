@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tasks.core.arrays import Codes, Flags, Floats, HalfWords, Integers
-from tasks.core.queries import query_text
+from tasks.core.queries import query_over
 from tasks.core.records.coded import code_type
 from tasks.core.records.kernels import mark_codes
 from tasks.core.tables.number_format import PLAIN, NumberFormat
@@ -168,12 +168,12 @@ def text_of_values(
         values, kind = values.cast(pa.float32()), pa.float32()
     values = _with_text(values)
     name = "records/text_of_floats" if pa.types.is_floating(kind) else "records/text_of_values"
-    parameters = {}
+    parameters: dict[str, object] = {}
     if value_format and (pa.types.is_date(kind) or pa.types.is_timestamp(kind)):
         name, parameters = "records/text_of_times", {"value_format": value_format}
         if pa.types.is_timestamp(kind):  # of other units DuckDB formats nanoseconds, which end in 2262
             values = values.cast(pa.timestamp("us", kind.tz), safe=False)
-    return _one_column(connection, name, values, parameters).cast(pa.large_string())
+    return query_over(connection, name, values, parameters).cast(pa.large_string())
 
 
 def _with_text(values: pa.Array) -> pa.Array:
@@ -211,27 +211,8 @@ def numbers_of_texts(
     if number_format != PLAIN:
         is_infinite = pc.match_substring_regex(values, _INFINITE)
         values = pc.if_else(is_infinite, values, number_format.plain_texts(values))
-    numbers = _one_column(connection, "records/numbers_of_texts", values, {})
+    numbers = query_over(connection, "records/numbers_of_texts", values, {})
     return np.asarray(numbers.fill_null(float("nan")).to_numpy(zero_copy_only=False), dtype=np.float64)
-
-
-def _one_column(
-    connection: duckdb.DuckDBPyConnection, name: str, values: pa.Array, parameters: dict[str, str]
-) -> pa.Array:
-    """The result of a query over the registered values, in their order."""
-    failure: Exception | None = None
-    try:
-        connection.register("distinct_values", pa.table({"value": values}))
-        table = connection.sql(query_text(name), params=parameters or None).to_arrow_table()
-    except duckdb.OutOfMemoryException:
-        failure = MemoryError()
-    except duckdb.Error:
-        failure = pa.ArrowInvalid("a type that has no text")
-    finally:
-        connection.unregister("distinct_values")
-    if failure is not None:
-        raise failure  # outside the handler: DuckDB's own message may hold a value
-    return table.column(0).combine_chunks()
 
 
 def _widened(values: pa.Array) -> pa.Array:

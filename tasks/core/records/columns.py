@@ -18,6 +18,7 @@ import math
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 
+from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
 from tasks.core.records.constraints import Constraint, Derivation, constraint_of
 from tasks.core.tables.number_format import PLAIN, NumberFormat
 
@@ -94,6 +95,7 @@ class Column:
         forbidden: regular expressions (RE2 syntax, found anywhere in the normalised cell or item) of
             what looks like an identifier of a person: what one of them matches becomes absent.
         number_format: how numbers are written, where the cells are text that is read as numbers.
+        reading: how cells are read before anything else looks at them.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Column:
     value_format: str | None = None
     forbidden: tuple[str, ...] = ()
     number_format: NumberFormat = PLAIN
+    reading: CellReading = AS_IT_STANDS
 
     @property
     def is_open(self) -> bool:
@@ -199,6 +202,9 @@ class Schema:
             del body["keeps_rows_whole"]
         if not self.constraints:  # a schema without them is written as it always was
             del body["constraints"]
+        for column, described in zip(self.columns, body["columns"], strict=True):
+            if column.reading == AS_IT_STANDS:
+                del described["reading"]
         return json.dumps(body, sort_keys=True, ensure_ascii=False)
 
     @classmethod
@@ -212,6 +218,7 @@ class Schema:
             column["forbidden"] = tuple(column.get("forbidden", ()))
             column.setdefault("zero_is_binned", False)
             column["number_format"] = NumberFormat(**column.get("number_format", {}))
+            column["reading"] = CellReading.of(column.get("reading", {}))
             columns.append(Column(**column))
         constraints = tuple(map(constraint_of, body.get("constraints", ())))
         subject: str | None = body["subject_id"]

@@ -6,6 +6,7 @@ Every statement has it, as each other sentence of one is about records prepared 
 from collections.abc import Collection
 
 from tasks.core.arrays import Json
+from tasks.core.records.cell_reading import CUTS, CellReading
 from tasks.core.records.columns import Column, Schema
 from tasks.core.sentences import sentences_of
 from tasks.core.tables.number_format import PLAIN
@@ -30,6 +31,7 @@ def prepared(schema: Schema, contract_mode: str = "none", filled: Collection[int
         rules.append(_TEXT.say("preparation.rule.bins_with_zero"))
     elif binned:  # of an older release: its 0 may have been lost
         rules.append(_TEXT.say("preparation.rule.bins"))
+    rules += [sentence for column in columns for sentence in _read(column)]
     if any(column.number_format != PLAIN for column in columns):
         rules.append(_TEXT.say("preparation.rule.number_format"))
     if any(column.domain is not None and not column.bins for column in columns):
@@ -57,6 +59,29 @@ def column_json(column: Column) -> Json:
         "max_items": column.max_items or None,
         "zero_is_value": column.keeps_zero,
     }
+
+
+def _read(column: Column) -> list[str]:
+    """How a column's cells are read, where something is declared of it."""
+    reading, name = column.reading, repr(column.name)
+    rules = []
+    if reading.missing:
+        words = ", ".join(map(repr, reading.missing))
+        rules.append(_TEXT.say("preparation.rule.read.missing", column=name, words=words))
+    if reading.strip:
+        rules.append(_TEXT.say("preparation.rule.read.strip", column=name, characters=repr(reading.strip)))
+    if reading.holds_dates:
+        rules.append(_TEXT.say("preparation.rule.read.dates", column=name, kept=_kept(reading)))
+    elif reading.cut:
+        rules.append(_TEXT.say("preparation.rule.read.cut", column=name, length=reading.cut))
+    return rules
+
+
+def _kept(reading: CellReading) -> str:
+    """What is left of a date, in words."""
+    if reading.cut in CUTS:
+        return f"its {reading.cut}"
+    return reading.cut.replace("age on", "the age in full years on") or "itself"
 
 
 def _outside(column: Column, is_filled: bool) -> str:

@@ -105,17 +105,20 @@ CONFIGURATION_KEYS = _words(
     """
     accountant allocation bins cache_max_size cap check_looks_at_lines clustering clusters contract_mode
     contribution
-    counts_scale_factor dataset dataset_is_named decimal default delimiter delta delta_factor domains
+    counts_scale_factor cut dataset dataset_is_named date_formats
+    decimal default delimiter delta delta_factor domains
     drop_non_features encoding epsilon evaluate_sensitive further_ids header
     hold_resolution input kind
     layer_noise_sd layer_sd low_mean_gap low_threshold main_column main_features max_items max_weight
     low_budget memory_limit_mb
-    max_values merge_threshold mode multi_value_columns number_of_records_proportion
+    max_values merge_threshold missing_values mode multi_value_columns number_of_records_proportion
     on_unchanged outlier_count output_forms
     oversampling_ratio oversampling_tries pages parallel_jobs percentile_percentage percentile_proportion
-    population precision_limit_depth_threshold precision_limit_row_fraction prefix protection random_seed
+    population precision_limit_depth_threshold precision_limit_row_fraction prefix protection quote
+    random_seed
     range_low_threshold record_limit regime releases report reporting_length reporting_resolution
     resources sample_size sensitive_zeros sigma_proportions singularity_low_threshold solver_alpha
+    strip
     subject_id synthesis tables target target_column target_number_of_records thousands threshold_delta_share
     thresholds title top_count types use_columns use_synthetic_counts value_safe_columns values vintage
     visuals weight_selection_percentile workload
@@ -171,8 +174,8 @@ _EXCUSED = EVALUATION_KEYS | CONFIGURATION_KEYS
 #: Settings by the operator's own names: of columns, visuals, pages or lengths, all public. `@context` is a
 #: standard's, to the letter.
 _NAMED_BY_OPERATOR = _words(
-    "@context bins clusters "
-    "decimal domains max_items multi_value_columns pages thousands types values visuals"
+    "@context bins clusters cut date_formats "
+    "decimal domains max_items missing_values multi_value_columns pages strip thousands types values visuals"
 )
 
 

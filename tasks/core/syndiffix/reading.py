@@ -11,7 +11,7 @@ only the empty cell is null.
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +22,10 @@ import pyarrow.compute as pc
 
 from tasks.core.arrays import Words
 from tasks.core.errors import InputError, ParameterError
-from tasks.core.records.dropped import NOT_OF_TYPE, DroppedCells
+from tasks.core.queries import connect
+from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
+from tasks.core.records.cells import text_of_values
+from tasks.core.records.dropped import NOT_A_DATE, NOT_OF_TYPE, REASONS, DroppedCells
 from tasks.core.syndiffix.entities import row_contents
 from tasks.core.tables.batches import read_batches
 from tasks.core.tables.column_names import matching_name
@@ -47,11 +50,13 @@ class ChosenColumn:
         name: as the header has it, without blanks and quotes around (`bare_name`).
         letter: its type, b, i, r, t or s: boolean, integer, real, timestamp, string; None: inferred.
         number_format: how its numbers are written, where its cells are text.
+        reading: how its cells are read before anything else looks at them.
     """
 
     name: str
     letter: TypeLetter | None = None
     number_format: NumberFormat = PLAIN
+    reading: CellReading = AS_IT_STANDS
 
 
 @dataclass(frozen=True)
@@ -126,7 +131,7 @@ def read_table(
         pa.table([_id_texts(array) for array in asked[len(columns) :]], names=list(id_columns)),
         tuple(itertools.chain.from_iterable(map(_complaints, columns, typed))),
         tuple(
-            DroppedCells(column.name, NOT_OF_TYPE[column.letter or "r"], cells.unread)
+            DroppedCells(column.name, _why_unread(column), cells.unread)
             for column, cells in zip(columns, typed, strict=True)
             if cells.unread
         ),
@@ -147,13 +152,20 @@ def _complaints(column: ChosenColumn, cells: "_TypedCells") -> Iterator[str]:
         )
     if cells.read is _Read.ALL:
         return
-    if column.letter is None:
+    if column.reading.holds_dates:
+        yield f"Column {column.name!r} has cells that are no dates as declared: they count as missing."
+    elif column.letter is None:
         yield "A column of numbers without a declared type has infinite ones: they count as missing."
     else:
         wanted = MEANINGS[column.letter]
         yield f"Column {column.name!r} has cells that are no {wanted}: they count as missing."
         if cells.has_commas and not cells.is_grouped:
             yield _IF_DECIMAL
+
+
+def _why_unread(column: ChosenColumn) -> str:
+    """Why cells of it are missing that hold something."""
+    return REASONS[NOT_A_DATE] if column.reading.holds_dates else NOT_OF_TYPE[column.letter or "r"]
 
 
 def _refuse_column(item: str) -> ChosenColumn:
@@ -257,6 +269,8 @@ def _require_readable(columns: Sequence[ChosenColumn], typed: Sequence[_TypedCel
 
 def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedCells:
     """Cells of the column's type."""
+    if column.reading != AS_IT_STANDS:
+        return _typed_as_read(column, cells)
     if has_types:
         if column.letter is None or ARROW_KINDS[column.letter](cells.type):
             return _TypedCells(cells)
@@ -282,6 +296,25 @@ def _typed(column: ChosenColumn, cells: pa.Array, *, has_types: bool) -> _TypedC
         return _TypedCells(array, has_commas=commas, is_grouped=grouped)
     read = _Read.NONE if parsed.null_count == len(parsed) else _Read.SOME
     return _TypedCells(array, read, pc.sum(unread.take(cells.indices)).as_py(), commas, grouped)
+
+
+def _typed_as_read(column: ChosenColumn, cells: pa.Array) -> _TypedCells:
+    """Cells that are read as was declared first; what then is a missing value is null, also among texts."""
+    if not isinstance(cells, pa.DictionaryArray):
+        with connect() as connection:
+            cells = text_of_values(connection, cells).dictionary_encode()
+    given = cells.dictionary.cast(pa.string())
+    with connect() as connection:
+        read = column.reading.read(connection, given.to_pylist())
+    texts = pa.DictionaryArray.from_arrays(cells.indices, pa.array([text or "" for text in read.texts]))
+    found = _typed(replace(column, reading=AS_IT_STANDS), texts, has_types=False)
+    is_missing = pa.array([not text for text in read.texts], pa.bool_()).take(cells.indices)
+    array = pc.if_else(is_missing.fill_null(True), pa.scalar(None, found.array.type), found.array)
+    unread = pc.sum(pa.array(read.unread).take(cells.indices)).as_py() or 0
+    if not unread:
+        return found._replace(array=array)
+    some = _Read.NONE if array.null_count == len(array) else _Read.SOME
+    return found._replace(array=array, read=some, unread=found.unread + unread)
 
 
 def _commas(texts: pa.Array, parsed: pa.Array) -> tuple[bool, bool]:

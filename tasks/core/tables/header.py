@@ -129,9 +129,9 @@ class InputFile:
             return self._suffix in _PARQUET_SUFFIXES
         return self.format == "parquet"
 
-    def with_delimiter(self, delimiter: str) -> Self:
-        """The same open file, split at another character."""
-        found = replace(self, delimiter=delimiter)
+    def read_as(self, **dialect: Any) -> Self:
+        """The same open file in another dialect. Args: dialect: fields of this class that are others."""
+        found = replace(self, **dialect)
         if "opened" in self.__dict__:
             found.__dict__["opened"] = self.opened
         return found
@@ -387,7 +387,7 @@ def find_dialect(path: Path, encoding: Encoding = "utf-8") -> InputFile:
         start = source.text().read(_SNIFFED_BYTES)
     except (OSError, UnicodeDecodeError):
         return source  # the header says what is wrong
-    return source.with_delimiter(_delimiter(start.decode("utf-8", errors="replace")))
+    return source.read_as(delimiter=_delimiter(start.decode("utf-8", errors="replace")))
 
 
 def _delimiter(start: str) -> str:

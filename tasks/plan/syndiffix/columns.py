@@ -20,7 +20,6 @@ from tasks.core.syndiffix.reading import ChosenColumn
 from tasks.core.syndiffix.settings import with_ids
 from tasks.core.tables.column_names import matching_name
 from tasks.core.tables.header import InputFile
-from tasks.core.tables.number_format import NumberFormat
 
 
 @dataclass(frozen=True)
@@ -64,11 +63,7 @@ def select_columns(
     match.problems += _overlaps(columns, ids, configuration.input.bins, settings)
     match.refuse()
     with_ids(settings.parameters().clustering, columns)
-    table = tuple(
-        ChosenColumn(name, settings.types.get(name), _number_format(configuration, contract, name))
-        for name in names
-        if name not in ids
-    )
+    table = tuple(_chosen(configuration, contract, name, settings) for name in names if name not in ids)
     return Selection(columns, ids, table, settings, questions(settings, columns))
 
 
@@ -104,11 +99,21 @@ def synthesized_table(source: InputFile, selection: Selection, pattern: Path | N
     return PublicTable(Path(source.path), tuple(source.headers.texts), selection.columns, pattern)
 
 
-def _number_format(configuration: RunConfiguration, contract: Contract | None, name: str) -> NumberFormat:
-    """As the configuration or the contract declares it; that of typed cells is not looked at."""
+def _chosen(
+    configuration: RunConfiguration, contract: Contract | None, name: str, settings: SynDiffix
+) -> ChosenColumn:
+    """As the configuration or the contract declares it; marks of numbers in typed cells are not looked at."""
     table = configuration.input
-    given = Declarations(decimal=table.decimal, thousands=table.thousands).of(name)
-    return declared_column(name, given, contract.column(name) if contract else None).number_format
+    given = Declarations(
+        decimal=table.decimal,
+        thousands=table.thousands,
+        strip=table.strip,
+        missing_values=table.missing_values,
+        date_formats=table.date_formats,
+        cut=table.cut,
+    ).of(name)
+    declared = declared_column(name, given, contract.column(name) if contract else None)
+    return ChosenColumn(name, settings.types.get(name), declared.number_format, declared.reading)
 
 
 class _Matching:

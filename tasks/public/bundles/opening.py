@@ -79,6 +79,8 @@ def _preparation(configuration: RunConfiguration) -> dict[str, object]:
     settings: dict[str, object] = {"delimiter": configuration.input.delimiter, "contract_mode": mode}
     if configuration.input.encoding != "utf-8":  # named only where it is another: older names stay
         settings["encoding"] = configuration.input.encoding
+    if configuration.input.quote != '"':
+        settings["quote"] = configuration.input.quote
     if path is not None and mode == "strict":
         settings["contract"] = load_contract(Path(path)).meaning
     return settings

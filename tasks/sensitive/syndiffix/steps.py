@@ -11,6 +11,7 @@ import json
 import pyarrow.parquet as pq
 
 from tasks.configuration.model import RunConfiguration
+from tasks.core.records.cell_reading import CellReading
 from tasks.core.records.dropped import write_dropped
 from tasks.core.syndiffix.clusters import Clusters, read_clusters, write_clusters
 from tasks.core.syndiffix.reading import ChosenColumn, read_table
@@ -42,7 +43,7 @@ _CLUSTERS = "clusters.json"
 def type_columns(
     into: Output,
     table: SensitiveTable,
-    columns: tuple[tuple[str, TypeLetter | None, str, str], ...],
+    columns: tuple[tuple[str, TypeLetter | None, dict[str, str], dict[str, object]], ...],
     ids: tuple[str, ...],
 ) -> None:
     """Read the whole table: rows are told apart by all of their cells, also by those of no selected column.
@@ -50,10 +51,14 @@ def type_columns(
     Args:
         into: what is filled.
         table: the input.
-        columns: all but the ids, with the declared type of those that have one, and the marks of numbers.
+        columns: all but the ids, with the declared type of those that have one, the marks of numbers, and
+            how cells are read.
         ids: the id columns.
     """
-    declared = [ChosenColumn(name, letter, NumberFormat(*marks)) for name, letter, *marks in columns]
+    declared = [
+        ChosenColumn(name, letter, NumberFormat(**marks), CellReading.of(reading))
+        for name, letter, marks, reading in columns
+    ]
     found = read_table(table.source, declared, ids)
     for line in [*found.complaints, *without_ids(found.ids)]:
         say(line)

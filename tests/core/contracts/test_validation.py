@@ -89,7 +89,7 @@ def test_great_expectations_says_nothing_and_is_imported_only_to_judge(tmp_path:
 import sys
 from pathlib import Path
 import tasks.core.contracts.contract, tasks.core.statement.contract_verdicts, tasks.core.contracts.validation
-import tasks.core.contracts.proposal, tasks.core.contracts.public_schema
+import tasks.core.contracts.draft, tasks.core.contracts.public_schema
 assert "great_expectations" not in sys.modules
 from tests.oracles.contracts import contract_of, judged
 from tasks.core.tables.header import InputFile

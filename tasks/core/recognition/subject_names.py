@@ -1,14 +1,13 @@
 """Headers that say whose row it is, in several languages and spellings.
 
-A header goes in, how likely it names the subject comes out. Only a draft asks (``check --propose``): what the
+A header goes in, how likely it names the subject comes out. Only a draft asks (``marginalia init``): what the
 operator accepts decides, and nothing in a run calls this.
 
 >>> [likeness(name) for name in ("Personen-Nr.", "patient id", "visit id", "region")]
 [3, 3, 1, 0]
 """
 
-import re
-import unicodedata
+from tasks.core.recognition.header_words import header_words
 
 
 def _words_of(text: str) -> frozenset[str]:
@@ -52,7 +51,7 @@ WHOSE, SOME_ID, OF_SOMETHING, NONE = 3, 2, 1, 0
 
 def likeness(name: str) -> int:
     """How likely a header names the subject: one of `WHOSE`, `SOME_ID`, `OF_SOMETHING`, `NONE`."""
-    words = _words(name)
+    words = header_words(name)
     whole = "".join(words)
     if whole in _OWN or (_OWN & set(words) and _says_id(words)):
         return WHOSE
@@ -62,14 +61,6 @@ def likeness(name: str) -> int:
         return SOME_ID
     is_something = _ID & set(words) or (len(words) == 1 and _is_who(whole))
     return OF_SOMETHING if is_something else NONE
-
-
-def _words(name: str) -> list[str]:
-    """The words of a header in small letters without accents: at blanks, signs and capitals inside a word."""
-    parted = re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-zß-ÿ]{2})", " ", name.strip())
-    plain = unicodedata.normalize("NFKD", parted.replace("ß", "ss").replace("№", " nr ").replace("°", "o"))
-    letters = "".join(mark for mark in plain if not unicodedata.combining(mark)).lower()
-    return [word for word in re.split(r"[\W_]+", letters) if word]
 
 
 def _is_who(word: str) -> bool:

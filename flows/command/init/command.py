@@ -1,0 +1,274 @@
+"""``marginalia init``: a table goes in, a configuration and a contract come out that run as they are.
+
+What was seen is shown, and what only a person knows is asked.
+"""
+
+import argparse
+import json
+import math
+import re
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any, get_args
+
+from flows.command.init.questions import Asker, Question
+from flows.command.init.shown import print_columns, print_table
+from tasks.configuration.flat_file import from_flat, read_configuration
+from tasks.core.contracts.draft import Answers, draft, file_names, safe_name
+from tasks.core.contracts.translation import read_contract
+from tasks.core.errors import ParameterError
+from tasks.core.recognition.persons import Candidate
+from tasks.core.recognition.said import WORDS, ProtectionName, SaidOfFile, parse_overrule
+from tasks.core.recognition.table import RecognisedTable, recognise_table
+from tasks.core.tables.header import InputFile, is_named_as_table
+
+#: A month in a file's name, such as visits-2026-11.csv.
+_MONTH = re.compile(r"(?<!\d)(20\d\d[-_]?(?:0[1-9]|1[0-2]))(?!\d)")
+_NOBODY = "each row is another person"
+_MOST_CANDIDATES = 5
+
+
+def init(options: argparse.Namespace) -> int:
+    """Do all of it.
+
+    Raises:
+        MarginaliaError: a file is there already, the table can't be read, or an answer can't be taken.
+    """
+    source = _configured(options.file)
+    path = options.file if source is None else Path(source.path)
+    dataset = safe_name(options.dataset or _without_month(_stem(path)))
+    for written in file_names(dataset, options.output):
+        if written.exists() and not options.overwrite:
+            raise ParameterError(
+                f"{written} is there already and is left as it is: give another --output or --dataset, or "
+                "--overwrite to replace it."
+            )
+    overrules = [parse_overrule(text) for text in options.column]
+    asker = Asker.of_terminal(silent=options.yes)
+    table = recognise_table(path, _said(options), source=source).with_overrules(overrules)
+    proposed = _proposed(table, options)
+    print(f"{path}:")
+    print_table(table, proposed)
+    print()
+    subject = _subject(asker, table, options, proposed)
+    table = _corrected(asker, table, subject, nothing_said=not overrules)
+    answers = _answers(asker, options, dataset, path, table, subject)
+    _write(options.output, path, table, answers)
+    return 0
+
+
+def _stem(path: Path) -> str:
+    """A file's name without its endings."""
+    return path.name.partition(".")[0]
+
+
+def _without_month(name: str) -> str:
+    return _MONTH.sub("", name).strip("-_ ") or name
+
+
+def _configured(path: Path) -> InputFile | None:
+    """The table of a configuration, as that says it is written; None where the path is the table's own."""
+    if path.suffix.lower() != ".json" or is_named_as_table(path):
+        return None
+    given = read_configuration(path).input
+    return InputFile(
+        Path(given.path),
+        None,
+        given.delimiter,
+        quote=given.quote,
+        escape=given.quote,
+        header=given.header,
+        encoding=given.encoding,
+    )
+
+
+def _said(options: argparse.Namespace) -> SaidOfFile:
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(options.delimiter, options.delimiter)
+    header = None if options.header is None else options.header == "yes"
+    return SaidOfFile(options.encoding, delimiter, options.quote, header)
+
+
+def _proposed(table: RecognisedTable, options: argparse.Namespace) -> str | None:
+    """The column that says whose row it is, as far as it is known before anybody is asked."""
+    if options.one_row_each:
+        return None
+    if options.subject_id is not None:
+        return table.column(options.subject_id).name
+    likely = next(iter(table.candidates), None)
+    return likely.name if likely is not None and likely.is_proposed else None
+
+
+def _subject(
+    asker: Asker, table: RecognisedTable, options: argparse.Namespace, proposed: str | None
+) -> str | None:
+    """Whose row it is."""
+    if options.one_row_each or options.subject_id is not None:
+        return proposed
+    listed = table.candidates[:_MOST_CANDIDATES]
+    if asker.is_asking:
+        print("Whose row is it? A person may have several rows; what is protected is the person.")
+        for number, each in enumerate(listed, start=1):
+            print(f"  {number}  {each.name}: {each.reason}")
+        print(f"  0  nobody's: {_NOBODY}")
+        print("  or type the name of a column")
+    names = [each.name for each in listed]
+    question = Question(
+        "Whose row is it?",
+        "--subject-id COLUMN or --one-row-each",
+        proposed or _NOBODY,
+        lambda answer: _chosen(answer, names, table),
+    )
+    found = _chosen(asker.ask(question, None), names, table)
+    if found is None:
+        print(
+            "ATTENTION: a row is protected, not a person. Where somebody may have several rows, name the "
+            "column that says whose a row is (--subject-id COLUMN)."
+        )
+    return found
+
+
+def _chosen(answer: str, names: list[str], table: RecognisedTable) -> str | None:
+    """The column that an answer means: a name, a number of the list, or none."""
+    known = [column.name for column in table.columns]
+    if answer in ("0", _NOBODY) and answer not in known:
+        return None
+    if answer.isdigit() and answer not in known and 0 < int(answer) <= len(names):
+        return names[int(answer) - 1]
+    return table.column(answer).name
+
+
+def _corrected(
+    asker: Asker, table: RecognisedTable, subject: str | None, *, nothing_said: bool
+) -> RecognisedTable:
+    """The table as the person corrects it, column by column."""
+    if not asker.is_asking:
+        if nothing_said:
+            print(
+                "Not asked: Is every column what it seems to be? Taken: yes. The answer is an option: "
+                "--column COLUMN=WORD (marginalia init --help lists the words)."
+            )
+        return table
+    print(f"Is a column something else? Type COLUMN=WORD (words: {', '.join(WORDS)}), or nothing to go on.")
+    while answer := asker.line("> "):
+        try:
+            said = parse_overrule(answer)
+            table = table.with_overrules([said])
+            print_columns([table.column(said.column)], subject)
+        except ParameterError as error:
+            print(f"  {error}")
+    return table
+
+
+def _answers(
+    asker: Asker,
+    options: argparse.Namespace,
+    dataset: str,
+    path: Path,
+    table: RecognisedTable,
+    subject: str | None,
+) -> Answers:
+    """Everything else that is asked."""
+    person = None if subject is None else _within(table, subject)
+    protection: Any = asker.ask(
+        Question(
+            "Which protection: dp (a proof), k_anonymity or syndiffix (no proof)?",
+            "--protection",
+            "dp",
+            lambda answer: _require_protection(answer, person),
+        ),
+        options.protection,
+    )
+    _require_protection(protection, person)
+    epsilon, releases, population = "1", "12", ""
+    if protection == "dp":
+        epsilon = asker.ask(
+            Question("What may one release cost (epsilon)?", "--epsilon", epsilon, _positive), options.epsilon
+        )
+        releases = asker.ask(
+            Question("How many releases are planned?", "--releases", releases, _count), options.releases
+        )
+        population = asker.ask(
+            Question("Whose data are these, in words?", "--population TEXT"), options.population
+        )
+    purpose = asker.ask(Question("For whom, and for what?", "--purpose TEXT"), options.purpose)
+    unit = asker.ask(Question("What is a row called, such as visit?", "--unit WORD"), options.unit)
+    month = _MONTH.search(path.name)
+    return Answers(
+        subject=subject,
+        protection=protection,
+        dataset=dataset,
+        vintage=options.vintage or (month[1] if month else f"{date.today():%Y-%m}"),
+        epsilon=float(epsilon),
+        releases=int(releases),
+        population=population,
+        purpose=purpose,
+        unit=unit,
+    )
+
+
+def _within(table: RecognisedTable, subject: str) -> Candidate:
+    """The person's column, with what differs within it among the columns of the release."""
+    found = table.candidate(subject)
+    used = {column.name for column in table.used(subject) if column.treatment.delimiter is None}
+    return replace(found, differ=tuple(name for name in found.differ if name in used))
+
+
+def _positive(answer: str) -> None:
+    try:
+        if 0 < float(answer) < math.inf:
+            return
+    except ValueError:
+        pass
+    raise ParameterError(f"Epsilon must be a number above 0, and {answer!r} is not: give such as 1.")
+
+
+def _count(answer: str) -> None:
+    if not answer.isdigit() or int(answer) < 1:
+        raise ParameterError(
+            f"The number of releases must be 1 or more, and {answer!r} is not: give such as 12."
+        )
+
+
+def _require_protection(answer: str, person: Candidate | None) -> None:
+    """Refuse k-anonymity where rows of a person differ: no run of it could be done."""
+    if answer not in get_args(ProtectionName):
+        raise ParameterError(
+            f"{answer!r} is no protection: give one of {', '.join(get_args(ProtectionName))}."
+        )
+    if answer == "k_anonymity" and person is not None and person.differ:
+        shown = ", ".join(map(repr, person.differ[:3])) + (", ..." if len(person.differ) > 3 else "")
+        raise ParameterError(
+            f"Under k-anonymity all rows of a person must agree, but rows of one {person.name!r} differ "
+            f"in {shown}. Take --protection dp or syndiffix, which take the table as it is; or leave these "
+            "columns out (--column COLUMN=skip); or say --one-row-each: then a row is protected, no person."
+        )
+
+
+def _write(folder: Path, path: Path, table: RecognisedTable, answers: Answers) -> None:
+    """Write both files, and say what to do next."""
+    configuration_file, contract_file = file_names(answers.dataset, folder)
+    month = _MONTH.search(path.name)
+    named = month is not None and answers.vintage == month[1]
+    input_path = path.with_name(path.name.replace(answers.vintage, "{vintage}")) if named else path
+    configuration, contract = draft(
+        table,
+        answers,
+        input_path=str(input_path),
+        contract_path=str(contract_file),
+        output_dir=str(folder / "workspace"),
+    )
+    from_flat(configuration)
+    read_contract(contract, contract_file.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    contract_file.write_text(contract, encoding="utf-8")
+    configuration_file.write_text(
+        json.dumps(configuration, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    print(f"\nWritten: {configuration_file} and {contract_file}. They hold no value of the table.")
+    print(f"Next: marginalia check {configuration_file}, which says what a release would cost;")
+    print(f"then marginalia run {configuration_file}, which makes it.")
+    if answers.protection == "k_anonymity":
+        print("Its mode, row_seeded, may make more records than there are people; docs/modes.md has others.")
+    if named:
+        print(f"Next month's file is found by its name: {input_path}. Change the vintage, and run again.")

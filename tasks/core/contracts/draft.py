@@ -1,0 +1,249 @@
+"""A configuration and a contract for a table that was recognised: what ``marginalia init`` writes.
+
+What was recognised and what a person answered go in; a flat configuration and a contract's YAML come out,
+which run as they are. Neither holds a value of the table: edges are round numbers, lists are public ones,
+words for missing values are known ones, and all other lists stay open (privacy.md, rule 11). Neither holds a
+rule that next month's table could break: a cell that doesn't fit is mended by itself.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tasks.core.recognition.said import ProtectionName
+from tasks.core.recognition.table import RecognisedTable
+from tasks.core.recognition.treatment import Recognised
+from tasks.core.records.cell_reading import CellReading
+from tasks.core.tables.header import InputFile
+from tasks.core.tables.number_format import PLAIN
+
+_PREAMBLE = """\
+# Drafted by marginalia init from the file {name!r}. It runs as it is; read it before you share a release:
+# - Everything in a contract is public. This one holds no value of the table, but edges of bins: these are
+#   round numbers over about the range of the file. Replace those that you would have chosen otherwise.
+# - A column without bins and without validValues is open: its values are read off the data, and rare ones are
+#   not released. Where you know all values of a column without looking at the data, list them: under
+#   differential privacy such a column needs no threshold, and its rare values survive.
+"""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What only a person knows.
+
+    Attributes:
+        subject: the column that says whose row it is; None: each row is protected by itself.
+        protection: what protects the people.
+        epsilon: of one release, under differential privacy.
+        releases: how many are planned.
+        resolution: k, under k-anonymity.
+        population: whose data these are, in words; empty: not said.
+        purpose: what the releases are for; empty: not said.
+        unit: what a row is called; empty: not said.
+        dataset: the name that the budget is kept under.
+        vintage: the label of the first release.
+    """
+
+    subject: str | None
+    protection: ProtectionName
+    dataset: str
+    vintage: str
+    epsilon: float = 1.0
+    releases: int = 12
+    resolution: int = 10
+    population: str = ""
+    purpose: str = ""
+    unit: str = ""
+
+
+def safe_name(text: str) -> str:
+    """A text as a dataset's name.
+
+    >>> safe_name("Besuche 2026/11 (neu)")
+    'Besuche_2026_11_neu'
+    """
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", text).strip("_-")[:60] or "table"
+
+
+def draft(
+    table: RecognisedTable, answers: Answers, *, input_path: str, contract_path: str, output_dir: str
+) -> tuple[dict[str, Any], str]:
+    """The draft.
+
+    Args:
+        table: as it was recognised and corrected.
+        answers: the person's.
+        input_path: of the table, as a run is to find it; it may name the vintage.
+        contract_path: where the contract will be, as a run is to find it.
+        output_dir: the workspace.
+
+    Returns:
+        A flat configuration (see `tasks.configuration.flat_file`), and the contract's YAML.
+    """
+    used = table.used(answers.subject)
+    configuration: dict[str, Any] = {"sensitive_microdata_path": input_path}
+    configuration |= _dialect(table.source)
+    if answers.subject is not None:
+        configuration["subject_id"] = answers.subject
+    is_part = len(used) + (answers.subject is not None) < len(table.source.headers.names)
+    if is_part and answers.protection != "syndiffix":
+        configuration["use_columns"] = [column.name for column in used]
+    configuration["contract"] = contract_path
+    if answers.protection == "syndiffix":
+        configuration |= _types(used)
+    else:
+        configuration["contract_mode"] = "repair"
+    configuration |= _protection(answers)
+    if answers.purpose:
+        configuration["purpose"] = answers.purpose
+    configuration |= {
+        "dataset": answers.dataset,
+        "vintage": answers.vintage,
+        "prefix": answers.dataset,
+        "output_dir": output_dir,
+    }
+    return configuration, _contract(table, answers, used)
+
+
+def _dialect(source: InputFile) -> dict[str, Any]:
+    """How the file is written, where it is not what a run takes it for anyway."""
+    if source.is_parquet:
+        return {}
+    found: dict[str, Any] = {"sensitive_microdata_delimiter": source.delimiter}
+    if source.quote != '"':
+        found["sensitive_microdata_quote"] = source.quote
+    if source.encoding != "utf-8":
+        found["encoding"] = source.encoding
+    if source.header:
+        found["sensitive_microdata_header"] = list(source.header)
+    return found
+
+
+def _types(used: list[Recognised]) -> dict[str, Any]:
+    """What SynDiffix reads cells as. A word among numbers is then missing, and makes no column of texts.
+
+    It takes no part of a contract that cells could break, so marks of numbers are declared here.
+    """
+    numbers = [column for column in used if column.treatment.bins is not None]
+    texts = [c for c in used if c.treatment.bins is None and not c.kind.startswith(("number", "year"))]
+    found: dict[str, Any] = {}
+    for key in ("decimal", "thousands"):
+        marks = {column.name: getattr(column.treatment.number_format, key) for column in numbers}
+        marks = {name: mark for name, mark in marks.items() if mark != getattr(PLAIN, key)}
+        if marks:
+            found[key] = marks
+    letters = {column.name: ":r" for column in numbers} | {column.name: ":s" for column in texts}
+    return found | {"syndiffix": {"columns": [c.name + letters.get(c.name, "") for c in used]}}
+
+
+def _protection(answers: Answers) -> dict[str, Any]:
+    if answers.protection == "syndiffix":
+        return {"synthesis_mode": "syndiffix"}
+    if answers.protection == "k_anonymity":
+        return {
+            "dp_aggregates": False,
+            "reporting_resolution": answers.resolution,
+            "reporting_length": 3,
+            "synthesis_mode": "row_seeded",
+        }
+    privacy: dict[str, Any] = {"releases": answers.releases}
+    if answers.population:
+        privacy["population"] = answers.population
+    return {
+        "dp_aggregates": True,
+        "noise_epsilon": answers.epsilon,
+        "delta": 1e-6,
+        "privacy": privacy,
+        "synthesis_mode": "fitted",
+    }
+
+
+def _contract(table: RecognisedTable, answers: Answers, used: list[Recognised]) -> str:
+    name = answers.dataset
+    described: dict[str, Any] = {"name": name}
+    if answers.unit:
+        whose = f", whose it is says {answers.subject}" if answers.subject else ""
+        described["dataGranularityDescription"] = f"A row is a {answers.unit}{whose}."
+    if answers.subject is not None:
+        described["customProperties"] = [{"property": "subjectId", "value": answers.subject}]
+    if answers.protection != "syndiffix":
+        implementation = {"rule": "noPersonalIdentifiers"}
+        described["quality"] = [{"type": "custom", "engine": "marginalia", "implementation": implementation}]
+    described["properties"] = [_property(column, answers) for column in used]
+    document = {
+        "apiVersion": "v3.1.0",
+        "kind": "DataContract",
+        "id": name,
+        "version": "0.1.0",
+        "status": "draft",
+        "schema": [described],
+    }
+    body = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=100, default_flow_style=None)
+    notes = "".join(f"# - {note}\n" for note in _notes(table, answers, used))
+    return _PREAMBLE.format(name=table.source.path.name) + notes + body
+
+
+def _property(column: Recognised, answers: Answers) -> dict[str, Any]:
+    treatment, name = column.treatment, column.name
+    found: dict[str, Any] = {"name": name}
+    custom: list[dict[str, Any]] = [*_read(treatment.reading)]
+    if answers.protection == "syndiffix":
+        return found | ({"customProperties": custom} if custom else {})
+    if treatment.delimiter is not None:
+        found |= {"logicalType": "array", "logicalTypeOptions": {"maxItems": treatment.cap}}
+        custom.append({"property": "delimiter", "value": treatment.delimiter})
+    if treatment.bins is not None:
+        found["logicalType"] = "number"
+        marks, plain = asdict(treatment.number_format), asdict(PLAIN)
+        custom += [{"property": key, "value": mark} for key, mark in marks.items() if mark != plain[key]]
+        custom.append({"property": "bins", "value": list(treatment.bins)})
+    elif treatment.domain is None:
+        custom.append({"property": "zeroIsValue", "value": True})
+    if treatment.domain is not None:
+        listed = {"validValues": list(treatment.domain)}
+        found["quality"] = [{"metric": "invalidValues", "mustBe": 0, "arguments": listed}]
+    if treatment.other is not None:
+        custom.append({"property": "other", "value": treatment.other})
+    if custom:
+        found["customProperties"] = custom
+    return found
+
+
+def _read(reading: CellReading) -> Iterator[dict[str, Any]]:
+    """How cells are read, as custom properties."""
+    if reading.strip:
+        yield {"property": "strip", "value": reading.strip}
+    if reading.missing:
+        yield {"property": "missingValues", "value": list(reading.missing)}
+    if reading.date_formats:
+        yield {"property": "dateFormats", "value": list(reading.date_formats)}
+    if reading.cut:
+        yield {"property": "cut", "value": reading.cut}
+
+
+def _notes(table: RecognisedTable, answers: Answers, used: list[Recognised]) -> Iterator[str]:
+    """What of a draft to look at twice."""
+    if answers.subject is None:
+        yield (
+            "No column says whose row it is: a row is protected, not a person. Where somebody may have\n"
+            "#   several rows, draft anew with --subject-id COLUMN."
+        )
+    names = [column.name for column in used]
+    left = [c.name for c in table.columns if c.name not in names and c.name != answers.subject]
+    if left:
+        yield f"Left out: {', '.join(map(repr, left))}."
+    for each in table.follows:
+        if each.column in names and each.source in names:
+            yield (
+                f"{each.column!r} follows from {each.source!r} in this file. If it does so by a public\n"
+                "#   rule, write it as functionalDependencies: counting the column then costs nothing."
+            )
+
+
+def file_names(dataset: str, folder: Path) -> tuple[Path, Path]:
+    """Where the configuration and the contract of a dataset are written."""
+    return folder / f"{dataset}.json", folder / f"{dataset}_contract.yaml"

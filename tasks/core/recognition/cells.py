@@ -1,0 +1,157 @@
+"""The cells of a table by column: distinct texts, how many cells hold each, and which row holds which.
+
+A file goes in. What comes out is as sensitive as the table.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tasks.core.arrays import Flags, Integers
+from tasks.core.errors import MarginaliaError
+from tasks.core.records.cell_reading import AS_IT_STANDS, CellReading
+from tasks.core.records.cells import is_list, text_of_values
+from tasks.core.tables.batches import read_batches
+from tasks.core.tables.header import InputFile
+
+#: Of a longer table so many rows are looked at, from the first on.
+MOST_ROWS = 1_000_000
+
+
+@dataclass(frozen=True)
+class SeenColumn:
+    """One column.
+
+        rows: Lyon, Nice, (empty), Lyon     texts [Lyon, Nice]     held [2, 1]     codes [0, 1, -1, 0]
+
+    Attributes:
+        name: the header, as outputs spell it.
+        texts: distinct, trimmed, none empty.
+        codes: for each row the place of its text; -1: empty.
+        kind: the Arrow type of a Parquet column as text; empty for delimited text.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    codes: Integers
+    kind: str = ""
+
+    @cached_property
+    def held(self) -> Integers:
+        """For each text how many cells hold it."""
+        return np.bincount(self.codes[self.codes >= 0], minlength=len(self.texts))
+
+    @property
+    def rows(self) -> int:
+        """Of the table."""
+        return len(self.codes)
+
+    @property
+    def filled(self) -> int:
+        """Cells that aren't empty."""
+        return int(self.held.sum())
+
+    @property
+    def distinct(self) -> int:
+        """Different texts."""
+        return len(self.texts)
+
+    @cached_property
+    def array(self) -> pa.Array:
+        """The texts as an Arrow array."""
+        return pa.array(self.texts, pa.string())
+
+    def matching(self, pattern: str) -> Flags:
+        """Which texts match an expression as a whole (RE2)."""
+        found = pc.match_substring_regex(self.array, f"^(?:{pattern})$")
+        return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+
+    def share(self, chosen: Flags) -> float:
+        """The share of filled cells that hold a chosen text."""
+        return float(self.held[chosen].sum() / self.filled) if self.filled else 0.0
+
+    def where(self, chosen: Flags) -> "SeenColumn":
+        """The same rows with all other texts emptied."""
+        place = np.cumsum(chosen) - 1
+        codes = np.append(np.where(chosen, place, -1), -1)[self.codes]
+        texts = tuple(text for text, keep in zip(self.texts, chosen.tolist(), strict=True) if keep)
+        return replace(self, texts=texts, codes=codes)
+
+    def mapped(self, change: Callable[[list[str]], list[str]]) -> "SeenColumn":
+        """The same rows with each text changed; an empty one empties the cell."""
+        changed = change(list(self.texts))
+        distinct = sorted({text for text in changed if text})
+        place = {text: index for index, text in enumerate(distinct)} | {"": -1}
+        of_text = np.array([place[text] for text in changed] + [-1], np.int64)
+        return replace(self, texts=tuple(distinct), codes=of_text[self.codes])
+
+    def read(self, connection: duckdb.DuckDBPyConnection, reading: CellReading) -> "SeenColumn":
+        """The same rows as a run reads them."""
+        if reading == AS_IT_STANDS:
+            return self
+        return self.mapped(lambda texts: [text or "" for text in reading.read(connection, texts).texts])
+
+
+def load_cells(connection: duckdb.DuckDBPyConnection, source: InputFile) -> list[SeenColumn]:
+    """Every column with a name, of the first `MOST_ROWS` rows. A list is written with bars between its items.
+
+    Raises:
+        InputError: the file can't be read as a table; the message carries no cell.
+        MarginaliaError: it needs more memory than there is.
+    """
+    headers = source.headers
+    positions = [position for position, name in enumerate(headers.names) if name]
+    batches, rows = [], 0
+    for batch in read_batches(source, positions):
+        batches.append(batch.slice(0, MOST_ROWS - rows))
+        rows += batches[-1].num_rows
+        if rows >= MOST_ROWS:
+            break
+    kinds = headers.types or ("",) * len(headers.names)
+    failure = ""
+    try:
+        return [
+            _column(
+                connection,
+                headers.names[position],
+                kinds[position],
+                [batch.column(batch.schema.get_field_index(str(position))) for batch in batches],
+            )
+            for position in positions
+        ]
+    except (duckdb.Error, pa.ArrowException, MemoryError) as error:
+        failure = type(error).__name__
+    raise MarginaliaError(
+        f"The table could not be looked at ({failure}). Repair the file, or free memory; or write the "
+        "configuration by hand."
+    )
+
+
+def _column(connection: duckdb.DuckDBPyConnection, name: str, kind: str, parts: list[pa.Array]) -> SeenColumn:
+    encoded = [_encoded(connection, part) for part in parts]
+    dictionaries = [part.dictionary.cast(pa.string()) for part in encoded]
+    merged = pc.utf8_trim_whitespace(pa.concat_arrays(dictionaries)) if parts else pa.array([], pa.string())
+    distinct = merged.dictionary_encode()
+    texts = distinct.dictionary.to_pylist()
+    places = distinct.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    start, codes = 0, []
+    for part in encoded:
+        table = np.append(places[start : start + len(part.dictionary)], -1)
+        codes.append(table[part.indices.fill_null(len(part.dictionary)).to_numpy(zero_copy_only=False)])
+        start += len(part.dictionary)
+    found = SeenColumn(name, tuple(texts), np.concatenate(codes) if codes else np.zeros(0, np.int64), kind)
+    return found.where((found.held > 0) & np.array([text != "" for text in texts], np.bool_))
+
+
+def _encoded(connection: duckdb.DuckDBPyConnection, part: pa.Array) -> pa.DictionaryArray:
+    if isinstance(part, pa.DictionaryArray):
+        return part
+    if is_list(part.type):
+        joined = [None if cell is None else "|".join(map(str, cell)) for cell in part.to_pylist()]
+        return pa.array(joined, pa.string()).dictionary_encode()
+    return text_of_values(connection, part).dictionary_encode()

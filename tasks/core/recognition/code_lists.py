@@ -1,0 +1,60 @@
+"""Lists of values that are public without any table: sexes, months, countries, ... of `code_lists.toml`.
+
+Cells go in; the list that holds all of them comes out, spelled as the cells are.
+"""
+
+import functools
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from tasks.core.recognition.cells import SeenColumn
+
+_LISTS = Path(__file__).with_name("code_lists.toml")
+#: Of a closed list at least so much is seen; else most of its values would be counted as nothing but noise.
+_LEAST_SEEN = 0.4
+
+
+@dataclass(frozen=True)
+class CodeList:
+    """A public list.
+
+    Attributes:
+        name: what its values are.
+        values: all of them.
+        closed: whether a release may count each of them, also those that no row holds.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    closed: bool
+
+
+_SPELLINGS = (str, str.lower, str.upper, str.capitalize)
+
+
+def code_list(cells: SeenColumn) -> CodeList | None:
+    """The shortest public list that holds every text, in one spelling; None where there is none."""
+    if cells.distinct < 2:
+        return None
+    texts = set(cells.texts)
+    for known in _known():
+        for spelling in _SPELLINGS:
+            values = tuple(dict.fromkeys(map(spelling, known.values)))
+            if texts <= set(values):
+                closed = known.closed and len(texts) >= _LEAST_SEEN * len(values)
+                return CodeList(known.name, values, closed)
+    return None
+
+
+@functools.cache
+def _known() -> tuple[CodeList, ...]:
+    """Short lists first."""
+    body = tomllib.loads(_LISTS.read_text(encoding="utf-8"))
+    lists = [
+        CodeList(
+            each["name"], tuple(word.replace("_", " ") for word in each["values"].split()), each["closed"]
+        )
+        for each in body["list"]
+    ]
+    return tuple(sorted(lists, key=lambda known: len(known.values)))

@@ -1,0 +1,226 @@
+"""Whether a column holds dates or times, how they are written, and what is left of them when they are cut.
+
+Cells go in; a `DateColumn` or None comes out. A date never stands as it is: a list of days is a list of
+nearly all rows.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import date
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from tasks.core.arrays import Flags
+from tasks.core.queries import query_over
+from tasks.core.recognition.cells import SeenColumn
+from tasks.core.records.cell_reading import CellReading
+
+_DAYS = (
+    "%d.%m.%Y",
+    "%d/%m/%Y",
+    "%m/%d/%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%Y-%m-%d",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%Y%m%d",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+    "%d-%b-%Y",
+    "%d.%m.%y",
+    "%d/%m/%y",
+    "%m/%d/%y",
+    "%d-%b-%y",
+)
+_MONTHS = ("%m/%Y", "%m.%Y", "%b %Y", "%B %Y", "%Y/%m")
+_TIMES = ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%f")
+#: Orders of day and month that must not be mixed in one column.
+_SWAPPED = {
+    "%d/%m/%Y": "%m/%d/%Y",
+    "%m/%d/%Y": "%d/%m/%Y",
+    "%d-%m-%Y": "%m-%d-%Y",
+    "%m-%d-%Y": "%d-%m-%Y",
+    "%d/%m/%y": "%m/%d/%y",
+    "%m/%d/%y": "%d/%m/%y",
+}
+#: What dates look like, so that other texts are not parsed.
+_LOOKS = r"[0-9A-Za-z][0-9A-Za-z ,./:T-]{3,30}"
+_HAS_DIGITS = r".*[0-9].*"
+_TIME_BEHIND = re.compile(r"[ T]\d{1,2}:\d{2}(:\d{2})?(\.\d+)?( ?[AaPp][Mm])?$")
+_MOST_ARE, _LEAST_ADDED, _MOST_FORMATS = 0.95, 0.005, 4
+_SAMPLE = 3000
+_YEARS = (1850, 2150)
+_MONTHS_SPAN_YEARS, _BIRTH_SPAN_YEARS, _DAYS_FOR_HOURS = 3, 40, 3
+
+
+@dataclass(frozen=True)
+class DateColumn:
+    """A column of dates or times.
+
+    Attributes:
+        formats: how they are written; none: ISO 8601.
+        readable: which texts are dates in these formats.
+        years: of the texts that are, the first and the last.
+        days: between the first and the last.
+        has_time: whether there are times of a day.
+        is_time: whether there are times alone, without a day.
+        is_month: whether they are months, without a day.
+        swapped: whether day and month could be taken for each other everywhere.
+    """
+
+    formats: tuple[str, ...]
+    readable: Flags
+    years: tuple[int, int]
+    days: int
+    has_time: bool = False
+    is_time: bool = False
+    is_month: bool = False
+    swapped: bool = False
+
+    @property
+    def has_short_years(self) -> bool:
+        """Whether some years have two digits."""
+        return any("%y" in each for each in self.formats)
+
+    @property
+    def written(self) -> str:
+        """How they are written, in words."""
+        return " or ".join(self.formats) if self.formats else "year-month-day"
+
+    def reading(self, cut: str) -> CellReading:
+        """How a run reads them."""
+        return CellReading(date_formats=self.formats, cut=cut)
+
+
+def date_column(
+    connection: duckdb.DuckDBPyConnection, cells: SeenColumn, *, day_first: bool = True
+) -> DateColumn | None:
+    """The column as dates, or None where too few cells are dates.
+
+    Args:
+        connection: what reads dates.
+        cells: without words for missing values.
+        day_first: what to take where the cells don't tell days from months.
+    """
+    looks = cells.matching(_LOOKS) & cells.matching(_HAS_DIGITS)
+    if cells.share(looks) < _MOST_ARE or cells.kind in ("int64", "int32", "double", "float", "bool"):
+        return None
+    iso = _moments(connection, cells.texts, ())
+    if cells.share(_years_possible(iso)) >= _MOST_ARE:
+        return _described((), iso, cells)
+    sample = cells.texts[:: max(1, len(cells.texts) // _SAMPLE)]
+    formats, swapped = _formats(connection, sample, day_first=day_first)
+    if not formats:
+        return None
+    moments = _moments(connection, cells.texts, formats)
+    readable = _is_time_only(formats) & ~np.isnat(moments) | _years_possible(moments)
+    if cells.share(readable) < _MOST_ARE:
+        return None
+    return _described(formats, moments, cells, swapped=swapped)
+
+
+def _described(
+    formats: tuple[str, ...], moments: np.ndarray, cells: SeenColumn, *, swapped: bool = False
+) -> DateColumn:
+    is_time = _is_time_only(formats)
+    readable = ~np.isnat(moments) if is_time else _years_possible(moments)
+    order = np.sort(np.repeat(moments[readable], np.minimum(cells.held[readable], 1000)))
+    ends = order[[int(0.005 * (len(order) - 1)), int(0.995 * (len(order) - 1))]]
+    first, last = (date.fromisoformat(str(end)[:10]) for end in ends)
+    days = moments[readable].astype("datetime64[D]")
+    has_time = bool((moments[readable] != days).any())
+    return DateColumn(
+        formats,
+        readable,
+        (first.year, last.year),
+        (last - first).days,
+        has_time=has_time or is_time,
+        is_time=is_time,
+        is_month=bool(formats) and all("%d" not in each for each in formats) and not is_time,
+        swapped=swapped,
+    )
+
+
+def _is_time_only(formats: Iterable[str]) -> bool:
+    return all("%Y" not in each and "%y" not in each for each in formats) and bool(tuple(formats))
+
+
+def _formats(
+    connection: duckdb.DuckDBPyConnection, sample: tuple[str, ...], *, day_first: bool
+) -> tuple[tuple[str, ...], bool]:
+    """The formats that read most, one after the other; and whether days and months are told apart nowhere."""
+    behind = {_TIME_BEHIND.search(text) is not None for text in sample}
+    known = [*_DAYS, *_MONTHS, *_TIMES] if False in behind else []
+    if True in behind:
+        known += [f"{day}{sign}{time}" for day in _DAYS for sign in " T" for time in _TIMES]
+    read = {each: _readable(connection, sample, each) for each in known}
+    chosen: list[str] = []
+    left, swapped = np.ones(len(sample), np.bool_), False
+    for _ in range(_MOST_FORMATS):
+        forbidden = {_swap(each) for each in chosen}
+        best = max(
+            (each for each in known if each not in forbidden),
+            key=lambda each: (int((read[each] & left).sum()), _is_preferred(each, day_first=day_first)),
+            default=None,
+        )
+        if best is None or (read[best] & left).sum() <= _LEAST_ADDED * len(sample):
+            break
+        other = read.get(_swap(best) or "")
+        swapped |= other is not None and bool((other & left).sum() == (read[best] & left).sum())
+        chosen.append(best)
+        left &= ~read[best]
+    return tuple(chosen), swapped
+
+
+def _is_preferred(format_: str, *, day_first: bool) -> bool:
+    """Of two that read the same texts."""
+    day, _, _ = format_.partition(" ")
+    return day not in _SWAPPED or day.startswith("%d") == day_first
+
+
+def _swap(format_: str) -> str | None:
+    """The same with day and month in the other order."""
+    day = next((day for day in _SWAPPED if format_.startswith(day)), None)
+    return None if day is None else _SWAPPED[day] + format_.removeprefix(day)
+
+
+def _readable(connection: duckdb.DuckDBPyConnection, texts: tuple[str, ...], format_: str) -> Flags:
+    moments = _moments(connection, texts, (format_,))
+    return ~np.isnat(moments) if _is_time_only((format_,)) else _years_possible(moments)
+
+
+def _moments(
+    connection: duckdb.DuckDBPyConnection, texts: tuple[str, ...], formats: tuple[str, ...]
+) -> np.ndarray:
+    name = "moments_of_texts" if formats else "moments_of_iso_texts"
+    values = pa.array(texts, pa.string())
+    moments = query_over(connection, f"records/{name}", values, {"formats": list(formats)} if formats else {})
+    return np.asarray(moments.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False), "datetime64[us]")
+
+
+def _years_possible(moments: np.ndarray) -> Flags:
+    years = moments.astype("datetime64[Y]")
+    first, last = (np.datetime64(str(year), "Y") for year in _YEARS)
+    found: Flags = ~np.isnat(moments) & (years >= first) & (years <= last)
+    return found
+
+
+def proposed_cut(column: DateColumn, *, is_birth: bool, today: date) -> tuple[str, str]:
+    """What is left of the dates, and why. Args: today: ages are those at the beginning of its year."""
+    first, last = column.years
+    if column.is_time:
+        return "hour", "times of a day"
+    if is_birth or (last - first > _BIRTH_SPAN_YEARS and last <= today.year and not column.has_time):
+        reference = f"age on {today.year}-01-01"
+        return reference, "its name says birth" if is_birth else f"days over {last - first} years"
+    if column.has_time and column.days <= _DAYS_FOR_HOURS:
+        return "hour", "moments within a few days"
+    if last - first <= _MONTHS_SPAN_YEARS:
+        return "month", f"days from {first} to {last}"
+    return "year", f"days from {first} to {last}"

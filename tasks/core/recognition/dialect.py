@@ -1,0 +1,165 @@
+"""How a text file is written: encoding, quote, delimiter, and whether its first line is a header.
+
+A path goes in; an `InputFile` with its dialect comes out, and for each part of it the reason. What somebody
+says of a part stands.
+"""
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+from tasks.core.errors import InputError
+from tasks.core.recognition.said import SaidOfFile
+from tasks.core.tables.column_names import Encoding
+from tasks.core.tables.header import InputFile
+
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+_BLOCK = 2**20
+_SNIFFED_BYTES, _SNIFFED_RECORDS, _FEW = 2**18, 200, 5
+#: Bytes that cp1252 does not have, and latin-1 has.
+_NOT_IN_CP1252 = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_NUMBER = re.compile(r"[-+]?[€$£]?\s*\d[\d.,' \u00a0\u202f]*\s*[%€$£]?")
+_DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}([ T].*)?")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a file is written.
+
+    Attributes:
+        source: the file, to be read so.
+        reasons: of each part that was found out, by its name, what it is and why.
+    """
+
+    source: InputFile
+    reasons: dict[str, str]
+
+
+def recognise_dialect(path: Path, said: SaidOfFile | None = None) -> Dialect:
+    """The file with its dialect.
+
+    Raises:
+        InputError: there is no such file, it can't be opened, or is empty.
+    """
+    said = said or SaidOfFile()
+    plain = InputFile(path)
+    if plain.is_parquet:
+        return Dialect(plain, {"form": "Parquet, which names and types its own columns"})
+    if plain.opened.size == 0:
+        raise InputError(f"The input must hold a header and records, but {path} is empty: write it anew.")
+    encoding, why_encoding = _encoding(plain) if said.encoding is None else (said.encoding, "you say so")
+    source = plain.read_as(encoding=encoding)
+    reasons = {"encoding": f"{encoding}: {why_encoding}"}
+    start = source.text().read(_SNIFFED_BYTES).decode("utf-8", errors="replace")
+    is_whole = len(start.encode()) < _SNIFFED_BYTES
+    quote = said.quote or _quote(start)
+    delimiter, records = _delimiter(start, quote, said.delimiter or "", is_whole=is_whole)
+    reasons["delimiter"] = f"{_DELIMITERS.get(delimiter, repr(delimiter))}: " + (
+        "you say so" if said.delimiter else f"they split the first records into {len(records[0])} cells each"
+    )
+    if quote != '"':
+        reasons["quote"] = f"{quote}: " + ("you say so" if said.quote else "it stands around cells")
+    has_header, why_header = _header(records) if said.has_header is None else (said.has_header, "you say so")
+    names = () if has_header else tuple(f"column_{place}" for place in range(1, len(records[0]) + 1))
+    reasons["header"] = f"{'the first line' if has_header else 'none'}: {why_header}"
+    found = source.read_as(delimiter=delimiter, quote=quote, escape=quote, header=names)
+    return Dialect(found, reasons)
+
+
+def _encoding(plain: InputFile) -> tuple[Encoding, str]:
+    """The encoding, by a mark at the file's start or by what its bytes can be."""
+    start = plain.opened.bytes_at(0, 4)
+    if not plain.compression and start[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16", "the file begins with its mark"
+    if not plain.compression and start.startswith(codecs.BOM_UTF8):
+        return "utf-8", "the file begins with its mark"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    text, is_utf8, is_latin, has_high = plain.text(), True, False, False
+    while block := text.read(_BLOCK):
+        has_high = has_high or not block.isascii()
+        is_latin = is_latin or _NOT_IN_CP1252.search(block) is not None
+        try:
+            decoder.decode(block)
+        except UnicodeDecodeError:
+            is_utf8 = False
+        if not is_utf8 and is_latin:
+            break
+    if is_utf8:
+        return "utf-8", "all of it is" if has_high else "it holds nothing but ASCII"
+    if is_latin:
+        return "latin-1", "it is not utf-8, and holds bytes that cp1252 lacks"
+    return "cp1252", "it is not utf-8, and every byte is a letter or sign in the encoding of Windows"
+
+
+def _quote(start: str) -> str:
+    """The double quote, unless single ones stand around cells and no double one does."""
+    double = len(re.findall(r'(?m)(?:^|[,;\t|])"', start))
+    single = len(re.findall(r"(?m)(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|]|\r?$)", start))
+    return "'" if single > 5 and single > 5 * double else '"'
+
+
+def _delimiter(start: str, quote: str, said: str, *, is_whole: bool) -> tuple[str, list[list[str]]]:
+    """What splits the first records into the same number of cells, the most; and these records."""
+    best, most = ([[""]], ","), 0.0
+    for delimiter in [said] if said else _DELIMITERS:
+        records = _records(start, quote, delimiter, is_whole=is_whole)
+        widths = [len(record) for record in records]
+        if not widths:
+            continue
+        agreeing = sum(width == widths[0] for width in widths) / len(widths)
+        # Records that all agree beat any that don't; then the more cells, the better.
+        worth = (agreeing == 1) * 10_000 + agreeing * 100 + min(widths[0], 90) if widths[0] > 1 else 0.5
+        if worth > most:
+            best, most = (records, delimiter), worth
+    return best[1], best[0]
+
+
+def _records(start: str, quote: str, delimiter: str, *, is_whole: bool) -> list[list[str]]:
+    try:
+        reader = csv.reader(io.StringIO(start, newline=""), delimiter=delimiter, quotechar=quote)
+        records = [record for record, _ in zip(reader, range(_SNIFFED_RECORDS), strict=False) if any(record)]
+    except csv.Error:
+        return []
+    return records if is_whole or len(records) == _SNIFFED_RECORDS else records[:-1]
+
+
+def _header(records: Sequence[Sequence[str]]) -> tuple[bool, str]:
+    """Whether the first record names the columns: by what stands below it."""
+    first, rest = records[0], records[1:]
+    if not rest:
+        return True, "nothing stands below it"
+    if any(not cell.strip() for cell in first) and not any(map(_is_data, first)):
+        return True, "it holds no number and no date"
+    if _counts_up(first) and not all(map(_counts_up, rest[:_FEW])):
+        return True, "its numbers count up, as years do"
+    named = repeated = alike = 0
+    for place, cell in enumerate(first):
+        below = [record[place].strip() for record in rest if place < len(record) and record[place].strip()]
+        if not below:
+            continue
+        are_data = sum(map(_is_data, below)) >= 0.9 * len(below)
+        named += are_data and not _is_data(cell)
+        alike += are_data and _is_data(cell)
+        repeated += not are_data and cell.strip() in below
+    if named == 0 and (repeated or alike) and (repeated + alike) * 2 >= len(first):
+        return False, "its cells are like those below it"
+    if alike and not named and not repeated and alike == len(first):
+        return False, "it holds numbers as the records below do"
+    return True, "its cells are unlike those below it" if named else "its cells are found nowhere below it"
+
+
+def _counts_up(cells: Sequence[str]) -> bool:
+    """Whether all whole numbers of a record follow each other, as in 2019, 2020, 2021."""
+    numbers = [int(cell) for cell in map(str.strip, cells) if cell.isdecimal()]
+    return len(numbers) > 1 and all(high == low + 1 for low, high in pairwise(numbers))
+
+
+def _is_data(cell: str) -> bool:
+    """Whether a cell is a number or a date."""
+    text = cell.strip()
+    return _NUMBER.fullmatch(text) is not None or _DATE.fullmatch(text) is not None

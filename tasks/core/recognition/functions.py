@@ -1,0 +1,74 @@
+"""Which columns follow from another one: every value of the one always stands with the same of the other.
+
+Cells go in; for each column that follows, from which, comes out. It is for the person's eyes: what holds in a
+table may hold because of a single person, so no draft says which value follows from which.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.core.arrays import Flags
+from tasks.core.recognition.cells import SeenColumn
+
+#: A value that decides must stand in so many rows on average; so many columns are compared with each other.
+_LEAST_REPEATED, _MOST_DIFFERENT, _MOST_COLUMNS = 3, 5000, 120
+_FIRST_ROWS = 2000
+#: A column that nearly always holds the same value follows from everything.
+_NEARLY_CONSTANT = 0.98
+
+
+@dataclass(frozen=True)
+class Follows:
+    """That a column follows from another.
+
+    Attributes:
+        column: the one that follows.
+        source: the one it follows from.
+        is_same: whether the other follows from it as well: they say the same.
+    """
+
+    column: str
+    source: str
+    is_same: bool
+
+
+def functions_of_others(columns: Sequence[SeenColumn]) -> list[Follows]:
+    """For each column that follows from one before or behind it, the first that it follows from."""
+    compared = [
+        cells
+        for cells in columns
+        if 2 <= cells.distinct <= min(_MOST_DIFFERENT, cells.rows / _LEAST_REPEATED)
+    ][:_MOST_COLUMNS]
+    varied = [cells for cells in compared if cells.held.max() < _NEARLY_CONSTANT * cells.filled]
+    found: list[Follows] = []
+    same: set[str] = set()
+    for place, decided in enumerate(varied):
+        for other, source in enumerate(varied):
+            if other == place or source.name in same or source.distinct < decided.distinct:
+                continue
+            if not determines(source, decided):
+                continue
+            is_same = source.distinct == decided.distinct and determines(decided, source)
+            if is_same and other > place:
+                continue  # of two that say the same, the first stays
+            found.append(Follows(decided.name, source.name, is_same))
+            same |= {decided.name} if is_same else set()
+            break
+    return found
+
+
+def determines(source: SeenColumn, decided: SeenColumn) -> bool:
+    """Whether a column's value decides the other's in every row that has both, and most rows have."""
+    both = (source.codes >= 0) & (decided.codes >= 0)
+    if both.sum() < 0.5 * source.rows or not _decides(source, decided, both, _FIRST_ROWS):
+        return False
+    return _decides(source, decided, both, source.rows)
+
+
+def _decides(source: SeenColumn, decided: SeenColumn, both: Flags, rows: int) -> bool:
+    chosen = both[:rows]
+    first, second = source.codes[:rows][chosen], decided.codes[:rows][chosen]
+    pairs = np.unique(first.astype(np.int64) * (decided.distinct + 1) + second).size
+    return bool(pairs == np.unique(first).size)

@@ -1,0 +1,46 @@
+"""What a header says of its column, in several languages: the words of `header_words.toml`.
+
+>>> sorted(meanings("Geburtsdatum")), meanings("PLZ"), meanings("town")
+(['birth', 'date'], {'postcode'}, set())
+"""
+
+import functools
+import re
+import tomllib
+import unicodedata
+from pathlib import Path
+
+_WORDS = Path(__file__).with_name("header_words.toml")
+#: A word of this length or more may also be the beginning of a header's word.
+_LONG = 5
+
+
+def header_words(name: str) -> list[str]:
+    """The words of a header in small letters without accents: at blanks, signs and capitals inside a word.
+
+    >>> header_words("N° dossierClient")
+    ['no', 'dossier', 'client']
+    """
+    parted = re.sub(r"(?<=[a-zß-ÿ])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-zß-ÿ]{2})", " ", name.strip())
+    plain = unicodedata.normalize("NFKD", parted.replace("ß", "ss").replace("№", " nr ").replace("°", "o"))
+    letters = "".join(mark for mark in plain if not unicodedata.combining(mark)).lower()
+    return [word for word in re.split(r"[\W_]+", letters) if word]
+
+
+@functools.cache
+def meanings(name: str) -> set[str]:
+    """The meanings (sections of the file) of which a header has a word, or begins or ends with a long one."""
+    words = [re.sub(r"\d+$", "", word) for word in header_words(name)]
+    return {meaning for meaning, known in _known().items() if any(_is_one(word, known) for word in words)}
+
+
+def _is_one(word: str, known: frozenset[str]) -> bool:
+    return word in known or any(
+        len(other) >= _LONG and (word.startswith(other) or word.endswith(other)) for other in known
+    )
+
+
+@functools.cache
+def _known() -> dict[str, frozenset[str]]:
+    body = tomllib.loads(_WORDS.read_text(encoding="utf-8"))
+    return {meaning: frozenset(text.split()) for meaning, text in body.items()}

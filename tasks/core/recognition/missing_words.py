@@ -1,0 +1,86 @@
+"""Words that stand for a missing value: known ones, and numbers that surveys use as codes.
+
+Cells go in; which of their texts mean that nothing is known comes out. Only words of the lists here are ever
+found, so a draft that names them shows no value of the table that is not public as a word.
+"""
+
+import re
+
+import numpy as np
+
+from tasks.core.arrays import Flags, Floats
+from tasks.core.recognition.cells import SeenColumn
+
+#: In small letters.
+_WORDS = frozenset(
+    [
+        "na",
+        "n/a",
+        "#n/a",
+        "n.a.",
+        "nan",
+        "null",
+        "(null)",
+        "<na>",
+        "nat",
+        "missing",
+        "?",
+        "??",
+        "-",
+        "--",
+        "---",
+        ".",
+        "..",
+        "...",
+        "k.a.",
+        "#null!",
+        "#div/0!",
+        "#ref!",
+        "#value!",
+        "#name?",
+        "#num!",
+        "keine angabe",
+    ]
+)
+#: The same where numbers and dates stand around them; elsewhere they may be an answer.
+_AMONG_NUMBERS = _WORDS | {"none", "nil", "unknown", "unk"}
+#: Numbers that surveys use as codes: 99, 998, 9999, 88, 777, -1, -9, -999, also as 999.0.
+_CODE_NUMBER = re.compile(r"(?:9{2,}|9+[6-8]|8{2,}|7{2,}|-(?:[1-9]|9+[6-9]|8{2,}|7{2,}))(?:[.,]0+)?")
+_LEAST_CELLS, _LEAST_SHARE = 3, 0.001
+#: Of a code that lies close to the numbers: how often it stands, beside the middle one of them.
+_TIMES_AS_OFTEN, _GAP = 5, 3
+
+
+def missing_words(cells: SeenColumn, *, among_numbers: bool = False) -> Flags:
+    """Which texts stand for a missing value. Args: among_numbers: the others are numbers or dates."""
+    known = _AMONG_NUMBERS if among_numbers else _WORDS
+    return np.array([text.lower() in known for text in cells.texts], np.bool_)
+
+
+def code_numbers(cells: SeenColumn, numbers: Floats) -> Flags:
+    """Which texts are numbers that mean a missing value: codes that lie apart from all other numbers.
+
+    Args:
+        cells: of a numeric column.
+        numbers: of its texts; NaN of those that are none.
+    """
+    is_code = np.array([_CODE_NUMBER.fullmatch(text) is not None for text in cells.texts], np.bool_)
+    least = max(_LEAST_CELLS, _LEAST_SHARE * cells.filled)
+    candidates = np.flatnonzero(is_code & (cells.held >= least))
+    plain = ~is_code & np.isfinite(numbers)
+    found = np.zeros(cells.distinct, np.bool_)
+    if not len(candidates) or plain.sum() < _LEAST_CELLS:
+        return found
+    order = np.argsort(numbers[plain])
+    values, held = numbers[plain][order], cells.held[plain][order]
+    places = np.searchsorted(np.cumsum(held), [0.01 * held.sum(), 0.99 * held.sum()])
+    low, high = values[places[0]], values[min(places[1], len(values) - 1)]
+    for place in candidates:
+        number = numbers[place]
+        if number < 0:
+            found[place] = values[0] >= 0
+        elif number > values[-1]:
+            is_far = number > high + 2 * (high - low)
+            is_often = cells.held[place] >= _TIMES_AS_OFTEN * np.median(held)
+            found[place] = is_far or (is_often and number - values[-1] >= _GAP)
+    return found

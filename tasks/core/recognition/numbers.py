@@ -1,0 +1,127 @@
+"""Whether a column holds numbers, how they are written, and what stands around them.
+
+Cells go in; a `NumberColumn` or None comes out.
+"""
+
+import re
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+
+from tasks.core.arrays import Flags, Floats
+from tasks.core.recognition.cells import SeenColumn
+from tasks.core.records.cells import numbers_of_texts
+from tasks.core.tables.number_format import PLAIN, NumberFormat
+
+#: The share of filled cells that must be numbers, and how many different texts beside them are codes.
+_MOST_ARE, _FEW_CODES, _AT_LEAST = 0.95, 5, 0.5
+_FORMATS = (
+    PLAIN,
+    NumberFormat(","),
+    NumberFormat(",", "."),
+    NumberFormat(".", ","),
+    NumberFormat(",", " "),
+    NumberFormat(".", " "),
+    NumberFormat(".", "'"),
+    NumberFormat(",", "'"),
+)
+#: What may stand around numbers: signs of currencies, their codes, a percent sign, some units.
+_SIGNS = "€$£¥₹%"
+_AROUND = re.compile(
+    r"(?P<before>[€$£¥₹]|EUR|USD|GBP|CHF|Fr\.)?\s*"
+    r"(?P<number>[-+]?[\d.,][\d.,' \u00a0\u202f\u2019]*?)\s*"
+    r"(?P<behind>[€$£¥₹%]|EUR|USD|GBP|CHF|Fr\.|kg|cm|km|mm|km/h|min|years|Jahre|ans)?"
+)
+#: Groups of three digits behind a mark, which may be a mark of thousands or of decimals.
+_IN_THREES = {mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}(?:\{mark}\d{{3}})+") for mark in ".,"}
+
+
+@dataclass(frozen=True)
+class NumberColumn:
+    """A column of numbers.
+
+    Attributes:
+        format: how they are written.
+        strip: the characters that stand around them.
+        numbers: for each text its number; NaN: it is none.
+        whole: whether all are whole.
+    """
+
+    format: NumberFormat
+    strip: str
+    numbers: Floats
+    whole: bool
+
+
+def has_decimal_comma(cells: SeenColumn) -> bool:
+    """Whether most texts are numbers, and a comma before decimals is the only way to read some of them."""
+    bare = [_bare(text)[0] for text in cells.texts]
+    commas = sum(
+        NumberFormat(",", "").plain_text(text) is not None
+        and "," in text
+        and _IN_THREES[","].fullmatch(text) is None
+        for text in bare
+    )
+    grouped = sum(
+        "." in text and "," in text and NumberFormat(",", ".").plain_text(text) is not None for text in bare
+    )
+    return commas + grouped > 0 and (commas + grouped) >= 0.2 * len(bare)
+
+
+def number_column(
+    connection: duckdb.DuckDBPyConnection, cells: SeenColumn, *, comma: bool
+) -> NumberColumn | None:
+    """The column as numbers, or None where too few cells are numbers.
+
+    Args:
+        connection: what reads numbers.
+        cells: without words for missing values.
+        comma: whether other columns of the table have commas before decimals.
+    """
+    stripped = [_bare(text) for text in cells.texts]
+    strip = "".join(sorted({sign for _, around in stripped for sign in around}))
+    texts = [text for text, _ in stripped]
+    best: tuple[float, NumberFormat] | None = None
+    for number_format in _ordered(texts, comma=comma):
+        pattern = re.compile(number_format.pattern)
+        share = cells.share(np.array([pattern.fullmatch(text) is not None for text in texts], np.bool_))
+        if best is None or share > best[0] + 1e-9:
+            best = (share, number_format)
+    if best is None:
+        return None
+    numbers = numbers_of_texts(connection, texts, best[1])
+    others = int(np.isnan(numbers).sum())
+    if best[0] < _MOST_ARE and not (best[0] >= _AT_LEAST and others <= _FEW_CODES):
+        return None
+    finite = numbers[np.isfinite(numbers)]
+    if not len(finite):
+        return None
+    return NumberColumn(best[1], strip, numbers, bool((finite == np.floor(finite)).all()))
+
+
+def _bare(text: str) -> tuple[str, str]:
+    """A number without what stands around it, and that; any other text as it is."""
+    match = _AROUND.fullmatch(text)
+    if match is None:
+        return text, ""
+    return match["number"].strip(), (match["before"] or "") + (match["behind"] or "")
+
+
+def _ordered(texts: list[str], *, comma: bool) -> list[NumberFormat]:
+    """The formats, the likelier of two that read the same texts first."""
+    has_point, has_comma = (any(mark in text for text in texts) for mark in ".,")
+    in_threes = {
+        mark: all(_IN_THREES[mark].fullmatch(text) for text in texts if mark in text) for mark in ".,"
+    }
+    likely = []
+    if comma and has_point and not has_comma and in_threes["."]:
+        likely.append(NumberFormat(",", "."))
+    if not comma and has_comma and not has_point and in_threes[","]:
+        likely.append(NumberFormat(".", ","))
+    return [*likely, *(each for each in _FORMATS if each not in likely)]
+
+
+def leading_zeros(cells: SeenColumn) -> Flags:
+    """Which texts are digits that begin with a needless zero, as codes do."""
+    return cells.matching("0[0-9]+")

@@ -1,0 +1,75 @@
+"""What a person says of a table against what was recognised, before any table is looked at.
+
+Texts of a command line go in, what they mean comes out. The help of the command is made of this, so nothing
+heavy is imported here.
+
+>>> parse_overrule("born=age"), parse_overrule("income=bins:0,1000,5000")
+(Overrule(column='born', word='age', detail=''), Overrule(column='income', word='bins', detail='0,1000,5000'))
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tasks.core.errors import ParameterError
+from tasks.core.hints import did_you_mean
+from tasks.core.tables.column_names import Encoding
+
+#: What may protect the people, as an option names it.
+ProtectionName = Literal["dp", "k_anonymity", "syndiffix"]
+
+
+@dataclass(frozen=True)
+class SaidOfFile:
+    """What a person says of how a file is written; None: it is found out."""
+
+    encoding: Encoding | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    has_header: bool | None = None
+
+
+#: Each word, what follows its colon ("" for nothing), and what it means.
+WORDS = {
+    "skip": ("", "leave the column out"),
+    "text": ("", "take its values as they stand, an open list"),
+    "bins": ("EDGES", "numbers in bins: at these edges, or without them at round ones that are proposed"),
+    "values": ("A,B,...", "these are all its values: a public list, as you know it without the table"),
+    "items": ("DELIMITER", "several items a cell, separated so"),
+    "prefix": ("N", "keep the first N characters of each cell"),
+    "year": ("FORMAT", "a date, cut to the year; a format such as %d.%m.%Y where it is not found"),
+    "month": ("FORMAT", "a date, cut to the month"),
+    "day": ("FORMAT", "a date, as the day"),
+    "hour": ("FORMAT", "a time, cut to the hour"),
+    "age": ("FORMAT or DAY", "a date of birth, turned into the age; a number, in bands of ages"),
+    "missing": ("A,B,...", "these words stand for a missing value; an empty list: none do"),
+}
+
+
+@dataclass(frozen=True)
+class Overrule:
+    """What a person says of a column."""
+
+    column: str
+    word: str
+    detail: str = ""
+
+
+def parse_overrule(text: str) -> Overrule:
+    """``COLUMN=WORD`` or ``COLUMN=WORD:DETAIL``; the last equals sign before a known word parts them.
+
+    Raises:
+        ParameterError: it is neither.
+    """
+    column, sign, rest = text.partition("=")
+    while sign and rest.partition(":")[0] not in WORDS and "=" in rest:
+        more, _, rest = rest.partition("=")
+        column = f"{column}={more}"
+    word, _, detail = rest.partition(":")
+    if not sign or not column.strip():
+        raise ParameterError(
+            f"What a column is must be given as COLUMN=WORD, and {text!r} is not: give both."
+        )
+    if word not in WORDS:
+        meant = did_you_mean(word, WORDS) or f"give one of {', '.join(WORDS)}"
+        raise ParameterError(f"{text!r}: {word!r} is no word for what a column is: {meant}.")
+    return Overrule(column.strip(), word, detail)

@@ -1,0 +1,213 @@
+r"""A whole table: a file goes in, what it is and what each of its columns is comes out, with reasons.
+
+>>> import tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     people = Path(folder, "people.csv")
+...     rows = "".join(f"p{i % 60};{i % 80};{i},5\n" for i in range(120))
+...     _ = people.write_text("person;age;income\n" + rows)
+...     found = recognise_table(people)
+>>> found.source.delimiter, found.candidates[0].name
+(';', 'person')
+>>> [(column.name, column.kind) for column in found.columns]
+[('person', 'id'), ('age', 'age'), ('income', 'money')]
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+
+import duckdb
+
+from tasks.core.errors import ParameterError
+from tasks.core.queries import connect
+from tasks.core.recognition.cells import MOST_ROWS, SeenColumn, load_cells
+from tasks.core.recognition.columns import Context, recognise_column
+from tasks.core.recognition.dates import date_column
+from tasks.core.recognition.dialect import Dialect, recognise_dialect
+from tasks.core.recognition.functions import Follows, determines, functions_of_others
+from tasks.core.recognition.numbers import has_decimal_comma
+from tasks.core.recognition.overrules import of_column, overruled
+from tasks.core.recognition.persons import Candidate, candidates
+from tasks.core.recognition.said import Overrule, SaidOfFile
+from tasks.core.recognition.treatment import Recognised, Treatment
+from tasks.core.tables.column_names import matching_name
+from tasks.core.tables.header import InputFile
+
+#: Kinds that a column is given back to the release for where nothing else is left.
+_UNUSABLE = ("empty", "names a person", "id")
+
+
+@dataclass(frozen=True)
+class RecognisedTable:
+    """What was seen.
+
+    Attributes:
+        source: the file and its dialect.
+        reasons: of the dialect's parts, by their names.
+        columns: in the file's order, as they were recognised.
+        candidates: columns that may say whose row it is, the likeliest first.
+        follows: columns that follow from others.
+        rows: how many were looked at.
+        is_part: whether there may be more rows.
+        cells: of each column; sensitive.
+        comma: whether numbers have a comma before decimals.
+        day_first: whether dates begin with the day.
+        today: by which ages are reckoned.
+    """
+
+    source: InputFile
+    reasons: dict[str, str]
+    columns: tuple[Recognised, ...]
+    candidates: tuple[Candidate, ...]
+    follows: tuple[Follows, ...]
+    rows: int
+    is_part: bool
+    cells: tuple[SeenColumn, ...]
+    comma: bool
+    day_first: bool
+    today: date
+
+    def column(self, name: str) -> Recognised:
+        """The column of a header.
+
+        Raises:
+            ParameterError: there is none of that name.
+        """
+        wanted = of_column(Overrule(name, ""), [column.name for column in self.columns])
+        return next(column for column in self.columns if column.name == wanted)
+
+    def candidate(self, name: str) -> Candidate:
+        """The candidate of that name, or one that nothing speaks for but the person."""
+        known = self.column(name).name
+        for candidate in self.candidates:
+            if candidate.name == known:
+                return candidate
+        cells = next(cells for cells in self.cells if cells.name == known)
+        several = bool((cells.held > 1).any())
+        return Candidate(known, 0.0, "you say so", several, _differing(cells, self.cells) if several else ())
+
+    def with_overrules(self, said: Iterable[Overrule]) -> "RecognisedTable":
+        """The same as a person corrects it; of several about one column each builds on the one before.
+
+        Raises:
+            ParameterError: all that can't be so.
+        """
+        found = {column.name: column for column in self.columns}
+        cells = {each.name: each for each in self.cells}
+        problems: list[str] = []
+        with connect() as connection:
+            context = Context(connection, self.comma, self.day_first, self.today)
+            for each in said:
+                try:
+                    name = of_column(each, list(found))
+                    found[name] = overruled(found[name], each, cells[name], context)
+                except ParameterError as error:
+                    problems += error.problems
+        if problems:
+            raise ParameterError(problems)
+        return replace(self, columns=tuple(found.values()))
+
+    def used(self, subject: str | None) -> list[Recognised]:
+        """The columns of the release: all that are not left out, or all that hold something if all are."""
+        others = [column for column in self.columns if not _is(column, subject)]
+        used = [column for column in others if column.treatment.is_used]
+        if used:
+            return used
+        rest = [column for column in others if column.kind not in _UNUSABLE] or others
+        return [replace(column, treatment=Treatment()) for column in rest]
+
+
+def _is(column: Recognised, subject: str | None) -> bool:
+    return subject is not None and matching_name(column.name) == matching_name(subject)
+
+
+def _differing(cells: SeenColumn, columns: Sequence[SeenColumn]) -> tuple[str, ...]:
+    return tuple(
+        each.name
+        for each in columns
+        if each.name != cells.name and each.filled and not determines(cells, each)
+    )
+
+
+def recognise_table(
+    path: Path,
+    said: SaidOfFile | None = None,
+    *,
+    today: date | None = None,
+    source: InputFile | None = None,
+) -> RecognisedTable:
+    """Look at a table.
+
+    Args:
+        path: of the file.
+        said: what a person says of how it is written.
+        today: by which ages are reckoned.
+        source: the file with its dialect, where that is declared already.
+
+    Raises:
+        InputError: the file can't be read as a table; the message carries no cell.
+    """
+    dialect = (
+        Dialect(source, {"dialect": "as the configuration says"}) if source else recognise_dialect(path, said)
+    )
+    with connect() as connection:
+        cells = tuple(load_cells(connection, dialect.source))
+        comma = any(has_decimal_comma(each) for each in cells)
+        context = Context(
+            connection, comma, _is_day_first(connection, cells, dialect.source), today or date.today()
+        )
+        columns = tuple(recognise_column(each, context) for each in cells)
+        follows = functions_of_others(
+            [
+                each
+                for each, column in zip(cells, columns, strict=True)
+                if column.treatment.is_used and column.treatment.delimiter is None
+            ]
+        )
+    rows = cells[0].rows if cells else 0
+    return RecognisedTable(
+        source=dialect.source,
+        reasons=dialect.reasons,
+        columns=tuple(_with_follows(column, follows) for column in columns),
+        candidates=tuple(candidates(cells)),
+        follows=tuple(follows),
+        rows=rows,
+        is_part=rows >= MOST_ROWS,
+        cells=cells,
+        comma=comma,
+        day_first=context.day_first,
+        today=context.today,
+    )
+
+
+def _with_follows(column: Recognised, follows: Sequence[Follows]) -> Recognised:
+    """A column that says the same as another is left out; of one that follows the reason says so."""
+    found = next((each for each in follows if each.column == column.name), None)
+    if found is None:
+        return column
+    if found.is_same:
+        reason = (
+            f"says the same as {found.source}: each value of one always stands with the same of the other"
+        )
+        return replace(
+            column, kind=f"{column.kind}, a double", reason=reason, treatment=Treatment(is_used=False)
+        )
+    return replace(column, reason=f"{column.reason}; follows from {found.source}")
+
+
+def _is_day_first(
+    connection: duckdb.DuckDBPyConnection, cells: Sequence[SeenColumn], source: InputFile
+) -> bool:
+    """Whether dates begin with the day, by columns whose cells tell; else as tables with semicolons do."""
+    votes = 0
+    for each in cells:
+        sample = each.texts[:200]
+        if not any("/" in text or "-" in text for text in sample):
+            continue
+        first = date_column(connection, each, day_first=True)
+        if first is not None and not first.swapped and first.formats:
+            told = ("%d/%m", "%m/%d", "%d-%m", "%m-%d")
+            starts = [format_[:2] for format_ in first.formats if format_[:5] in told]
+            votes += starts.count("%d") - starts.count("%m")
+    return votes > 0 or (votes == 0 and source.delimiter == ";")

@@ -1,0 +1,164 @@
+"""How a column's cells are read before anything else looks at them: each cell by itself, as was declared.
+
+Texts go in, texts come out: without what stands around them, without words for missing values, dates in one
+spelling, dates and codes cut short.
+
+>>> visited = CellReading(missing=("n/a",), date_formats=("%d.%m.%Y",), cut="month")
+>>> visited.read(duckdb.connect(), ["3.11.2026", " N/A", "soon", None]).texts
+['2026-11', '', '', None]
+
+What a cell becomes depends on that cell and on public declarations alone, so no record changes how another
+is read (privacy.md, rule 6): a format that several cells were written in is declared, never found out.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from tasks.core.arrays import Flags
+from tasks.core.queries import query_over
+
+#: What is left of a date, as strftime writes it.
+CUTS = {"year": "%Y", "month": "%Y-%m", "day": "%Y-%m-%d", "hour": "%H"}
+_AGE = re.compile(r"age on (\d{4}-\d{2}-\d{2})")
+_DAY, _MOMENT = "%Y-%m-%d", "%Y-%m-%d %H:%M:%S"
+#: What a format may hold: parts of dates and times, but no zone, as a date's day would depend on it.
+_PART = re.compile(r"%(-?.)")
+_PARTS = frozenset("YymdbBaAjHIMSfgp%")
+
+
+@dataclass(frozen=True)
+class ReadCells:
+    """What cells say.
+
+    Attributes:
+        texts: for each cell its text, empty where it stands for a missing value; None where there is no cell.
+        unread: which cells hold something that is no date though dates were declared.
+    """
+
+    texts: list[str | None]
+    unread: Flags
+
+
+@dataclass(frozen=True)
+class CellReading:
+    """What is declared of a column's cells.
+
+    Attributes:
+        strip: characters that are taken off both ends of a cell, such as a currency's sign.
+        missing: words that stand for a missing value; case doesn't count.
+        date_formats: how dates are written, as strptime has it, the first that fits; none: ISO 8601.
+        cut: what is left of a date (`CUTS`), or the age in full years (``age on 2026-01-01``); or how many
+            characters are left of a code; empty: everything.
+    """
+
+    strip: str = ""
+    missing: tuple[str, ...] = ()
+    date_formats: tuple[str, ...] = ()
+    cut: str = ""
+
+    @property
+    def problems(self) -> list[str]:
+        """What keeps the declarations from being meant, a sentence each."""
+        found = [
+            f"date_formats must be made of parts such as %d, %m, %Y, %H and %M, without a zone, but hold "
+            f"{format_!r}: correct it."
+            for format_ in self.date_formats
+            if not _is_format(format_)
+        ]
+        if self.cut and not (self.cut in CUTS or self.cut_length or self._reference_day):
+            found.append(
+                f"cut must be {', '.join(CUTS)}, an age such as 'age on 2026-01-01', or the number of "
+                f"characters to keep, but is {self.cut!r}: give one of them."
+            )
+        if self.date_formats and self.cut_length:
+            found.append("date_formats are of dates, and a number in cut is of codes: keep one of the two.")
+        return found
+
+    @property
+    def cut_length(self) -> int:
+        """How many characters are left; 0 where no code is cut."""
+        return int(self.cut) if re.fullmatch("[1-9][0-9]{0,3}", self.cut) else 0
+
+    @property
+    def _reference_day(self) -> date | None:
+        """The day that ages are of."""
+        match = _AGE.fullmatch(self.cut)
+        try:
+            return date.fromisoformat(match[1]) if match else None
+        except ValueError:
+            return None
+
+    @property
+    def holds_dates(self) -> bool:
+        """Whether cells are read as dates or times."""
+        return bool(self.date_formats) or (bool(self.cut) and not self.cut_length)
+
+    def read(self, connection: duckdb.DuckDBPyConnection, texts: Sequence[str | None]) -> ReadCells:
+        """The cells, trimmed and read; never fails for a cell."""
+        if self == AS_IT_STANDS:
+            return ReadCells(list(texts), np.zeros(len(texts), np.bool_))
+        words = {word.strip().lower() for word in self.missing}
+        found = [None if text is None else self._bare(text) for text in texts]
+        found = ["" if text is not None and text.lower() in words else text for text in found]
+        if self.cut_length:
+            found = [None if text is None else text[: self.cut_length] for text in found]
+        if not self.holds_dates:
+            return ReadCells(found, np.zeros(len(texts), np.bool_))
+        dates = self._dates(connection, found)
+        unread = [bool(text) and not day for text, day in zip(found, dates, strict=True)]
+        return ReadCells(
+            [None if text is None else day or "" for text, day in zip(found, dates, strict=True)],
+            np.array(unread, np.bool_),
+        )
+
+    def read_array(self, connection: duckdb.DuckDBPyConnection, texts: pa.Array) -> pa.Array:
+        """The same of an array of texts, as large strings."""
+        return pa.array(self.read(connection, texts.to_pylist()).texts, pa.large_string())
+
+    def _bare(self, text: str) -> str:
+        text = text.strip()
+        return text.strip(self.strip + " \u00a0\u202f\t") if self.strip else text
+
+    def _dates(self, connection: duckdb.DuckDBPyConnection, texts: list[str | None]) -> list[str | None]:
+        """What is left of each text that is a date; None of any other."""
+        name = "moments_of_texts" if self.date_formats else "moments_of_iso_texts"
+        formats = {"formats": list(self.date_formats)} if self.date_formats else {}
+        moments = query_over(connection, f"records/{name}", pa.array(texts, pa.string()), formats)
+        day = self._reference_day
+        if day is not None:
+            ages = query_over(connection, "records/ages_on", moments, {"day": day.isoformat()})
+            return list(ages.to_pylist())
+        has_time = any("%H" in format_ or "%I" in format_ for format_ in self.date_formats)
+        written = CUTS.get(self.cut, _MOMENT if has_time else _DAY)
+        query = "records/text_of_times"
+        return list(query_over(connection, query, moments, {"value_format": written}).to_pylist())
+
+    def as_declared(self) -> dict[str, object]:
+        """What is not a default, for JSON."""
+        return {key: value for key, value in asdict(self).items() if value}
+
+    @classmethod
+    def of(cls, declared: Mapping[str, object]) -> "CellReading":
+        """What `as_declared` said, with lists or tuples."""
+        return cls(**{key: _frozen(value) for key, value in declared.items()})
+
+
+def _frozen(value: object) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _is_format(format_: str) -> bool:
+    parts = [part.removeprefix("-") for part in _PART.findall(format_)]
+    is_some_time = bool({"Y", "y", "H", "I"} & set(parts))
+    return is_some_time and set(parts) <= _PARTS and not format_.replace("%%", "").endswith("%")
+
+
+#: As the file has them.
+AS_IT_STANDS = CellReading()

@@ -1,0 +1,348 @@
+"""What columns are taken for, as a person would take them; no treatment shows a value of the table."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tasks.core.recognition.edges import AGE_BANDS
+from tasks.core.recognition.said import parse_overrule
+from tasks.core.recognition.table import RecognisedTable, recognise_table
+from tasks.core.recognition.treatment import NOT_A_NUMBER, OTHER, Recognised
+from tests.flows.messy_tables import TABLES
+
+TODAY = date(2026, 11, 25)
+ROWS = 400
+DRAW = np.random.default_rng(11)
+
+
+def table_of(folder: Path, **columns: Sequence[object]) -> RecognisedTable:
+    """A table of these columns, ``_`` in a name standing for a blank."""
+    path = folder / "t.csv"
+    rows = zip(*columns.values(), strict=True)
+    quoted = [";".join('"' + str(cell).replace('"', '""') + '"' for cell in row) for row in rows]
+    path.write_text("\n".join([";".join(columns), *quoted]) + "\n", encoding="utf-8")
+    return recognise_table(path, today=TODAY)
+
+
+def one(folder: Path, name: str, cells: Sequence[object]) -> Recognised:
+    """One column, beside one that says nothing of it."""
+    found = table_of(folder, **{name: cells, "beside": [place % 3 for place in range(len(cells))]})
+    return found.columns[0]
+
+
+def repeated(values: Sequence[object], rows: int = ROWS) -> list[object]:
+    return [values[place % len(values)] for place in range(rows)]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_messy_tables_are_taken_for_what_a_person_would_say(name: str, tmp_path: Path) -> None:
+    messy = TABLES[name]
+    found = recognise_table(messy.write(tmp_path, name, 0), today=TODAY)
+    assert found.candidates[0].is_proposed and found.candidates[0].name == messy.subject
+    taken = {
+        column.name: column.kind if column.treatment.is_used else "out"
+        for column in found.columns
+        if column.name != messy.subject
+    }
+    assert set(taken) == set(messy.said)
+    assert [name for name, said in messy.said.items() if not taken[name].startswith(said)] == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "formats"),
+    [
+        ("%Y-%m-%d", ()),
+        ("%Y-%m-%d %H:%M:%S", ()),
+        ("%d.%m.%Y", ("%d.%m.%Y",)),
+        ("%d/%m/%Y", ("%d/%m/%Y",)),
+        ("%m/%d/%Y", ("%m/%d/%Y",)),
+        ("%Y%m%d", ("%Y%m%d",)),
+        ("%d %B %Y", ("%d %B %Y",)),
+        ("%d-%b-%Y", ("%d-%b-%Y",)),
+        ("%m/%d/%Y %I:%M %p", ("%m/%d/%Y %I:%M %p",)),
+        ("%d.%m.%Y %H:%M", ("%d.%m.%Y %H:%M",)),
+    ],
+)
+def test_dates_are_found_as_they_are_written_and_cut_to_the_month(
+    texts: str, formats: tuple[str, ...], tmp_path: Path
+) -> None:
+    days = [date(2025, 1, 1) + timedelta(days=place * 7 % 500) for place in range(ROWS)]
+    found = one(tmp_path, "visited", [day.strftime(texts) for day in days]).treatment
+    assert (found.reading.date_formats, found.reading.cut) == (formats, "month")
+    assert found.domain is None and found.bins is None
+
+
+def test_several_formats_in_one_column_are_all_read(tmp_path: Path) -> None:
+    days = [date(2025, 1, 1) + timedelta(days=place * 7 % 500) for place in range(ROWS)]
+    formats = ("%d.%m.%Y", "%Y/%m/%d", "%b %d, %Y", "%d-%b-%y")
+    cells = [day.strftime(formats[place % 4]) for place, day in enumerate(days)]
+    assert set(one(tmp_path, "visited", cells).treatment.reading.date_formats) == set(formats)
+
+
+def test_days_and_months_that_nothing_tells_apart_are_doubted(tmp_path: Path) -> None:
+    cells = [f"{place % 12 + 1:02}/{place % 11 + 1:02}/2025" for place in range(ROWS)]
+    found = one(tmp_path, "visited", cells)
+    assert "day and month could be swapped" in found.doubt
+    assert found.treatment.reading.date_formats == ("%d/%m/%Y",)
+
+
+def test_days_over_many_years_are_cut_to_the_year_births_to_ages_and_moments_of_a_day_to_hours(
+    tmp_path: Path,
+) -> None:
+    days = [date(2005, 1, 1) + timedelta(days=place * 17) for place in range(ROWS)]
+    assert one(tmp_path, "opened", days).treatment.reading.cut == "year"
+    births = [date(1930, 1, 1) + timedelta(days=place * 70) for place in range(ROWS)]
+    for name in ("Geburtsdatum", "opened"):
+        found = one(tmp_path, name, births).treatment
+        assert (found.reading.cut, found.bins) == ("age on 2026-01-01", AGE_BANDS)
+    moments = [f"2026-11-03 {place % 24:02}:{place % 60:02}:00" for place in range(ROWS)]
+    assert one(tmp_path, "picked up", moments).treatment.reading.cut == "hour"
+    times = [f"{place % 24:02}:{place % 60:02}" for place in range(ROWS)]
+    found = one(tmp_path, "arrival", times).treatment
+    assert (found.reading.cut, found.reading.date_formats) == ("hour", ("%H:%M",))
+
+
+@pytest.mark.parametrize(
+    ("cells", "strip", "marks"),
+    [
+        (lambda x: f"{x:.2f}", "", (".", "")),
+        (lambda x: f"{x:.2f}".replace(".", ","), "", (",", "")),
+        (lambda x: f"{x:,.2f}", "", (".", ",")),
+        (lambda x: f"{x:,.2f}".translate(str.maketrans(",.", ".,")), "", (",", ".")),
+        (lambda x: f"{x:,.2f}".translate(str.maketrans(",.", " ,")), "", (",", " ")),
+        (lambda x: f"{x:,.2f}".replace(",", "'"), "", (".", "'")),
+        (lambda x: f"€ {x:.2f}", "€", (".", "")),
+        (lambda x: f"{x:,.0f} EUR", "EUR", (".", ",")),
+        (lambda x: f"${x:,.2f}", "$", (".", ",")),
+        (lambda x: f"{x:.1f} kg", "kg", (".", "")),
+    ],
+)
+def test_numbers_are_found_as_they_are_written(cells, strip, marks, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    amounts = np.random.default_rng(2).lognormal(7, 1, ROWS)
+    found = one(tmp_path, "measure", [cells(amount) for amount in amounts]).treatment
+    assert found.bins is not None and set(found.reading.strip) == set(strip)
+    assert (found.number_format.decimal, found.number_format.thousands) == marks
+
+
+def test_points_in_threes_are_thousands_where_the_table_has_decimal_commas(tmp_path: Path) -> None:
+    found = table_of(
+        tmp_path,
+        price=[f"{place},5" for place in range(ROWS)],
+        sold=[f"{place % 90 + 10}.{place % 1000:03}" for place in range(ROWS)],
+    )
+    assert found.column("sold").treatment.number_format.thousands == "."
+    alone = one(tmp_path, "sold", [f"{place % 90 + 10}.{place % 1000:03}" for place in range(ROWS)])
+    assert alone.treatment.number_format.thousands == ""
+
+
+@pytest.mark.parametrize("code", ["9999", "999", "-1", "-9"])
+def test_numbers_that_lie_apart_stand_for_missing_values_and_stretch_no_bins(
+    code: str, tmp_path: Path
+) -> None:
+    ages = [code if DRAW.random() < 0.1 else str(DRAW.integers(0, 90)) for _ in range(600)]
+    found = one(tmp_path, "score", ages).treatment
+    assert found.reading.missing == (code,) and found.bins == tuple(range(0, 91, 10))
+
+
+def test_a_number_of_nines_among_others_is_a_number(tmp_path: Path) -> None:
+    found = one(tmp_path, "weight", [str(place % 120) for place in range(1000)]).treatment
+    assert found.reading.missing == () and found.bins == tuple(range(0, 121, 20))
+
+
+@pytest.mark.parametrize("word", ["NA", "n/a", "#N/A", ".", "-", "?", "NULL", "k. A."])
+def test_words_for_missing_values_count_as_empty_among_numbers_and_texts(word: str, tmp_path: Path) -> None:
+    word = "k.A." if word == "k. A." else word
+    numbers = one(tmp_path, "points", [word if place % 9 == 0 else place for place in range(ROWS)])
+    texts = one(tmp_path, "ward", [word if place % 9 == 0 else "xy"[place % 2] for place in range(ROWS)])
+    assert numbers.treatment.reading.missing == texts.treatment.reading.missing == (word,)
+    assert numbers.treatment.bins is not None and numbers.treatment.other is None
+
+
+def test_namibia_is_no_missing_value(tmp_path: Path) -> None:
+    found = one(tmp_path, "country", repeated(["NA", "ZA", "BW", "DE"]))
+    assert found.kind.startswith("countries") and found.treatment.reading.missing == ()
+
+
+def test_other_words_among_numbers_are_called_what_they_are_not(tmp_path: Path) -> None:
+    cells = ["canary" if place % 5 == 0 else place for place in range(ROWS)]
+    found = one(tmp_path, "points", cells).treatment
+    assert found.other == NOT_A_NUMBER and "canary" not in found.words
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "kind", "domain"),
+    [
+        ("smokes", ["yes", "no"], "boolean", 2),
+        ("smokes", ["TRUE", "FALSE"], "boolean", 2),
+        ("smokes", ["0", "1"], "boolean", 2),
+        ("sex", ["F", "M"], "sexes", 2),
+        ("sex", ["female", "male", "other"], "sexes", 3),
+        ("Geschlecht", ["m", "w", "d"], "sexes", 3),
+        ("month", ["Jan", "Feb", "Mar", "Apr", "Jul", "Dec"], "months", 12),
+        ("day", ["Mo", "Di", "Mi"], "weekdays", 7),
+        ("state", ["AL", "AK", "CA", "NY", "TX"], "US states", None),
+        ("country", ["DE", "FR", "CH"], "countries", None),
+        ("currency", ["EUR", "USD"], "currencies", None),
+    ],
+)
+def test_public_lists_are_known_and_declared_where_most_of_them_is_seen(
+    name: str, cells: list[str], kind: str, domain: int | None, tmp_path: Path
+) -> None:
+    found = one(tmp_path, name, repeated(cells))
+    assert kind in found.kind
+    assert found.treatment.domain is None if domain is None else len(found.treatment.domain or ()) == domain
+    if domain:
+        assert found.treatment.other == (None if kind == "boolean" else OTHER)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "cut"),
+    [
+        ("PLZ", [f"{place * 37 % 99999:05}" for place in range(ROWS)], "2"),
+        ("zip", [f"{place * 37 % 89999 + 10000}" for place in range(ROWS)], "2"),
+        ("postcode", [f"SW{place % 9}A {place % 7}AB" for place in range(ROWS)], "2"),
+        ("diagnosis", [f"{'ABCD'[place % 4]}{place % 91:02}.{place % 7}" for place in range(ROWS)], "2"),
+        ("area", [f"0{place % 200 * 37:04}" for place in range(ROWS)], "3"),
+        ("icd", repeated(["A10", "B20", "C30"]), ""),
+    ],
+)
+def test_codes_are_cut_to_beginnings_of_which_there_are_few(
+    name: str, cells: list[str], cut: str, tmp_path: Path
+) -> None:
+    found = one(tmp_path, name, cells)
+    assert found.treatment.is_used and found.treatment.bins is None
+    assert found.treatment.reading.cut == cut
+    assert len({cell[: int(cut or 9)] for cell in cells}) <= 100
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("token", [f"{place:08x}" for place in range(ROWS)]),
+        ("number", list(range(ROWS))),
+        ("surname", [f"Name{place % 100}" for place in range(ROWS)]),
+        ("contact", [f"a{place}@x.org" for place in range(ROWS)]),
+        ("Bemerkung", [f"text {place % 90}" for place in range(ROWS)]),
+        ("said", [f"a few words that differ {place} each time" for place in range(ROWS)]),
+        ("visit id", [f"v{place // 2}" for place in range(ROWS)]),
+        ("street", [f"Main Street {place}" for place in range(ROWS)]),
+        ("constant", ["x"] * ROWS),
+        ("nothing", [""] * ROWS),
+    ],
+)
+def test_what_names_people_or_says_nothing_is_left_out(
+    name: str, cells: list[object], tmp_path: Path
+) -> None:
+    assert not one(tmp_path, name, cells).treatment.is_used
+
+
+@pytest.mark.parametrize(
+    ("cells", "delimiter", "strip"),
+    [
+        (["a;b", "b", "a;b;c", ""], ";", ""),
+        (["red, blue", "blue", "red"], ",", ""),
+        (['["red", "blue"]', "[]", '["blue"]'], ",", "[](){}'\""),
+        (["{a|b}", "{a}", "{b}"], "|", "[](){}'\""),
+    ],
+)
+def test_several_items_are_split_where_they_recur(
+    cells: list[str], delimiter: str, strip: str, tmp_path: Path
+) -> None:
+    found = one(tmp_path, "speaks", repeated(cells)).treatment
+    assert (found.delimiter, found.reading.strip) == (delimiter, strip)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [f"word{place}; other{place}" for place in range(ROWS)],
+        [f"{place},5" for place in range(ROWS)],
+        repeated(["3/4", "1/2"]),
+        repeated(["Lyon", "Nice"]),
+        [f"{place % 28 + 1}/{place % 12 + 1}/2025" for place in range(ROWS)],
+    ],
+)
+def test_no_items_are_seen_where_they_do_not_recur(cells: list[str], tmp_path: Path) -> None:
+    assert one(tmp_path, "x", cells).treatment.delimiter is None
+
+
+def test_a_double_is_left_out_and_a_column_that_follows_is_told(tmp_path: Path) -> None:
+    towns = repeated(["Ely", "Deal", "Hove", "Bath", "York", "Rye", "Wick"])
+    found = table_of(
+        tmp_path,
+        town=towns,
+        town_code=[str(town).upper()[:2] + "x" for town in towns],
+        region=["north" if town in ("York", "Wick") else "south" for town in towns],
+        chance=["ab"[int(DRAW.integers(0, 2))] for _ in towns],
+    )
+    assert not found.column("town_code").treatment.is_used
+    assert "says the same as town" in found.column("town_code").reason
+    assert found.column("region").treatment.is_used and "follows from town" in found.column("region").reason
+    assert {each.column for each in found.follows} == {"town_code", "region"}
+
+
+def test_parquet_with_lists_booleans_dates_and_codes_is_recognised(tmp_path: Path) -> None:
+    days = [date(2025, 1, 1) + timedelta(days=place) for place in range(100)]
+    columns = {
+        "flag": pa.array([True, False] * 50),
+        "weight": pa.array([float(i) / 3 if i % 10 else -9.0 for i in range(100)]),
+        "tags": pa.array([["x", "y"], ["z"]] * 50),
+        "visited": pa.array(days),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    found = {column.name: column.treatment for column in recognise_table(tmp_path / "t.parquet").columns}
+    assert found["flag"].domain == ("false", "true")
+    assert found["weight"].bins is not None and found["weight"].reading.missing == ("-9.0",)
+    assert found["tags"].delimiter is not None
+    assert found["visited"].reading.cut == "month"
+
+
+@pytest.mark.parametrize("text", ["a,b\n", "a,b\n1,2\n", "a,,b\n1,2,3\n", "a,b\n,\n,\n"])
+def test_of_the_smallest_tables_something_is_used(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    assert [column.name for column in recognise_table(tmp_path / "t.csv").used(None)] == ["a", "b"]
+
+
+def test_a_person_s_word_stands_against_everything(tmp_path: Path) -> None:
+    table = table_of(
+        tmp_path,
+        age=[place % 90 for place in range(ROWS)],
+        born=[f"{place % 28 + 1}.{place % 12 + 1}.{1940 + place % 60}" for place in range(ROWS)],
+        zip=[f"{place * 37 % 99999:05}" for place in range(ROWS)],
+        kind=repeated(["a+b", "b", "c"]),
+    )
+    said = [
+        *("age=bins:0,30,60", "born=year", "zip=prefix:3", "kind=items:+", "kind=missing:c,x"),
+        *("zip=missing:00000",),
+    ]
+    found = table.with_overrules(map(parse_overrule, said))
+    assert found.column("age").treatment.bins == (0, 30, 60) and found.column("age").is_said
+    assert found.column("born").treatment.reading.cut == "year"
+    assert found.column("born").treatment.reading.date_formats == ("%d.%m.%Y",)
+    assert found.column("zip").treatment.reading.cut == "3"
+    assert found.column("zip").treatment.reading.missing == ("00000",)
+    assert found.column("kind").treatment.delimiter == "+"
+    assert found.column("kind").treatment.reading.missing == ("c", "x")
+    values = table.with_overrules([parse_overrule("kind=values:a,b,c"), parse_overrule("zip=text")])
+    assert values.column("kind").treatment.domain == ("a", "b", "c")
+    assert values.column("zip").treatment.reading.cut == ""
+    assert (
+        table.with_overrules([parse_overrule("born=age:2020-06-30")]).column("born").treatment.bins
+        == AGE_BANDS
+    )
+
+
+def test_no_treatment_holds_a_value_that_only_the_table_has(tmp_path: Path) -> None:
+    table = table_of(
+        tmp_path,
+        town=repeated(["canaryville", "canaryton"]),
+        code=[f"canary{place:03}" for place in range(ROWS)],
+        points=["canary" if place % 7 == 0 else place for place in range(ROWS)],
+        items=repeated(["canary;b", "b"]),
+    )
+    assert all("canary" not in repr(column.treatment) for column in table.columns)

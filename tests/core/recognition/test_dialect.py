@@ -1,0 +1,95 @@
+"""Encoding, quote, delimiter and header are found by bytes and first records, and a person's word stands."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tasks.core.errors import InputError
+from tasks.core.recognition.dialect import recognise_dialect
+from tasks.core.recognition.said import SaidOfFile
+from tasks.core.recognition.table import recognise_table
+
+ROWS = [("name", "town", "age"), ("Ana", "Lyon, 3rd", "34"), ("Ben", "x|z", "9"), ("Eve", "", "71")]
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+def test_the_delimiter_is_found(delimiter: str, tmp_path: Path) -> None:
+    body = "\n".join(delimiter.join(f'"{cell}"' for cell in row) for row in ROWS)
+    (tmp_path / "t.txt").write_text(body)
+    assert recognise_dialect(tmp_path / "t.txt").source.delimiter == delimiter
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text", "wanted"),
+    [
+        ("utf-8", "name,town\nAna,Köln\n", "utf-8"),
+        ("utf-8-sig", "name,town\nAna,Lyon\n", "utf-8"),
+        ("utf-16", "name,town\nAna,Köln\n", "utf-16"),
+        ("cp1252", "name,price\nAna,5 €\n", "cp1252"),
+        ("latin-1", "name,town\nAna,Köln\n", "cp1252"),
+        ("latin-1", "name,town\nAna,K\x81ln\n", "latin-1"),
+        ("ascii", "name,town\nAna,Lyon\n", "utf-8"),
+    ],
+)
+def test_the_encoding_is_one_that_has_every_byte(
+    encoding: str, text: str, wanted: str, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_bytes(text.encode(encoding))
+    source = recognise_dialect(tmp_path / "t.csv").source
+    assert source.encoding == wanted
+    assert source.headers.names[0] == "name"
+
+
+def test_letters_that_stand_far_behind_count_also_in_an_archive(tmp_path: Path) -> None:
+    text = "name,town\n" + "Ana,Lyon\n" * 200_000 + "Ben,Köln\n"
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(text.encode("latin-1"), 1))
+    assert recognise_dialect(tmp_path / "t.csv.gz").source.encoding == "cp1252"
+
+
+@pytest.mark.parametrize(
+    ("lines", "has_header"),
+    [
+        (["name,age", "Ana,34", "Ben,9"], True),
+        (["Ana,34", "Ben,9", "Eve,71", "Ana,3"], False),
+        (["34,1.5", "9,2.5", "71,0.1"], False),
+        (["town,2019,2020", "Lyon,5,7", "Lille,3,4", "Nice,8,1"], True),
+        (["a,b", "x,y", "z,w"], True),
+        (["red,yes", "blue,no", "red,no", "blue,yes"], False),
+        (["2024-01-03,5", "2024-02-03,6"], False),
+        (["name", "Ana", "Ben"], True),
+        (["a,b"], True),
+    ],
+)
+def test_a_first_line_like_those_below_it_is_no_header(
+    lines: list[str], has_header: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
+    source = recognise_dialect(tmp_path / "t.csv").source
+    assert (source.header == ()) is has_header
+    if not has_header:
+        assert source.header == tuple(f"column_{place}" for place in range(1, len(lines[0].split(",")) + 1))
+    said = SaidOfFile(has_header=not has_header)
+    assert (recognise_dialect(tmp_path / "t.csv", said).source.header == ()) is not has_header
+
+
+def test_single_quotes_are_found(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("name,town\n" + "'Ana','Lyon, 3rd'\n'O\"Neil','Nice'\n" * 5)
+    found = recognise_dialect(tmp_path / "t.csv")
+    assert (found.source.quote, found.source.delimiter) == ("'", ",")
+    assert recognise_table(tmp_path / "t.csv").cells[1].texts == ("Lyon, 3rd", "Nice")
+
+
+def test_what_a_person_says_stands(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a;b,c\n1;2,3\n4;5,6\n")
+    found = recognise_dialect(tmp_path / "t.csv", SaidOfFile("latin-1", ";", "'", True))
+    assert (found.source.encoding, found.source.delimiter, found.source.quote) == ("latin-1", ";", "'")
+    assert found.reasons["delimiter"] == "semicolons: you say so"
+
+
+@pytest.mark.parametrize(("text", "words"), [("", "is empty"), ("a,b\n1,2\n1,canary,3\n", "as many cells")])
+def test_a_file_that_is_no_table_is_refused_without_its_cells(text: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError, match=words) as caught:
+        recognise_table(tmp_path / "t.csv")
+    assert "canary" not in str(caught.value)

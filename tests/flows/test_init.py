@@ -1,0 +1,251 @@
+"""``marginalia init``: twelve messy tables, each of which runs as drafted, and so does next month's."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from _pytest.mark import ParameterSet
+
+from flows.command import main as command
+from tasks.configuration.flat_file import from_flat
+from tasks.configuration.model import RunConfiguration
+from tasks.core.contracts.translation import load_contract
+from tasks.core.records.coded import CodedRecords
+from tasks.core.records.encoding import EncodingOptions, encode
+from tasks.core.syndiffix.reading import read_table
+from tasks.plan.describe import describe
+from tests.flows import pipeline
+from tests.flows.messy_tables import NEW, ROWS, TABLES
+
+MONTHS = (0, 1)
+PROTECTIONS = ("dp", "k_anonymity", "syndiffix")
+
+
+def drafted(folder: Path, name: str, protection: str = "dp", *options: str) -> Path:
+    """Draft from the first month's table, accepting everything; return the configuration's path."""
+    for month in MONTHS:
+        TABLES[name].write(folder, name, month)
+    table = folder / f"{name}-2026-01.csv"
+    if protection == "k_anonymity" and name == "visits":  # rows of a person differ there
+        options = (*options, "--one-row-each")
+    arguments = ["--output", str(folder), "--yes", "--protection", protection, *options]
+    assert command.main(["init", str(table), *arguments]) == 0
+    return folder / f"{name}.json"
+
+
+def of_month(path: Path, month: int) -> RunConfiguration:
+    """The draft as it stands, but for the vintage."""
+    return from_flat(json.loads(path.read_text()) | {"vintage": f"2026-{month + 1:02}"})
+
+
+def records(configuration: RunConfiguration) -> CodedRecords:
+    """What is counted of a table."""
+    described = describe(configuration)
+    total = configuration.is_private
+    return encode(described.source, described.schema, EncodingOptions(total=total, key=b"k"))
+
+
+@pytest.mark.parametrize("protection", ["dp", "k_anonymity"])
+@pytest.mark.parametrize("name", TABLES)
+def test_a_draft_reads_this_month_s_table_and_next_month_s(
+    name: str, protection: str, tmp_path: Path
+) -> None:
+    path = drafted(tmp_path, name, protection)
+    configuration = of_month(path, 0)
+    subject = None if protection == "k_anonymity" and name == "visits" else TABLES[name].subject
+    assert configuration.input.subject_id == subject
+    for month in MONTHS:
+        found = records(of_month(path, month))
+        people = ROWS // 2 if name == "visits" and subject else ROWS
+        assert found.number_of_records == people
+        for place, column in enumerate(found.schema.columns):
+            held = np.zeros(people, np.bool_)
+            for slot, of_column in zip(found.slots, found.slot_columns, strict=True):
+                held |= (of_column == place) & (slot > 0)
+            assert held.mean() > 0.4, f"most of {column.name!r} is counted"
+            if column.is_open:
+                assert len(found.values[place]) <= 101, f"{column.name!r} has few values"
+        named = {value for values in found.values for value in values}
+        for new in NEW.values():
+            drawn = TABLES[name].write(tmp_path, name, month).read_text(TABLES[name].encoding)
+            assert (new in named) == (new in drawn)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_syndiffix_reads_both_months_tables_as_they_are_drafted(name: str, tmp_path: Path) -> None:
+    path = drafted(tmp_path, name, "syndiffix")
+    for month in MONTHS:
+        configuration = of_month(path, month)
+        described = describe(configuration)
+        selection = described.synthesized
+        table = read_table(described.source, selection.table, selection.ids).columns.select(selection.columns)
+        assert table.num_rows == ROWS
+        for column in table.column_names:
+            assert table.column(column).null_count < 0.6 * ROWS
+
+
+def _each() -> list[ParameterSet]:
+    """Every table under every protection; what differs little from one that is tried is slow's alone."""
+    return [
+        pytest.param(
+            name, protection, marks=[] if protection == "dp" or name == "excel" else [pytest.mark.slow]
+        )
+        for name in TABLES
+        for protection in PROTECTIONS
+    ]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("name", "protection"), _each())
+def test_a_draft_is_released_unchanged_and_so_is_next_month_s_table(
+    name: str, protection: str, tmp_path: Path, own_ledger: Path, prefect_server: str
+) -> None:
+    path = drafted(tmp_path, name, protection)
+    for month in MONTHS:
+        release = pipeline.run(of_month(path, month))
+        [synthetic] = release.glob("*_synthetic_microdata.tsv")
+        rows = len(synthetic.read_text(encoding="utf-8").splitlines()) - 1
+        assert rows > 0.2 * ROWS
+
+
+def test_it_shows_what_it_saw_and_says_which_option_answers_what_it_did_not_ask(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drafted(tmp_path, "semicolons")
+    said = " ".join(capsys.readouterr().out.split())
+    for words in (
+        "encoding utf-8: it holds nothing but ASCII",
+        "delimiter semicolons: they split the first records into 5 cells each",
+        "decimals commas: some numbers can't be read otherwise",
+        "rows 400 looked at",
+        "whose row it is",
+        "Taken: Kundennummer. The answer is an option: --subject-id COLUMN or --one-row-each.",
+        "Taken: yes. The answer is an option: --column COLUMN=WORD",
+        "The answer is an option: --epsilon.",
+        "The answer is an option: --releases.",
+        "The answer is an option: --population TEXT.",
+        "The answer is an option: --unit WORD.",
+        "They hold no value of the table.",
+    ):
+        assert words in said
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_no_file_that_is_written_holds_a_value_of_the_table(protection: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(
+        "person,town,visited,amount,note\n"
+        + "".join(
+            f"P{place:04},canary{place % 3},{place % 28 + 1}.7.2026,{place * 7.31:.2f},odd {place} canary\n"
+            for place in range(300)
+        )
+    )
+    arguments = [str(tmp_path / "t.csv"), "--output", str(tmp_path), "--yes", "--protection", protection]
+    assert command.main(["init", *arguments]) == 0
+    for name in ("t.json", "t_contract.yaml"):
+        written = (tmp_path / name).read_text(encoding="utf-8")
+        assert not [word for word in ("canary", "P00", "7.2026", "odd", "validValues:") if word in written]
+
+
+def test_nothing_that_is_there_is_replaced_unless_it_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = drafted(tmp_path, "accents")
+    path.write_text("{}")
+    table = str(tmp_path / "accents-2026-01.csv")
+    assert command.main(["init", table, "--output", str(tmp_path), "--yes"]) == 2
+    assert "is there already and is left as it is" in capsys.readouterr().err
+    assert path.read_text() == "{}"
+    assert command.main(["init", table, "--output", str(tmp_path), "--yes", "--overwrite"]) == 0
+    assert json.loads(path.read_text())["subject_id"] == "N° dossier"
+
+
+def test_check_propose_is_the_same_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = drafted(tmp_path, "accents")
+    first, shown = path.read_text(), capsys.readouterr().out
+    table = str(tmp_path / "accents-2026-01.csv")
+    options = ["--output", str(tmp_path), "--yes", "--overwrite", "--protection", "dp"]
+    assert command.main(["check", table, "--propose", *options]) == 0
+    assert (path.read_text(), capsys.readouterr().out) == (first, shown)
+
+
+def test_options_are_the_answers(tmp_path: Path) -> None:
+    path = drafted(
+        *(tmp_path, "visits", "dp", "--subject-id", "PATIENT_ID", "--epsilon", "2.5", "--releases", "4"),
+        *(
+            "--population",
+            "patients of Ely",
+            "--purpose",
+            "planning",
+            "--unit",
+            "visit",
+            "--vintage",
+            "first",
+        ),
+        *("--column", "ward=skip", "--column", "visited=year", "--column", "birth_year=bins:1950,1980"),
+    )
+    flat = json.loads(path.read_text())
+    assert (flat["subject_id"], flat["noise_epsilon"], flat["vintage"]) == ("patient_id", 2.5, "first")
+    assert flat["privacy"] == {"releases": 4, "population": "patients of Ely"}
+    assert flat["purpose"] == "planning" and "ward" not in flat["use_columns"]
+    contract = load_contract(tmp_path / "visits_contract.yaml")
+    columns = {column.name: column for column in contract.columns}
+    assert columns["visited"].cut == "year" and columns["birth_year"].bins == (1950, 1980)
+    assert "A row is a visit" in (tmp_path / "visits_contract.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--column", "nowhere=skip"], "'nowhere' is not a column of the table"),
+        (["--column", "sex=boolean"], "'boolean' is no word for what a column is"),
+        (["--column", "sex"], "must be given as COLUMN=WORD"),
+        (["--column", "sex=month"], "Say how they are written"),
+        (["--column", "ward=bins"], "its cells are no numbers"),
+        (["--column", "birth_year=bins:9,1"], "bins must increase"),
+        (["--subject-id", "person"], "'person' is not a column of the table"),
+        (["--epsilon", "0"], "Epsilon must be a number above 0"),
+        (["--releases", "0"], "must be 1 or more"),
+        (["--protection", "k_anonymity"], "rows of one 'patient_id' differ in 'visited', 'ward'"),
+    ],
+)
+def test_what_can_not_be_taken_is_refused_and_nothing_is_written(
+    options: list[str], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = TABLES["visits"].write(tmp_path, "visits", 0)
+    assert command.main(["init", str(table), "--output", str(tmp_path), "--yes", *options]) == 2
+    assert words in capsys.readouterr().err
+    assert not list(tmp_path.glob("*.json")) and not list(tmp_path.glob("*.yaml"))
+
+
+def test_a_person_at_the_terminal_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = TABLES["visits"].write(tmp_path, "visits", 0)
+    typed = ["nobody", "patient_id", "ward=text", "sex=nonsense", "visited=year", ""]
+    typed += ["none", "k_anonymity", "dp", "-1", "0.5", "6", "patients", "the council", "visit"]
+    asked: list[str] = []
+
+    def answer(prompt: str) -> str:
+        asked.append(prompt)
+        return typed.pop(0)
+
+    monkeypatch.setattr("builtins.input", answer)
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    assert command.main(["init", str(table), "--output", str(tmp_path)]) == 0
+    assert not typed and asked[0].startswith("Whose row is it? [patient_id]")
+    flat = json.loads((tmp_path / "visits.json").read_text())
+    assert (flat["subject_id"], flat["noise_epsilon"], flat["privacy"]["releases"]) == ("patient_id", 0.5, 6)
+    assert load_contract(tmp_path / "visits_contract.yaml").column("visited").cut == "year"  # type: ignore[union-attr]
+
+
+def test_a_configuration_says_how_its_table_is_read(tmp_path: Path) -> None:
+    (tmp_path / "t.data").write_text("".join(f"canary{place % 5} {place % 40}\n" for place in range(300)))
+    flat = {
+        "sensitive_microdata_path": str(tmp_path / "t.data"),
+        "sensitive_microdata_delimiter": " ",
+        "sensitive_microdata_header": ["word", "number"],
+    }
+    (tmp_path / "given.json").write_text(json.dumps(flat))
+    assert command.main(["init", str(tmp_path / "given.json"), "--output", str(tmp_path), "--yes"]) == 0
+    found = json.loads((tmp_path / "t.json").read_text())
+    assert {key: found[key] for key in flat} == flat
