@@ -1,0 +1,84 @@
+"""Reportable counts for the page: aggregates and ranges go in, arrays by length come out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
+from tasks.core.arrays import Ids, Integers, Json
+from tasks.core.navigation.payload.block import AnyArray, Block
+from tasks.core.navigation.payload.columns import ShownColumn, first_attributes, value_codes
+
+#: In place of a noisy count that was not measured; a count is cut off at the type's bounds otherwise.
+UNMEASURED = np.iinfo(np.int32).min
+
+
+@dataclass(frozen=True)
+class CountRanges:
+    """Where the true counts of one length lie, in the order of the aggregates.
+
+    Attributes:
+        low, high: int64, the range of 95 of 100 draws.
+        noisy: int64, as drawn, or `NOT_MEASURED`; None where the count itself is what was drawn.
+    """
+
+    low: Integers
+    high: Integers
+    noisy: Integers | None = None
+
+    @classmethod
+    def of(cls, ranges: Ranges) -> "CountRanges":
+        """Of a fitted release."""
+        return cls(ranges.at_least, ranges.at_most, ranges.noisy)
+
+
+def put_counts(
+    block: Block,
+    columns: Sequence[ShownColumn],
+    aggregates: Aggregates,
+    ranges: Sequence[CountRanges] = (),
+) -> list[Json]:
+    """Add the counts of every length as ``counts/<length>/...``; return what the page is told of each.
+
+    Args:
+        block: what is filled.
+        columns: of the page.
+        aggregates: what is reported.
+        ranges: of each length; none where counts have a resolution instead.
+    """
+    of_column, code = value_codes(columns, aggregates.attributes)
+    numbers = first_attributes(columns)[of_column] + code - 1
+    told = []
+    for length, (combinations, counts) in enumerate(
+        zip(aggregates.combinations, aggregates.counts, strict=True), start=1
+    ):
+        ids = np.sort(numbers[combinations], axis=1).reshape(len(counts), length)
+        order = np.lexsort(ids.T[::-1]) if len(ids) else np.zeros(0, np.int64)
+        _put_ids(block, length, ids[order], int(first_attributes(columns)[-1]))
+        block.put(f"counts/{length}/count", counts[order].astype(np.uint32))
+        if ranges:
+            _put_range(block, length, ranges[length - 1], order)
+        told.append({"n": len(counts)})
+    return told
+
+
+def _put_ids(block: Block, length: int, ids: Ids, attributes: int) -> None:
+    kind = np.uint16 if attributes <= np.iinfo(np.uint16).max + 1 else np.uint32
+    for place in range(length):
+        block.put(f"counts/{length}/id/{place}", np.ascontiguousarray(ids[:, place]).astype(kind))
+
+
+def _put_range(block: Block, length: int, found: CountRanges, order: Integers) -> None:
+    block.put(f"counts/{length}/low", _whole(found.low[order]))
+    block.put(f"counts/{length}/high", _whole(found.high[order]))
+    if found.noisy is not None:
+        noisy = found.noisy[order]
+        block.put(
+            f"counts/{length}/noisy",
+            np.where(noisy == NOT_MEASURED, UNMEASURED, _whole(noisy)).astype(np.int32),
+        )
+
+
+def _whole(values: Integers) -> AnyArray:
+    return np.clip(values, UNMEASURED + 1, np.iinfo(np.int32).max).astype(np.int32)
