@@ -1,4 +1,4 @@
-"""What the page's program reads: all that is released goes in, one JSON text and one block of arrays come out.
+"""What the page's program reads: all that is released goes in, JSON and one block of arrays come out.
 
 `release` makes that of a release of counts, `synthetic_table` that of a SynDiffix table. Both number a
 column's values once (`columns`), and put codes of records (`codes`), counts (`counts`) and noisy tables

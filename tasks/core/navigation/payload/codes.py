@@ -1,6 +1,6 @@
 """Synthetic records as codes: lists of attributes go in, an array for each slot of each column comes out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,7 +35,7 @@ class RecordCodes:
 
 
 def record_codes(columns: Sequence[ShownColumn], records: SyntheticRecords) -> RecordCodes:
-    """The records by column; of a column of items, the items of a record in ascending order of their codes."""
+    """The records by column; items of a record stand in ascending order of their codes."""
     of_column, code = value_codes(columns, records.attributes)
     held = tuple(
         replace(column, slots=most)
@@ -50,8 +50,10 @@ def record_codes(columns: Sequence[ShownColumn], records: SyntheticRecords) -> R
     has_items = np.array([column.slots > 1 for column in held], np.bool_)
     for first, rows, ids in _parts(records):
         columns_here, codes_here = of_column[ids], code[ids]
-        order = np.lexsort((codes_here, rows, columns_here)) if has_items.any() else np.argsort(
-            columns_here, kind="stable"
+        order = (
+            np.lexsort((codes_here, rows, columns_here))
+            if has_items.any()
+            else np.argsort(columns_here, kind="stable")
         )
         columns_here, codes_here, rows = columns_here[order], codes_here[order], rows[order]
         bounds = np.searchsorted(columns_here, np.arange(len(held) + 1))
@@ -65,7 +67,7 @@ def record_codes(columns: Sequence[ShownColumn], records: SyntheticRecords) -> R
     return RecordCodes(held, slots)
 
 
-def _parts(records: SyntheticRecords):  # type: ignore[no-untyped-def]
+def _parts(records: SyntheticRecords) -> Iterator[tuple[int, Ids, Ids]]:
     """Some records at a time: the first one's place, of each attribute its record from there, and its id."""
     for first in range(0, records.number_of_records, _AT_ONCE):
         bounds = records.offsets[first : first + _AT_ONCE + 1]

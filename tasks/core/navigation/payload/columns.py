@@ -32,6 +32,7 @@ class ShownColumn:
         has_absent: whether they have one for no value.
         is_listed: whether ``values`` has an order that means something; otherwise the page sorts by count.
         slots: how many codes a record has here.
+        is_decided: whether other columns decide it, so that nothing was drawn of it.
         source: the released file that its codes are of, where that is another one; empty for none.
     """
 
@@ -43,6 +44,7 @@ class ShownColumn:
     has_absent: bool = False
     is_listed: bool = True
     slots: int = 1
+    is_decided: bool = False
     source: str = ""
 
     def to_json(self) -> Json:
@@ -58,6 +60,7 @@ class ShownColumn:
             "absent": self.has_absent,
             "order": "listed" if self.is_listed else "count",
         }
+        body |= {"decided": True} if self.is_decided else {}
         return body | ({"table": self.source} if self.source else {})
 
 

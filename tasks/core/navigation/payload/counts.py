@@ -20,12 +20,12 @@ class CountRanges:
 
     Attributes:
         low, high: int64, the range of 95 of 100 draws.
-        noisy: int64, as drawn, or `NOT_MEASURED`; None where the count itself is what was drawn.
+        noisy: int64, as drawn, or `NOT_MEASURED` where nothing was drawn for this very combination.
     """
 
     low: Integers
     high: Integers
-    noisy: Integers | None = None
+    noisy: Integers
 
     @classmethod
     def of(cls, ranges: Ranges) -> "CountRanges":
@@ -72,12 +72,9 @@ def _put_ids(block: Block, length: int, ids: Ids, attributes: int) -> None:
 def _put_range(block: Block, length: int, found: CountRanges, order: Integers) -> None:
     block.put(f"counts/{length}/low", _whole(found.low[order]))
     block.put(f"counts/{length}/high", _whole(found.high[order]))
-    if found.noisy is not None:
-        noisy = found.noisy[order]
-        block.put(
-            f"counts/{length}/noisy",
-            np.where(noisy == NOT_MEASURED, UNMEASURED, _whole(noisy)).astype(np.int32),
-        )
+    noisy = found.noisy[order]
+    drawn = np.where(noisy == NOT_MEASURED, UNMEASURED, _whole(noisy)).astype(np.int32)
+    block.put(f"counts/{length}/noisy", drawn)
 
 
 def _whole(values: Integers) -> AnyArray:

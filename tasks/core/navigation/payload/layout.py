@@ -41,7 +41,7 @@ def layout(
 
 
 def attribute_texts(columns: Sequence[ShownColumn]) -> dict[str, int]:
-    """The id of each attribute, as a configuration writes it: ``header:value``, of an item ``A_x:1`` or ``A:x``.
+    """The id of each attribute by its text in a configuration: ``header:value``, of an item also ``A_x:1``.
 
     >>> attribute_texts([ShownColumn("town", "category", ("Lille", "Lyon"), is_open=True)])
     {'town:Lille': 0, 'town:Lyon': 1}

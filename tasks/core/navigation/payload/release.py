@@ -8,7 +8,7 @@ import numpy as np
 from tasks.core.aggregates.aggregates import Aggregates, Ranges
 from tasks.core.arrays import Json
 from tasks.core.dp.measurement import Measurement
-from tasks.core.dp.workload.cells import cells_of_all_columns
+from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.navigation.payload.block import Block
 from tasks.core.navigation.payload.codes import record_codes
@@ -22,7 +22,7 @@ from tasks.core.navigation.payload.counts import CountRanges, put_counts
 from tasks.core.navigation.payload.layout import layout
 from tasks.core.navigation.payload.ranges import ranges_of_lengths
 from tasks.core.navigation.payload.tables import put_tables
-from tasks.core.records.columns import Schema
+from tasks.core.records.columns import Column, Schema
 from tasks.core.synthesis.records import SyntheticRecords
 
 FORMAT = 1
@@ -97,7 +97,7 @@ def payload_of_counts(released: Released, identity: Identity) -> Payload:
     codes = record_codes(_columns(released, synthetic), synthetic)
     codes.put_into(block)
     counts = put_counts(block, codes.columns, released.reported, _ranges(released))
-    tables = []
+    tables: list[Json] = []
     if isinstance(released.drawn, WorkloadMeasurement):
         tables = put_tables(block, codes.columns, released.drawn)
     statement = released.statement
@@ -132,28 +132,37 @@ def _protection(released: Released) -> str:
 
 
 def _columns(released: Released, synthetic: SyntheticRecords) -> list[ShownColumn]:
-    columns, drawn = released.schema.columns, released.drawn
-    cells = None
-    if isinstance(drawn, WorkloadMeasurement):
-        cells = cells_of_all_columns(released.schema, drawn.cells)
-        known: list[Sequence[str]] = [each.values for each in cells]
-    else:
-        known = [column.domain or () for column in columns]
+    columns, cells = released.schema.columns, _cells(released)
+    known = [column.domain or () for column in columns] if cells is None else [each.values for each in cells]
     values = released_values(columns, known, released.reported.attributes, synthetic.attributes)
-    shown = []
-    for place, (column, texts) in enumerate(zip(columns, values, strict=True)):
-        order = in_meant_order(column, texts)
-        found = ShownColumn(
-            name=column.name,
-            kind=kind_of_column(column, texts),
-            values=texts if order is None else tuple(texts[each] for each in order),
-            is_open=column.is_open,
-            is_listed=order is not None,
-        )
-        if cells is not None:
-            found = replace(found, has_other=cells[place].has_other, has_absent=cells[place].has_absent)
-        shown.append(found)
-    return shown
+    found = [_column(column, texts) for column, texts in zip(columns, values, strict=True)]
+    if cells is None:
+        return found
+    measured = len(released.schema.measured.columns)
+    return [
+        replace(column, has_other=about.has_other, has_absent=about.has_absent)
+        if place < measured
+        else replace(column, is_decided=True)
+        for place, (column, about) in enumerate(zip(found, cells, strict=True))
+    ]
+
+
+def _cells(released: Released) -> Sequence[ColumnCells] | None:
+    """The cells of all columns of a fitted release."""
+    if not isinstance(released.drawn, WorkloadMeasurement):
+        return None
+    return cells_of_all_columns(released.schema, released.drawn.cells)
+
+
+def _column(column: Column, texts: tuple[str, ...]) -> ShownColumn:
+    order = in_meant_order(column, texts)
+    return ShownColumn(
+        name=column.name,
+        kind=kind_of_column(column, texts),
+        values=texts if order is None else tuple(texts[place] for place in order),
+        is_open=column.is_open,
+        is_listed=order is not None,
+    )
 
 
 def _ranges(released: Released) -> list[CountRanges]:
@@ -169,19 +178,29 @@ def _number(released: Released) -> Json:
         return {"value": least, "low": least, "high": least + k - 1}
     count = released.statement["noisy_count"]
     value, half = released.drawn.number_of_records, count["half_width_95"]
-    return {"value": max(value, 0), "low": max(int(np.floor(value - half)), 0), "high": max(int(np.ceil(value + half)), 0)}
+    low, high = (max(round(end), 0) for end in (value - half, value + half))
+    return {"value": max(value, 0), "low": low, "high": high, "sd": released.drawn.count_deviation}
 
 
 def _accuracy(released: Released) -> Json:
     """How far counts are off, in general: their resolution, or their noise by length."""
     if released.drawn is None:
         return {"resolution": int(released.statement["guarantee"]["resolution"])}
-    sample = {"sampled_share": float(released.drawn.sampled_share)}
+    sample: Json = {"sampled_share": float(released.drawn.sampled_share)}
     if isinstance(released.drawn, WorkloadMeasurement):
         return sample
-    return sample | {
-        "noise": [
-            {key: level["error_bar"][key] for key in ("sd", "half_width_95")} if level["error_bar"] else None
-            for level in released.statement["levels"]
-        ]
-    }
+    truncates = released.drawn.parameters.contribution != "schema"
+    return sample | {"noise": [_noise(level, truncates) for level in released.statement["levels"]]}
+
+
+def _noise(level: Json, truncates: bool) -> Json | None:
+    """The noise of a length, and from which noisy count on it is published; None where nothing was drawn.
+
+    Args:
+        level: of the statement.
+        truncates: whether only some combinations of a record are counted, where it holds many.
+    """
+    if not level["error_bar"]:
+        return None
+    bar = {key: level["error_bar"][key] for key in ("sd", "half_width_95")}
+    return bar | {"threshold": level["threshold"], "truncated": truncates}
