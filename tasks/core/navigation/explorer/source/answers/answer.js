@@ -268,11 +268,10 @@ function ofLengths(payload, selection) {
  * @param {Selection} selection
  */
 function ofOne(payload, selection) {
-  const sum = sumOf(payload, combinationsOf(payload, selection));
   const [ids] = combinationsOf(payload, selection);
   const row = rowOf(payload, ids);
-  const { low } = payload.counts[ids.length - 1];
-  return { low: low ? low[row] : 0, high: sum.value + sum.level.half };
+  const { low, high } = payload.counts[ids.length - 1];
+  return { low: low ? low[row] : 0, high: high ? high[row] : Infinity };
 }
 
 /**

@@ -38,23 +38,21 @@ const FAR = 4;
  */
 const noiseOf = ({ meta }) => meta.noise ?? [];
 
-/** @type {WeakMap<Payload, Level[]>} */
-const known = new WeakMap();
+/** In place of the noisy count of a combination that was not published by itself. */
+const UNMEASURED = -2147483648;
 
-/** @param {Payload} payload @returns {Level[]} */
-export function levelsOf(payload) {
-  let found = known.get(payload);
-  if (found) return found;
-  found = noiseOf(payload).map((noise, index) => {
-    const [sd, half] = [noise?.sd ?? 0, noise?.half_width_95 ?? 0];
-    if (noise?.threshold != null) return { sd, half, least: Math.max(1, noise.threshold) };
-    let least = Infinity;
-    const { n, high } = payload.counts[index] ?? { n: 0, high: null };
-    for (let row = 0; row < n; row++) least = Math.min(least, high ? high[row] - half : Infinity);
-    return { sd, half, least: Math.max(1, least) };
-  });
-  known.set(payload, found);
-  return found;
+/**
+ * What is known of a length's counts. A declared value alone has no threshold: it is published where it is above 0.
+ * @param {Payload} payload
+ * @param {number[]} ids attribute ids of one of its combinations
+ * @returns {Level}
+ */
+function levelOf(payload, ids) {
+  const noise = noiseOf(payload)[ids.length - 1];
+  const { open } = payload.columns.findLast(({ first }) => first <= ids[0]) ?? { open: true };
+  const isDeclared = ids.length === 1 && !open;
+  const least = isDeclared ? 1 : Math.max(1, noise?.threshold ?? 1);
+  return { sd: noise?.sd ?? 0, half: noise?.half_width_95 ?? 0, least };
 }
 
 /**
@@ -91,28 +89,26 @@ const isSpecial = ({ columns }, place, code) => code === 0 || code > columns[pla
  * @returns {Sum}
  */
 export function sumOf(payload, combinations) {
-  const length = combinations[0]?.length ?? 1;
-  const levels = levelsOf(payload);
-  const level = levels[length - 1] ?? { sd: 0, half: 0, least: Infinity };
-  const { high } = payload.counts[length - 1] ?? { high: null };
+  const level = levelOf(payload, combinations[0] ?? [0]);
+  const { noisy } = payload.counts[(combinations[0] ?? [0]).length - 1] ?? { noisy: null };
   const sum = { value: 0, published: 0, near: 0, hidden: 0, bound: 0, level };
   /** @type {Set<string>} */
   const missing = new Set();
   for (const ids of combinations) {
     const row = rowOf(payload, ids);
-    if (row >= 0 && high) {
-      const noisy = high[row] - level.half;
-      sum.value += noisy;
+    const count = row >= 0 && noisy ? noisy[row] : UNMEASURED;
+    if (count !== UNMEASURED) {
+      sum.value += count;
       sum.published++;
-      if (noisy < level.least + FAR * level.sd) sum.near++;
+      if (count < level.least + FAR * level.sd) sum.near++;
       continue;
     }
     const part = missingPart(payload, ids);
     if (!part) sum.hidden++;
     else if (!missing.has(part.join())) {
       missing.add(part.join());
-      const { least, sd } = levels[part.length - 1];
-      sum.bound += Number.isFinite(least) ? least - 1 + (FAR + 1) * sd : Infinity;
+      const { least, sd } = levelOf(payload, part);
+      sum.bound += least - 1 + (FAR + 1) * sd;
     }
   }
   return sum;
@@ -145,10 +141,9 @@ export function rangeOfSum(payload, sum, tail) {
   const { level, published, hidden, near, value, bound } = sum;
   const z = exceeded(tail);
   const ratio = level.sd ? level.least / level.sd : 0;
-  const isFinite = Number.isFinite(level.least);
   // Of a count that nobody holds: how much luck adds on average, and how much that varies.
-  const luck = isFinite ? level.sd * density(ratio) * (near + hidden) : 0;
-  const variance = isFinite ? level.sd ** 2 * (ratio * density(ratio) + above(ratio)) * hidden : 0;
+  const luck = level.sd * density(ratio) * (near + hidden);
+  const variance = level.sd ** 2 * (ratio * density(ratio) + above(ratio)) * hidden;
   const low = value - luck - z * Math.sqrt(level.sd ** 2 * published + variance);
   const up = z * level.sd * Math.sqrt(published + hidden);
   const high = value + (hidden ? hidden * (level.least - 1) : 0) + bound + up;
