@@ -6,3 +6,4 @@
  */
 export { answer } from "./answer.js";
 export { difference, translated } from "./difference.js";
+export { parse } from "./question.js";
