@@ -1,15 +1,17 @@
 """The payload of a release of counts and records: all that is released goes in, its page's data come out."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tasks.core.aggregates.aggregates import Aggregates, Ranges
+from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.arrays import Json
 from tasks.core.dp.measurement import Measurement
 from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
+from tasks.core.navigation.inputs import ReportInputs
+from tasks.core.navigation.naming import Naming
 from tasks.core.navigation.payload.block import Block
 from tasks.core.navigation.payload.codes import record_codes
 from tasks.core.navigation.payload.columns import (
@@ -22,7 +24,7 @@ from tasks.core.navigation.payload.counts import CountRanges, put_counts
 from tasks.core.navigation.payload.layout import layout
 from tasks.core.navigation.payload.ranges import ranges_of_lengths
 from tasks.core.navigation.payload.tables import put_tables
-from tasks.core.records.columns import Column, Schema
+from tasks.core.records.columns import Column
 from tasks.core.synthesis.records import SyntheticRecords
 
 FORMAT = 1
@@ -36,109 +38,78 @@ class Payload:
     data: str
 
 
-@dataclass(frozen=True)
-class Unit:
-    """What one record of the table is called. Attributes: one: a single one. many: several."""
-
-    one: str
-    many: str
-
-
-@dataclass(frozen=True)
-class Identity:
-    """What a release is called.
-
-    Attributes:
-        title: of the page.
-        prefix: of its files.
-        unit: what a record stands for.
-        citation: as a line of text, and as BibTeX.
-    """
-
-    title: str
-    prefix: str
-    unit: Unit
-    citation: tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Released:
-    """All that is released.
-
-    Attributes:
-        statement: the content of ``privacy.json``.
-        schema: the public schema.
-        reported: every reportable combination.
-        ranges: of a fitted release, of each length the ranges of its counts; empty otherwise.
-        drawn: what was drawn with noise; None under k-anonymity.
-        synthetic: the records; None where none were made.
-        visuals: SDS's ``report_visuals``.
-        pages: SDS's ``report_pages``.
-        expected_error: by length, the mean error of counts that only the records answer; None: not known.
-    """
-
-    statement: Json
-    schema: Schema
-    reported: Aggregates
-    ranges: Sequence[Ranges] = ()
-    drawn: Measurement | WorkloadMeasurement | None = None
-    synthetic: SyntheticRecords | None = None
-    visuals: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    pages: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    expected_error: Mapping[str, float] | None = None
-
-
-def payload_of_counts(released: Released, identity: Identity) -> Payload:
+def payload_of_counts(inputs: ReportInputs) -> Payload:
     """The page's data; equal inputs give equal bytes."""
-    block = Block()
-    synthetic = released.synthetic or SyntheticRecords(
-        released.reported.headers, released.reported.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
-    )
-    codes = record_codes(_columns(released, synthetic), synthetic)
+    block, reported = Block(), inputs.aggregates
+    synthetic = inputs.synthetic or no_records(reported)
+    codes = record_codes(_columns(inputs, synthetic), synthetic)
     codes.put_into(block)
-    counts = put_counts(block, codes.columns, released.reported, _ranges(released))
+    counts = put_counts(block, codes.columns, reported, _ranges(inputs))
     tables: list[Json] = []
-    if isinstance(released.drawn, WorkloadMeasurement):
-        tables = put_tables(block, codes.columns, released.drawn)
-    statement = released.statement
+    if isinstance(inputs.measurement, WorkloadMeasurement):
+        tables = put_tables(block, codes.columns, inputs.measurement)
     meta = {
-        "format": FORMAT,
-        "title": identity.title,
-        "dataset": statement["dataset"],
-        "vintage": statement["vintage"],
-        "prefix": identity.prefix,
-        "language": "en",
-        "protection": _protection(released),
-        "unit": {"one": identity.unit.one, "many": identity.unit.many},
+        **named(inputs.statement, inputs.naming, inputs.title),
+        "protection": _protection(inputs),
         "records": synthetic.number_of_records,
-        "number": _number(released),
+        "number": _number(inputs),
         "columns": [column.to_json() for column in codes.columns],
-        "reporting_length": released.reported.reporting_length,
+        "reporting_length": reported.reporting_length,
         "counts": counts,
         "tables": tables,
-        "layout": layout(codes.columns, released.visuals, released.pages),
-        "citation": {"text": identity.citation[0], "bibtex": identity.citation[1]},
-        "expected_error": released.expected_error,
-        **_accuracy(released),
+        "layout": layout(codes.columns, inputs.naming),
+        "expected_error": _expected_error(inputs),
+        **_accuracy(inputs),
         "buffers": block.index(),
     }
     return Payload(meta, block.text())
 
 
-def _protection(released: Released) -> str:
-    if released.drawn is None:
+def no_records(aggregates: Aggregates) -> SyntheticRecords:
+    """Of a release that has none."""
+    return SyntheticRecords(
+        aggregates.headers, aggregates.attributes, np.zeros(1, np.int64), np.zeros(0, np.int32)
+    )
+
+
+def named(statement: Json, naming: Naming, title: str) -> Json:
+    """The part of the page's JSON that every release has."""
+    unit, citation = naming.unit_of(statement), naming.citation
+    return {
+        "format": FORMAT,
+        "title": title,
+        "dataset": statement["dataset"],
+        "vintage": statement["vintage"],
+        "prefix": naming.prefix,
+        "language": "en",
+        "unit": {"one": unit.one, "many": unit.many},
+        "citation": {"text": citation.text, "bibtex": citation.bibtex},
+    }
+
+
+def _protection(inputs: ReportInputs) -> str:
+    if inputs.measurement is None:
         return "k_anonymity"
-    return "fitted" if isinstance(released.drawn, WorkloadMeasurement) else "lengths"
+    return "fitted" if isinstance(inputs.measurement, WorkloadMeasurement) else "lengths"
 
 
-def _columns(released: Released, synthetic: SyntheticRecords) -> list[ShownColumn]:
-    columns, cells = released.schema.columns, _cells(released)
+def _expected_error(inputs: ReportInputs) -> Json | None:
+    """How far the records are off, by length: as a share of all records, or of a count's distance."""
+    if inputs.fit is not None:
+        return {"share": [inputs.fit["one_way"], inputs.fit["two_way"]]}
+    if inputs.fidelity is None:
+        return None
+    return {"count": [level.mean_error for level in inputs.fidelity.lengths]}
+
+
+def _columns(inputs: ReportInputs, synthetic: SyntheticRecords) -> list[ShownColumn]:
+    columns, cells = inputs.schema.columns, _cells(inputs)
     known = [column.domain or () for column in columns] if cells is None else [each.values for each in cells]
-    values = released_values(columns, known, released.reported.attributes, synthetic.attributes)
+    values = released_values(columns, known, inputs.aggregates.attributes, synthetic.attributes)
     found = [_column(column, texts) for column, texts in zip(columns, values, strict=True)]
     if cells is None:
         return found
-    measured = len(released.schema.measured.columns)
+    measured = len(inputs.schema.measured.columns)
     return [
         replace(column, has_other=about.has_other, has_absent=about.has_absent)
         if place < measured
@@ -147,11 +118,11 @@ def _columns(released: Released, synthetic: SyntheticRecords) -> list[ShownColum
     ]
 
 
-def _cells(released: Released) -> Sequence[ColumnCells] | None:
+def _cells(inputs: ReportInputs) -> Sequence[ColumnCells] | None:
     """The cells of all columns of a fitted release."""
-    if not isinstance(released.drawn, WorkloadMeasurement):
+    if not isinstance(inputs.measurement, WorkloadMeasurement):
         return None
-    return cells_of_all_columns(released.schema, released.drawn.cells)
+    return cells_of_all_columns(inputs.schema, inputs.measurement.cells)
 
 
 def _column(column: Column, texts: tuple[str, ...]) -> ShownColumn:
@@ -165,32 +136,32 @@ def _column(column: Column, texts: tuple[str, ...]) -> ShownColumn:
     )
 
 
-def _ranges(released: Released) -> list[CountRanges]:
-    if isinstance(released.drawn, Measurement):
-        return ranges_of_lengths(released.drawn, released.reported)
-    return [CountRanges.of(each) for each in released.ranges]
+def _ranges(inputs: ReportInputs) -> list[CountRanges]:
+    if isinstance(inputs.measurement, Measurement):
+        return ranges_of_lengths(inputs.measurement, inputs.aggregates)
+    return [CountRanges.of(each) for each in inputs.ranges]
 
 
-def _number(released: Released) -> Json:
+def _number(inputs: ReportInputs) -> Json:
     """How many records the table has, as released, and the range of 95 of 100 draws."""
-    if released.drawn is None:
-        least, k = released.reported.number_of_records, int(released.statement["guarantee"]["resolution"])
+    if inputs.measurement is None:
+        least, k = inputs.aggregates.number_of_records, int(inputs.statement["guarantee"]["resolution"])
         return {"value": least, "low": least, "high": least + k - 1}
-    count = released.statement["noisy_count"]
-    value, half = released.drawn.number_of_records, count["half_width_95"]
+    count = inputs.statement["noisy_count"]
+    value, half = inputs.measurement.number_of_records, count["half_width_95"]
     low, high = (max(round(end), 0) for end in (value - half, value + half))
-    return {"value": max(value, 0), "low": low, "high": high, "sd": released.drawn.count_deviation}
+    return {"value": max(value, 0), "low": low, "high": high, "sd": inputs.measurement.count_deviation}
 
 
-def _accuracy(released: Released) -> Json:
+def _accuracy(inputs: ReportInputs) -> Json:
     """How far counts are off, in general: their resolution, or their noise by length."""
-    if released.drawn is None:
-        return {"resolution": int(released.statement["guarantee"]["resolution"])}
-    sample: Json = {"sampled_share": float(released.drawn.sampled_share)}
-    if isinstance(released.drawn, WorkloadMeasurement):
+    if inputs.measurement is None:
+        return {"resolution": int(inputs.statement["guarantee"]["resolution"])}
+    sample: Json = {"sampled_share": float(inputs.measurement.sampled_share)}
+    if isinstance(inputs.measurement, WorkloadMeasurement):
         return sample
-    truncates = released.drawn.parameters.contribution != "schema"
-    return sample | {"noise": [_noise(level, truncates) for level in released.statement["levels"]]}
+    truncates = inputs.measurement.parameters.contribution != "schema"
+    return sample | {"noise": [_noise(level, truncates) for level in inputs.statement["levels"]]}
 
 
 def _noise(level: Json, truncates: bool) -> Json | None:
