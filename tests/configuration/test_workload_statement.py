@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tasks.core.aggregates.aggregates import Aggregates, as_drawn
+from tasks.core.aggregates.aggregates import Aggregates
 from tasks.core.aggregates.cubes import count_in_memory
 from tasks.core.dp.sampling.stream import SeededStream
 from tasks.core.dp.workload.draw import draw_workload
@@ -185,11 +185,12 @@ def test_the_page_of_a_fitted_release_renders_and_says_what_was_measured(
         counted.combinations,
         counted.counts,
     )
-    shown = as_drawn(counted, ranges(drawn, counted))
+    held = ranges(drawn, counted)
     fit = json.loads(json.dumps(evaluate_fit(drawn, made.cells, 5).to_dict()))["fit"]
     written = (("town", "released values"), ("tongue", "nothing"))
     fit["unreleased"] = [{"column": name, "share": 0.25, "written_as": how} for name, how in written]
-    page = check(render_page(ReportInputs(body, drawn.schema, shown, drawn, synthetic=made.records, fit=fit)))
+    inputs = ReportInputs(body, drawn.schema, counted, drawn, synthetic=made.records, fit=fit, ranges=held)
+    page = check(render_page(inputs))
     for table in body["tables"][:3]:
         assert all(name in page.text for name in table["columns"])
     # Noise hides how many hold a rare value; of several items one may be left out of a cell that isn't empty.

@@ -41,7 +41,7 @@ def type_name(dtype: npt.DTypeLike) -> str:
 
 
 @dataclass
-class Block:
+class Buffers:
     """Arrays by name, in the order in which they were put in."""
 
     arrays: dict[str, AnyArray] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tasks.core.arrays import Codes, Ids
-from tasks.core.navigation.payload.block import Block, narrowest
+from tasks.core.navigation.payload.block import Buffers, narrowest
 from tasks.core.navigation.payload.columns import ShownColumn, value_codes
 from tasks.core.synthesis.records import SyntheticRecords
 
@@ -26,7 +26,7 @@ class RecordCodes:
     columns: tuple[ShownColumn, ...]
     slots: tuple[Codes, ...]
 
-    def put_into(self, block: Block) -> None:
+    def put_into(self, block: Buffers) -> None:
         """Add them as ``column/<column>/<slot>``."""
         slots = iter(self.slots)
         for place, column in enumerate(self.columns):

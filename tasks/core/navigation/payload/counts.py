@@ -7,7 +7,7 @@ import numpy as np
 
 from tasks.core.aggregates.aggregates import NOT_MEASURED, Aggregates, Ranges
 from tasks.core.arrays import Ids, Integers, Json
-from tasks.core.navigation.payload.block import AnyArray, Block
+from tasks.core.navigation.payload.block import AnyArray, Buffers
 from tasks.core.navigation.payload.columns import ShownColumn, first_attributes, value_codes
 
 #: In place of a noisy count that was not measured; a count is cut off at the type's bounds otherwise.
@@ -34,7 +34,7 @@ class CountRanges:
 
 
 def put_counts(
-    block: Block,
+    block: Buffers,
     columns: Sequence[ShownColumn],
     aggregates: Aggregates,
     ranges: Sequence[CountRanges] = (),
@@ -63,13 +63,13 @@ def put_counts(
     return told
 
 
-def _put_ids(block: Block, length: int, ids: Ids, attributes: int) -> None:
+def _put_ids(block: Buffers, length: int, ids: Ids, attributes: int) -> None:
     kind = np.uint16 if attributes <= np.iinfo(np.uint16).max + 1 else np.uint32
     for place in range(length):
         block.put(f"counts/{length}/id/{place}", np.ascontiguousarray(ids[:, place]).astype(kind))
 
 
-def _put_range(block: Block, length: int, found: CountRanges, order: Integers) -> None:
+def _put_range(block: Buffers, length: int, found: CountRanges, order: Integers) -> None:
     block.put(f"counts/{length}/low", _whole(found.low[order]))
     block.put(f"counts/{length}/high", _whole(found.high[order]))
     noisy = found.noisy[order]

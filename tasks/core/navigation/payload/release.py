@@ -12,7 +12,7 @@ from tasks.core.dp.workload.cells import ColumnCells, cells_of_all_columns
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
 from tasks.core.navigation.inputs import ReportInputs
 from tasks.core.navigation.naming import Naming
-from tasks.core.navigation.payload.block import Block
+from tasks.core.navigation.payload.block import Buffers
 from tasks.core.navigation.payload.codes import record_codes
 from tasks.core.navigation.payload.columns import (
     ShownColumn,
@@ -40,7 +40,7 @@ class Payload:
 
 def payload_of_counts(inputs: ReportInputs) -> Payload:
     """The page's data; equal inputs give equal bytes."""
-    block, reported = Block(), inputs.aggregates
+    block, reported = Buffers(), inputs.aggregates
     synthetic = inputs.synthetic or no_records(reported)
     codes = record_codes(_columns(inputs, synthetic), synthetic)
     codes.put_into(block)

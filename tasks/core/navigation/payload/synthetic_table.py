@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tasks.core.arrays import Integers, Json
 from tasks.core.navigation.binned_columns import with_scale
-from tasks.core.navigation.payload.block import Block, narrowest
+from tasks.core.navigation.payload.block import Buffers, narrowest
 from tasks.core.navigation.payload.columns import ShownColumn
 from tasks.core.navigation.payload.layout import layout
 from tasks.core.navigation.payload.release import Payload, named
@@ -27,7 +27,7 @@ _MOST_CELLS = 1 << 16
 
 def payload_of_table(page: TablePage) -> Payload:
     """The page's data; equal inputs give equal bytes."""
-    block, names = Block(), page.table.column_names
+    block, names = Buffers(), page.table.column_names
     bins = [_bins(page, name) for name in names]
     shown = [_column(page, each) for each in bins]
     for place, each in enumerate(bins):
@@ -77,7 +77,7 @@ def _column(page: TablePage, bins: Bins) -> ShownColumn:
     )
 
 
-def _put_tables(block: Block, page: TablePage, bins: Sequence[Bins]) -> list[Json]:
+def _put_tables(block: Buffers, page: TablePage, bins: Sequence[Bins]) -> list[Json]:
     """Add one column or two, counted where it is best, as ``tables/<place>``; return what is told of each."""
     told: list[Json] = []
     wanted = [*((each,) for each in range(len(bins))), *combinations(range(len(bins)), 2)]

@@ -6,11 +6,11 @@ import numpy as np
 
 from tasks.core.arrays import Integers, Json
 from tasks.core.dp.workload.measurement import WorkloadMeasurement
-from tasks.core.navigation.payload.block import Block
+from tasks.core.navigation.payload.block import Buffers
 from tasks.core.navigation.payload.columns import ShownColumn
 
 
-def put_tables(block: Block, columns: Sequence[ShownColumn], measurement: WorkloadMeasurement) -> list[Json]:
+def put_tables(block: Buffers, columns: Sequence[ShownColumn], measurement: WorkloadMeasurement) -> list[Json]:
     """Add every table as drawn as ``tables/<place>``, in C order; return what the page is told of each.
 
     The cells of a column are its values in the page's order, then `other` and `absent` where it has them. Of
