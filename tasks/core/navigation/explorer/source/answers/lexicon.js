@@ -72,8 +72,10 @@ class Lexicon {
     this.whole = new Map();
     /** @type {Map<string, Map<number, Set<number>>>} one word of a value */
     this.part = new Map();
-    /** @type {Map<string, Set<number>>} */
+    /** @type {Map<string, Set<number>>} as the release calls its columns */
     this.names = new Map();
+    /** @type {Map<string, Set<number>>} as others call them */
+    this.otherNames = new Map();
     /** @type {Map<string, Map<number, Set<number>>>} single words as they are spelt */
     this.spelled = new Map();
     columns.forEach((column, place) => this.addName(place, nameWords(column.name), column.name));
@@ -101,7 +103,7 @@ class Lexicon {
    */
   addSynonyms(column, words, own) {
     const same = words.length === 1 ? (COLUMNS.find((group) => group.includes(words[0])) ?? []) : [];
-    for (const key of same.map(stemmed)) if (!own.has(key)) this.names.set(key, (this.names.get(key) ?? new Set()).add(column));
+    for (const key of same.map(stemmed)) if (!own.has(key)) this.otherNames.set(key, (this.otherNames.get(key) ?? new Set()).add(column));
   }
 
   /**
@@ -144,11 +146,13 @@ class Lexicon {
    * The columns that some words name, the longest name first.
    * @param {Word[]} words
    * @param {number} place
+   * @param {boolean} [isOwn] whether other words for a column don't count
    */
-  columnsAt(words, place) {
+  columnsAt(words, place, isOwn = false) {
     const found = [];
     for (let number = Math.min(6, words.length - place); number > 0; number--) {
-      const columns = this.names.get(keyOf(words.slice(place, place + number).map((word) => word.folded)));
+      const key = keyOf(words.slice(place, place + number).map((word) => word.folded));
+      const columns = this.names.get(key) ?? (isOwn ? undefined : this.otherNames.get(key));
       if (columns) found.push({ number, columns: [...columns] });
     }
     return found;
@@ -156,7 +160,8 @@ class Lexicon {
 
   /** Whether a column is called age. @param {number} column */
   isAge(column) {
-    return this.names.get(stemmed("age"))?.has(column) ?? false;
+    const key = stemmed("age");
+    return (this.names.get(key) ?? this.otherNames.get(key))?.has(column) ?? false;
   }
 
   /** Values, of which a word differs by a letter. @param {string} word @returns {Option[]} */

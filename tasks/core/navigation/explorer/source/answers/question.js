@@ -9,7 +9,7 @@
  * @import { Words } from "./answer.js"
  *
  * @typedef {{column: number, codes: number[]}} Option
- * @typedef {Option & {text: string, isNegated: boolean, alternatives: (Option & {key: string})[]}} Reading
+ * @typedef {Option & {text: string, isNegated: boolean, isEither: boolean, alternatives: (Option & {key: string})[]}} Reading
  * @typedef {{text: string, key: string, given: Record<string, string | number>, options: Option[]}} Ambiguous
  *
  * @typedef {Object} Question
@@ -76,9 +76,9 @@ class Reader {
     if (this.readValues(true, 2) || this.readRange() || this.readMissing()) return;
     if (this.readNegation() || this.readValues(true)) return;
     if (EITHER.has(word.folded)) this.isEither = true;
-    else if (this.readColumn()) return;
+    else if (this.readColumn(true)) return;
     else if (SKIPPED.has(word.folded) || this.lexicon.unit.has(stemmed(word.folded))) this.place++;
-    else if (this.readValues(false) || this.readAlike()) return;
+    else if (this.readValues(false) || this.readColumn(false) || this.readAlike()) return;
     else this.unread.push(word.text), this.place++;
     if (EITHER.has(word.folded)) this.place++;
   }
@@ -153,9 +153,12 @@ class Reader {
     return true;
   }
 
-  /** The name of a column: what follows is one of its values. */
-  readColumn() {
-    const [found] = this.lexicon.columnsAt(this.words, this.place);
+  /**
+   * The name of a column: what follows is one of its values.
+   * @param {boolean} isOwn whether it must be the name that it has in the release
+   */
+  readColumn(isOwn) {
+    const [found] = this.lexicon.columnsAt(this.words, this.place, isOwn);
     if (!found || found.columns.length > 1) return false;
     const text = this.textAhead(found.number);
     const values = this.lexicon.exactly(this.ahead(found.number));
@@ -238,8 +241,8 @@ class Reader {
     const alternatives = isNegated && !codes.includes(0) ? [{ column, codes: [0, ...option.codes], key: "question.with_missing" }] : [];
     if (this.isEither && this.readings.length && this.readings[this.readings.length - 1].column !== column)
       this.notes.push({ key: "question.either", given: { text } });
+    this.readings.push({ text, isNegated, isEither: this.isEither, ...option, alternatives });
     this.isEither = false;
-    this.readings.push({ text, isNegated, ...option, alternatives });
   }
 
   /** "over 60", "60 to 69", "60+", "between 60 and 69", ">= 60". */
@@ -365,7 +368,7 @@ class Reader {
     return true;
   }
 
-  /** Values of one column are joined by "or"; ranges and negations of one column must hold together. */
+  /** Values of one column are joined by "or"; its ranges and negations must hold together, unless "or" was typed. */
   selection() {
     /** @type {Selection} */
     const found = new Map();
@@ -385,7 +388,8 @@ class Reader {
   }
 
   /** Whether a reading narrows its column instead of adding to it. @param {Reading} reading */
-  narrows({ column, text, isNegated }) {
+  narrows({ column, text, isNegated, isEither }) {
+    if (isEither) return false;
     const plain = `${folded(text)} `;
     return isNegated || (isNumeric(this.payload.columns[column]) && COMPARED.some(([words]) => plain.includes(`${words} `)));
   }

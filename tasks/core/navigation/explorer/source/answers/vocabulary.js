@@ -41,7 +41,7 @@ export const BROAD_TYPED = 5;
 export const COLUMNS = [
   "age aged agep alter old years jahre jahren alt year",
   "sex gender geschlecht",
-  "housing tenure home wohnen wohnung wohnform",
+  "housing tenure home wohnung wohnform",
   "education edu degree bildung schooling",
   "work employment job arbeit beruf occupation",
   "income einkommen earnings pincp",
